@@ -1,0 +1,59 @@
+# Targets a newcomer guesses; `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+VENV := .venv
+UV   := .uv/bin/uv
+BIN  := $(VENV)/bin
+FAST := tests/unit tests/property tests/golden
+
+.PHONY: help setup stacks study airflow check test lint browser bench golden format clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 12
+
+setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; again: nothing to do
+	@$(BIN)/python -m cluster.stack ensure all
+	@$(BIN)/python -m dags.home
+
+# The stacks and the environment wait for the network in turns; together they take less.
+$(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
+	@test -x $(UV) || python3 -m venv .uv
+	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
+	@$(UV) sync --locked --quiet
+	@touch $@
+
+study: setup ## run the quickstart study through Airflow and print where the report is
+	@$(BIN)/study run workloads/studies/quickstart.yaml
+
+airflow: setup ## Airflow's web UI on loopback with these DAGs; prints address and password
+	@$(BIN)/python -m dags.webserver
+
+lint: setup ## ruff, types, import direction
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
+	$(BIN)/pytest -q $(FAST)
+
+test: lint browser ## everything, with live daemons on loopback (under 45 min)
+	$(BIN)/pytest -q tests
+
+browser: ## Chromium, for the report's tests
+	@command -v chromium >/dev/null || { \
+	  echo "installing chromium (Debian package)"; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
+
+bench: setup ## time and memory of set-up and quickstart, as a table and bench.json
+	$(BIN)/python -m tests.bench
+
+golden: setup ## make the golden files anew; read the diff before you commit
+	$(BIN)/pytest -q tests/golden --golden
+
+format: setup ## ruff's formatting and safe fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what was built here; runs/ and the caches of stacks stay
+	rm -rf $(VENV) .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json
