@@ -1,0 +1,91 @@
+"""The plan is a pure function of study, hosts and seed, and its order makes sense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cluster.errors import StudyError
+from tests.drafts import host, plan, study
+from workloads.expansion import random_order, settings_of
+from workloads.plan import make_plan, read_plan, write_plan
+from workloads.settings import DfsioSetting
+
+
+def test_the_same_study_and_seed_give_the_same_plan() -> None:
+    assert plan(blocks=5) == plan(blocks=5)
+    assert [s.label for s in plan(blocks=5).steps] != [
+        s.label for s in plan(blocks=5, seed=1).steps
+    ]
+
+
+def test_each_block_builds_every_topology_once_and_runs_every_setting_on_it() -> None:
+    made = plan(blocks=3)
+    wanted = {setting.id for setting in settings_of(study())}
+    for block in (1, 2, 3):
+        steps = [step for step in made.steps if step.block == block]
+        assert sorted(s.build for s in steps if s.kind == "up") == [
+            f"b{block}-v1-flash",
+            f"b{block}-v2-flash",
+        ]
+        for build in {s.build for s in steps}:
+            kinds = [s.kind for s in steps if s.build == build]
+            assert kinds == ["up", *["trial"] * len(wanted), "down"]
+            assert {s.setting.id for s in steps if s.build == build and s.setting} == wanted
+
+
+def test_at_most_one_cluster_stands_at_any_time() -> None:
+    standing: list[str] = []
+    for step in plan(blocks=4).steps:
+        if step.kind == "up":
+            assert standing == []
+            standing.append(step.build)
+        assert standing == [step.build]
+        if step.kind == "down":
+            standing.pop()
+    assert standing == []
+
+
+def test_blocks_are_shuffled_differently() -> None:
+    made = plan(blocks=8)
+    orders = {
+        tuple(s.setting.id for s in made.trials if s.build == build and s.setting)
+        for build in made.builds
+    }
+    first = [next(b for b in made.builds if b.startswith(f"b{n}-")) for n in range(1, 9)]
+    assert len(orders) > 4
+    assert len({build.split("-", 1)[1] for build in first}) == 2
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_what_writes_data_comes_before_what_reads_it(seed: int) -> None:
+    ids = [
+        s.mode if isinstance(s, DfsioSetting) else s.mix
+        for s in random_order(settings_of(study()), Random(seed))
+    ]
+    assert ids.index("write") < min(ids.index("read"), ids.index("random"))
+    assert ids.index("load") < min(ids.index("read45-insert55"), ids.index("scan95-insert5"))
+
+
+def test_every_trial_has_a_name_of_its_own() -> None:
+    names = [step.trial for step in plan(blocks=3).trials]
+    assert len(set(names)) == len(names) == 36
+
+
+def test_a_plan_survives_its_file(tmp_path: Path) -> None:
+    write_plan(plan(), tmp_path / "plan.json")
+    assert read_plan(tmp_path / "plan.json") == plan()
+
+
+def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text('{"format": 9}')
+    with pytest.raises(StudyError, match="format 9"):
+        read_plan(path)
+
+
+def test_a_medium_no_disk_has_is_named_with_those_it_has() -> None:
+    with pytest.raises(StudyError, match="no disk is hdd; it has /data"):
+        make_plan(study(**{"factors.medium": ["hdd"]}), [host()])

@@ -1,0 +1,89 @@
+"""A study file is read whole, or refused with file, line, key and remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cluster.errors import InputError
+from workloads.study_file import parse_study, read_study
+
+QUICKSTART = Path("workloads/studies/quickstart.yaml")
+TEXT = QUICKSTART.read_text()
+
+
+def test_every_shipped_study_is_valid() -> None:
+    for path in sorted(QUICKSTART.parent.glob("*.yaml")):
+        assert read_study(path).study.study == path.stem
+
+
+def test_quantities_come_out_in_the_units_their_names_say() -> None:
+    study = read_study(QUICKSTART).study
+    assert study.hosts[0].memory == 6144
+    dfsio, ycsb = study.workloads[0].testdfsio, study.workloads[1].ycsb
+    assert dfsio is not None and ycsb is not None
+    assert (dfsio.file_size, dfsio.read_size) == (256, 1024 * 1024)
+    assert (ycsb.duration, ycsb.warm_up) == (20.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "what"),
+    [
+        ("seed:", "sed:", "q.yaml:26, key sed", "unknown key 'sed'"),
+        ("blocks: 1", "blocks: two", "q.yaml:25, key blocks", "valid integer"),
+        ("blocks: 1", "blocks: 1\nblocks: 2", "q.yaml:26", "duplicate key 'blocks'"),
+        ("6 GiB", "6", "q.yaml:10, key hosts[0].memory", "no unit"),
+        ("6 GiB", "6 min", "q.yaml:10, key hosts[0].memory", "not a quantity of MiB"),
+        ("6 GiB", "-6 GiB", "q.yaml:10, key hosts[0].memory", "more than nothing"),
+        ("20 s", "20 MiB", "key workloads[1].ycsb.duration", "not a quantity of s"),
+        ("warm_up: 5 s", "warm_up: 30 s", "key workloads[1].ycsb", "nothing would be measured"),
+        ("[1, 2]", "[1, 1]", "q.yaml:1", "duplicate vms_per_host: 1"),
+        ("[1, 2]", "[0, 2]", "q.yaml:1", "bare host"),
+        ("replication: 1", "replication: 2", "q.yaml:1", "smallest arm"),
+        ("threads: [8]", "threads: [0]", "threads[0]", "greater than or equal to 1"),
+        ("medium: auto", "medium: ssd", "hosts[0].disks[0].medium", "'flash' or 'hdd'"),
+        ("study: quickstart", "study: ../x", "q.yaml:3, key study", "pattern"),
+        ("provider: local", "provider: [", "q.yaml:7", "not valid YAML"),
+        ("roles: [master, worker, client]", "roles: [master, worker]", "q.yaml:1", "'client'"),
+        (
+            "  - testdfsio:",
+            "  - testdfsio: {modes: [read], files: 1, file_size: 1 MiB}\n  - testdfsio:",
+            "q.yaml:1",
+            "duplicate workload 'testdfsio'",
+        ),
+    ],
+)
+def test_a_fault_is_one_error_with_place_and_remedy(
+    old: str, new: str, where: str, what: str
+) -> None:
+    assert old in TEXT
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT.replace(old, new, 1), "q.yaml")
+    assert where in caught.value.where
+    assert what in caught.value.what
+    assert caught.value.remedy
+    assert caught.value.exit_code == 2
+
+
+def test_two_hosts_of_one_name_are_refused() -> None:
+    text = TEXT.replace("hosts:\n", "hosts:\n  - {name: here, memory: 1 GiB}\n")
+    with pytest.raises(InputError, match="duplicate host name: 'here'"):
+        parse_study(text, "q.yaml")
+
+
+def test_overrides_lie_over_the_file_and_are_kept_with_the_run() -> None:
+    file = parse_study(TEXT, "q.yaml", {"blocks": 3, "stack.base_port": 22000})
+    assert (file.study.blocks, file.study.stack.base_port) == (3, 22000)
+    assert parse_study(file.text, "kept.yaml").study == file.study
+
+
+def test_an_unknown_override_is_refused_like_an_unknown_key() -> None:
+    with pytest.raises(InputError, match="unknown key 'blocs'"):
+        parse_study(TEXT, "q.yaml", {"blocs": 3})
+
+
+def test_a_missing_file_names_itself(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_study(tmp_path / "none.yaml")
+    assert str(tmp_path / "none.yaml") in caught.value.where

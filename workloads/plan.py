@@ -1,0 +1,158 @@
+"""`Plan`: the ordered, seeded list of steps of a run. Pure: same study, hosts and seed, same plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cluster.atomic import write_text
+from cluster.errors import StudyError
+from cluster.host import Host
+from cluster.placement import Density, Layout, place
+from cluster.topology import Topology
+from workloads.expansion import random_order, settings_of
+from workloads.settings import DfsioSetting, Setting
+from workloads.study import Study
+
+FORMAT = 1
+UP_ESTIMATE_S = 35.0
+DOWN_ESTIMATE_S = 5.0
+JOB_START_ESTIMATE_S = 15.0
+STREAM_ESTIMATE_MIB_S = 150.0
+LOAD_ESTIMATE_OPS_S = 6000.0
+YCSB_AROUND_ESTIMATE_S = 15.0
+
+
+class Step(BaseModel):
+    """One thing the run does: build a topology, run a trial on it, take it down."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    index: int
+    kind: Literal["up", "trial", "down"]
+    block: int
+    build: str
+    label: str
+    trial: str | None = None
+    order: int | None = Field(None, description="position among the trials of the run, from 0")
+    setting: Annotated[Setting, Field(discriminator="workload")] | None = None
+    estimate_s: float
+
+
+class Plan(BaseModel):
+    """plan.json. `builds` names the topology of each build."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal[1] = FORMAT
+    study: str
+    seed: int
+    blocks: int
+    topologies: dict[str, Topology]
+    builds: dict[str, str]
+    steps: tuple[Step, ...]
+
+    def topology_of(self, build: str) -> Topology:
+        return self.topologies[self.builds[build]]
+
+    @property
+    def trials(self) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.kind == "trial")
+
+    @property
+    def estimate_s(self) -> float:
+        return sum(step.estimate_s for step in self.steps)
+
+
+def make_plan(study: Study, hosts: Sequence[Host]) -> Plan:
+    """The plan of `study` on resolved `hosts` (no `auto` left). InputError if a density does not fit."""
+    topologies = {topology.name: topology for topology in _topologies(study, hosts)}
+    settings = settings_of(study)
+    steps: list[Step] = []
+    builds: dict[str, str] = {}
+    for block in range(1, study.blocks + 1):
+        rng = Random(f"{study.seed}/{block}")
+        for name in rng.sample(list(topologies), len(topologies)):
+            build = f"b{block}-{name}"
+            builds[build] = name
+            _append_build(steps, block, build, random_order(settings, rng))
+    return Plan(
+        study=study.study,
+        seed=study.seed,
+        blocks=study.blocks,
+        topologies=topologies,
+        builds=builds,
+        steps=tuple(steps),
+    )
+
+
+def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
+    densities = [
+        Density(vms, servers)
+        for vms in study.factors.vms_per_host
+        for servers in study.factors.regionservers_per_node
+    ]
+    found = dict.fromkeys(disk.medium for host in hosts for disk in host.disks)
+    layout = Layout(
+        provider=study.provider,
+        isolation="process",
+        replication=study.stack.replication,
+        base_port=study.stack.base_port,
+    )
+    return place(hosts, densities, study.factors.medium or tuple(found), layout)
+
+
+def _append_build(steps: list[Step], block: int, build: str, settings: Sequence[Setting]) -> None:
+    def append(kind: Literal["up", "down"], label: str, estimate_s: float) -> None:
+        steps.append(
+            Step(index=len(steps), kind=kind, block=block, build=build, label=label,
+                 estimate_s=estimate_s)
+        )  # fmt: skip
+
+    append("up", f"up {build}", UP_ESTIMATE_S)
+    for setting in settings:
+        order = sum(step.kind == "trial" for step in steps)
+        steps.append(
+            Step(
+                index=len(steps),
+                kind="trial",
+                block=block,
+                build=build,
+                label=f"trial {build} {setting.id}",
+                trial=f"{build}-{order:03d}-{setting.id}",
+                order=order,
+                setting=setting,
+                estimate_s=estimate_s(setting),
+            )
+        )
+    append("down", f"down {build}", DOWN_ESTIMATE_S)
+
+
+def estimate_s(setting: Setting) -> float:
+    """A rough guess, for progress and `study plan`; corrected by what the run then sees."""
+    if isinstance(setting, DfsioSetting):
+        return JOB_START_ESTIMATE_S + setting.files * setting.file_size_mib / STREAM_ESTIMATE_MIB_S
+    if setting.duration_s is None:
+        return YCSB_AROUND_ESTIMATE_S + setting.records / LOAD_ESTIMATE_OPS_S
+    return YCSB_AROUND_ESTIMATE_S + setting.duration_s
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    write_text(path, plan.model_dump_json(indent=2) + "\n")
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in `path`. StudyError if its format is not this version's."""
+    value = json.loads(path.read_text(encoding="utf-8"))
+    if value.get("format") != FORMAT:
+        raise StudyError(
+            f"plan has format {value.get('format')!r}; this version reads {FORMAT}.",
+            str(path),
+            "use the version of the program that wrote it, or start anew with --fresh.",
+        )
+    return Plan.model_validate(value)

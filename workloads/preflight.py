@@ -1,0 +1,96 @@
+"""Preflight: everything that can be known to go wrong, before anything is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from cluster.errors import InputError
+from cluster.host import Host
+from workloads.expansion import settings_of
+from workloads.plan import Plan
+from workloads.settings import DfsioSetting
+from workloads.study import Study
+
+ROW_MIB = 1.4 / 1024
+"""A YCSB row of 10 x 100 bytes with its keys and cell overhead, as HBase stores it."""
+HBASE_COPIES = 3
+"""WAL, store files, and the rewrite of a major compaction, before old files go."""
+LOGS_MIB = 512
+
+
+def disk_need_mib(study: Study) -> int:
+    """The most the study holds on disk at once: a build's data (removed after it) and all logs."""
+    settings = settings_of(study)
+    dfsio = max(
+        (s.files * s.file_size_mib for s in settings if isinstance(s, DfsioSetting)), default=0
+    )
+    rows = sum({s.records for s in settings if not isinstance(s, DfsioSetting)})
+    hbase = rows * ROW_MIB * HBASE_COPIES
+    return int((dfsio + hbase) * study.stack.replication + LOGS_MIB)
+
+
+def preflight(study: Study, plan: Plan, runs: Path) -> None:
+    """Raise InputError for the first thing this machine lacks. Starts nothing."""
+    from cluster.ports import check_free
+    from cluster.stack.java import find_java
+    from cluster.stack.stack import ensure
+
+    find_java()
+    for topology in plan.topologies.values():
+        for host in topology.hosts:
+            _check_memory(host)
+            _check_disks(host, disk_need_mib(study), runs)
+        check_free(topology)
+    dool_path()
+    for stack in ("hadoop", "hbase", "ycsb"):
+        ensure(stack)
+
+
+def _check_memory(host: Host) -> None:
+    available_mib = psutil.virtual_memory().available // 2**20
+    if host.memory_mib > available_mib:
+        raise InputError(
+            f"the study uses {host.memory_mib} MiB; only {available_mib} MiB are free now.",
+            f"host {host.name!r}, key memory",
+            "stop what takes the memory, or give the study less.",
+        )
+
+
+def _check_disks(host: Host, need_mib: int, runs: Path) -> None:
+    for folder in dict.fromkeys([*(disk.path for disk in host.disks), str(runs)]):
+        free_mib = shutil.disk_usage(_existing(Path(folder))).free // 2**20
+        if free_mib < need_mib:
+            raise InputError(
+                f"the study will write up to {need_mib} MiB; {free_mib} MiB are free.",
+                f"host {host.name!r}, disk {folder}",
+                "free some space, name another disk, or make files, file_size or records smaller.",
+            )
+
+
+def _existing(folder: Path) -> Path:
+    return next(place for place in (folder, *folder.parents) if place.exists())
+
+
+def dool_path() -> str:
+    """The locked environment's dool. InputError if it is missing."""
+    for place in _dool_places():
+        if os.access(place, os.X_OK):
+            return str(place)
+    raise InputError(
+        "the monitor dool is not installed.",
+        "monitor.tool dool",
+        "run `make setup`, which installs it with everything else.",
+    )
+
+
+def _dool_places() -> Iterator[Path]:
+    yield Path(sys.executable).with_name("dool")
+    found = shutil.which("dool")
+    if found:
+        yield Path(found)

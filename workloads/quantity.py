@@ -1,0 +1,62 @@
+"""Quantities of a study file: `96 GiB`, `10 min`, `2000/s`. pint does the units; a bare number is refused."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any
+
+import pint
+from pydantic import BeforeValidator
+
+
+@cache
+def _registry() -> Any:
+    return pint.UnitRegistry(cache_folder=None)
+
+
+def magnitude(value: object, unit: str, example: str) -> float:
+    """`value` ("96 GiB") in `unit`. ValueError names what is wrong and shows an example."""
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} has no unit; write it like {example}")
+    try:
+        quantity = _registry().Quantity(value)
+        return float(quantity.to(unit).magnitude)
+    except pint.DimensionalityError as error:
+        raise ValueError(
+            f"{value!r} is not a quantity of {unit}; write it like {example}"
+        ) from error
+    except Exception as error:  # pint raises many kinds for text that is no quantity
+        raise ValueError(f"{value!r} is not a quantity; write it like {example}") from error
+
+
+def _positive(value: object, unit: str, example: str) -> float:
+    number = magnitude(value, unit, example)
+    if not number > 0 or number == float("inf"):
+        raise ValueError(f"{value!r} must be more than nothing and finite; write it like {example}")
+    return number
+
+
+def _whole_mib(value: object) -> int:
+    return _whole(_positive(value, "MiB", "96 GiB"), value, "MiB")
+
+
+def _whole_bytes(value: object) -> int:
+    return _whole(_positive(value, "byte", "1 MiB"), value, "bytes")
+
+
+def _whole(number: float, value: object, unit: str) -> int:
+    if number != int(number):
+        raise ValueError(f"{value!r} is not a whole number of {unit}")
+    return int(number)
+
+
+def _seconds(value: object) -> float:
+    return _positive(value, "s", "10 min")
+
+
+SizeMib = Annotated[int, BeforeValidator(_whole_mib)]
+"""A size in whole MiB, written with its unit: `64 MiB`, `1 GiB`."""
+SizeBytes = Annotated[int, BeforeValidator(_whole_bytes)]
+"""A size in whole bytes, written with its unit: `1 MiB`, `1 MB`."""
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+"""A duration in seconds, written with its unit: `15 s`, `10 min`."""

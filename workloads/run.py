@@ -1,0 +1,159 @@
+"""`Run`: one execution of a study, in its own folder. Opened, gone on with after a crash, closed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.atomic import write_text
+from cluster.cluster import Site
+from cluster.errors import InputError
+from cluster.journal import Journal
+from cluster.marks import start_ticks
+from workloads.plan import Plan, make_plan, read_plan, write_plan
+from workloads.preflight import preflight
+from workloads.record import close_unfinished
+from workloads.resolve import resolve_hosts
+from workloads.study import Study
+from workloads.study_file import StudyFile, read_study
+
+DEFAULT_RUNS = Path("runs")
+
+
+@dataclass(frozen=True)
+class Run:
+    """runs/<study>/<run-id>/: study.yaml, plan.json, journal.jsonl, builds/, records/, tables/, report/."""
+
+    root: Path
+    study: Study
+    plan: Plan
+    journal: Journal
+
+    @property
+    def id(self) -> str:
+        return self.root.name
+
+    @property
+    def mark(self) -> str:
+        """What every process and directory of the run carries."""
+        return f"{self.study.study}/{self.id}"
+
+    @property
+    def records(self) -> Path:
+        return self.root / "records"
+
+    def site(self, build: str) -> Site:
+        return Site(root=self.root / "builds" / build, mark=f"{self.mark}/{build}")
+
+    @contextmanager
+    def step_lock(self) -> Iterator[None]:
+        """One step at a time, whoever claims it; the kernel lets go when the holder dies."""
+        descriptor = os.open(self.root / "step.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def plan_study(
+    spec: Path, overrides: Mapping[str, object] | None = None, runs: Path = DEFAULT_RUNS
+) -> Plan:
+    """What `spec` would run, in what order. Starts nothing; reads the disks' medium."""
+    study = read_study(spec, overrides).study
+    return make_plan(study, resolve_hosts(study, runs))
+
+
+def open_run(
+    spec: Path,
+    runs: Path = DEFAULT_RUNS,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    fresh: bool = False,
+    owner_pid: int | None = None,
+) -> Run:
+    """Open a run of the study in `spec`: the newest unfinished one if its study is unchanged, else
+    a new one. Everything that can be wrong with the input is found here: InputError, nothing started.
+
+    `owner_pid` is the process whose life is the run's (default: this one); `study reap` takes a run
+    whose owner is dead and which has not ended for one that left things behind.
+    """
+    file = read_study(spec, overrides)
+    runs = runs.absolute()
+    hosts = resolve_hosts(file.study, runs)
+    plan = make_plan(file.study, hosts)
+    preflight(file.study, plan, runs)
+    unfinished = None if fresh else _unfinished(runs / file.study.study, file.study)
+    run = _go_on(unfinished) if unfinished else _begin(runs, file, plan)
+    pid = owner_pid or os.getpid()
+    run.journal.write(
+        "run-opened",
+        study=run.study.study,
+        run=run.id,
+        mark=run.mark,
+        owner_pid=pid,
+        owner_start_ticks=start_ticks(pid),
+        resumed=unfinished is not None,
+    )
+    return run
+
+
+def load_run(root: Path) -> Run:
+    """A run from its folder. InputError if there is none."""
+    if not (root / "plan.json").exists():
+        raise InputError(
+            "is not the folder of a run (no plan.json).",
+            str(root),
+            "name runs/<study>/<run-id>; `study status` lists them.",
+        )
+    return Run(
+        root=root.absolute(),
+        study=read_study(root / "study.yaml").study,
+        plan=read_plan(root / "plan.json"),
+        journal=Journal(root / "journal.jsonl"),
+    )
+
+
+def has_ended(run: Run) -> bool:
+    """Whether the run came to its end; a later re-opening makes it unended again."""
+    last = None
+    for entry in run.journal.read():
+        if entry["event"] in ("run-opened", "run-ended"):
+            last = entry["event"]
+    return last == "run-ended"
+
+
+def _unfinished(folder: Path, study: Study) -> Run | None:
+    for root in sorted(folder.glob("*/plan.json"), reverse=True)[:1]:
+        run = load_run(root.parent)
+        if run.study == study and not has_ended(run):
+            return run
+    return None
+
+
+def _go_on(run: Run) -> Run:
+    close_unfinished(run.records, "the run was interrupted before the trial ended")
+    return run
+
+
+def _begin(runs: Path, file: StudyFile, plan: Plan) -> Run:
+    root = _new_folder(runs / file.study.study)
+    write_text(root / "study.yaml", file.text)
+    write_plan(plan, root / "plan.json")
+    return Run(root, file.study, plan, Journal(root / "journal.jsonl"))
+
+
+def _new_folder(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    while True:
+        root = folder / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        try:
+            root.mkdir()
+            return root
+        except FileExistsError:
+            time.sleep(0.2)  # two runs in one second: the names tell them apart by time alone

@@ -1,0 +1,168 @@
+"""`Study`: the question and everything needed to answer it, as one validated YAML file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from workloads.quantity import Seconds, SizeBytes, SizeMib
+from workloads.settings import Mix
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$")]
+Count = Annotated[int, Field(strict=True, ge=1)]
+
+
+def _auto_or_size(value: object) -> object:
+    return value if value == "auto" else _SIZE(value)
+
+
+_SIZE = SizeMib.__metadata__[0].func
+Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
+Memory = Annotated[int | Literal["auto"], BeforeValidator(_auto_or_size)]
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DiskSpec(_Spec):
+    """A directory on a disk. `auto`: below the runs folder; medium `auto`: what the probe finds."""
+
+    path: str = "auto"
+    medium: Literal["auto", "flash", "hdd"] = "auto"
+
+
+class HostSpec(_Spec):
+    """A machine the study may use. `memory` is the study's share of it, not all it has."""
+
+    name: Name
+    address: str = "127.0.0.1"
+    cores: Cores = "auto"
+    memory: Memory = Field(description="what the study may use: 6 GiB, or auto")
+    disks: tuple[DiskSpec, ...] = (DiskSpec(),)
+    roles: tuple[Literal["master", "worker", "client"], ...] = ("worker",)
+    usd_per_hour: float | None = Field(None, ge=0)
+
+
+class Factors(_Spec):
+    """What is varied between topologies. Their product is built once a block."""
+
+    vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(min_length=1)
+    regionservers_per_node: tuple[Count, ...] = Field((1,), min_length=1)
+    medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
+        None, description="media to compare; left out: every medium the hosts have"
+    )
+
+
+class StackSpec(_Spec):
+    """Versions and layout common to all topologies."""
+
+    hadoop: Literal["3.4.2"] = "3.4.2"
+    hbase: Literal["2.6.4-hadoop3"] = "2.6.4-hadoop3"
+    heap: Literal["auto"] = "auto"
+    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = 1
+    base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = 21000
+
+
+class DfsioSpec(_Spec):
+    """TestDFSIO jobs: one trial a mode."""
+
+    modes: tuple[Literal["write", "read", "random", "backward", "skip"], ...] = Field(min_length=1)
+    files: Count
+    file_size: SizeMib
+    read_size: SizeBytes = 1024 * 1024
+
+
+class YcsbSpec(_Spec):
+    """YCSB runs on HBase: one trial for each of records x mixes x threads (a load: records x threads)."""
+
+    records: tuple[Count, ...] = Field(min_length=1)
+    mixes: tuple[Mix, ...] = Field(min_length=1)
+    threads: tuple[Count, ...] = Field(min_length=1)
+    duration: Seconds = 600.0
+    warm_up: Annotated[float, BeforeValidator(Seconds.__metadata__[0].func)] = 60.0
+    request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
+    max_scan_length: Count = 100
+    regions_per_server: Count = 10
+
+    @model_validator(mode="after")
+    def _measures_something(self) -> YcsbSpec:
+        if self.warm_up >= self.duration:
+            raise ValueError("warm_up takes the whole duration; nothing would be measured")
+        return self
+
+
+class WorkloadSpec(_Spec):
+    """One entry of `workloads`: exactly one of the registered kinds."""
+
+    testdfsio: DfsioSpec | None = None
+    ycsb: YcsbSpec | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> WorkloadSpec:
+        if (self.testdfsio is None) == (self.ycsb is None):
+            raise ValueError("each entry names exactly one workload: testdfsio or ycsb")
+        return self
+
+
+class MonitorSpec(_Spec):
+    tool: Literal["dool"] = "dool"
+    period: Seconds = 1.0
+
+
+class Study(_Spec):
+    """The YAML file. Unknown keys are refused; every quantity carries its unit."""
+
+    study: Name = Field(description="names the folder under runs/")
+    question: str | None = None
+    provider: Literal["local"] = "local"
+    hosts: tuple[HostSpec, ...] = Field(min_length=1)
+    factors: Factors
+    stack: StackSpec = StackSpec()
+    workloads: tuple[WorkloadSpec, ...] = Field(min_length=1)
+    monitor: MonitorSpec = MonitorSpec()
+    blocks: Annotated[int, Field(strict=True, ge=1, le=1000)] = 1
+    seed: Annotated[int, Field(strict=True, ge=0)] = 20130226
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Study:
+        _no_duplicates("host name", [host.name for host in self.hosts])
+        _no_duplicates("vms_per_host", list(self.factors.vms_per_host))
+        for kind in ("testdfsio", "ycsb"):
+            if sum(getattr(entry, kind) is not None for entry in self.workloads) > 1:
+                raise ValueError(
+                    f"duplicate workload {kind!r}: give it once, with all its settings"
+                )
+        for host in self.hosts:
+            _no_duplicates(f"disk of host {host.name!r}", [disk.path for disk in host.disks])
+        for role in ("master", "worker", "client"):
+            if not any(role in host.roles for host in self.hosts):
+                raise ValueError(f"no host has the role {role!r}")
+        if self.provider == "local":
+            self._check_local()
+        return self
+
+    def _check_local(self) -> None:
+        if len(self.hosts) > 1:
+            raise ValueError("provider local has one host: this machine")
+        if self.hosts[0].address != "127.0.0.1":
+            raise ValueError("provider local runs on 127.0.0.1 only")
+        if 0 in self.factors.vms_per_host:
+            raise ValueError(
+                "vms_per_host 0 is the bare host; provider local has process groups only: begin at 1"
+            )
+        fewest = min(self.factors.vms_per_host)
+        if self.stack.replication > fewest:
+            raise ValueError(
+                f"stack.replication {self.stack.replication} is more than the smallest arm's "
+                f"{fewest} worker(s); it must be equal in all arms (constant hardware)"
+            )
+
+
+def _no_duplicates(what: str, values: list[object] | list[str] | list[int]) -> None:
+    seen: set[object] = set()
+    for value in values:
+        if value in seen:
+            raise ValueError(f"duplicate {what}: {value!r}")
+        seen.add(value)
