@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workloads.settings import Setting
 
-FORMAT = 1
+FORMAT: Literal[1] = 1
 
 
 class _Frozen(BaseModel):

@@ -15,17 +15,13 @@ from cluster.errors import StudyError
 from cluster.host import Host
 from cluster.placement import Density, Layout, place
 from cluster.topology import Topology
-from workloads.expansion import random_order, settings_of
-from workloads.settings import DfsioSetting, Setting
+from workloads.order import random_order
+from workloads.settings import Setting
 from workloads.study import Study
 
-FORMAT = 1
+FORMAT: Literal[1] = 1
 UP_ESTIMATE_S = 35.0
 DOWN_ESTIMATE_S = 5.0
-JOB_START_ESTIMATE_S = 15.0
-STREAM_ESTIMATE_MIB_S = 150.0
-LOAD_ESTIMATE_OPS_S = 6000.0
-YCSB_AROUND_ESTIMATE_S = 15.0
 
 
 class Step(BaseModel):
@@ -72,7 +68,7 @@ class Plan(BaseModel):
 def make_plan(study: Study, hosts: Sequence[Host]) -> Plan:
     """The plan of `study` on resolved `hosts` (no `auto` left). InputError if a density does not fit."""
     topologies = {topology.name: topology for topology in _topologies(study, hosts)}
-    settings = settings_of(study)
+    settings = study.settings()
     steps: list[Step] = []
     builds: dict[str, str] = {}
     for block in range(1, study.blocks + 1):
@@ -127,19 +123,10 @@ def _append_build(steps: list[Step], block: int, build: str, settings: Sequence[
                 trial=f"{build}-{order:03d}-{setting.id}",
                 order=order,
                 setting=setting,
-                estimate_s=estimate_s(setting),
+                estimate_s=setting.estimate_s,
             )
         )
     append("down", f"down {build}", DOWN_ESTIMATE_S)
-
-
-def estimate_s(setting: Setting) -> float:
-    """A rough guess, for progress and `study plan`; corrected by what the run then sees."""
-    if isinstance(setting, DfsioSetting):
-        return JOB_START_ESTIMATE_S + setting.files * setting.file_size_mib / STREAM_ESTIMATE_MIB_S
-    if setting.duration_s is None:
-        return YCSB_AROUND_ESTIMATE_S + setting.records / LOAD_ESTIMATE_OPS_S
-    return YCSB_AROUND_ESTIMATE_S + setting.duration_s
 
 
 def write_plan(plan: Plan, path: Path) -> None:

@@ -12,44 +12,33 @@ import psutil
 
 from cluster.errors import InputError
 from cluster.host import Host
-from workloads.expansion import settings_of
+from cluster.ports import allocate_ports
+from cluster.provider import provider_of
+from cluster.stack import ensure_all, find_java
 from workloads.plan import Plan
-from workloads.settings import DfsioSetting
 from workloads.study import Study
 
-ROW_MIB = 1.4 / 1024
-"""A YCSB row of 10 x 100 bytes with its keys and cell overhead, as HBase stores it."""
-HBASE_COPIES = 3
-"""WAL, store files, and the rewrite of a major compaction, before old files go."""
 LOGS_MIB = 512
 
 
 def disk_need_mib(study: Study) -> int:
     """The most the study holds on disk at once: a build's data (removed after it) and all logs."""
-    settings = settings_of(study)
-    dfsio = max(
-        (s.files * s.file_size_mib for s in settings if isinstance(s, DfsioSetting)), default=0
-    )
-    rows = sum({s.records for s in settings if not isinstance(s, DfsioSetting)})
-    hbase = rows * ROW_MIB * HBASE_COPIES
-    return int((dfsio + hbase) * study.stack.replication + LOGS_MIB)
+    largest: dict[str, float] = {}
+    for setting in study.settings():
+        largest[setting.workload] = max(largest.get(setting.workload, 0.0), setting.disk_mib)
+    return int(sum(largest.values()) * study.stack.replication) + LOGS_MIB
 
 
 def preflight(study: Study, plan: Plan, runs: Path) -> None:
     """Raise InputError for the first thing this machine lacks. Starts nothing."""
-    from cluster.ports import check_free
-    from cluster.stack.java import find_java
-    from cluster.stack.stack import ensure
-
     find_java()
     for topology in plan.topologies.values():
         for host in topology.hosts:
             _check_memory(host)
             _check_disks(host, disk_need_mib(study), runs)
-        check_free(topology)
+        provider_of(topology.provider).check(allocate_ports(topology))
     dool_path()
-    for stack in ("hadoop", "hbase", "ycsb"):
-        ensure(stack)
+    ensure_all(("hadoop", "hbase", "ycsb"))
 
 
 def _check_memory(host: Host) -> None:

@@ -36,7 +36,8 @@ def _positive(value: object, unit: str, example: str) -> float:
     return number
 
 
-def _whole_mib(value: object) -> int:
+def whole_mib(value: object) -> int:
+    """ "96 GiB" to 98304. ValueError as `magnitude`."""
     return _whole(_positive(value, "MiB", "96 GiB"), value, "MiB")
 
 
@@ -54,7 +55,7 @@ def _seconds(value: object) -> float:
     return _positive(value, "s", "10 min")
 
 
-SizeMib = Annotated[int, BeforeValidator(_whole_mib)]
+SizeMib = Annotated[int, BeforeValidator(whole_mib)]
 """A size in whole MiB, written with its unit: `64 MiB`, `1 GiB`."""
 SizeBytes = Annotated[int, BeforeValidator(_whole_bytes)]
 """A size in whole bytes, written with its unit: `1 MiB`, `1 MB`."""

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from cluster import lease
 from cluster.atomic import write_text
 from cluster.cluster import Site
 from cluster.errors import InputError
@@ -85,12 +87,18 @@ def open_run(
     """
     file = read_study(spec, overrides)
     runs = runs.absolute()
-    hosts = resolve_hosts(file.study, runs)
-    plan = make_plan(file.study, hosts)
-    preflight(file.study, plan, runs)
-    unfinished = None if fresh else _unfinished(runs / file.study.study, file.study)
-    run = _go_on(unfinished) if unfinished else _begin(runs, file, plan)
+    plan = make_plan(file.study, resolve_hosts(file.study, runs))
+    folder = runs / file.study.study
+    unfinished = None if fresh else _unfinished(folder, file.study)
+    root = unfinished.root if unfinished else folder / _new_id()
     pid = owner_pid or os.getpid()
+    lease.acquire(f"{file.study.study}/{root.name}", pid)
+    try:
+        preflight(file.study, plan, runs)
+        run = _go_on(unfinished) if unfinished else _begin(root, file, plan)
+    except BaseException:
+        lease.release(f"{file.study.study}/{root.name}")
+        raise
     run.journal.write(
         "run-opened",
         study=run.study.study,
@@ -119,6 +127,12 @@ def load_run(root: Path) -> Run:
     )
 
 
+def end_run(run: Run, outcome: Literal["ok", "failed"], message: str = "") -> None:
+    """Say in the journal how the run ended, and give the host back."""
+    run.journal.write("run-ended", outcome=outcome, message=message)
+    lease.release(run.mark)
+
+
 def has_ended(run: Run) -> bool:
     """Whether the run came to its end; a later re-opening makes it unended again."""
     last = None
@@ -141,19 +155,13 @@ def _go_on(run: Run) -> Run:
     return run
 
 
-def _begin(runs: Path, file: StudyFile, plan: Plan) -> Run:
-    root = _new_folder(runs / file.study.study)
+def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
+    root.mkdir(parents=True)
     write_text(root / "study.yaml", file.text)
     write_plan(plan, root / "plan.json")
     return Run(root, file.study, plan, Journal(root / "journal.jsonl"))
 
 
-def _new_folder(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    while True:
-        root = folder / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        try:
-            root.mkdir()
-            return root
-        except FileExistsError:
-            time.sleep(0.2)  # two runs in one second: the names tell them apart by time alone
+def _new_id() -> str:
+    """The time, to the second: the host's lease keeps two runs from beginning in the same one."""
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())

@@ -6,20 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from workloads.quantity import Seconds, SizeBytes, SizeMib
-from workloads.settings import Mix
+from workloads.quantity import Seconds, whole_mib
+from workloads.settings import Setting
+from workloads.testdfsio.setting import DfsioSpec
+from workloads.ycsb.setting import YcsbSpec
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$")]
 Count = Annotated[int, Field(strict=True, ge=1)]
 
 
-def _auto_or_size(value: object) -> object:
-    return value if value == "auto" else _SIZE(value)
+def _auto_or_mib(value: object) -> object:
+    return value if value == "auto" else whole_mib(value)
 
 
-_SIZE = SizeMib.__metadata__[0].func
 Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
-Memory = Annotated[int | Literal["auto"], BeforeValidator(_auto_or_size)]
+Memory = Annotated[int | Literal["auto"], BeforeValidator(_auto_or_mib)]
 
 
 class _Spec(BaseModel):
@@ -65,34 +66,6 @@ class StackSpec(_Spec):
     base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = 21000
 
 
-class DfsioSpec(_Spec):
-    """TestDFSIO jobs: one trial a mode."""
-
-    modes: tuple[Literal["write", "read", "random", "backward", "skip"], ...] = Field(min_length=1)
-    files: Count
-    file_size: SizeMib
-    read_size: SizeBytes = 1024 * 1024
-
-
-class YcsbSpec(_Spec):
-    """YCSB runs on HBase: one trial for each of records x mixes x threads (a load: records x threads)."""
-
-    records: tuple[Count, ...] = Field(min_length=1)
-    mixes: tuple[Mix, ...] = Field(min_length=1)
-    threads: tuple[Count, ...] = Field(min_length=1)
-    duration: Seconds = 600.0
-    warm_up: Annotated[float, BeforeValidator(Seconds.__metadata__[0].func)] = 60.0
-    request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
-    max_scan_length: Count = 100
-    regions_per_server: Count = 10
-
-    @model_validator(mode="after")
-    def _measures_something(self) -> YcsbSpec:
-        if self.warm_up >= self.duration:
-            raise ValueError("warm_up takes the whole duration; nothing would be measured")
-        return self
-
-
 class WorkloadSpec(_Spec):
     """One entry of `workloads`: exactly one of the registered kinds."""
 
@@ -104,6 +77,10 @@ class WorkloadSpec(_Spec):
         if (self.testdfsio is None) == (self.ycsb is None):
             raise ValueError("each entry names exactly one workload: testdfsio or ycsb")
         return self
+
+    def settings(self) -> tuple[Setting, ...]:
+        spec = self.testdfsio or self.ycsb
+        return () if spec is None else spec.settings()
 
 
 class MonitorSpec(_Spec):
@@ -124,6 +101,10 @@ class Study(_Spec):
     monitor: MonitorSpec = MonitorSpec()
     blocks: Annotated[int, Field(strict=True, ge=1, le=1000)] = 1
     seed: Annotated[int, Field(strict=True, ge=0)] = 20130226
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting of the study, in the order written."""
+        return tuple(setting for entry in self.workloads for setting in entry.settings())
 
     @model_validator(mode="after")
     def _coherent(self) -> Study:

@@ -9,7 +9,7 @@ import pytest
 
 from cluster.errors import StudyError
 from tests.drafts import host, plan, study
-from workloads.expansion import random_order, settings_of
+from workloads.order import random_order
 from workloads.plan import make_plan, read_plan, write_plan
 from workloads.settings import DfsioSetting
 
@@ -23,7 +23,7 @@ def test_the_same_study_and_seed_give_the_same_plan() -> None:
 
 def test_each_block_builds_every_topology_once_and_runs_every_setting_on_it() -> None:
     made = plan(blocks=3)
-    wanted = {setting.id for setting in settings_of(study())}
+    wanted = {setting.id for setting in study().settings()}
     for block in (1, 2, 3):
         steps = [step for step in made.steps if step.block == block]
         assert sorted(s.build for s in steps if s.kind == "up") == [
@@ -63,7 +63,7 @@ def test_blocks_are_shuffled_differently() -> None:
 def test_what_writes_data_comes_before_what_reads_it(seed: int) -> None:
     ids = [
         s.mode if isinstance(s, DfsioSetting) else s.mix
-        for s in random_order(settings_of(study()), Random(seed))
+        for s in random_order(study().settings(), Random(seed))
     ]
     assert ids.index("write") < min(ids.index("read"), ids.index("random"))
     assert ids.index("load") < min(ids.index("read45-insert55"), ids.index("scan95-insert5"))

@@ -1,0 +1,105 @@
+"""Monitors around a trial: started before, stopped after, with proof that they cover the window."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.errors import StudyError
+from cluster.host import Host
+from cluster.topology import Node
+from cluster.transport import ProcessId
+from workloads.manifest import MonitorRun
+from workloads.monitors import MONITORS, Monitor
+from workloads.workload import Bench
+
+FIRST_SAMPLE_DEADLINE_S = 20.0
+LAST_SAMPLE_PERIODS = 3
+
+
+@dataclass
+class _Running:
+    monitor: Monitor
+    host: Host
+    process: ProcessId
+    file: Path
+    started_s: float
+
+
+class Monitors:
+    """Every registered monitor on every host of the cluster, for one trial."""
+
+    def __init__(self, bench: Bench, period_s: float) -> None:
+        self._bench = bench
+        self._period_s = period_s
+        self._running: list[_Running] = []
+
+    def start(self) -> None:
+        """Start all, and return when each has written a sample. StudyError names the one that did not."""
+        for host in self._bench.cluster.topology.hosts:
+            for kind in MONITORS:
+                self._running.append(self._start(MONITORS[kind], host))
+        deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S
+        now_s = time.time()
+        for running in self._running:
+            self._wait_for_sample(running, now_s, deadline)
+
+    def stop(self, window_end_s: float | None) -> tuple[MonitorRun, ...]:
+        """Stop all, after each has a sample past the window's end (or two periods have gone by)."""
+        if window_end_s is not None:
+            deadline = time.monotonic() + LAST_SAMPLE_PERIODS * self._period_s
+            while time.monotonic() < deadline and not self._all_past(window_end_s):
+                time.sleep(self._period_s / 10)
+        stopped = []
+        for running in self._running:
+            self._bench.transport.stop(running.process)
+            stopped.append(self._describe(running))
+        self._running = []
+        return tuple(stopped)
+
+    def _start(self, monitor: Monitor, host: Host) -> _Running:
+        file = self._bench.record.monitor / f"{host.name}.{monitor.kind}.csv"
+        cluster = self._bench.cluster
+        command = monitor.command(host.name, str(file), self._period_s, cluster.site.mark)
+        logs = self._bench.record.root / "logs"
+        process = self._bench.transport.start(
+            _node_on(cluster.topology.nodes, host),
+            command,
+            logs / f"{host.name}.{monitor.kind}.out",
+            logs / f"{host.name}.{monitor.kind}.err",
+        )
+        return _Running(monitor, host, process, file, time.time())
+
+    def _wait_for_sample(self, running: _Running, after_s: float, deadline: float) -> None:
+        while (last := self._last_s(running)) is None or last < after_s:
+            if time.monotonic() > deadline or not self._bench.transport.alive(running.process):
+                raise StudyError(
+                    f"monitor {running.monitor.kind} wrote no sample.",
+                    f"host {running.host.name!r}",
+                    f"read logs/{running.host.name}.{running.monitor.kind}.err of the record.",
+                )
+            time.sleep(self._period_s / 10)
+
+    def _all_past(self, window_end_s: float) -> bool:
+        return all((self._last_s(r) or 0) >= window_end_s for r in self._running)
+
+    @staticmethod
+    def _last_s(running: _Running) -> float | None:
+        if not running.file.exists():
+            return None
+        return running.monitor.last_epoch_s(running.file.read_text(errors="replace"))
+
+    def _describe(self, running: _Running) -> MonitorRun:
+        return MonitorRun(
+            kind=running.monitor.kind,
+            host=running.host.name,
+            file=f"monitor/{running.file.name}",
+            period_s=self._period_s,
+            started_epoch_s=running.started_s,
+            stopped_epoch_s=time.time(),
+        )
+
+
+def _node_on(nodes: tuple[Node, ...], host: Host) -> Node:
+    return next(node for node in nodes if node.host == host.name)

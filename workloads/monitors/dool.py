@@ -1,0 +1,277 @@
+"""dool, the monitor of every host; and the parser of its CSV, and of dstat's and pcp-dstat's."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from cluster.command import Command
+from workloads.monitors.dool_header import (
+    Banner,
+    Key,
+    Start,
+    Units,
+    columns,
+    epoch_of,
+    read_banner,
+    read_start,
+    units,
+)
+from workloads.monitors.host_sample import HostSample
+from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal
+
+_MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
+_TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat
+_CPU = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
+_CPU_SUM_TOLERANCE = 1.0
+_DAY_S = 86400.0
+_YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
+_OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names
+
+
+class Dool:
+    """dool from the project's own environment, on one host."""
+
+    kind = "dool"
+
+    def command(self, host: str, output: str, period_s: float, mark: str) -> Command:
+        """Writes `output` until TERM, a flushed line a period. dool takes whole seconds.
+
+        `--bytes`: without it disk and network come in bits. Without a terminal no column is cut off;
+        COLUMNS says so too. ValueError: the period is not a whole number of seconds.
+        """
+        if period_s != int(period_s) or period_s < 1:
+            raise ValueError(f"dool samples at whole seconds, not every {period_s} s")
+        dool = Path(sys.executable).parent / "dool"  # a script that names its own interpreter
+        stats = ("-T", "--time", "--cpu", "--disk", "--io", "--net", "--mem")
+        quiet = ("--bytes", "--noupdate", "--nocolor", "--noheaders")
+        return Command(
+            name=f"monitor-{self.kind}-{host}",
+            argv=(str(dool), *stats, *quiet, "--output", output, str(int(period_s))),
+            env={"STUDY_MARK": mark, "STUDY_NODE": "monitor", "COLUMNS": "500", "TZ": "UTC"},
+        )
+
+    def parse(self, data: bytes | str, file: str) -> Parsed[HostSample]:
+        return parse_dool(data, file)
+
+    def last_epoch_s(self, text: str) -> float | None:
+        """Time of the last whole row of a file still being written; None before the first."""
+        for line in reversed(text.split("\n")[:-1]):
+            try:
+                return decimal(line.partition(",")[0])
+            except RejectedError:
+                continue
+        return None
+
+
+def parse_dool(data: bytes | str, file: str) -> Parsed[HostSample]:
+    """Rows in the file's order, of every start of the tool that shares the file.
+
+    No rows is a possible answer: dstat 0.7.4 of Debian crashes after the header. ParseError: the file
+    has no banner of the family.
+    """
+    ledger = Ledger(data, file)
+    if not any(read_banner(line.text) for line in ledger.lines):
+        raise ledger.refuse("no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'")
+    reader = _Reader()
+    rows = []
+    for line in ledger.lines:
+        try:
+            row = reader.read(line)
+        except RejectedError as error:
+            ledger.quarantine(str(error), line)
+            continue
+        if row is None:
+            ledger.skip(line)
+        else:
+            rows.append(row)
+            ledger.parse(line)
+    return ledger.close(rows)
+
+
+class _Reader:
+    """The headers above the current line, and the last row accepted under them."""
+
+    def __init__(self) -> None:
+        self._banner: Banner | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Of a new start of the tool: nothing said before it holds."""
+        self._start: Start | None = None
+        self._sections: list[str] | None = None
+        self._columns: tuple[Key, ...] | None = None
+        self._last: HostSample | None = None
+        self._sampled = False
+
+    def read(self, line: Line) -> HostSample | None:
+        """A row, or None for a line that is known and holds none."""
+        text = line.text
+        if not text.strip():
+            return None
+        if not line.ended:
+            raise RejectedError("last line is cut off: no newline ends it")
+        if text.startswith('"'):
+            self._header(text)
+            return None
+        return self._row(line)
+
+    def _header(self, text: str) -> None:
+        if banner := read_banner(text):
+            self._begin()
+            self._banner = banner
+        elif text.startswith('"Author:"'):
+            pass
+        elif text.startswith('"Host:"'):
+            self._begin()
+        elif text.startswith('"Cmdline:"'):
+            self._start = read_start(text)
+            if self._start is None:
+                raise RejectedError("command line not understood")
+        else:
+            self._sections_or_columns(_cells(text))
+
+    def _sections_or_columns(self, cells: list[str]) -> None:
+        if self._sections is None:
+            self._sections, self._columns = cells, None
+            return
+        sections, self._sections = self._sections, None
+        self._last, self._sampled = None, False
+        self._columns = columns(sections, cells)
+
+    def _row(self, line: Line) -> HostSample | None:
+        if self._columns is None:
+            raise RejectedError("no header above this row")
+        cells, missed_ticks = _without_missed(_cells(line.text))
+        if not self._sampled and _has_no_values(cells):
+            self._sampled = True  # pcp-dstat's first row: rates need a second reading
+            return None
+        row = self._sample(line, self._fitted(cells), missed_ticks)
+        self._last, self._sampled = row, True
+        return row
+
+    def _fitted(self, cells: list[str]) -> dict[Key, str]:
+        """The row's cells by (section, column). RejectedError unless they surely fit the header.
+
+        On a narrow terminal dstat and dool add a comma; they never leave a cell empty. pcp-dstat
+        adds none, and leaves cells empty.
+        """
+        keys = self._columns or ()
+        if self._banner and self._banner.tool == "pcp-dstat":
+            if cells[-1] == "" and self._sampled:
+                raise RejectedError("last cell is empty: values may be shifted")
+        else:
+            if len(cells) == len(keys) + 1 and cells[-1] == "":
+                cells = cells[:-1]
+            if "" in cells:
+                raise RejectedError("empty cell: values may be shifted")
+        memory = any(section == "memory usage" for section, _ in keys)
+        if memory and len(cells) == len(keys) + _OLD_DSTAT_EXTRA:
+            raise RejectedError("7 values under the 4 names of memory usage (dstat 0.7.2)")
+        if len(cells) != len(keys):
+            raise RejectedError(f"{len(cells)} cells under {len(keys)} columns")
+        return dict(zip(keys, cells, strict=True))
+
+    def _sample(self, line: Line, cells: Mapping[Key, str], missed_ticks: int) -> HostSample:
+        if len(cells) != len(self._columns or ()):
+            raise RejectedError("two columns have the same name")
+        epoch_s, time_text = self._time(cells)
+        return HostSample(
+            line=line.number,
+            epoch_s=epoch_s,
+            time_text=time_text,
+            since_boot=not self._sampled,
+            missed_ticks=missed_ticks,
+            **_cpu(cells),
+            **_bytes_and_operations(cells, units(self._banner, self._start)),
+        )
+
+    def _time(self, cells: Mapping[Key, str]) -> tuple[float | None, str | None]:
+        text = cells.get(("system", "time"), "").strip() or None
+        by_text = epoch_of(text, self._start) if text else None
+        printed = cells.get(("epoch", "epoch"))
+        if printed is None:
+            self._require_progress(by_text, least_s=0.0)
+            return by_text, text
+        epoch_s = decimal(printed)
+        if not _YEARS_S[0] <= epoch_s <= _YEARS_S[1]:
+            raise RejectedError(f"epoch {printed} is not of this century")
+        if by_text is not None and not -0.001 <= epoch_s - by_text < 1.001:
+            raise RejectedError(f"epoch {printed} and time {text} differ")
+        self._require_progress(epoch_s, least_s=0.001)
+        return epoch_s, text
+
+    def _require_progress(self, epoch_s: float | None, least_s: float) -> None:
+        begun_s = self._start.epoch_s if self._start else None
+        last_s = self._last.epoch_s if self._last else None
+        since_s = begun_s - 1.001 if last_s is None and begun_s is not None else last_s
+        if epoch_s is None or since_s is None:
+            return
+        if epoch_s < since_s + (least_s if last_s is not None else 0.0):
+            raise RejectedError("time goes back")
+        if epoch_s > since_s + _DAY_S:
+            raise RejectedError("time jumps by more than a day")
+
+
+def _cells(text: str) -> list[str]:
+    try:
+        return next(csv.reader([text], strict=True))
+    except (csv.Error, StopIteration):
+        raise RejectedError("not a line of CSV") from None
+
+
+def _without_missed(cells: list[str]) -> tuple[list[str], int]:
+    match = _MISSED.fullmatch(cells[-1])
+    return (cells[:-1], int(match.group(1))) if match else (cells, 0)
+
+
+def _has_no_values(cells: list[str]) -> bool:
+    return len(cells) > 1 and not any(cells[1:])
+
+
+def _number(cells: Mapping[Key, str], section: str, column: str, factor: float = 1) -> float | None:
+    """None if there is no such column, or its cell is empty (pcp-dstat's first row)."""
+    text = cells.get((section, column), "")
+    return decimal(text) * factor if text else None
+
+
+def _cpu(cells: Mapping[Key, str]) -> dict[str, float | None]:
+    section = next((name for name in _TOTAL_CPU if (name, "idl") in cells), None)
+    if section is None:
+        return {}
+    parts = {name: _number(cells, section, name) for name in _CPU if (section, name) in cells}
+    known = [value for value in parts.values() if value is not None]
+    if not known:
+        return {}
+    if len(known) != len(parts) or abs(sum(known) - 100) > _CPU_SUM_TOLERANCE:
+        raise RejectedError(f"CPU shares add to {sum(known):.3f}, not to 100")
+    interrupts = [parts[name] for name in ("hiq", "siq") if name in parts]
+    return {
+        "cpu_user": parts.get("usr"),
+        "cpu_system": parts.get("sys"),
+        "cpu_idle": parts.get("idl"),
+        "cpu_iowait": parts.get("wai"),
+        "cpu_steal": parts.get("stl"),
+        "cpu_irq": sum(value or 0.0 for value in interrupts) if interrupts else None,
+    }
+
+
+def _bytes_and_operations(cells: Mapping[Key, str], unit: Units) -> dict[str, float | None]:
+    memory = "memory usage"
+    buffered = "buff" if (memory, "buff") in cells else "buf"
+    return {
+        "disk_read_bytes_s": _number(cells, "dsk/total", "read", unit.disk),
+        "disk_write_bytes_s": _number(cells, "dsk/total", "writ", unit.disk),
+        "disk_read_ops_s": _number(cells, "io/total", "read"),
+        "disk_write_ops_s": _number(cells, "io/total", "writ"),
+        "net_receive_bytes_s": _number(cells, "net/total", "recv", unit.net),
+        "net_send_bytes_s": _number(cells, "net/total", "send", unit.net),
+        "memory_used_bytes": _number(cells, memory, "used", unit.memory),
+        "memory_free_bytes": _number(cells, memory, "free", unit.memory),
+        "memory_buffered_bytes": _number(cells, memory, buffered, unit.memory),
+        "memory_cached_bytes": _number(cells, memory, "cach", unit.memory),
+        "memory_available_bytes": _number(cells, memory, "avai", unit.memory),
+    }

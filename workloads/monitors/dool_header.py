@@ -1,0 +1,167 @@
+"""What the headers of dstat 0.7.x, dool 1.x and pcp-dstat files say: the tool, its units, its columns.
+
+All three write: banner, author, host, command line, a row of sections, a row of columns, then data.
+Re-using a file appends blank lines and the same again, without banner and author.
+
+Units differ, and no file says so: dool from 1.3.0 writes disk and network in *bits* unless it was
+started with `--bytes` or `--dstat`; pcp-dstat writes disk and memory in KiB. Sources: `showcsv` in
+dool's git history (commit ebfc2ff), pcp-dstat's plugin files, and runs of dool 1.3.8 against a
+known write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from workloads.parsing import RejectedError
+
+Tool = Literal["dstat", "dool", "pcp-dstat"]
+Key = tuple[str, str]  # section, column
+
+_BANNER = re.compile(r'"(dstat|dool|pcp-dstat) ([0-9][^ "]*) CSV output"', re.IGNORECASE)
+_CMDLINE = re.compile(r'"Cmdline:","(.*)",,,,"Date:","([^"]*)"')
+_DATE = re.compile(
+    r"([0-9]{1,2}) ([A-Z][a-z]{2}) ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2}) (\S+)"
+)
+_MONTH_FIRST = re.compile(r"([A-Z][a-z]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})")
+_DAY_FIRST = re.compile(r"([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_UTC_NAMES = frozenset({"UTC", "GMT", "Z"})
+_DAY_S = 86400
+_BITS_SINCE = (1, 3)
+
+
+@dataclass(frozen=True)
+class Banner:
+    """Which tool wrote the file."""
+
+    tool: Tool
+    version: tuple[int, ...]
+
+
+def read_banner(text: str) -> Banner | None:
+    match = _BANNER.fullmatch(text)
+    if match is None:
+        return None
+    tools: Mapping[str, Tool] = {"dstat": "dstat", "dool": "dool", "pcp-dstat": "pcp-dstat"}
+    numbers = re.findall(r"[0-9]{1,6}", match.group(2))
+    return Banner(tools[match.group(1).lower()], tuple(int(number) for number in numbers))
+
+
+@dataclass(frozen=True)
+class Start:
+    """One start of the tool: its arguments, and its local time with the zone's name."""
+
+    arguments: tuple[str, ...]
+    date_text: str
+
+    @property
+    def epoch_s(self) -> float | None:
+        """Of the date; None unless its zone is UTC, as other names of zones are ambiguous."""
+        match = _DATE.fullmatch(self.date_text)
+        if match is None or match.group(7) not in _UTC_NAMES:
+            return None
+        day, month, year, *clock, _ = match.groups()
+        return _utc(year, month, day, *clock)
+
+
+def read_start(text: str) -> Start | None:
+    match = _CMDLINE.fullmatch(text)
+    return Start(tuple(match.group(1).split()), match.group(2)) if match else None
+
+
+@dataclass(frozen=True)
+class Units:
+    """Factors that turn a file's values into bytes."""
+
+    disk: float = 1.0
+    net: float = 1.0
+    memory: float = 1.0
+
+
+def units(banner: Banner | None, start: Start | None) -> Units:
+    """Raises RejectedError where the units cannot be known."""
+    if banner is None:
+        raise RejectedError("no banner line before this row: tool and units unknown")
+    if banner.tool == "pcp-dstat":
+        return Units(disk=1024.0, memory=1024.0)
+    if banner.tool == "dstat" or banner.version < _BITS_SINCE:
+        return Units()
+    if start is None:
+        raise RejectedError("no Cmdline before this row: bits or bytes unknown")
+    return Units(disk=0.125, net=0.125) if _in_bits(start.arguments) else Units()
+
+
+def _in_bits(arguments: Sequence[str]) -> bool:
+    """dool's own reading of its options: bits by default, the last of them decides."""
+    bits = True
+    for argument in arguments:
+        if argument.startswith("--bi"):
+            bits = True
+        elif argument.startswith("--by") or argument == "--dstat":
+            bits = False
+    return bits
+
+
+def columns(sections: Sequence[str], names: Sequence[str]) -> tuple[Key, ...]:
+    """(section, column) of each cell: a section's name stands over its first column only.
+
+    With several CPUs or disks, column names repeat the section: "cpu0 usage:usr". Raises
+    RejectedError if both rows do not fit each other.
+    """
+    if len(sections) != len(names):
+        raise RejectedError(f"{len(names)} columns under {len(sections)} cells of sections")
+    keys: list[Key] = []
+    section = ""
+    for cell, name in zip(sections, names, strict=True):
+        section = cell or section
+        prefix, colon, bare = name.rpartition(":")
+        if not section or not bare or (colon and prefix != section):
+            raise RejectedError(f"column {name!r} does not belong under section {section!r}")
+        keys.append((section, bare))
+    return tuple(keys)
+
+
+def epoch_of(time_text: str, start: Start | None) -> float | None:
+    """Of a time without year (dool "Nov-20 17:13:32", dstat "20-11 17:15:29"), to the second.
+
+    None if the zone is not known. The year is the start's, or the next if that lies before it.
+    Raises RejectedError if it is no such time.
+    """
+    day, month, clock = _split_time(time_text)
+    begun_s = start.epoch_s if start else None
+    if start is None or begun_s is None:
+        return None
+    year = int(start.date_text.split()[2])
+    for candidate in (year, year + 1):
+        epoch_s = _utc(str(candidate), month, day, *clock)
+        if epoch_s is not None and epoch_s >= begun_s - _DAY_S:
+            return epoch_s
+    raise RejectedError(f"no such time: {time_text[:40]!r}")
+
+
+def _split_time(text: str) -> tuple[str, str, list[str]]:
+    if match := _MONTH_FIRST.fullmatch(text):
+        month, day, *clock = match.groups()
+    elif match := _DAY_FIRST.fullmatch(text):
+        day, number, *clock = match.groups()
+        month = _MONTHS[int(number) - 1] if 1 <= int(number) <= len(_MONTHS) else ""
+    else:
+        raise RejectedError(f"not a time: {text[:40]!r}")
+    if month not in _MONTHS:
+        raise RejectedError(f"no such month: {text[:40]!r}")
+    return day, month, clock
+
+
+def _utc(year: str, month: str, day: str, *clock: str) -> float | None:
+    """None if there is no such moment."""
+    try:
+        hour, minute, second = (int(part) for part in clock)
+        moment = datetime(int(year), _MONTHS.index(month) + 1, int(day), hour, minute, second)
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC).timestamp()

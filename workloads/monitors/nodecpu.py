@@ -1,0 +1,190 @@
+"""nodecpu, our own monitor: CPU time of each node's processes; and the parser of its CSV.
+
+Nodes that share a kernel see the same dool figures (method 19): their own CPU comes from here.
+Format 1: `# nodecpu format 1, host=<name>, ticks_per_s=<n>, cores=<n>`, a header line, then a row a
+node and round, ticks cumulative.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cluster.command import Command
+from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+
+FORMAT = 1
+HEADER = "epoch_s,node,user_ticks,system_ticks,processes"
+_TITLE = re.compile(
+    r"# nodecpu format ([0-9]+), host=([^,]+), ticks_per_s=([0-9]{1,6}), cores=([0-9]{1,6})"
+)
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
+_LATE_S = 10.0  # ticks may be seen that much later than they were spent (new nodes' first round)
+
+
+def title(host: str, ticks_per_s: int, cores: int) -> str:
+    """The file's first line."""
+    return f"# nodecpu format {FORMAT}, host={host}, ticks_per_s={ticks_per_s}, cores={cores}"
+
+
+@dataclass(frozen=True)
+class NodeCpuSample:
+    """One node in one round. Ticks are clock ticks since the node's processes began, never falling:
+    live processes' own, and what those that ended were seen to use. processes: live now."""
+
+    line: int
+    host: str
+    epoch_s: float
+    node: str
+    user_ticks: int
+    system_ticks: int
+    processes: int
+    ticks_per_s: int
+    cores: int
+
+
+@dataclass(frozen=True)
+class NodeCpuUse:
+    """CPU seconds a node used between two rounds."""
+
+    node: str
+    start_epoch_s: float
+    end_epoch_s: float
+    user_s: float
+    system_s: float
+    cores: int
+
+    @property
+    def used_percent(self) -> float:
+        """Of the host's cores together."""
+        length_s = self.end_epoch_s - self.start_epoch_s
+        return 100 * (self.user_s + self.system_s) / (length_s * self.cores)
+
+
+class NodeCpu:
+    """Our sampler, run by the same Python."""
+
+    kind = "nodecpu"
+
+    def command(self, host: str, output: str, period_s: float, mark: str) -> Command:
+        return Command(
+            name=f"monitor-{self.kind}-{host}",
+            argv=(
+                *(sys.executable, "-m", "workloads.monitors.nodecpu_sampler"),
+                *("--host", host, "--period", str(period_s), "--output", output, "--mark", mark),
+            ),
+            env={"STUDY_MARK": mark, "STUDY_NODE": "monitor"},
+        )
+
+    def parse(self, data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
+        return parse_nodecpu(data, file)
+
+    def last_epoch_s(self, text: str) -> float | None:
+        for line in reversed(text.split("\n")[:-1]):
+            try:
+                return decimal(line.partition(",")[0])
+            except RejectedError:
+                continue
+        return None
+
+
+def parse_nodecpu(data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
+    """Rows in the file's order. Rows whose time or ticks go back, or that claim more CPU than the
+    host has, are quarantined.
+
+    ParseError: the file has no title of format 1.
+    """
+    ledger = Ledger(data, file)
+    titles = [match for line in ledger.lines if (match := _TITLE.fullmatch(line.text))]
+    if not titles:
+        raise ledger.refuse("no nodecpu file: no line '# nodecpu format 1, host=..., ...'")
+    if unknown := [match.group(1) for match in titles if match.group(1) != str(FORMAT)]:
+        raise ledger.refuse(f"nodecpu format {unknown[0]}; this version reads format {FORMAT}")
+    return ledger.close(_rows(ledger))
+
+
+def _rows(ledger: Ledger) -> list[NodeCpuSample]:
+    rows: list[NodeCpuSample] = []
+    about: re.Match[str] | None = None
+    last: dict[str, NodeCpuSample] = {}
+    for line in ledger.lines:
+        if line.text.startswith("#"):
+            about, last = _TITLE.fullmatch(line.text), {}
+        if not line.text.strip() or line.text == HEADER or (line.text.startswith("#") and about):
+            ledger.skip(line)
+            continue
+        try:
+            row = _row(line, about)
+            _require_plausible(last.get(row.node), row)
+        except RejectedError as error:
+            ledger.quarantine(str(error), line)
+            continue
+        last[row.node] = row
+        rows.append(row)
+        ledger.parse(line)
+    return rows
+
+
+def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
+    if not line.ended:
+        raise RejectedError("last line is cut off: no newline ends it")
+    if about is None:
+        raise RejectedError("no title above this row: ticks a second unknown")
+    cells = line.text.split(",")
+    if len(cells) != 5:
+        raise RejectedError(f"{len(cells)} cells under 5 columns")
+    if not _NODE.fullmatch(cells[1]):
+        raise RejectedError(f"not a node's name: {cells[1][:40]!r}")
+    epoch_s = decimal(cells[0])
+    if not _YEARS_S[0] <= epoch_s <= _YEARS_S[1]:
+        raise RejectedError(f"epoch {cells[0]} is not of this century")
+    return NodeCpuSample(
+        line=line.number,
+        host=about.group(2),
+        epoch_s=epoch_s,
+        node=cells[1],
+        user_ticks=whole(cells[2]),
+        system_ticks=whole(cells[3]),
+        processes=whole(cells[4], most=2**22),
+        ticks_per_s=int(about.group(3)),
+        cores=int(about.group(4)),
+    )
+
+
+def _require_plausible(last: NodeCpuSample | None, row: NodeCpuSample) -> None:
+    if last is None:
+        return
+    user, system = row.user_ticks - last.user_ticks, row.system_ticks - last.system_ticks
+    if row.epoch_s <= last.epoch_s:
+        raise RejectedError(f"time goes back since line {last.line}")
+    if user < 0 or system < 0:
+        raise RejectedError(f"ticks go back since line {last.line}")
+    most_s = (row.epoch_s - last.epoch_s + _LATE_S) * row.cores
+    if user + system > most_s * row.ticks_per_s:
+        raise RejectedError(f"more CPU since line {last.line} than {row.cores} cores have")
+
+
+def cpu_use(samples: Iterable[NodeCpuSample]) -> list[NodeCpuUse]:
+    """What each node used from each of its rounds to its next, in the samples' order."""
+    last: dict[str, NodeCpuSample] = {}
+    uses = []
+    for sample in samples:
+        before = last.get(sample.node)
+        if before is not None:
+            uses.append(_use(before, sample))
+        last[sample.node] = sample
+    return uses
+
+
+def _use(before: NodeCpuSample, after: NodeCpuSample) -> NodeCpuUse:
+    return NodeCpuUse(
+        node=after.node,
+        start_epoch_s=before.epoch_s,
+        end_epoch_s=after.epoch_s,
+        user_s=(after.user_ticks - before.user_ticks) / after.ticks_per_s,
+        system_s=(after.system_ticks - before.system_ticks) / after.ticks_per_s,
+        cores=after.cores,
+    )

@@ -1,0 +1,163 @@
+"""The sampler behind `workloads.monitors.nodecpu`: reads /proc once a period, writes a row a node.
+
+    python -m workloads.monitors.nodecpu_sampler --host H --period 1 --output FILE --mark MARK
+
+Counts processes whose environment holds STUDY_MARK equal to MARK or below it (`MARK/...`), by their
+STUDY_NODE; and their descendants, which may have an environment of their own. Linux only. Ends on
+TERM or INT. `cpu_account` says how time of short-lived processes is counted, and the error of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from workloads.monitors.cpu_account import CpuAccount, Reading, Ticks
+from workloads.monitors.nodecpu import HEADER, title
+
+_STOP = frozenset({signal.SIGTERM, signal.SIGINT})
+_SETTLED_S = 5.0  # a process this old has done its exec: its environment is final
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class _Stat:
+    parent_pid: int
+    start_ticks: int
+    own: Ticks
+    children: Ticks
+
+
+class Processes:
+    """The marked processes of this machine. Remembers what it found of each, so that a round costs
+    one short read a marked process and none for the others."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._nodes: dict[int, tuple[int, str]] = {}  # pid: start time, node
+        self._others: set[int] = set()
+
+    def readings(self) -> Iterator[Reading]:
+        """One round. Processes that end meanwhile are left out."""
+        with os.scandir("/proc") as entries:
+            pids = sorted(int(entry.name) for entry in entries if entry.name.isdigit())
+        self._forget(set(pids))
+        uptime_ticks = time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS_PER_S
+        for pid in pids:
+            if pid in self._others:
+                continue
+            stat = _stat(pid)
+            node = stat and self._node(pid, stat, uptime_ticks)
+            if stat and node:
+                identity = (pid, stat.start_ticks)
+                yield Reading(identity, node, stat.parent_pid, stat.own, stat.children)
+
+    def _forget(self, alive: set[int]) -> None:
+        self._others &= alive
+        for pid in self._nodes.keys() - alive:
+            del self._nodes[pid]
+
+    def _node(self, pid: int, stat: _Stat, uptime_ticks: float) -> str | None:
+        settled = uptime_ticks - stat.start_ticks > _SETTLED_S * _TICKS_PER_S
+        start_ticks, known = self._nodes.get(pid, (-1, ""))
+        if start_ticks == stat.start_ticks and settled:
+            return known
+        inherited = self._nodes.get(stat.parent_pid, (0, ""))[1]
+        node = self._own_node(pid) or (known if start_ticks == stat.start_ticks else inherited)
+        if node:
+            self._nodes[pid] = (stat.start_ticks, node)
+        elif settled:
+            self._others.add(pid)
+        return node or None
+
+    def _own_node(self, pid: int) -> str | None:
+        """STUDY_NODE of a process that carries our mark."""
+        try:
+            environment = _read(f"/proc/{pid}/environ")
+        except OSError:
+            return None
+        variables = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0"))
+        mark = os.fsdecode(variables.get(b"STUDY_MARK", b""))
+        if mark != self._mark and not mark.startswith(self._mark + "/"):
+            return None
+        return os.fsdecode(variables.get(b"STUDY_NODE", b"")) or None
+
+
+def _stat(pid: int) -> _Stat | None:
+    """None if the process is gone. Fields as in proc(5), counted from the one after the name."""
+    try:
+        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return _Stat(
+        parent_pid=int(fields[1]),
+        start_ticks=int(fields[19]),
+        own=Ticks(int(fields[11]), int(fields[12])),
+        children=Ticks(int(fields[13]), int(fields[14])),
+    )
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        parts = [os.read(descriptor, 65536)]
+        while len(parts[-1]) == 65536:
+            parts.append(os.read(descriptor, 65536))
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)
+
+
+def sample(processes: Processes, account: CpuAccount, file: TextIO) -> None:
+    """One round: all nodes' rows in one write, so that a reader never sees half a round."""
+    epoch_s = time.time()
+    account.add(processes.readings())
+    file.write(
+        "".join(
+            f"{epoch_s:.3f},{node},{ticks.user},{ticks.system},{account.processes.get(node, 0)}\n"
+            for node, ticks in sorted(account.total.items())
+        )
+    )
+    file.flush()
+
+
+def run(host: str, period_s: float, output: Path, mark: str) -> None:
+    """Sample until TERM or INT, on multiples of the period by the wall clock, without drift. A round
+    that comes late is not made up for: the gap shows."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    processes, account = Processes(mark), CpuAccount()
+    with output.open("w", encoding="utf-8") as file:
+        file.write(title(host, _TICKS_PER_S, os.cpu_count() or 1) + "\n" + HEADER + "\n")
+        sample(processes, account, file)
+        while not _stopped_within(_until_next(period_s)):
+            sample(processes, account, file)
+
+
+def _until_next(period_s: float) -> float:
+    """Seconds to the next multiple of the period; not to one a clock's jitter away."""
+    seconds = period_s - time.time() % period_s
+    return seconds if seconds > period_s / 50 else seconds + period_s
+
+
+def _stopped_within(seconds: float) -> bool:
+    return signal.sigtimedwait(_STOP, seconds) is not None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="CPU time of marked processes, by node.")
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--period", required=True, type=float, metavar="SECONDS")
+    parser.add_argument("--output", required=True, type=Path)
+    parser.add_argument("--mark", required=True)
+    arguments = parser.parse_args()
+    run(arguments.host, arguments.period, arguments.output, arguments.mark)
+
+
+if __name__ == "__main__":
+    main()

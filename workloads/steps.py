@@ -1,0 +1,172 @@
+"""Steps: the plan carried out in its order, one at a time, whoever asks for the next.
+
+A step is claimed, not assigned: `run_next_step` takes the first one that is not done, under the run's
+lock. So the plan's seeded order holds exactly, in whatever order Airflow hands out its slots, and at
+most one cluster stands at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from cluster import lease
+from cluster.bringup import bring_up
+from cluster.cluster import Cluster, cluster_from_json
+from cluster.errors import StudyError
+from cluster.provider import provider_of
+from cluster.stacks import ensure_stacks
+from cluster.teardown import tear_down
+from workloads.plan import Step
+from workloads.record import Record, closed_records
+from workloads.run import Run
+from workloads.trial import draft_manifest, run_trial
+from workloads.ycsb.ready import row_written_and_read
+
+Outcome = Literal["ok", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """How a step ended. `message` says why it failed or was skipped, in words for the user."""
+
+    step: Step
+    outcome: Outcome
+    message: str = ""
+
+
+def next_step(run: Run) -> Step | None:
+    """The first step that is still to be done; None when the plan is through.
+
+    A build all of whose trials are closed in an earlier opening of the run is not built again; one
+    with a trial left is built anew (a crash left nothing of the old one worth trusting).
+    """
+    outcomes = _outcomes_since_opening(run)
+    closed = {name for name, m in closed_records(run.records).items() if m.state != "incomplete"}
+    wanted = {step.build for step in run.plan.trials if step.trial not in closed}
+    for step in run.plan.steps:
+        if step.index in outcomes:
+            continue
+        if step.kind == "trial" and step.trial in closed:
+            continue
+        if step.kind == "up" and step.build not in wanted:
+            continue
+        if step.kind == "down" and not _was_built(run, step.build, outcomes):
+            continue
+        return step
+    return None
+
+
+def run_next_step(run: Run) -> StepOutcome | None:
+    """Claim the next step and carry it out. None when there is none left.
+
+    Never raises for what a step can meet (a daemon that dies, a client that fails): that is its
+    outcome. An interrupt passes through and leaves the step undone.
+    """
+    with run.step_lock():
+        step = next_step(run)
+        if step is None:
+            return None
+        run.journal.write(
+            "step-started", index=step.index, kind=step.kind, build=step.build,
+            label=step.label, trial=step.trial,
+        )  # fmt: skip
+        ended = _carry_out(run, step)
+        run.journal.write(
+            "step-ended", index=step.index, kind=step.kind, build=step.build,
+            trial=step.trial, outcome=ended.outcome, message=ended.message,
+        )  # fmt: skip
+        return ended
+
+
+def close_run(run: Run) -> None:
+    """Take down whatever of the run still stands, and prove it gone. Safe to repeat.
+
+    The host is given back if steps are left (the run was stopped); after the last step the run keeps
+    it through its analysis, which must not disturb another study's measurements, to `end_run`.
+    TearDownError names what could not be removed.
+    """
+    with run.step_lock():
+        for build in run.plan.builds:
+            tear_down(run.site(build), run.journal)
+        if next_step(run) is not None:
+            lease.release(run.mark)
+
+
+def _carry_out(run: Run, step: Step) -> StepOutcome:
+    try:
+        if step.kind == "up":
+            return _up(run, step)
+        if step.kind == "down":
+            return _down(run, step)
+        return _trial(run, step)
+    except StudyError as error:
+        return StepOutcome(step, "failed", str(error))
+    except OSError as error:
+        return StepOutcome(step, "failed", f"{step.label}: {error}")
+
+
+def _up(run: Run, step: Step) -> StepOutcome:
+    site = run.site(step.build)
+    tear_down(site, run.journal)  # of a crashed attempt; of what never was, nothing
+    try:
+        bring_up(
+            site,
+            run.plan.topology_of(step.build),
+            ensure_stacks(),
+            run.journal,
+            final_check=lambda cluster: row_written_and_read(cluster, run.journal),
+        )
+    except BaseException:
+        tear_down(site, run.journal)  # a half-built cluster goes at once, whatever stopped it
+        raise
+    return StepOutcome(step, "ok")
+
+
+def _down(run: Run, step: Step) -> StepOutcome:
+    tear_down(run.site(step.build), run.journal)
+    return StepOutcome(step, "ok")
+
+
+def _trial(run: Run, step: Step) -> StepOutcome:
+    up = next(s for s in run.plan.steps if s.kind == "up" and s.build == step.build)
+    if _outcomes_since_opening(run).get(up.index) != "ok":
+        return _not_run(run, step, f"{step.build} was not built: its bring-up failed")
+    cluster = _cluster(run, step.build)
+    transport = provider_of(cluster.topology.provider).transport(cluster.site, run.journal)
+    manifest = run_trial(run, step, cluster, transport)
+    if manifest.state == "complete":
+        return StepOutcome(step, "ok")
+    return StepOutcome(step, "failed", "; ".join(manifest.reasons))
+
+
+def _not_run(run: Run, step: Step, reason: str) -> StepOutcome:
+    """A trial that could not begin leaves a record too: it stays visible in the report."""
+    draft = draft_manifest(run, step)
+    Record.open(run.records, draft).close(draft.model_copy(update={"reasons": (reason,)}))
+    return StepOutcome(step, "skipped", reason)
+
+
+def _cluster(run: Run, build: str) -> Cluster:
+    path = run.site(build).root / "cluster.json"
+    return cluster_from_json(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _was_built(run: Run, build: str, outcomes: Mapping[int, Outcome]) -> bool:
+    return any(
+        step.kind == "up" and step.build == build and step.index in outcomes
+        for step in run.plan.steps
+    )
+
+
+def _outcomes_since_opening(run: Run) -> dict[int, Outcome]:
+    """Outcome of each step ended since the run was last opened; earlier ones tell of dead clusters."""
+    outcomes: dict[int, Outcome] = {}
+    for entry in run.journal.read():
+        if entry["event"] == "run-opened":
+            outcomes = {}
+        elif entry["event"] == "step-ended":
+            outcomes[entry["index"]] = entry["outcome"]
+    return outcomes

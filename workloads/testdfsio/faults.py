@@ -1,0 +1,65 @@
+"""What is wrong with a TestDFSIO trial that ended with 0, held against what was asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workloads.parsing import ParseError
+from workloads.testdfsio.io_parts import IoTotals, parse_io_part
+from workloads.testdfsio.results import parse_results
+from workloads.testdfsio.setting import DfsioSetting
+
+
+def faults_of(raw: Path, setting: DfsioSetting) -> tuple[str, ...]:
+    """Faults in plain words; none if the job did what was asked. `raw` is the record's raw folder."""
+    faults = [*_result_faults(raw / "testdfsio.log", setting), *_sum_faults(raw / "io", setting)]
+    if not any((raw / "history").glob("*.jhist")):
+        faults.append("the job left no history: the rate over the map phase cannot be known")
+    return tuple(faults)
+
+
+def _result_faults(path: Path, setting: DfsioSetting) -> list[str]:
+    if not path.exists():
+        return ["TestDFSIO wrote no result file: the job failed"]
+    try:
+        parsed = parse_results(path.read_bytes(), path.name)
+    except ParseError as error:
+        return [str(error)]
+    if parsed.quarantined:
+        return [f"{path.name}:{q.line}: {q.reason}" for q in parsed.quarantined[:1]]
+    if [row.mode for row in parsed.rows] != [setting.mode]:
+        return [f"{path.name} holds {[row.mode for row in parsed.rows]}, not one {setting.mode}"]
+    return []
+
+
+def _sum_faults(folder: Path, setting: DfsioSetting) -> list[str]:
+    paths = sorted(folder.glob("part-*"))
+    if not paths:
+        return ["the job left no reduce output (part-*)"]
+    rows: list[IoTotals] = []
+    for path in paths:
+        try:
+            rows += parse_io_part(path.read_bytes(), path.name).rows
+        except ParseError as error:
+            return [str(error)]
+    tasks, size = sum(row.tasks for row in rows), sum(row.size_bytes for row in rows)
+    faults = []
+    if tasks != setting.files:
+        faults.append(f"{tasks} streams reported, {setting.files} asked")
+    least, most = _bytes_asked(setting)
+    if not least <= size <= most:
+        faults.append(f"{size} bytes processed, {least} to {most} asked")
+    return faults
+
+
+def _bytes_asked(setting: DfsioSetting) -> tuple[int, int]:
+    """Least and most bytes that a whole job processes.
+
+    A positioned read stops at the first read past the file's size, so it may do one more a file; and
+    reads at a file's end are short. The default skip reads every other stretch.
+    """
+    size = setting.file_size_mib * 2**20
+    if setting.mode in ("write", "read", "append"):
+        return setting.files * size, setting.files * size
+    share = 0.4 if setting.mode == "skip" else 1.0
+    return int(setting.files * size * share), setting.files * (size + setting.read_size_bytes)

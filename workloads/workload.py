@@ -1,0 +1,58 @@
+"""`Workload`: what a trial runs. One folder and one line in `workloads/registry.py` add another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from cluster.cluster import Cluster
+from cluster.journal import Journal
+from cluster.transport import Transport
+from workloads.manifest import ClientRun, ColdProof
+from workloads.record import Record
+
+S = TypeVar("S", contravariant=True)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a workload may touch during one trial, and nothing else."""
+
+    cluster: Cluster
+    transport: Transport
+    record: Record
+    journal: Journal
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What preparation left: the state found before the window, and how caches were emptied."""
+
+    data_set_mib: float
+    cold: ColdProof | None = None
+    state: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was found after the window. `faults` in plain words; any makes the trial `failed`."""
+
+    faults: tuple[str, ...] = ()
+    cold: ColdProof | None = None
+    state: dict[str, Any] | None = None
+
+
+class Workload(Protocol[S]):
+    """Three acts around the measured window. Each raises StudyError when it cannot do its part."""
+
+    def prepare(self, bench: Bench, setting: S) -> Prepared:
+        """Bring data and caches to the state the setting is measured from. Not measured."""
+        ...
+
+    def run(self, bench: Bench, setting: S) -> tuple[ClientRun, ...]:
+        """Run the clients to their exit. This is the window: nothing else belongs in here."""
+        ...
+
+    def collect(self, bench: Bench, setting: S, prepared: Prepared) -> Collected:
+        """Fetch raw outputs into the record and say what went wrong, if anything did."""
+        ...

@@ -1,0 +1,1 @@
+"""YCSB on HBase, through the project's own binding (java/)."""

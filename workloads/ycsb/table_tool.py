@@ -1,0 +1,40 @@
+"""The project's TableTool (Java): several acts on the table in one JVM start, facts back as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from cluster.client import java_command
+from cluster.stack import classpath, ensure
+from workloads.client_run import require_success, run_client
+from workloads.workload import Bench
+
+MAIN = "org.densitystudy.table.TableTool"
+TIMEOUT_S = 600.0
+HEAP_MIB = 128
+FAST_START = ("-XX:TieredStopAtLevel=1",)
+"""This JVM is never measured; it had better start fast."""
+
+
+def table_tool(bench: Bench, name: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Run `verbs` in order; the result of each. StudyError when one fails.
+
+    Output stays in the record as logs/<name>.out and .err.
+    """
+    chain: list[str] = []
+    for verb in verbs:
+        chain += [*(["+"] if chain else []), *verb]
+    command = java_command(
+        bench.cluster,
+        name,
+        classpath(ensure("ycsb")),
+        MAIN,
+        tuple(chain),
+        heap_mib=HEAP_MIB,
+        jvm_flags=FAST_START,
+    )
+    run = run_client(bench, command, TIMEOUT_S, folder="logs")
+    require_success(bench, run, f"preparing the table ({', '.join(v[0] for v in verbs)})")
+    lines = (bench.record.root / run.stdout).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["result"] for line in lines if line.startswith("{")]
