@@ -1,0 +1,48 @@
+"""`python -m tests.bench`: prints a table and writes bench.json. Not a test: it asserts nothing.
+
+Goals are those of the project; `holds` says whether the median of the runs meets them on this machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tests.bench import quickstart, setup_time
+from tests.bench.measurement import Bench, Measurement
+
+BENCHES: Mapping[str, Bench] = {"setup": setup_time.bench, "quickstart": quickstart.bench}
+
+
+def main(
+    only: Annotated[
+        list[str] | None, typer.Argument(help="setup, quickstart; all if left out")
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="runs of each; the median is reported")] = 3,
+    output: Annotated[Path, typer.Option(help="where the JSON goes")] = Path("bench.json"),
+) -> None:
+    """Measure, print a table, write bench.json (name, value, unit, goal, holds, runs)."""
+    lines: list[Measurement] = []
+    for name in only or BENCHES:
+        lines += BENCHES[name](repeats)
+        output.write_text(json.dumps([line.to_json() for line in lines], indent=2) + "\n")
+    Console().print(_table(lines))
+
+
+def _table(lines: list[Measurement]) -> Table:
+    table = Table("what", "median", "unit", "goal", "holds", "runs")
+    for line in lines:
+        holds = {None: "", True: "yes", False: "NO"}[line.holds]
+        runs = ", ".join(f"{run:.1f}" for run in line.runs)
+        table.add_row(line.name, f"{line.value:.1f}", line.unit, line.goal, holds, runs)
+    return table
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,76 @@
+"""Peak memory of a command and of everything it starts, by proportional set size.
+
+Resident sizes would count shared pages (CDS archives, libc) once a process; PSS counts them once.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+PERIOD_S = 1.0
+MARK = b"STUDY_MARK="
+
+
+def run_with_peak(argv: list[str], cwd: Path, env: dict[str, str]) -> tuple[float, float]:
+    """(seconds, peak MiB) of `argv`. subprocess.CalledProcessError if it fails, with its output."""
+    start = time.monotonic()
+    child = subprocess.Popen(
+        argv, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    peak, ended = [0.0], threading.Event()
+    sampler = threading.Thread(target=_sample, args=(child.pid, peak, ended))
+    sampler.start()
+    output, _ = child.communicate()
+    seconds = time.monotonic() - start
+    ended.set()
+    sampler.join()
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, argv, output)
+    return seconds, peak[0]
+
+
+def _sample(root: int, peak: list[float], ended: threading.Event) -> None:
+    while not ended.wait(PERIOD_S):
+        peak[0] = max(peak[0], sum(_pss_mib(pid) for pid in _ours(root)))
+
+
+def _ours(root: int) -> set[int]:
+    """The command, its descendants, and what carries a study's mark (daemons have other parents)."""
+    parents = {pid: _parent(pid) for pid in _pids()}
+    ours = {root} | {pid for pid in parents if _is_marked(pid)}
+    grown = True
+    while grown:
+        more = {pid for pid, parent in parents.items() if parent in ours} - ours
+        grown = bool(more)
+        ours |= more
+    return ours
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def _is_marked(pid: int) -> bool:
+    try:
+        return MARK in Path(f"/proc/{pid}/environ").read_bytes()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False
+
+
+def _pss_mib(pid: int) -> float:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return 0.0
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")) / 1024

@@ -1,0 +1,176 @@
+"""The main job on real daemons: a small study from its file to its report, and what kills do to it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from analysis.summary import schema
+from tests.live.command import SPEC, left_of, study, study_run, wait_for
+from workloads.record import closed_records
+from workloads.testdfsio.io_parts import parse_io_part
+from workloads.ycsb.summary import operation_counts, overall, parse_summary
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def finished(runs: Path) -> tuple[Path, str]:
+    """(folder of the run, what the command printed) of one whole study."""
+    with study_run(runs) as child:
+        output, _ = child.communicate(timeout=800)
+    assert child.returncode == 0, output
+    return next(runs.glob("live-small/2*")), output
+
+
+def test_it_ends_with_a_table_and_the_place_of_the_report(finished: tuple[Path, str]) -> None:
+    run, output = finished
+    assert "TestDFSIO random read" in output and "YCSB 45/55 read-insert" in output
+    assert "index.html" in output and "summary.json" in output
+    assert (run.parent / "report").resolve() == (run / "report").resolve()
+
+
+def test_nothing_of_it_is_left(finished: tuple[Path, str]) -> None:
+    run, _ = finished
+    assert left_of(run) == []
+    assert not list(run.parents[1].glob("density-study/**/blk_*"))
+
+
+def test_every_trial_is_complete_and_valid(finished: tuple[Path, str]) -> None:
+    trials = _summary(finished[0])["trials"]
+    assert len(trials) == 4
+    assert [(t["state"], t["verdict"], t["reasons"]) for t in trials] == [
+        ("complete", "valid", t["reasons"]) for t in trials
+    ], trials
+
+
+def test_the_summary_is_what_its_schema_says(finished: tuple[Path, str]) -> None:
+    jsonschema.validate(_summary(finished[0]), schema())
+
+
+def test_one_block_claims_nothing(finished: tuple[Path, str]) -> None:
+    findings = _summary(finished[0])["findings"]
+    assert all(finding["verdict"] == "no claim" for finding in findings)
+
+
+def test_throughputs_are_those_of_the_raw_outputs(finished: tuple[Path, str]) -> None:
+    run, _ = finished
+    trials = {t["trial"]: t for t in _summary(run)["trials"]}
+    for name, manifest in closed_records(run / "records").items():
+        raw = run / "records" / name / "raw"
+        if manifest.setting.workload == "testdfsio":
+            row = parse_io_part((raw / "io" / "part-00000").read_bytes(), "part").rows[0]
+            slow = row.size_bytes / 2**20 / (row.time_ms / 1000)
+            fast = _metric(trials[name], "throughput_per_stream")
+        elif manifest.setting.mix == "load":
+            rows = parse_summary((raw / "ycsb-1.out").read_bytes(), "out").rows
+            total = overall(rows)
+            assert total is not None
+            slow = operation_counts(rows)["INSERT"].ok / (total.runtime_ms / 1000)
+            fast = _metric(trials[name], "throughput")
+        else:
+            continue
+        assert fast == pytest.approx(slow, rel=0.001)
+
+
+def test_cpu_of_host_nodes_and_client_is_there_and_adds_up(finished: tuple[Path, str]) -> None:
+    for trial in _summary(finished[0])["trials"]:
+        used = {m["scope"]: m["value"] for m in trial["metrics"] if m["name"] == "cpu_used"}
+        assert {"host:here", "node:m1", "node:w1", "node:w2", "client"} <= set(used)
+        parts = sum(value for scope, value in used.items() if scope.startswith(("node:", "client")))
+        assert 0 < parts <= used["host:here"] + 10, used
+
+
+def test_reads_were_cold(finished: tuple[Path, str]) -> None:
+    for manifest in closed_records(finished[0] / "records").values():
+        if manifest.setting_id.startswith("testdfsio-random"):
+            cold = manifest.cold
+            assert cold is not None and cold.physical_read_bytes and cold.distinct_bytes_asked
+            assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
+
+
+def test_the_report_can_be_made_again_without_a_cluster(finished: tuple[Path, str]) -> None:
+    run, _ = finished
+    before = _summary(run)
+    again = study("report", str(run), runs=run.parents[1])
+    assert again.returncode == 0, again.stderr
+    after = _summary(run)
+    for volatile in ("created", "time"):
+        before.pop(volatile)
+        after.pop(volatile)
+    assert after == before
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_leaves_no_process_and_an_incomplete_record(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    with study_run(tmp_path) as child:
+        run = wait_for(tmp_path, lambda entry: entry.get("state") == "running", 300)
+        child.send_signal(number)
+        output, _ = child.communicate(timeout=120)
+        assert child.returncode == code, output
+        assert left_of(run) == []
+        states = [manifest.state for manifest in closed_records(run / "records").values()]
+        assert states == ["incomplete"]
+        assert "incomplete" in output or "interrupted" in output
+
+
+def test_after_kill_9_a_second_study_is_refused_reap_cleans_and_the_run_goes_on(
+    tmp_path: Path,
+) -> None:
+    with study_run(tmp_path) as child:
+        run = wait_for(tmp_path, lambda entry: entry.get("state") == "running", 300)
+        refused = study("run", str(SPEC), "--fresh", "--runs", str(tmp_path), runs=tmp_path)
+        assert refused.returncode == 2 and "'live-small' is running" in refused.stderr
+        child.kill()
+        child.communicate()
+        assert left_of(run) != []
+        dry = study("reap", "--dry-run", "--runs", str(tmp_path), runs=tmp_path)
+        assert dry.returncode == 0 and left_of(run) != []
+        reaped = study("reap", "--runs", str(tmp_path), runs=tmp_path)
+        assert reaped.returncode == 0, reaped.stderr
+        assert left_of(run) == []
+        assert [m.state for m in closed_records(run / "records").values()] == ["incomplete"]
+        assert study("reap", "--runs", str(tmp_path), runs=tmp_path).returncode == 0
+
+
+def test_a_daemon_that_dies_in_bring_up_is_named_with_its_last_lines(tmp_path: Path) -> None:
+    with study_run(tmp_path) as child:
+        run = wait_for(tmp_path, lambda e: _started(e, "hmaster"), 120)
+        entry = next(e for e in _journal(run) if _started(e, "hmaster"))
+        subprocess.run(["kill", "-9", str(entry["pid"])], check=True)
+        output, _ = child.communicate(timeout=300)
+    assert child.returncode == 1
+    assert "hmaster died" in output
+    assert left_of(run) == []
+    states = {manifest.state for manifest in closed_records(run / "records").values()}
+    assert states == {"incomplete"}
+
+
+def _started(entry: dict[str, object], name: str) -> bool:
+    return entry["event"] == "process-started" and entry["name"] == name
+
+
+def _journal(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+
+
+def _summary(run: Path) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads((run / "report" / "summary.json").read_text())
+    return value
+
+
+def _metric(trial: dict[str, Any], name: str) -> float:
+    return float(next(m["value"] for m in trial["metrics"] if m["name"] == name))
