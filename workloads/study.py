@@ -87,6 +87,12 @@ class MonitorSpec(_Spec):
     tool: Literal["dool"] = "dool"
     period: Seconds = 1.0
 
+    @model_validator(mode="after")
+    def _as_the_tool_can(self) -> MonitorSpec:
+        if self.period != int(self.period):
+            raise ValueError("dool takes whole seconds only")
+        return self
+
 
 class Study(_Spec):
     """The YAML file. Unknown keys are refused; every quantity carries its unit."""

@@ -41,6 +41,7 @@ def test_quantities_come_out_in_the_units_their_names_say() -> None:
         ("[1, 2]", "[1, 1]", "q.yaml:1", "duplicate vms_per_host: 1"),
         ("[1, 2]", "[0, 2]", "q.yaml:1", "bare host"),
         ("replication: 1", "replication: 2", "q.yaml:1", "smallest arm"),
+        ("period: 1 s", "period: 500 ms", "key monitor", "whole seconds"),
         ("threads: [8]", "threads: [0]", "threads[0]", "greater than or equal to 1"),
         ("medium: auto", "medium: ssd", "hosts[0].disks[0].medium", "'flash' or 'hdd'"),
         ("study: quickstart", "study: ../x", "q.yaml:3, key study", "pattern"),

@@ -1,0 +1,192 @@
+"""What must hold of every parser for any input.
+
+`HYPOTHESIS_PROFILE=deep pytest tests/property/test_parsers.py` runs 100,000 mutated inputs and cuts
+every sample at every byte; the default runs a few thousand in seconds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.property.mutations import PARSERS, Parser, Sample, mutate, samples
+from workloads.parsing import Parsed, ParseError
+from workloads.testdfsio.history import parse_history
+from workloads.testdfsio.io_parts import parse_io_part
+from workloads.ycsb.status import parse_status
+
+DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+MUTATED = 100_000 if DEEP else 3_000
+ALL = samples()
+CHECKED = settings(
+    max_examples=5_000 if DEEP else 60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def parsed(parse: Parser, data: bytes | str) -> Parsed[Any] | None:
+    """The account, checked; None for a refusal. Any other exception fails the test."""
+    try:
+        result = parse(data, "some/file")
+    except ParseError as error:
+        assert error.file == "some/file"
+        assert error.reason
+        return None
+    check_account(result, data)
+    return result
+
+
+def check_account(result: Parsed[Any], data: bytes | str) -> None:
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    count = raw.count(b"\n") + (not raw.endswith(b"\n") and raw != b"")
+    assert result.parsed + result.skipped + len(result.quarantined) == count
+    numbers = [q.line for q in result.quarantined]
+    assert numbers == sorted(set(numbers))
+    assert all(1 <= number <= count for number in numbers)
+    assert all(q.reason and q.file == "some/file" for q in result.quarantined)
+    assert (result.parsed == 0) == (not result.rows)
+    lines = [row.line for row in result.rows if hasattr(row, "line")]
+    assert lines == sorted(lines)
+    assert not set(lines) & set(numbers)
+    for value in numbers_in(result.rows):
+        assert math.isfinite(value)
+        assert 0 <= value < 2**63
+
+
+def numbers_in(value: object) -> Iterator[float]:
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int | float):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from numbers_in(item)
+    elif dataclasses.is_dataclass(value):
+        for each in dataclasses.fields(value):
+            yield from numbers_in(getattr(value, each.name))
+
+
+@pytest.mark.parametrize("sample", ALL, ids=repr)
+def test_samples_themselves_are_understood(sample: Sample) -> None:
+    result = parsed(sample.parse, sample.data)
+    assert result is not None
+    assert result.rows or result.quarantined or "header_only" in sample.name
+
+
+def test_mutated_samples_give_rows_or_a_parse_error() -> None:
+    """Seeded: a failure repeats, and names its number."""
+    for number in range(MUTATED):
+        rng = random.Random(number)
+        sample, other = rng.choice(ALL), rng.choice(ALL)
+        data = mutate(sample.data, other.data, rng)
+        try:
+            parsed(sample.parse, data)
+        except BaseException as error:
+            error.add_note(f"mutation {number} of {sample!r}: {data!r:.2000}")
+            raise
+
+
+@CHECKED
+@given(parse=st.sampled_from(PARSERS), data=st.binary(max_size=300) | st.text(max_size=300))
+def test_any_bytes_and_any_text(parse: Parser, data: bytes | str) -> None:
+    parsed(parse, data)
+
+
+_PIECE = st.sampled_from(
+    sorted({line for sample in ALL for line in sample.data.split(b"\n")[:40] if len(line) < 400})
+)
+
+
+@CHECKED
+@given(
+    parse=st.sampled_from(PARSERS),
+    lines=st.lists(_PIECE | st.binary(max_size=20), max_size=30),
+    end=st.sampled_from([b"", b"\n", b"\r\n"]),
+)
+def test_lines_of_all_kinds_in_any_order(parse: Parser, lines: list[bytes], end: bytes) -> None:
+    parsed(parse, b"\n".join(lines) + end)
+
+
+def cuts(sample: Sample) -> Iterator[int]:
+    size = len(sample.data)
+    if DEEP:
+        return iter(range(size))
+    return iter(sorted(random.Random(size).sample(range(size), min(size, 40))))
+
+
+@pytest.mark.parametrize("sample", ALL, ids=repr)
+def test_a_file_cut_anywhere_gives_the_first_of_its_rows(sample: Sample) -> None:
+    """A cut never makes another number: 1067 cut to 106 must not be read."""
+    whole = sample.parse(sample.data, "some/file").rows
+    for cut in cuts(sample):
+        result = parsed(sample.parse, sample.data[:cut])
+        if result is None:
+            continue
+        if sample.parse is parse_history:
+            assert all(job.problems for job in result.rows if job not in whole), cut
+        else:
+            assert result.rows == whole[: len(result.rows)], cut
+
+
+def _lines_with_numbers(sample: Sample) -> list[tuple[bytes, int, int]]:
+    """(file with `@` for one number, its line, how many rows the sample has)."""
+    found = []
+    lines = sample.data.split(b"\n")
+    for row in sample.parse(sample.data, "f").rows[:: max(1, len(sample.data) // 1500)]:
+        line = lines[row.line - 1]
+        for at in range(len(line)):
+            inside = at and line[at - 1 : at] in b"0123456789."
+            if line[at : at + 1].isdigit() and not inside:
+                end = at
+                while line[end : end + 1] in b"0123456789." and end < len(line):
+                    end += 1
+                marked = [*lines]
+                marked[row.line - 1] = line[:at] + b"\x01" + line[end:]
+                found.append((b"\n".join(marked), row.line, end - at))
+    return found
+
+
+@pytest.mark.parametrize(
+    "sample", [s for s in ALL if s.parse not in (parse_history, parse_io_part)], ids=repr
+)
+@pytest.mark.parametrize("text", [b"1234,5", b"NaN", "∞".encode(), b"-5", b"1e999", b"9" * 40])
+def test_what_is_no_number_is_read_nowhere(sample: Sample, text: bytes) -> None:
+    """Put in place of any number of any row: the row goes, or keeps the values it had (the number
+    stood in a text or in a column of no interest); no other row changes."""
+    whole = {row.line: row for row in sample.parse(sample.data, "f").rows}
+    choices = _lines_with_numbers(sample)
+    rng = random.Random(len(sample.data))
+    for data, line, _ in choices if DEEP else rng.sample(choices, min(5, len(choices))):
+        result = parsed(sample.parse, data.replace(b"\x01", text))
+        for row in result.rows if result else ():
+            if row.line == line:
+                assert same_numbers(sample, row, whole[line]), (row, whole[line])
+
+
+def same_numbers(sample: Sample, row: Any, was: Any) -> bool:
+    now, before = list(numbers_in(row)), list(numbers_in(was))
+    if sample.parse is parse_status:  # a rate that is not finite is known not to be known
+        return row.current_ops_s is None or now == before
+    return now == before or now == [n for n in before if n in now]
+
+
+@pytest.mark.parametrize("sample", ALL, ids=repr)
+def test_bytes_and_text_are_read_alike(sample: Sample) -> None:
+    assert sample.parse(sample.data, "f") == sample.parse(sample.data.decode(), "f")
+
+
+@pytest.mark.parametrize("sample", ALL, ids=repr)
+def test_windows_line_ends_change_nothing(sample: Sample) -> None:
+    assert sample.parse(sample.data.replace(b"\n", b"\r\n"), "f").rows == (
+        sample.parse(sample.data, "f").rows
+    )

@@ -1,0 +1,79 @@
+"""What must hold for every rendered topology."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cluster.memory import OVERHEAD_MIB, daemon_heaps
+from cluster.render.rendered import render
+from cluster.render.xml import configuration_xml
+from cluster.topology import Topology
+from tests.topologies import blueprint, local
+
+TOPOLOGIES = st.builds(local, st.integers(1, 6), st.integers(0, 4), st.integers(20000, 30000))
+XML_TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="￾￿"))
+
+
+@given(st.dictionaries(XML_TEXT, XML_TEXT, max_size=5))
+def test_xml_gives_back_what_was_put_in(properties: dict[str, str]) -> None:
+    root = ET.fromstring(configuration_xml(properties))
+    read = [(e.findtext("name", ""), e.findtext("value", "")) for e in root]
+    assert read == sorted(properties.items())
+
+
+@given(TOPOLOGIES)
+def test_every_port_that_is_written_was_allocated_and_every_allocated_one_is_written(
+    topology: Topology,
+) -> None:
+    plan = blueprint(topology)
+    rendered = render(plan)
+    allocated = {port for _, port in plan.ports.by_service.values()}
+    text = "\n".join(rendered.files.values())
+    text += "\n".join(argument for d in rendered.daemons for argument in d.command.argv)
+    numbers = {int(n) for n in re.findall(r"127\.0\.0\.1:(\d+)", text)}
+    numbers |= {int(n) for n in re.findall(r"(?:\.port|Port)(?:=|</name>\s*<value>)(\d+)", text)}
+    assert numbers == allocated
+
+
+@given(TOPOLOGIES)
+def test_daemons_never_get_more_than_their_node_has(topology: Topology) -> None:
+    for node in topology.workers:
+        heaps = daemon_heaps(node)
+        servers = heaps.pop("regionserver", 0) + OVERHEAD_MIB
+        fixed = sum(heaps.values()) + OVERHEAD_MIB * len(heaps) + node.container_mib
+        assert fixed + servers * node.regionservers <= node.memory_mib
+
+
+@given(TOPOLOGIES)
+def test_daemons_have_logs_and_names_of_their_own(topology: Topology) -> None:
+    daemons = render(blueprint(topology)).daemons
+    for names in (
+        [(d.node, d.name) for d in daemons],
+        [d.log for d in daemons],
+        [d.stdout for d in daemons],
+        [d.http for d in daemons if d.http],
+    ):
+        assert len(set(names)) == len(names)
+
+
+@given(TOPOLOGIES)
+def test_another_base_port_moves_ports_and_changes_nothing_else(topology: Topology) -> None:
+    moved = replace(topology, base_port=topology.base_port + 1000)
+    ours, theirs = render(blueprint(topology)), render(blueprint(moved))
+    assert ours.files.keys() == theirs.files.keys()
+    for path, text in ours.files.items():
+        assert masked(text, topology) == masked(theirs.files[path], moved)
+
+
+def masked(text: str, topology: Topology) -> str:
+    """Text with allocated ports told as offsets from the base."""
+    ports = {str(port) for _, port in blueprint(topology).ports.by_service.values()}
+    pattern = r"(?<=[:=>])\d+(?=\D|$)"
+    return re.sub(
+        pattern, lambda m: f"+{int(m[0]) - topology.base_port}" if m[0] in ports else m[0], text
+    )

@@ -1,0 +1,90 @@
+package org.densitystudy.table;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** One verb's words: values in order, and {@code --option value} pairs. Each is taken once. */
+final class Arguments {
+  private final String verb;
+  private final Deque<String> values = new ArrayDeque<>();
+  private final Map<String, String> options = new LinkedHashMap<>();
+
+  Arguments(List<String> words) {
+    verb = words.get(0);
+    for (int i = 1; i < words.size(); i++) {
+      String word = words.get(i);
+      if (!word.startsWith("--")) {
+        values.add(word);
+      } else if (i + 1 == words.size()) {
+        throw wrong("%s needs a value", word);
+      } else if (options.put(word.substring(2), words.get(++i)) != null) {
+        throw wrong("%s is given twice", word);
+      }
+    }
+  }
+
+  String verb() {
+    return verb;
+  }
+
+  String value(String what) {
+    if (values.isEmpty()) {
+      throw wrong("%s is missing", what);
+    }
+    return values.remove();
+  }
+
+  String option(String name) {
+    String value = options.remove(name);
+    if (value == null) {
+      throw wrong("--%s is missing", name);
+    }
+    return value;
+  }
+
+  String option(String name, String preset) {
+    return options.containsKey(name) ? option(name) : preset;
+  }
+
+  /** A whole number of {@code least} or more. */
+  int number(String name, int least) {
+    return number(name, option(name), least);
+  }
+
+  int number(String name, int least, int preset) {
+    return options.containsKey(name) ? number(name, least) : preset;
+  }
+
+  boolean has(String name) {
+    return options.containsKey(name);
+  }
+
+  /** Refuses what nobody took. */
+  void finish() {
+    if (!values.isEmpty()) {
+      throw wrong("does not take %s", values.peek());
+    }
+    if (!options.isEmpty()) {
+      throw wrong("does not know --%s", options.keySet().iterator().next());
+    }
+  }
+
+  UsageException wrong(String format, Object... parts) {
+    return new UsageException(verb + ": " + String.format(format, parts));
+  }
+
+  private int number(String name, String text, int least) {
+    try {
+      int number = Integer.parseInt(text);
+      if (number >= least) {
+        return number;
+      }
+    } catch (NumberFormatException notOne) {
+      throw (UsageException) wrong("--%s %s is not a whole number", name, text).initCause(notOne);
+    }
+    throw wrong("--%s %s is below %d", name, text, least);
+  }
+}

@@ -1,0 +1,64 @@
+package org.densitystudy.table;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/**
+ * create --table usertable --family f (--regions N [--zeropadding 1] | --splits FILE).
+ *
+ * <p>The table is pre-split, and neither splits nor is normalized later: a table that changes its
+ * shape during a trial is another table. FILE holds one row key a line.
+ */
+record CreateTable(TableName table, String family, byte[][] splits) implements Task {
+  record Created(String table, int regions, List<String> splitKeys) {}
+
+  static Task parse(Arguments arguments) {
+    TableName table = TableName.valueOf(arguments.option("table"));
+    String family = arguments.option("family");
+    if (arguments.has("splits") == arguments.has("regions")) {
+      throw arguments.wrong("takes either --regions or --splits");
+    }
+    return new CreateTable(
+        table, family, arguments.has("splits") ? read(arguments) : computed(arguments));
+  }
+
+  @Override
+  public Created run(Session session) throws IOException {
+    TableDescriptor descriptor =
+        TableDescriptorBuilder.newBuilder(table)
+            .setColumnFamily(ColumnFamilyDescriptorBuilder.of(family))
+            .setSplitEnabled(false)
+            .setMergeEnabled(false)
+            .setNormalizationEnabled(false)
+            .build();
+    session.admin().createTable(descriptor, splits.length == 0 ? null : splits);
+    List<String> keys = Arrays.stream(splits).map(Bytes::toStringBinary).toList();
+    return new Created(table.getNameAsString(), splits.length + 1, keys);
+  }
+
+  private static byte[][] computed(Arguments arguments) {
+    int padding = arguments.number("zeropadding", 1, 1);
+    int regions = arguments.number("regions", 1);
+    if (regions > YcsbKeys.SAMPLE / 100) {
+      throw arguments.wrong("--regions %d is above %d", regions, YcsbKeys.SAMPLE / 100);
+    }
+    return YcsbKeys.padded(padding).splits(regions);
+  }
+
+  private static byte[][] read(Arguments arguments) {
+    Path file = Path.of(arguments.option("splits"));
+    try (var lines = Files.lines(file)) {
+      return lines.filter(line -> !line.isBlank()).map(Bytes::toBytesBinary).toArray(byte[][]::new);
+    } catch (IOException failure) {
+      throw (UsageException) arguments.wrong("cannot read --splits %s", file).initCause(failure);
+    }
+  }
+}

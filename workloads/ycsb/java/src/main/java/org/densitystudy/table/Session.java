@@ -1,0 +1,59 @@
+package org.densitystudy.table;
+
+import java.io.Closeable;
+import java.io.IOException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+
+/** The connection that all verbs of one command line share; opened when the first one asks. */
+final class Session implements Closeable {
+  private final Configuration configuration;
+  private Connection connection;
+  private Admin admin;
+
+  Session(Configuration configuration) {
+    this.configuration = configuration;
+  }
+
+  /** From hbase-site.xml on the class path, with waits bounded for a person who is waiting. */
+  static Session fromClasspath() {
+    Configuration configuration = HBaseConfiguration.create();
+    // Admin calls poll for their outcome at 1, 2, 3, 5, 10, 20, 40, 100 pauses: with the preset of
+    // 100 ms they often sleep for seconds after the end.
+    configuration.setInt("hbase.client.pause", 20);
+    configuration.setInt("hbase.client.retries.number", 16);
+    configuration.setInt("hbase.client.operation.timeout", 120_000);
+    return new Session(configuration);
+  }
+
+  Configuration configuration() {
+    return configuration;
+  }
+
+  Connection connection() throws IOException {
+    if (connection == null) {
+      connection = ConnectionFactory.createConnection(configuration);
+    }
+    return connection;
+  }
+
+  Admin admin() throws IOException {
+    if (admin == null) {
+      admin = connection().getAdmin();
+    }
+    return admin;
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (admin != null) {
+      admin.close();
+    }
+    if (connection != null) {
+      connection.close();
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package org.densitystudy.table;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import org.apache.hadoop.hbase.ClusterMetrics;
+import org.apache.hadoop.hbase.RegionMetrics;
+import org.apache.hadoop.hbase.ServerMetrics;
+import org.apache.hadoop.hbase.Size;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.CompactionState;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/** state --table T: where the regions are, what they hold and served, asked of the servers now. */
+record TableState(TableName table) implements Task {
+  /** Sizes in whole MiB, rounded down; locality 0 to 1; requests since the region was opened. */
+  record Region(
+      String name,
+      String startKey,
+      String server,
+      long readRequests,
+      long writeRequests,
+      int storeFiles,
+      long storeFileMib,
+      long memstoreMib,
+      double locality,
+      String compaction) {}
+
+  /**
+   * Regions and requests are the table's; compactions are all tables'. Compacting: regions that are
+   * in a selected compaction, running or waiting for a thread. Queued: see CompactionQueue.
+   */
+  record Server(
+      String name,
+      int regions,
+      long readRequests,
+      long writeRequests,
+      int compactingRegions,
+      Integer compactionsQueued) {}
+
+  record State(
+      String table,
+      List<Region> regions,
+      List<Server> servers,
+      int storeFiles,
+      long storeFileMib,
+      long memstoreMib,
+      int compactingRegions) {}
+
+  static Task parse(Arguments arguments) {
+    return new TableState(TableName.valueOf(arguments.option("table")));
+  }
+
+  @Override
+  public State run(Session session) throws IOException {
+    return read(session.admin(), table);
+  }
+
+  static State read(Admin admin, TableName table) throws IOException {
+    List<Region> regions = new ArrayList<>();
+    List<Server> servers = new ArrayList<>();
+    for (ServerMetrics server : live(admin)) {
+      String name = server.getServerName().getServerName();
+      List<RegionMetrics> all = admin.getRegionMetrics(server.getServerName());
+      List<Region> own =
+          all.stream().filter(metrics -> isOf(table, metrics)).map(m -> region(m, name)).toList();
+      regions.addAll(own);
+      servers.add(server(server, own, compacting(all)));
+    }
+    refuseNone(table, regions);
+    regions.sort(Comparator.comparing(Region::startKey));
+    return state(table, regions, servers);
+  }
+
+  private static State state(TableName table, List<Region> regions, List<Server> servers) {
+    return new State(
+        table.getNameAsString(),
+        regions,
+        servers,
+        regions.stream().mapToInt(Region::storeFiles).sum(),
+        regions.stream().mapToLong(Region::storeFileMib).sum(),
+        regions.stream().mapToLong(Region::memstoreMib).sum(),
+        servers.stream().mapToInt(Server::compactingRegions).sum());
+  }
+
+  private static Collection<ServerMetrics> live(Admin admin) throws IOException {
+    return admin
+        .getClusterMetrics(EnumSet.of(ClusterMetrics.Option.LIVE_SERVERS))
+        .getLiveServerMetrics()
+        .values();
+  }
+
+  /** An empty answer would be taken for an empty table. */
+  private static void refuseNone(TableName table, List<Region> regions) throws IOException {
+    if (regions.isEmpty()) {
+      throw new IOException("no server has a region of " + table + ": is it there, and enabled?");
+    }
+  }
+
+  private static boolean isOf(TableName table, RegionMetrics metrics) {
+    return RegionInfo.getTable(metrics.getRegionName()).equals(table);
+  }
+
+  private static int compacting(List<RegionMetrics> regions) {
+    return (int)
+        regions.stream().filter(m -> m.getCompactionState() != CompactionState.NONE).count();
+  }
+
+  private static Server server(ServerMetrics server, List<Region> own, int compacting)
+      throws IOException {
+    return new Server(
+        server.getServerName().getServerName(),
+        own.size(),
+        own.stream().mapToLong(Region::readRequests).sum(),
+        own.stream().mapToLong(Region::writeRequests).sum(),
+        compacting,
+        CompactionQueue.length(server));
+  }
+
+  private static Region region(RegionMetrics metrics, String server) {
+    return new Region(
+        RegionInfo.encodeRegionName(metrics.getRegionName()),
+        startKey(metrics.getRegionName()),
+        server,
+        metrics.getReadRequestCount(),
+        metrics.getWriteRequestCount(),
+        metrics.getStoreFileCount(),
+        (long) metrics.getStoreFileSize().get(Size.Unit.MEGABYTE),
+        (long) metrics.getMemStoreSize().get(Size.Unit.MEGABYTE),
+        metrics.getDataLocality(),
+        metrics.getCompactionState().name());
+  }
+
+  private static String startKey(byte[] regionName) {
+    try {
+      return Bytes.toStringBinary(RegionInfo.parseRegionName(regionName)[1]);
+    } catch (IOException impossible) {
+      throw new IllegalStateException("a server reports a region without a name", impossible);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package org.densitystudy.table;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.apache.hbase.thirdparty.com.google.gson.FieldNamingPolicy;
+import org.apache.hbase.thirdparty.com.google.gson.Gson;
+import org.apache.hbase.thirdparty.com.google.gson.GsonBuilder;
+
+/**
+ * What a trial needs done to HBase's tables, several verbs a JVM start: a lone {@code +} between
+ * them. All are parsed before the first one runs.
+ *
+ * <p>Standard output: one JSON object a line and verb, {@code {"verb", "seconds", "result"}}, or
+ * {@code {"verb", "seconds", "error"}} for the one that failed and ended the chain. Standard error:
+ * one line on failure. Exit code: 0 done, 1 failed, 2 wrong command line.
+ *
+ * <p>This JVM is never measured. It starts fastest with -XX:TieredStopAtLevel=1 -XX:+UseSerialGC;
+ * the YCSB client, which is measured, must not be given the first of these. Both want
+ * --add-opens=java.base/java.nio=ALL-UNNAMED, without which HBase copies bytes one by one.
+ */
+public final class TableTool {
+  private static final Map<String, Function<Arguments, Task>> VERBS =
+      new TreeMap<>(
+          Map.ofEntries(
+              Map.entry("balancer", Balancer::parse),
+              Map.entry("count", CountRows::parse),
+              Map.entry("create", CreateTable::parse),
+              Map.entry("drop", TableLife::drop),
+              Map.entry("drop-snapshot", TableLife::dropSnapshot),
+              Map.entry("flush-compact-settle", Settle::parse),
+              Map.entry("ready", Ready::parse),
+              Map.entry("restore", TableLife::restore),
+              Map.entry("snapshot", TableLife::snapshot),
+              Map.entry("state", TableState::parse),
+              Map.entry("truncate", TableLife::truncate)));
+
+  private static final Gson JSON =
+      new GsonBuilder()
+          .setFieldNamingPolicy(FieldNamingPolicy.LOWER_CASE_WITH_UNDERSCORES)
+          .serializeNulls()
+          .disableHtmlEscaping()
+          .create();
+
+  private final Session session;
+  private final PrintStream out;
+  private final PrintStream err;
+
+  TableTool(Session session, PrintStream out, PrintStream err) {
+    this.session = session;
+    this.out = out;
+    this.err = err;
+  }
+
+  private record Named(String verb, Task task) {}
+
+  private record Success(String verb, double seconds, Object result) {}
+
+  private record Failure(String verb, double seconds, String error) {}
+
+  public static void main(String[] words) throws Exception {
+    int code;
+    try (Session session = Session.fromClasspath()) {
+      code = new TableTool(session, System.out, System.err).run(words);
+    }
+    System.exit(code); // HBase's client leaves threads behind that are no daemons
+  }
+
+  /** The exit code. */
+  int run(String... words) {
+    List<Named> tasks;
+    try {
+      tasks = parse(words);
+    } catch (UsageException | IllegalArgumentException wrong) {
+      err.println("table-tool: " + wrong.getMessage());
+      return 2;
+    }
+    return tasks.stream().allMatch(this::done) ? 0 : 1;
+  }
+
+  private boolean done(Named named) {
+    long began = System.nanoTime();
+    try {
+      Object result = named.task().run(session);
+      out.println(JSON.toJson(new Success(named.verb(), secondsSince(began), result)));
+      return true;
+    } catch (Exception failure) {
+      String message = message(failure);
+      out.println(JSON.toJson(new Failure(named.verb(), secondsSince(began), message)));
+      err.println("table-tool: " + named.verb() + ": " + message);
+      return false;
+    }
+  }
+
+  private static List<Named> parse(String... words) {
+    List<Named> tasks = new ArrayList<>();
+    List<String> rest = Arrays.asList(words);
+    while (rest.contains("+")) {
+      tasks.add(task(rest.subList(0, rest.indexOf("+"))));
+      rest = rest.subList(rest.indexOf("+") + 1, rest.size());
+    }
+    tasks.add(task(rest));
+    return tasks;
+  }
+
+  private static Named task(List<String> words) {
+    if (words.isEmpty() || !VERBS.containsKey(words.get(0))) {
+      String said = words.isEmpty() ? "nothing" : words.get(0);
+      throw new UsageException(said + " is no verb; the verbs are " + VERBS.keySet());
+    }
+    Arguments arguments = new Arguments(words);
+    Task task = VERBS.get(words.get(0)).apply(arguments);
+    arguments.finish();
+    return new Named(words.get(0), task);
+  }
+
+  /** HBase appends a server's whole stack trace to its messages: the first line says it. */
+  private static String message(Exception failure) {
+    String text = String.valueOf(failure.getMessage()).strip();
+    return failure.getClass().getSimpleName() + ": " + text.lines().findFirst().orElse("");
+  }
+
+  private static double secondsSince(long began) {
+    return (System.nanoTime() - began) / 1e9;
+  }
+}

@@ -1,0 +1,76 @@
+package org.densitystudy.ycsb;
+
+import java.util.Properties;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.util.Bytes;
+import site.ycsb.DBException;
+
+/**
+ * What a YCSB run may say about the HBase client, as {@code -p name=value}. All times are in ms.
+ *
+ * <table><caption>Properties</caption>
+ * <tr><td>table</td><td>usertable; YCSB's own property</td></tr>
+ * <tr><td>columnfamily</td><td>required</td></tr>
+ * <tr><td>durability</td><td>USE_DEFAULT; SKIP_WAL, ASYNC_WAL, SYNC_WAL, FSYNC_WAL</td></tr>
+ * <tr><td>clientbuffering</td><td>false, and true is refused: a write acknowledged before it is
+ *     sent has no latency</td></tr>
+ * <tr><td>hbase.scan.caching</td><td>0: as many rows an RPC as the scan is long</td></tr>
+ * <tr><td>hbase.rpc.timeout.ms</td><td>20000: one attempt</td></tr>
+ * <tr><td>hbase.operation.timeout.ms</td><td>60000: one operation with all its retries</td></tr>
+ * <tr><td>hbase.retries</td><td>8: attempts after the first, 100 ms apart and growing</td></tr>
+ * </table>
+ */
+record ClientOptions(
+    String table,
+    byte[] family,
+    Durability durability,
+    int scanCaching,
+    int rpcTimeoutMs,
+    int operationTimeoutMs,
+    int retries) {
+
+  static ClientOptions of(Properties properties) throws DBException {
+    String family = properties.getProperty("columnfamily", "");
+    if (family.isEmpty()) {
+      throw new DBException("columnfamily is not set: name the table's family, -p columnfamily=f");
+    }
+    if (!properties.getProperty("clientbuffering", "false").equals("false")) {
+      throw new DBException("clientbuffering is not offered: it would hide every write's latency");
+    }
+    return new ClientOptions(
+        properties.getProperty("table", "usertable"),
+        Bytes.toBytes(family),
+        durability(properties.getProperty("durability", "USE_DEFAULT")),
+        number(properties, "hbase.scan.caching", 0),
+        number(properties, "hbase.rpc.timeout.ms", 20_000),
+        number(properties, "hbase.operation.timeout.ms", 60_000),
+        number(properties, "hbase.retries", 8));
+  }
+
+  /** Bounds every wait, so that a server that is gone becomes an error and not a hung thread. */
+  void applyTo(Configuration configuration) {
+    configuration.setInt("hbase.rpc.timeout", rpcTimeoutMs);
+    configuration.setInt("hbase.client.operation.timeout", operationTimeoutMs);
+    configuration.setInt("hbase.client.meta.operation.timeout", operationTimeoutMs);
+    configuration.setInt("hbase.client.scanner.timeout.period", operationTimeoutMs);
+    configuration.setInt("hbase.client.retries.number", retries);
+  }
+
+  private static Durability durability(String name) throws DBException {
+    try {
+      return Durability.valueOf(name);
+    } catch (IllegalArgumentException unknown) {
+      throw new DBException("durability=" + name + " is none of HBase's", unknown);
+    }
+  }
+
+  private static int number(Properties properties, String name, int preset) throws DBException {
+    String value = properties.getProperty(name, Integer.toString(preset));
+    try {
+      return Integer.parseUnsignedInt(value);
+    } catch (NumberFormatException wrong) {
+      throw new DBException(name + "=" + value + " is not a whole number of 0 or more", wrong);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package org.densitystudy.ycsb;
+
+import java.io.PrintStream;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts failed operations by kind, and tells of each kind once, with its stack trace. */
+final class Failures {
+  private final ConcurrentHashMap<String, LongAdder> counts = new ConcurrentHashMap<>();
+  private final PrintStream out;
+
+  Failures(PrintStream out) {
+    this.out = out;
+  }
+
+  void count(String operation, Throwable failure) {
+    String kind = operation + " " + kind(failure);
+    LongAdder fresh = new LongAdder();
+    LongAdder known = counts.putIfAbsent(kind, fresh);
+    (known == null ? fresh : known).increment();
+    if (known == null) {
+      tell(kind, failure);
+    }
+  }
+
+  /** Totals since the last call, a line a kind; nothing where nothing failed. */
+  void report() {
+    Map<String, LongAdder> sorted = new TreeMap<>(counts);
+    counts.clear();
+    sorted.forEach((kind, count) -> out.println("hbase-client: " + count + " x " + kind));
+  }
+
+  /** The exception's class, and its root cause's: a retry's wrapper alone says nothing. */
+  private static String kind(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    String outer = failure.getClass().getName();
+    return root == failure ? outer : outer + " <- " + root.getClass().getName();
+  }
+
+  private void tell(String kind, Throwable failure) {
+    synchronized (out) {
+      out.println("hbase-client: first " + kind);
+      failure.printStackTrace(out);
+    }
+  }
+}

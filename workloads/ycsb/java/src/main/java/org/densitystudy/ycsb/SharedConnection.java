@@ -1,0 +1,85 @@
+package org.densitystudy.ycsb;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.AsyncConnection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/**
+ * One connection a JVM, opened by the first thread and closed by the last. HBase's connection is
+ * heavy and made to be shared; one a thread would measure sockets and caches that no application
+ * has.
+ */
+final class SharedConnection {
+  private static final Failures FAILURES = new Failures(System.err);
+  private static AsyncConnection connection;
+  private static int holders;
+
+  private SharedConnection() {}
+
+  /**
+   * The connection, with the table's regions already located: the first operations then measure
+   * HBase and not the search for it.
+   *
+   * @throws IOException if HBase does not answer, or has no such table or family
+   */
+  static synchronized AsyncConnection acquire(ClientOptions options) throws IOException {
+    if (holders == 0) {
+      connection = open(options);
+    }
+    holders++;
+    return connection;
+  }
+
+  /** The last one also reports the failures of all. */
+  static synchronized void release() throws IOException {
+    if (--holders == 0) {
+      FAILURES.report();
+      connection.close();
+    }
+  }
+
+  static Failures failures() {
+    return FAILURES;
+  }
+
+  /** Waits for what HBase's client does in its own threads. */
+  static <T> T await(CompletableFuture<T> pending) throws IOException {
+    try {
+      return pending.get();
+    } catch (ExecutionException failure) {
+      throw failure.getCause() instanceof IOException cause ? cause : new IOException(failure);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while waiting for HBase", interrupted);
+    }
+  }
+
+  private static AsyncConnection open(ClientOptions options) throws IOException {
+    Configuration configuration = HBaseConfiguration.create();
+    options.applyTo(configuration);
+    AsyncConnection opened = await(ConnectionFactory.createAsyncConnection(configuration));
+    try {
+      locate(opened, TableName.valueOf(options.table()), options.family());
+      return opened;
+    } catch (IOException | RuntimeException failure) {
+      opened.close();
+      throw failure;
+    }
+  }
+
+  private static void locate(AsyncConnection opened, TableName table, byte[] family)
+      throws IOException {
+    TableDescriptor descriptor = await(opened.getAdmin().getDescriptor(table));
+    if (!descriptor.hasColumnFamily(family)) {
+      throw new IOException("table " + table + " has no family " + Bytes.toString(family));
+    }
+    await(opened.getRegionLocator(table).getAllRegionLocations());
+  }
+}

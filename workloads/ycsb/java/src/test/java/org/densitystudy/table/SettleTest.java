@@ -1,0 +1,54 @@
+package org.densitystudy.table;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.List;
+import org.densitystudy.table.TableState.State;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Test;
+
+class SettleTest {
+  private final Settle.Quiet quiet = new Settle.Quiet(2);
+
+  @Test
+  void aTableThatLooksTheSameAndIdleTwiceRunningIsQuiet() {
+    assertFalse(quiet.after(state(10, 0)));
+    assertFalse(quiet.after(state(10, 0)));
+    assertTrue(quiet.after(state(10, 0)));
+  }
+
+  @Test
+  void aCompactionBeginsTheCountAnew() {
+    quiet.after(state(10, 0));
+    quiet.after(state(10, 0));
+    assertFalse(quiet.after(state(10, 1)));
+    assertFalse(quiet.after(state(10, 0)));
+    assertTrue(quiet.after(state(10, 0)));
+  }
+
+  @Test
+  void aNewStoreFileBeginsTheCountAnew() {
+    quiet.after(state(10, 0));
+    quiet.after(state(10, 0));
+    assertFalse(quiet.after(state(11, 0)));
+  }
+
+  @Test
+  void theQueueIsReadFromJmxAndNeverGuessed() throws IOException {
+    assertEquals(3, CompactionQueue.length(json("{\"compactionQueueLength\": 3}"), "page"));
+    Assertions.assertThrows(IOException.class, () -> CompactionQueue.length(json("{}"), "page"));
+    Assertions.assertThrows(IOException.class, () -> CompactionQueue.length(json(""), "page"));
+  }
+
+  private static StringReader json(String bean) {
+    return new StringReader("{\"beans\": [" + bean + "]}");
+  }
+
+  private static State state(int storeFiles, int compacting) {
+    return new State("t", List.of(), List.of(), storeFiles, 0, 0, compacting);
+  }
+}

@@ -1,0 +1,63 @@
+package org.densitystudy.table;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import java.util.stream.LongStream;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class YcsbKeysTest {
+  private final YcsbKeys keys = YcsbKeys.padded(1);
+
+  @Test
+  void keysAreThoseOfRealRuns() {
+    // The first records of any hashed YCSB table; `scan` of one shows them.
+    assertEquals("user6284781860667377211", keys.key(0));
+    assertEquals("user8517097267634966620", keys.key(1));
+  }
+
+  @Test
+  void paddingReachesTheKeys() {
+    assertEquals("user06284781860667377211", YcsbKeys.padded(20).key(0));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 10, 30, 100})
+  void recordsNeverSampledFillTheRegionsEvenly(int regions) {
+    byte[][] splits = keys.splits(regions);
+    long[] sizes = new long[regions];
+    LongStream.range(5_000_000, 5_200_000)
+        .mapToObj(keys::key)
+        .forEach(key -> sizes[region(splits, Bytes.toBytes(key))]++);
+    double even = 200_000.0 / regions;
+    long least = Arrays.stream(sizes).min().orElseThrow();
+    long most = Arrays.stream(sizes).max().orElseThrow();
+    assertTrue(least > 0.85 * even && most < 1.15 * even, Arrays.toString(sizes));
+  }
+
+  @Test
+  void splitsAreSortedAndAlwaysTheSame() {
+    byte[][] splits = keys.splits(50);
+    byte[][] sorted = splits.clone();
+    Arrays.sort(sorted, Bytes.BYTES_COMPARATOR);
+    assertArrayEquals(sorted, splits);
+    assertArrayEquals(YcsbKeys.padded(1).splits(50), splits);
+    assertEquals(49, splits.length);
+  }
+
+  @Test
+  void oneRegionNeedsNoSplit() {
+    assertEquals(0, keys.splits(1).length);
+  }
+
+  /** A region starts at its split key, inclusive. */
+  private static int region(byte[][] splits, byte[] key) {
+    int found = Arrays.binarySearch(splits, key, Bytes.BYTES_COMPARATOR);
+    return found >= 0 ? found + 1 : -found - 1;
+  }
+}
