@@ -4,9 +4,11 @@ SHELL := /bin/bash
 VENV := .venv
 UV   := .uv/bin/uv
 BIN  := $(VENV)/bin
+PYTHON := $(shell command -v python3.11 || command -v python3)
+export UV_PYTHON_DOWNLOADS := never
 FAST := tests/unit tests/property tests/golden
 
-.PHONY: help setup stacks study airflow check test lint browser bench golden format clean
+.PHONY: help setup study airflow check test java-test lint browser bench golden format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 12
@@ -17,9 +19,10 @@ setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; agai
 
 # The stacks and the environment wait for the network in turns; together they take less.
 $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
-	@test -x $(UV) || python3 -m venv .uv
+	@test -x .uv/bin/pip || $(PYTHON) -m venv .uv || { \
+	  echo "error: Python 3.11 with venv is needed (Debian: apt install python3-venv)"; exit 2; }
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
-	@$(UV) sync --locked --quiet
+	@$(UV) sync --locked --quiet --python $(PYTHON)
 	@touch $@
 
 study: setup ## run the quickstart study through Airflow and print where the report is
@@ -37,8 +40,11 @@ lint: setup ## ruff, types, import direction
 check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q $(FAST)
 
-test: lint browser ## everything, with live daemons on loopback (under 45 min)
+test: lint browser java-test ## everything, with live daemons on loopback (under 45 min)
 	$(BIN)/pytest -q tests
+
+java-test: setup ## the YCSB binding's unit tests
+	@$(BIN)/python -m cluster.stack test
 
 browser: ## Chromium, for the report's tests
 	@command -v chromium >/dev/null || { \

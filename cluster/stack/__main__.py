@@ -1,0 +1,66 @@
+"""`python -m cluster.stack`: fill the cache, write the locks anew, test what we build."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cluster.errors import StudyError
+from cluster.stack.maven import find_maven, run_maven
+from cluster.stack.recipe import RECIPES, Recipe, recipe_of
+from cluster.stack.stack import ensure_all, java_for
+from cluster.stack.tree import third_party_lock
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+Which = Annotated[str, typer.Argument(help=f"one of {', '.join(RECIPES)}, or all")]
+
+
+@app.command(
+    epilog="Examples: python -m cluster.stack ensure; python -m cluster.stack ensure hbase"
+)
+def ensure(which: Which = "all") -> None:
+    """Assemble what the cache does not hold yet, verify it, and print where each stack is."""
+    for stack in ensure_all([recipe.name for recipe in _chosen(which)]):
+        print(f"{stack.name} {stack.version} {stack.home}")
+
+
+@app.command(epilog="Example, after a change of hbase/pom.xml: python -m cluster.stack lock hbase")
+def lock(which: Which = "all") -> None:
+    """Write jars.sha256 anew from what Maven delivers today. Review the difference."""
+    for recipe in _chosen(which):
+        with tempfile.TemporaryDirectory(prefix="stack-lock-") as scratch:
+            maven, java = find_maven(recipe.name), java_for(recipe)
+            locked = third_party_lock(recipe, maven, java, Path(scratch))
+        recipe.lock.write_text(locked.text())
+        print(f"{recipe.lock}: {len(locked.jars)} jars")
+
+
+@app.command(epilog="Example: python -m cluster.stack test")
+def test() -> None:
+    """Compile, lint and unit-test the Java that we build ourselves, outside the source tree."""
+    for recipe in (recipe for recipe in RECIPES.values() if recipe.built):
+        with tempfile.TemporaryDirectory(prefix="stack-test-") as scratch:
+            maven, java = find_maven(recipe.name), java_for(recipe)
+            target = f"-Dstack.build={scratch}"
+            run_maven(maven, java, recipe.pom, "test", target, f"-Dstack.lib={scratch}/lib")
+        print(f"{recipe.title}: Java tests passed")
+
+
+def _chosen(which: str) -> list[Recipe]:
+    return list(RECIPES.values()) if which == "all" else [recipe_of(which)]
+
+
+def main() -> None:
+    try:
+        app()
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""`Java`: the JDK that Maven, the daemons and the clients run on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.errors import InputError
+
+# Hadoop 3.4 and HBase 2.6 were tried on 17. On later ones the removed SecurityManager stops them.
+FEATURE = 17
+_REMEDY = (
+    f"install a JDK {FEATURE} (Debian: apt install openjdk-{FEATURE}-jdk-headless) "
+    "and point JAVA_HOME at it."
+)
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java home and its version as its vendor writes it, like 17.0.15."""
+
+    home: Path
+    version: str
+
+    @property
+    def command(self) -> Path:
+        return self.home / "bin" / "java"
+
+    @property
+    def feature(self) -> int:
+        """17 of 17.0.15, and 8 of 1.8.0_392."""
+        numbers = [int(number) for number in re.findall(r"\d+", self.version)]
+        return numbers[1] if numbers[0] == 1 else numbers[0]
+
+    @property
+    def has_compiler(self) -> bool:
+        return os.access(self.home / "bin" / "javac", os.X_OK)
+
+
+def find_java(environ: Mapping[str, str] | None = None) -> Java:
+    """The JDK 17 of JAVA_HOME, else of the `java` on PATH. A wrong JAVA_HOME is not passed by.
+
+    Raises InputError when there is none, or one of another version.
+    """
+    home, where = _home(os.environ if environ is None else environ)
+    if not os.access(home / "bin" / "java", os.X_OK):
+        raise InputError(f"no executable bin/java in {home}.", where, _REMEDY)
+    java = Java(home, _version(home, where))
+    if java.feature != FEATURE:
+        raise InputError(f"Java {java.version} in {home}, not {FEATURE}.", where, _REMEDY)
+    return java
+
+
+def _home(environ: Mapping[str, str]) -> tuple[Path, str]:
+    if environ.get("JAVA_HOME"):
+        return Path(environ["JAVA_HOME"]), "JAVA_HOME"
+    command = shutil.which("java", path=environ.get("PATH", ""))
+    if command is None:
+        raise InputError("no Java: JAVA_HOME is not set and no java is on PATH.", "PATH", _REMEDY)
+    return Path(command).resolve().parent.parent, "java on PATH"
+
+
+def _version(home: Path, where: str) -> str:
+    """From the release file (no JVM started, some 40 ms saved), else asked of java itself."""
+    release = home / "release"
+    if release.is_file():
+        text, pattern = release.read_text(errors="replace"), r'^JAVA_VERSION="(\d[^"]*)"'
+    else:
+        text, pattern = _asked(home), r'version "(\d[^"]*)"'
+    found = re.search(pattern, text, re.MULTILINE)
+    if found is None:
+        raise InputError(f"{home} does not tell its Java version.", where, _REMEDY)
+    return found[1]
+
+
+def _asked(home: Path) -> str:
+    argv = [str(home / "bin" / "java"), "-version"]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False).stderr

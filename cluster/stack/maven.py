@@ -1,0 +1,60 @@
+"""Maven: found, started, and its failure told with its own last lines."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from cluster.errors import InputError
+from cluster.stack.java import Java
+
+_TAIL_LINES = 15
+# Maven lives for seconds: the first compiler and the simplest collector start it fastest.
+# Warnings and errors only. Maven's own -q would hide the compiler warnings that -Werror failed on.
+_QUIET = ("-Dstyle.color=never", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def find_maven(stack: str) -> Path:
+    """`mvn` on PATH. Raises InputError when there is none; `stack` is what it was wanted for."""
+    command = shutil.which("mvn")
+    if command is None:
+        raise InputError(
+            f"the {stack} stack is not in the cache, and no mvn is on PATH to assemble it.",
+            "PATH",
+            "install Maven 3.6.3 or later (Debian: apt install maven), or bring a filled cache "
+            "and name it in DENSITY_STUDY_CACHE.",
+        )
+    return Path(command)
+
+
+def run_maven(maven: Path, java: Java, pom: Path, *arguments: str) -> None:
+    """Run `mvn` on `pom`, checksums strict. Raises InputError with the tail of what Maven said."""
+    argv = [*_dies_with_us(), str(maven), "-B", "-C", *_QUIET, "-f", str(pom), *arguments]
+    options = f"{_JVM} {os.environ.get('MAVEN_OPTS', '')}".strip()
+    environ = {**os.environ, "JAVA_HOME": str(java.home), "MAVEN_OPTS": options}
+    done = subprocess.run(
+        argv, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise InputError(
+            f"Maven failed with exit code {done.returncode}; its last lines:\n"
+            f"{_tail(done.stdout + done.stderr)}\n",
+            str(pom),
+            "see to what Maven names (often the network, a proxy or a mirror in its settings.xml), "
+            "then try again: what it has already fetched is kept.",
+        )
+
+
+def _tail(output: str) -> str:
+    """The last lines before Maven's advice on itself, which follows every error alike."""
+    lines = [line for line in output.partition("-> [Help 1]")[0].splitlines() if line.strip()]
+    return "\n".join(lines[-_TAIL_LINES:])
+
+
+def _dies_with_us() -> list[str]:
+    """A prefix under which the kernel ends Maven when we are killed, if util-linux is there."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []

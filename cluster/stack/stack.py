@@ -1,0 +1,116 @@
+"""`Stack`: a verified tree of jars in the cache, there when `ensure` returns."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.errors import InputError
+from cluster.stack.java import Java, find_java
+from cluster.stack.maven import find_maven
+from cluster.stack.recipe import Recipe, recipe_of
+from cluster.stack.tree import Tree, read_tree, write_tree
+
+
+@dataclass(frozen=True)
+class Stack:
+    """hadoop, hbase or ycsb. `jars_sha256` is one hash over names and hashes of all its jars."""
+
+    name: str
+    version: str
+    home: Path
+    jars_sha256: str
+
+
+def cache_root() -> Path:
+    """$DENSITY_STUDY_CACHE, else $XDG_CACHE_HOME/density-study, else ~/.cache/density-study."""
+    if own := os.environ.get("DENSITY_STUDY_CACHE"):
+        return Path(own).absolute()
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        return Path(xdg).absolute() / "density-study"
+    return Path.home() / ".cache" / "density-study"
+
+
+def stack_home(name: str) -> Path:
+    """Where the stack is, or will be: its directory's name holds a hash of all it is made from."""
+    return _home(recipe_of(name))
+
+
+def ensure(name: str) -> Stack:
+    """The stack `name`, assembled from Maven Central first if the cache does not hold it whole.
+
+    Safe to call from several processes at once: one assembles, the others wait for it.
+    Raises InputError: no Java 17, no Maven and nothing cached, Maven failing, a jar not as locked.
+    """
+    recipe = recipe_of(name)
+    home = _home(recipe)
+    tree = read_tree(home) or _assembled(recipe, home)
+    return Stack(recipe.name, recipe.version, tree.home, tree.jars_sha256)
+
+
+def ensure_all(names: Sequence[str]) -> tuple[Stack, ...]:
+    """`ensure` each, at the same time: Maven mostly waits for the network.
+
+    Maven's local repository takes several readers and writers of released artifacts: each file is
+    downloaded aside and renamed. What arrives is held against the lock in any case.
+    """
+    with ThreadPoolExecutor(max_workers=max(1, len(names))) as pool:
+        return tuple(pool.map(ensure, names))
+
+
+def java_for(recipe: Recipe) -> Java:
+    """The JDK 17, with its compiler if the recipe builds something. InputError otherwise."""
+    java = find_java()
+    if recipe.built and not java.has_compiler:
+        raise InputError(
+            f"{java.home} is a runtime without javac, which the {recipe.name} stack needs.",
+            "Java",
+            "install the JDK 17, not only its runtime (Debian: openjdk-17-jdk-headless).",
+        )
+    return java
+
+
+def _home(recipe: Recipe) -> Path:
+    return cache_root() / "stacks" / f"{recipe.name}-{recipe.version}-{recipe.key()}"
+
+
+def _assembled(recipe: Recipe, home: Path) -> Tree:
+    java, maven = java_for(recipe), find_maven(recipe.name)
+    with _file_lock(home.with_name(f".{home.name}.lock")):
+        return read_tree(home) or _told(recipe, maven, java, home)
+
+
+def _told(recipe: Recipe, maven: Path, java: Java, home: Path) -> Tree:
+    _tell(f"assembling {recipe.title} from Maven Central ...")
+    began = time.monotonic()
+    tree = write_tree(recipe, maven, java, home)
+    _tell(f"assembled {recipe.title} in {time.monotonic() - began:.0f} s")
+    return tree
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _file_lock(path: Path) -> Iterator[None]:
+    """Held until the block is left or the process ends, however it ends."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as failure:
+        raise InputError(
+            f"the cache cannot be written: {failure.strerror}.",
+            str(path.parent),
+            "name a directory of yours in DENSITY_STUDY_CACHE.",
+        ) from failure
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

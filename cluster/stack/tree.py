@@ -1,0 +1,103 @@
+"""`Tree`: an assembled stack on disk. It is written whole, then checked cheaply at every use.
+
+<home>/lib/*.jar, <home>/webapps/..., <home>/hbase-webapps/..., <home>/manifest.json
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.stack.java import Java
+from cluster.stack.lock import Lock, check, lock_of, read_lock
+from cluster.stack.maven import run_maven
+from cluster.stack.recipe import TREE_FORMAT, Recipe
+
+_MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree's home, and the one SHA-256 over names and hashes of all its jars."""
+
+    home: Path
+    jars_sha256: str
+
+
+def read_tree(home: Path) -> Tree | None:
+    """The tree at `home`; None if there is none, or a jar is missing, too many or of another size.
+
+    Sizes, not hashes: this runs at every use, within milliseconds.
+    """
+    try:
+        manifest = json.loads((home / _MANIFEST).read_text())
+        sizes = {entry.name: entry.stat().st_size for entry in os.scandir(home / "lib")}
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    if {jar["name"]: jar["bytes"] for jar in manifest["jars"]} != sizes:
+        return None
+    return Tree(home, manifest["jars_sha256"])
+
+
+def write_tree(recipe: Recipe, maven: Path, java: Java, home: Path) -> Tree:
+    """Assemble in a directory beside `home`, verify every hash, rename. `home` is whole or absent.
+
+    One writer at a time: the caller holds the stack's file lock.
+    """
+    aside = home.with_name(f".{home.name}.assembling")
+    shutil.rmtree(aside, ignore_errors=True)  # left by one that was killed
+    try:
+        found = fetch_jars(recipe, maven, java, aside)
+        check(_third_party(recipe, found), read_lock(recipe.lock), recipe.lock)
+        for name in recipe.webapps:
+            (aside / name).mkdir(parents=True)
+        (aside / _MANIFEST).write_text(_manifest_text(recipe, found, aside / "lib"))
+        shutil.rmtree(home, ignore_errors=True)  # a damaged one
+        aside.rename(home)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return Tree(home, found.sha256())
+
+
+def fetch_jars(recipe: Recipe, maven: Path, java: Java, into: Path) -> Lock:
+    """Let Maven fill `into`/lib. Its own files go to `into`/build, which is removed again."""
+    build = into / "build"
+    build.mkdir(parents=True)
+    shutil.copy(recipe.pom, build)
+    if recipe.built:
+        shutil.copytree(recipe.directory / "src", build / "src")
+    library = into / "lib"
+    run_maven(
+        maven, java, build / "pom.xml", "package", "-Dmaven.test.skip", f"-Dstack.lib={library}"
+    )
+    shutil.rmtree(build)
+    return lock_of(library)
+
+
+def third_party_lock(recipe: Recipe, maven: Path, java: Java, scratch: Path) -> Lock:
+    """What Maven delivers today for the recipe's pom, to be written as the new lock."""
+    return _third_party(recipe, fetch_jars(recipe, maven, java, scratch))
+
+
+def _third_party(recipe: Recipe, found: Lock) -> Lock:
+    return Lock({name: sha256 for name, sha256 in found.jars.items() if name != recipe.built})
+
+
+def _manifest_text(recipe: Recipe, found: Lock, lib: Path) -> str:
+    jars = [_jar_entry(lib / name, sha256) for name, sha256 in sorted(found.jars.items())]
+    manifest = {
+        "format": TREE_FORMAT,
+        "name": recipe.name,
+        "version": recipe.version,
+        "jars_sha256": found.sha256(),
+        "jars": jars,
+    }
+    return json.dumps(manifest, indent=1) + "\n"
+
+
+def _jar_entry(jar: Path, sha256: str) -> Mapping[str, str | int]:
+    return {"name": jar.name, "bytes": jar.stat().st_size, "sha256": sha256}
