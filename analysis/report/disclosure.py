@@ -1,0 +1,68 @@
+"""The disclosure as a tree the template can walk: whatever a stranger needs to repeat the run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.disclosure import DIFFERENCES
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A key with a short `value`, a long `text` (a file, a command line), or `children`."""
+
+    key: str
+    value: str | None = None
+    text: str | None = None
+    children: tuple[Entry, ...] = ()
+
+
+LONG = 160
+
+
+def entries(values: dict[str, Any]) -> tuple[Entry, ...]:
+    """Every key in its order; nothing is left out or shortened."""
+    return tuple(
+        _differences(value) if key == DIFFERENCES else _entry(str(key), value)
+        for key, value in values.items()
+    )
+
+
+def _differences(value: object) -> Entry:
+    """`analysis.disclosure` keys builds by what they have; people look for a build, then at it."""
+    if not isinstance(value, dict):
+        return _entry(DIFFERENCES, value)
+    by_path = tuple(Entry(path, children=_by_builds(texts)) for path, texts in value.items())
+    return Entry(DIFFERENCES, children=by_path)
+
+
+def _by_builds(texts: dict[str, list[str]]) -> tuple[Entry, ...]:
+    return tuple(_leaf(", ".join(builds), text) for text, builds in texts.items())
+
+
+def _entry(key: str, value: object) -> Entry:
+    if isinstance(value, dict) and value:
+        return Entry(key, children=entries(value))
+    if isinstance(value, list | tuple) and any(isinstance(item, dict | list) for item in value):
+        named = {_item_name(index, item): item for index, item in enumerate(value)}
+        return Entry(key, children=entries(named))
+    if isinstance(value, list | tuple):
+        return _leaf(key, "\n".join(map(_words, value)), join=", ")
+    return _leaf(key, _words(value))
+
+
+def _item_name(index: int, item: object) -> str:
+    name = item.get("name", item.get("path")) if isinstance(item, dict) else None
+    return f"{index + 1}" if name is None else f"{index + 1}: {name}"
+
+
+def _leaf(key: str, text: str, join: str = "\n") -> Entry:
+    if len(text) > LONG or ("\n" in text and join == "\n"):
+        return Entry(key, text=text)
+    return Entry(key, value=text.replace("\n", join) or "none")
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,171 @@
+"""`render` and `write`: a `Summary` as one HTML file that needs no network and no server.
+
+Charts are there twice: drawn now as SVG, seen at once, without scripts and in print; and as specs
+that the page's own copy of Vega draws again over them, with tooltips.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from analysis.report import cpu, effects, latency, seconds, throughput, trials
+from analysis.report.datatable import other_table
+from analysis.report.disclosure import entries
+from analysis.report.figure import DATA, Figure, vega_bundle
+from analysis.report.glossary import TERMS
+from analysis.report.notes import badges, notes
+from analysis.report.observations import Names, names
+from analysis.report.palette import config
+from analysis.report.quantity import duration
+from analysis.summary import Summary
+
+_HERE = Path(__file__).parent
+
+
+def write(summary: Summary, path: Path) -> None:
+    """`render` into `path`, atomically: a reader sees the old page or the new one, whole."""
+    page = render(summary)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False
+    ) as aside:
+        try:
+            aside.write(page)
+            aside.flush()
+            os.fsync(aside.fileno())
+            Path(aside.name).chmod(0o644)
+            Path(aside.name).replace(path)
+        except BaseException:
+            Path(aside.name).unlink(missing_ok=True)
+            raise
+
+
+def render(summary: Summary) -> str:
+    """The whole page. Every number in it is one of `summary`'s."""
+    called = names(summary)
+    sections = list(_sections(summary, called))
+    answer = next(effects.figures(summary, called), None)
+    every = [*([answer] if answer else []), *(one for _, _, figures in sections for one in figures)]
+    scripts = (
+        _script_text(vega_bundle()),
+        _script_text((_HERE / "static/report.js").read_text("utf-8")),
+    )
+    return _environment().get_template("page.html.j2").render(
+        summary=summary,
+        names=called,
+        created=_created(summary.created),
+        notes=notes(summary),
+        badges=badges(summary),
+        facts=_facts(summary),
+        answer=answer,
+        sections=sections,
+        others=other_table(summary, called),
+        findings=effects.findings_table(summary),
+        trials=trials.rows(summary, called),
+        trial_counts=trials.counts(summary),
+        disclosure=entries(summary.disclosure),
+        terms=TERMS,
+        css=Markup((_HERE / "static/report.css").read_text("utf-8")),
+        scripts=scripts,
+        policy=_policy(scripts),
+        summary_json=_json(summary_values(summary)),
+        charts_json=_json(_charts(every)),
+    )  # fmt: skip
+
+
+def summary_values(summary: Summary) -> dict[str, Any]:
+    """summary.json's values without those that are defaults anyway; `Summary` reads it the same."""
+    return {"format": summary.format, **json.loads(summary.model_dump_json(exclude_defaults=True))}
+
+
+def _sections(summary: Summary, called: Names) -> Iterator[tuple[str, str, list[Figure]]]:
+    """(anchor, heading, figures) of each section with charts, in reading order."""
+    for anchor, heading, module in (
+        ("throughput", "Throughput", throughput),
+        ("latency", "Latency", latency),
+        ("cpu", "CPU", cpu),
+    ):
+        figures = list(module.figures(summary, called))
+        if figures:
+            yield anchor, heading, figures
+    yield "time", "Time", list(seconds.figures(summary, called))
+
+
+def _facts(summary: Summary) -> list[tuple[str, str]]:
+    measuring = f"{duration(summary.time.measuring_s)} of {duration(summary.time.total_s)}"
+    return [
+        ("Provider", f"{summary.provider}, isolation: {summary.isolation}"),
+        ("Blocks", f"{summary.blocks}, seed {summary.seed}"),
+        ("Trials", trials.counts(summary)),
+        ("Measuring", measuring),
+    ]
+
+
+def _created(created: str) -> str:
+    """2026-11-20T20:23:04Z as 20 Nov 2026, 20:23 UTC; anything else as it is."""
+    try:
+        return f"{datetime.fromisoformat(created):%d %b %Y, %H:%M} UTC"
+    except ValueError:
+        return created
+
+
+def _charts(figures: list[Figure]) -> dict[str, Any]:
+    specs = {panel.id: panel.spec for one in figures for panel in one.panels}
+    return {"data": DATA, "config": config(), "specs": specs}
+
+
+def _json(value: object) -> Markup:
+    """JSON that is safe inside <script>: no `<` can end the element or open a comment."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
+
+
+def _script_text(source: str) -> Markup:
+    """JavaScript for an inline element. `</script` inside a string literal means the same as `<\\/script`."""
+    return Markup(source.replace("</script", "<\\/script"))
+
+
+def _policy(scripts: tuple[Markup, ...]) -> str:
+    """Only our two scripts may run, and nothing may be loaded. Vega compiles its expressions: eval."""
+    hashes = (hashlib.sha256(str(text).encode()).digest() for text in scripts)
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+_NUMBER_AND_UNIT = re.compile(r"(\d) (?=(?:ms|s|min|h|MiB|GiB|ops)\b|%)")
+
+
+def _unbroken(text: str) -> str:
+    """Free text whose numbers stay on one line with their units."""
+    return _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("analysis.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["unbroken"] = _unbroken
+    return environment

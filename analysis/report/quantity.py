@@ -1,0 +1,51 @@
+"""Numbers as people read them: three significant digits, thousands apart, always with the unit."""
+
+from __future__ import annotations
+
+import math
+
+ABSENT = "not computed"
+_NBSP = "\N{NO-BREAK SPACE}"
+_SIGNS = {"percent": "%", "count": "maps"}  # the one count there is: concurrent_maps
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """`value` with `unit` as in `Metric.unit`, or "not computed" for None: 7,420 ops/s, 0.84 ms."""
+    if value is None:
+        return ABSENT
+    return f"{digits(value)}{_NBSP}{_SIGNS.get(unit, unit)}".rstrip(_NBSP)
+
+
+def interval(low: float | None, high: float | None, unit: str) -> str:
+    """Both ends with the unit once, or "" where there is no interval."""
+    if low is None or high is None:
+        return ""
+    return f"{digits(low)} to {quantity(high, unit)}"
+
+
+def ratio(value: float | None) -> str:
+    """A ratio, which has no unit but says that it is one: ×1.21, ×12.4."""
+    if value is None:
+        return ABSENT
+    return f"×{value:.2f}" if abs(value) < 10 else f"×{digits(value)}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds up to a minute with three digits, longer ones in minutes or hours: 41.5 s, 7 min 40 s."""
+    if seconds is None:
+        return ABSENT
+    if seconds < 60:
+        return quantity(seconds, "s")
+    minutes, rest_s = divmod(round(seconds), 60)
+    hours, rest_min = divmod(minutes, 60)
+    if hours:
+        return f"{hours}{_NBSP}h {rest_min}{_NBSP}min"
+    return f"{minutes}{_NBSP}min {rest_s}{_NBSP}s"
+
+
+def digits(value: float) -> str:
+    """Three significant digits; whole numbers from 100 on, since nobody reads 1.23e+04."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{places}f}"

@@ -1,0 +1,54 @@
+"""The table of trials: every trial of the run, also failed, invalid and unknown ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis.report.observations import Names
+from analysis.report.quantity import quantity
+from analysis.summary import Summary, TrialSummary
+
+MAIN_RATES = ("throughput", "throughput_map_phase")
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """What the template shows of a trial. Texts carry units; `sort_*` are what JavaScript sorts by."""
+
+    trial: TrialSummary
+    density: str
+    medium: str
+    label: str
+    measured: str
+    rate: str
+    sort_rate: float
+    reasons: str
+
+
+def rows(summary: Summary, names: Names) -> tuple[TrialRow, ...]:
+    """In the order the trials really ran."""
+    labels = {entry.setting: entry.label for entry in summary.settings}
+    ordered = sorted(summary.trials, key=lambda trial: trial.order)
+    return tuple(_row(trial, names, labels) for trial in ordered)
+
+
+def _row(trial: TrialSummary, names: Names, labels: dict[str, str]) -> TrialRow:
+    rate = next((one for one in trial.metrics if one.name in MAIN_RATES), None)
+    value = rate.value if rate else None
+    return TrialRow(
+        trial=trial,
+        density=names.density(trial.vms_per_host),
+        medium=names.medium(trial.medium),
+        label=labels.get(trial.setting, trial.setting),
+        measured=quantity(trial.measure_s, "s") if trial.measure_s is not None else "not finished",
+        rate=quantity(value, rate.unit) if rate else "none",
+        sort_rate=-1.0 if value is None else value,
+        reasons="; ".join(trial.reasons),
+    )
+
+
+def counts(summary: Summary) -> str:
+    """12 valid, 1 invalid, 1 unknown."""
+    verdicts = [trial.verdict for trial in summary.trials]
+    told = [(name, verdicts.count(name)) for name in ("valid", "invalid", "unknown")]
+    return ", ".join(f"{count} {name}" for name, count in told if count) or "no trial"

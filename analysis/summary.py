@@ -1,0 +1,147 @@
+"""`Summary`: the numbers of one run, as summary.json holds them and the report draws them.
+
+`python -m analysis.summary` prints the JSON schema. Every number carries its unit.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FORMAT: Literal[1] = 1
+VerdictName = Literal["valid", "invalid", "unknown"]
+MetricName = Literal[
+    "throughput_per_stream",  # TestDFSIO's own mean a stream, MiB/s
+    "throughput_map_phase",  # bytes over first map start to last map end, MiB/s
+    "throughput_job",  # bytes over the whole job with YARN start-up, MiB/s
+    "concurrent_maps",  # maps that really ran at once, count
+    "throughput",  # YCSB operations that succeeded, ops/s
+    "latency",  # percentile of merged histograms, ms
+    "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
+    "cpu_user",
+    "cpu_system",
+    "cpu_iowait",
+    "cpu_steal",
+    "cpu_idle",
+    "disk_read",  # physical, MiB/s
+    "disk_write",  # physical, MiB/s
+]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Metric(_Frozen):
+    """One number. Which one is told by name and, where they apply, the fields after it."""
+
+    name: MetricName
+    value: float | None = Field(
+        description="null where it could not be computed; never zero instead"
+    )
+    unit: Literal["MiB/s", "ops/s", "ms", "percent", "count"]
+    operation: str | None = Field(None, description="READ, INSERT, SCAN, ... for latency")
+    latency_kind: Literal["closed-loop", "intended"] | None = None
+    percentile: float | None = None
+    scope: str | None = Field(
+        None, description="for cpu and disk: host:<name>, node:<name>, client"
+    )
+    n: int = Field(
+        1, description="units behind the value: trials of a setting; builds of a topology"
+    )
+    points: tuple[float, ...] = Field((), description="the value of each unit, in block order")
+    low: float | None = Field(
+        None, description="lower end of the interval; null with too few units"
+    )
+    high: float | None = None
+
+
+class TrialSummary(_Frozen):
+    trial: str
+    order: int
+    block: int
+    build: str
+    topology: str
+    vms_per_host: int
+    medium: str
+    setting: str
+    workload: Literal["testdfsio", "ycsb"]
+    state: Literal["complete", "failed", "incomplete"]
+    verdict: VerdictName
+    reasons: tuple[str, ...]
+    measure_s: float | None
+    metrics: tuple[Metric, ...]
+
+
+class SettingSummary(_Frozen):
+    """One setting on one topology, over its valid trials of all blocks."""
+
+    topology: str
+    vms_per_host: int
+    regionservers_per_node: int
+    medium: str
+    setting: str
+    workload: Literal["testdfsio", "ycsb"]
+    label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
+    n_builds: int
+    metrics: tuple[Metric, ...]
+
+
+class Finding(_Frozen):
+    """A comparison, with its verdict. Under 5 units an arm it is always `no claim`."""
+
+    id: str
+    statement: str
+    verdict: Literal["reproduced", "contradicted", "no claim"]
+    why: str
+    effect: float | None = Field(None, description="ratio, later arm over first")
+    low: float | None = None
+    high: float | None = None
+    n: tuple[int, ...] = ()
+
+
+class BuildSummary(_Frozen):
+    build: str
+    topology: str
+    phases_s: dict[str, float]
+
+
+class TimeSummary(_Frozen):
+    """Where the run's wall time went, seconds. null: not finished when this was written."""
+
+    measuring_s: float
+    building_s: float
+    waiting_s: float
+    analysing_s: float | None
+    total_s: float | None
+
+
+class Summary(_Frozen):
+    format: Literal[1] = FORMAT
+    study: str
+    run: str
+    question: str | None
+    created: str = Field(description="UTC, ISO 8601")
+    provider: str
+    isolation: Literal["process", "host", "vm"]
+    blocks: int
+    seed: int
+    answer: str = Field(description="one sentence: what the run says, or why it claims nothing")
+    warnings: tuple[str, ...]
+    settings: tuple[SettingSummary, ...]
+    findings: tuple[Finding, ...]
+    trials: tuple[TrialSummary, ...]
+    builds: tuple[BuildSummary, ...]
+    time: TimeSummary
+    disclosure: dict[str, Any]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of summary.json."""
+    return Summary.model_json_schema()
+
+
+if __name__ == "__main__":
+    print(json.dumps(schema(), indent=2))

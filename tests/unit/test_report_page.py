@@ -1,0 +1,383 @@
+"""The report as one HTML file: escaped, whole, honest about what it leaves out, small enough."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import altair
+import pytest
+
+from analysis.report import figure
+from analysis.report.__main__ import main
+from analysis.report.page import render, write
+from analysis.summary import Metric, Summary
+from tests.summary_factory import FACTORIES, eight_blocks, one_block
+
+ALERT = "<script>alert(1)</script>"
+VOID = {"meta", "link", "br", "img", "input", "rect", "path", "line", "circle"}
+DRAWN_NAMES = {
+    "throughput",
+    "throughput_map_phase",
+    "throughput_per_stream",
+    "throughput_job",
+    "cpu_used",
+}
+HOST_KINDS = {"cpu_user", "cpu_system", "cpu_iowait", "cpu_steal", "cpu_idle"}
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pre-rendered charts take most of a page's time; tests of words do without."""
+    monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")
+
+
+WORDS_ONLY = pytest.mark.usefixtures("no_pictures")
+
+
+class Elements(HTMLParser):
+    """Every element as (tag, attributes, text of itself), in order of appearance."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.all: list[tuple[str, dict[str, str | None], list[str]]] = []
+        self._open: list[tuple[str, list[str]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        text: list[str] = []
+        self.all.append((tag, dict(attrs), text))
+        if tag not in VOID:
+            self._open.append((tag, text))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.all.append((tag, dict(attrs), []))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        for _, text in self._open:
+            text.append(data)
+
+    def of(self, tag: str, **attributes: str) -> list[str]:
+        """Texts of the elements of this tag with these attributes (class: one of its words)."""
+        return ["".join(text) for _, _, text in self.having(tag, **attributes)]
+
+    def having(self, tag: str, **attributes: str) -> list[tuple[str, dict[str, Any], list[str]]]:
+        return [
+            one
+            for one in self.all
+            if one[0] == tag
+            and all(value in (one[1].get(key) or "").split() for key, value in attributes.items())
+        ]
+
+
+@cache
+def html(name: str) -> str:
+    return render(FACTORIES[name]())
+
+
+def embedded(text: str, element: str) -> Any:
+    found = re.search(rf'<script type="application/json" id="{element}">(.*?)</script>', text, re.S)
+    assert found
+    return json.loads(found[1])
+
+
+def resolve(document: Any, pointer: str) -> Any:
+    for token in pointer.split("/")[1:]:
+        key = token.replace("~1", "/").replace("~0", "~")
+        document = document[int(key)] if isinstance(document, list) else document[key]
+    return document
+
+
+def hostile() -> Summary:
+    """The one-block summary with every free text replaced by something that means harm."""
+    summary = one_block(study=ALERT)
+    setting = summary.settings[3].model_copy(
+        update={"label": "=1+1</script><img src=x onerror=alert(1)>", "medium": ALERT}
+    )
+    finding = summary.findings[0].model_copy(update={"statement": ALERT, "why": f'"{ALERT}'})
+    trial = summary.trials[0].model_copy(
+        update={"reasons": (f"</td>{ALERT}",), "trial": f'">{ALERT}'}
+    )
+    return summary.model_copy(
+        update={
+            "answer": f"{ALERT} <!-- ",
+            "question": "]]><style>*{display:none}</style>",
+            "warnings": (f"</li>{ALERT}",),
+            "settings": (*summary.settings[:3], setting, *summary.settings[4:]),
+            "findings": (finding, *summary.findings[1:]),
+            "trials": (trial, *summary.trials[1:]),
+            "disclosure": {ALERT: {"hdfs-site.xml": f"<a>\n{ALERT}</a>"}, "__proto__": "x"},
+        }
+    )
+
+
+@WORDS_ONLY
+def test_names_that_mean_harm_stay_text() -> None:
+    summary = hostile()
+    text = render(summary)
+    elements = Elements(text)
+    assert [attributes.get("id") for _, attributes, _ in elements.having("script")] == [
+        "summary",
+        "charts-data",
+        None,
+        None,
+    ]
+    assert not elements.having("img")
+    assert elements.of("h1") == [summary.answer]
+    assert f"<a>\n{ALERT}</a>" in elements.of("pre")
+    assert summary.settings[3].label in elements.of("th", scope="row")
+    assert Summary.model_validate(embedded(text, "summary")) == summary
+
+
+@WORDS_ONLY
+def test_json_in_the_page_holds_no_markup() -> None:
+    text = render(hostile())
+    for element in ("summary", "charts-data"):
+        start = text.index(f'id="{element}">') + len(f'id="{element}">')
+        assert not set("<>&") & set(text[start : text.index("</script>", start)])
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_the_page_carries_the_whole_summary(name: str) -> None:
+    assert Summary.model_validate(embedded(html(name), "summary")) == FACTORIES[name]()
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_the_page_is_small_and_asks_for_nothing_else(name: str) -> None:
+    text = html(name)
+    assert len(text.encode()) < 6e6
+    for _, attributes, _ in Elements(text).all:
+        for key in ("src", "href", "xlink:href", "action", "srcset"):
+            assert (attributes.get(key) or "#").startswith(("#", "data:,"))
+    assert "@import" not in text
+    assert "url(" not in text.split("</style>")[0]
+
+
+def test_the_policy_allows_just_the_scripts_that_are_there() -> None:
+    text = html("one")
+    policy = next(
+        str(attributes["content"])
+        for _, attributes, _ in Elements(text).having("meta")
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
+    assert len(scripts) == 2
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_every_drawn_number_is_one_of_the_summary(name: str) -> None:
+    summary = json.loads(FACTORIES[name]().model_dump_json())
+    for spec in embedded(html(name), "charts-data")["specs"].values():
+        rows = spec["datasets"]["rows"]
+        assert rows
+        for row in rows:
+            stored = resolve(summary, row["ref"])
+            if not isinstance(stored, dict):
+                assert row["value"] == stored
+                continue
+            assert row["value"] == stored["effect" if "findings" in row["ref"] else "value"]
+            assert (row.get("low"), row.get("high")) == (stored["low"], stored["high"])
+
+
+def test_every_shape_of_chart_is_valid_vega_lite() -> None:
+    seen = set()
+    for name in FACTORIES:
+        for chart, spec in embedded(html(name), "charts-data")["specs"].items():
+            kind = (name, chart.split("-")[0])
+            if kind not in seen:
+                seen.add(kind)
+                altair.Chart.from_dict(spec, validate=True)
+    assert len(seen) > 16
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_every_number_that_has_a_chart_is_drawn(name: str) -> None:
+    summary = FACTORIES[name]()
+    specs = embedded(html(name), "charts-data")["specs"].values()
+    drawn = {row["ref"] for spec in specs for row in spec["datasets"]["rows"]}
+    for at, setting in enumerate(summary.settings):
+        for index, metric in enumerate(setting.metrics):
+            ref = f"/settings/{at}/metrics/{index}"
+            if _has_a_chart(metric):
+                units = {f"{ref}/points/{unit}" for unit in range(len(metric.points))}
+                stacked = metric.name in HOST_KINDS
+                assert ref in drawn if stacked or metric.n > 1 else units <= drawn, ref
+    assert {f"/findings/{at}" for at in range(len(summary.findings))} <= drawn
+    assert {
+        f"/time/{kind}_s" for kind in ("measuring", "building", "waiting", "analysing")
+    } <= drawn
+    phases = sum(len(build.phases_s) for build in summary.builds)
+    assert phases == sum(ref.startswith("/builds/") for ref in drawn)
+
+
+def _has_a_chart(metric: Metric) -> bool:
+    if metric.value is None:
+        return False
+    if metric.name == "latency":
+        return metric.percentile in (50.0, 99.0)
+    return metric.name in DRAWN_NAMES or (metric.name in HOST_KINDS and metric.scope == "host:here")
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_numbers_in_tables_carry_their_units(name: str) -> None:
+    number = re.compile(
+        r"^(none|not computed|not finished|n = [\d, ]+|×[\d.,]+( to ×[\d.,]+)?"
+        r"|[-\d.,]+( to [-\d.,]+|, [-\d.,]+)*\xa0(MiB/s|ops/s|ms|s|%|maps)"
+        r"|\d+\xa0(h|min) \d+\xa0(min|s))$"
+    )
+    for _, attributes, text in Elements(html(name)).having("td", **{"class": "num"}):
+        if "id" not in str(attributes["class"]).split():
+            assert number.match("".join(text)), "".join(text)
+
+
+def test_every_chart_speaks_and_has_its_numbers_in_a_table() -> None:
+    elements = Elements(html("one"))
+    charts = [attributes for _, attributes, _ in elements.all if "data-chart" in attributes]
+    assert len(charts) == len({chart["data-chart"] for chart in charts}) == 32
+    assert all(len(chart["aria-label"] or "") > 30 for chart in charts)
+    assert all(re.search(r"height: \d+px", chart["style"] or "") for chart in charts)
+    figures, tables = elements.having("figure"), elements.having("details", **{"class": "data"})
+    assert len(figures) == len(tables) == 8
+    labels = " ".join(str(chart["aria-label"]) for chart in charts)
+    assert "2 workers per host, flash: 1,519\xa0ops/s" in labels
+
+
+def test_charts_are_there_before_any_script_runs() -> None:
+    text = html("one")
+    charts = re.findall(r'data-chart="[^"]+".*?>(<svg.*?</svg>)</div>', text, re.S)
+    assert len(charts) == 32
+    assert all('class="mark-' in chart and "<path" in chart for chart in charts)
+
+
+def test_warnings_stand_before_the_charts_and_only_once() -> None:
+    text = html("one")
+    notes = Elements(text).of("ul", **{"class": "notes"})[0]
+    for words in (
+        "isolation: process",
+        "served from memory",
+        "1 block: points only, no claim",
+        "2 of 13",
+    ):
+        assert notes.count(words) == 1
+    assert text.index('class="notes"') < text.index("data-chart=")
+    assert "isolation: process" not in Elements(html("eight")).of("ul", **{"class": "notes"})[0]
+
+
+@WORDS_ONLY
+def test_a_warning_of_the_summary_is_not_said_again_in_other_words() -> None:
+    summary = one_block().model_copy(
+        update={
+            "warnings": (
+                "Of 13 trials, 1 invalid: shown below, and outside every number of a setting.",
+                "1 block: points without intervals; a claim needs 5 builds an arm.",
+                "isolation: process. A stand-in for VMs.",
+            )
+        }
+    )
+    said = Elements(render(summary)).of("ul", **{"class": "notes"})[0].strip().splitlines()
+    assert [line.strip() for line in said] == list(summary.warnings)
+
+
+@WORDS_ONLY
+def test_arms_that_only_stand_in_are_marked_at_every_figure() -> None:
+    summary = one_block().model_copy(
+        update={"warnings": ("medium: the flash of this run is emulated.",)}
+    )
+    text = render(summary)
+    badges = Elements(text).of("span", **{"class": "badge"})
+    assert badges.count("isolation: process") == badges.count("flash: emulated") == 8
+    assert "flash (emulated)" in text
+    assert not Elements(html("eight")).of("span", **{"class": "badge"})
+
+
+def test_trials_that_failed_stay_in_the_table_with_their_reasons() -> None:
+    summary = one_block()
+    table = html("one").split('id="trial-table"')[1].split("</table>")[0]
+    assert table.count("<tr data-workload") == len(summary.trials) == 13
+    assert table.count('data-verdict="invalid"') == table.count('data-verdict="unknown"') == 1
+    for trial in summary.trials:
+        assert "; ".join(trial.reasons) in table
+
+
+@WORDS_ONLY
+def test_a_setting_without_a_valid_trial_is_named_and_not_drawn() -> None:
+    summary = one_block()
+    kept = tuple(one for one in summary.settings if one.topology == "v1-flash")
+    text = render(summary.model_copy(update={"settings": kept}))
+    spec = embedded(text, "charts-data")["specs"]["throughput-ycsb-load-r100000-t8"]
+    assert "for want of a valid trial: YCSB data load (2 workers per host, flash);" in text
+    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2"]  # its place stays
+    assert {row["density"] for row in spec["datasets"]["rows"]} == {"1"}
+
+
+def test_numbers_that_could_not_be_computed_are_counted() -> None:
+    assert "2 percentiles could not be computed" in html("one")
+    assert "not computed" in html("one")
+
+
+@WORDS_ONLY
+def test_without_effects_the_first_chart_shows_used_cpu() -> None:
+    findings = tuple(one.model_copy(update={"effect": None}) for one in one_block().findings)
+    text = render(one_block().model_copy(update={"findings": findings}))
+    assert 'data-chart="overview"' in text
+    assert 'data-chart="effects"' not in text
+
+
+@WORDS_ONLY
+def test_a_run_without_any_trial_has_a_report() -> None:
+    empty: dict[str, object] = {
+        "settings": (),
+        "findings": (),
+        "trials": (),
+        "builds": (),
+        "disclosure": {},
+    }
+    text = render(one_block().model_copy(update=empty))
+    assert "there is nothing to draw" in text
+    assert "declares no finding" in text
+    assert 'data-chart="wall-time"' in text
+
+
+@WORDS_ONLY
+def test_write_replaces_whole_pages_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "report" / "index.html"
+    write(one_block(), target)
+    before = target.read_text(encoding="utf-8")
+    assert before.rstrip().endswith("</html>")
+
+    def full_disk(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        write(eight_blocks(), target)
+    assert target.read_text(encoding="utf-8") == before
+    assert [path.name for path in target.parent.iterdir()] == ["index.html"]
+
+
+@WORDS_ONLY
+def test_the_command_writes_a_page_and_refuses_what_is_no_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "summary.json", tmp_path / "out.html"
+    source.write_text(one_block().model_dump_json(), encoding="utf-8")
+    assert main([str(source), str(target)]) == 0
+    assert target.stat().st_size > 1e6
+    source.write_text('{"format": 2}', encoding="utf-8")
+    assert main([str(source), str(target)]) == 2
+    assert "format" in capsys.readouterr().err
+    assert main([str(tmp_path / "none.json"), str(target)]) == 2
