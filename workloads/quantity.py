@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, Any
 
-import pint
 from pydantic import BeforeValidator
 
 
 @cache
 def _registry() -> Any:
-    return pint.UnitRegistry(cache_folder=None)
+    import pint  # half a second, which every command would pay
+
+    return pint.UnitRegistry()
 
 
 def magnitude(value: object, unit: str, example: str) -> float:

@@ -103,7 +103,8 @@ def _override(value: dict[str, Any], dotted: str, new: object, name: str) -> Non
 
 
 def _input_error(error: ValidationError, root: yaml.Node | None, name: str) -> InputError:
-    first = error.errors()[0]
+    # A misspelt key is unknown and leaves another missing: the first says what to mend.
+    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
     location = [part for part in first["loc"] if not _is_union_branch(part)]
     line = _line_of(root, location)
     key = _dotted(location)

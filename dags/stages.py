@@ -1,0 +1,237 @@
+"""What the tasks of the DAG do, as plain functions of a run's folder. No Airflow in here.
+
+The command's clean-up calls the same functions, so that a run ends alike whoever drives it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from cluster.errors import StudyError, TearDownError
+from cluster.reap import Reaped
+from cluster.reap import reap as reap_clusters
+from dags.home import project_root
+from workloads.record import OPEN, close_unfinished, closed_records
+from workloads.run import Run, end_run, load_run, open_run
+from workloads.steps import StepOutcome, close_run, next_step, run_next_step
+
+log = logging.getLogger(__name__)
+
+
+def open_or_load(params: Mapping[str, Any]) -> str:
+    """Folder of the run that `params["run"]` names, or of one opened as the other params say.
+
+    Writes the plan and the journal; builds nothing. InputError on bad input.
+    """
+    if params.get("run"):
+        run = load_run(_absolute(params["run"]))
+    else:
+        run = open_run(
+            _absolute(params["spec"]),
+            _absolute(params["runs"]),
+            params["overrides"],
+            fresh=params["fresh"],
+            owner_pid=outermost_airflow(),
+        )
+    log.info("run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
+    return str(run.root)
+
+
+def slots(root: str) -> list[str]:
+    """A label for each step still to be done, in the plan's order: one mapped task each."""
+    run = load_run(Path(root))
+    closed = {t for t, manifest in closed_records(run.records).items() if _is_final(manifest.state)}
+    builds = {step.build for step in run.plan.trials if step.trial not in closed}
+    labels = [
+        step.label for step in run.plan.steps if step.build in builds and step.trial not in closed
+    ]
+    log.info("to be done, in this order:\n%s", "\n".join(labels))
+    return labels
+
+
+def step(root: str) -> StepOutcome | None:
+    """Carry out the next step of the plan, whichever slot asks. None when none is left."""
+    ended = run_next_step(load_run(Path(root)))
+    if ended is None:
+        log.info("no step of the plan is left")
+    else:
+        log.info("%s: %s %s", ended.step.label, ended.outcome, ended.message)
+    return ended
+
+
+def tear_down(root: str, reason: str = "the run was stopped before the trial ended") -> None:
+    """Remove whatever of the run still stands and prove it gone; TearDownError if it is not.
+
+    A record left open is closed as `incomplete`, for `reason`.
+    """
+    run = load_run(Path(root))
+    try:
+        close_run(run)
+    except StudyError as error:
+        run.journal.write("tear-down", outcome="failed", message=str(error))
+        raise
+    finally:
+        for trial in close_unfinished(run.records, reason):
+            log.info("record %s closed as incomplete: %s", trial, reason)
+    run.journal.write("tear-down", outcome="ok", message="")
+    log.info("nothing of run %s is left standing", run.root)
+
+
+def reap(runs: Path, dry_run: bool) -> list[Reaped]:
+    """Remove what ended or killed runs below `runs` left, and prove it gone. Their open records are
+    closed as `incomplete`. Runs with nothing left are not listed."""
+    return reap_clusters(runs, dry_run, _close_records)
+
+
+def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:
+    records = root / "records"
+    if dry_run:
+        trials = [path.name.removesuffix(OPEN) for path in sorted(records.glob("*" + OPEN))]
+        return tuple(f"open record {trial} (closed as incomplete)" for trial in trials)
+    trials = close_unfinished(records, "the run was killed before the trial ended")
+    return tuple(f"open record {trial} (closed as incomplete)" for trial in trials)
+
+
+def ingest(root: str) -> None:
+    """Records to typed tables."""
+    from jobs import pipeline
+
+    pipeline.ingest(Path(root))
+
+
+def validate(root: str) -> None:
+    """A verdict for every trial."""
+    from jobs import pipeline
+
+    pipeline.validate(Path(root))
+
+
+def measure(root: str) -> None:
+    """Valid trials to metrics."""
+    from jobs import pipeline
+
+    pipeline.measure(Path(root))
+
+
+def publish(root: str) -> None:
+    """The report, and summary.json beside it."""
+    from jobs import pipeline
+
+    log.info("report: %s", pipeline.publish(Path(root)))
+
+
+def conclude(root: str) -> None:
+    """End the run in its journal and give the host back. StudyError if anything failed.
+
+    A run with steps left, or with something still standing, does not end here: it can be gone on
+    with, and the host is not given to others before `study reap` has cleared it.
+    """
+    run = load_run(Path(root))
+    _check_can_end(run)
+    bad = failures(run)
+    end_run(run, "failed" if bad else "ok", "; ".join(bad))
+    if bad:
+        raise StudyError(
+            f"{len(bad)} of the run's parts did not end well: {'; '.join(bad)}.",
+            str(run.root),
+            "see the logs; a failed trial is not repeated in its run, a new run repeats it.",
+        )
+    log.info("all %d steps of run %s ended well", len(run.plan.steps), run.root)
+
+
+def _check_can_end(run: Run) -> None:
+    left = next_step(run)
+    if left is not None:
+        raise StudyError(
+            f"steps are left, from {left.label!r} on.",
+            str(run.root),
+            "run the study again: it goes on where this run stopped.",
+        )
+    if fault := _tear_down_fault(run):
+        raise TearDownError(
+            f"not everything of the run is gone: {fault}.",
+            str(run.root),
+            "remove what is named, then study reap.",
+        )
+
+
+def failures(run: Run) -> list[str]:
+    """What did not end well, with the reason: trials by their records, which outlive a re-opening;
+    builds, tear-down and analysis by what the journal says since the run was last opened."""
+    return [*_failed_acts(run), *_bad_trials(run)]
+
+
+def _bad_trials(run: Run) -> Iterator[str]:
+    """A line for each reason, with the trials it kept from being complete."""
+    records = closed_records(run.records)
+    trials: dict[str, list[str]] = {}
+    for step in run.plan.trials:
+        record = records.get(str(step.trial))
+        if record is None:
+            trials.setdefault("not run", []).append(step.label)
+        elif record.state != "complete":
+            trials.setdefault("; ".join(record.reasons) or record.state, []).append(step.label)
+    for reason, labels in trials.items():
+        others = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        yield f"{labels[0]}{others}: {reason}"
+
+
+def _failed_acts(run: Run) -> Iterator[str]:
+    """Only what is journalled as done well counts as done: a killed process says nothing."""
+    entries = since_opening(run)
+    for entry in entries:
+        if entry["event"] == "step-ended" and entry["outcome"] == "failed" and not entry["trial"]:
+            yield f"{entry['kind']} {entry['build']}: {entry['message']}"
+    if fault := _tear_down_fault(run):
+        yield f"tear-down: {fault}"
+    if not any(e["event"] == "analysis-ended" and e["stage"] == "publish" for e in entries):
+        yield "analysis: it did not come to its end, so there is no report"
+
+
+def _tear_down_fault(run: Run) -> str:
+    """Why the run's last tear-down proves nothing; empty if it does."""
+    guards = [entry for entry in since_opening(run) if entry["event"] == "tear-down"]
+    if not guards:
+        return "it did not come to its end"
+    return "" if guards[-1]["outcome"] == "ok" else str(guards[-1]["message"])
+
+
+def is_concluded(run: Run) -> bool:
+    """Whether the run came to its end since it was last opened."""
+    return any(entry["event"] == "run-ended" for entry in since_opening(run))
+
+
+def since_opening(run: Run) -> list[dict[str, Any]]:
+    """The journal from the last opening of the run on."""
+    entries = list(run.journal.read())
+    openings = [n for n, entry in enumerate(entries) if entry["event"] == "run-opened"]
+    return entries[openings[-1] :] if openings else entries
+
+
+def _is_final(state: str) -> bool:
+    return state != "incomplete"
+
+
+def outermost_airflow() -> int:
+    """Pid of the Airflow process that outlives its tasks: the topmost of this one's ancestors.
+
+    A task's own process ends with the task; a run belongs to who goes on to start the next one.
+    """
+    this = psutil.Process()
+    airflow = [process for process in (this, *this.parents()) if _is_airflow(process)]
+    return airflow[-1].pid if airflow else this.pid
+
+
+def _is_airflow(process: psutil.Process) -> bool:
+    """By its command: Airflow's own, or dags/component.py, which runs it."""
+    return any("airflow" in word or word == "dags.component" for word in process.cmdline())
+
+
+def _absolute(path: str) -> Path:
+    """A relative path means the project's folder: a scheduler's own is no one's business."""
+    return project_root() / path

@@ -1,0 +1,192 @@
+"""A backend without clusters: the real plan, journal, steps and records, with make-believe daemons.
+
+`install()` puts it under `workloads` and `jobs` in this process; tests/dag/dagfolder/ does so in
+Airflow's own. A cluster is a file, builds/<build>/standing. What goes wrong is told by faults.json in
+the runs folder, keyed by a step's label or a stage's name: {"up b1-v1-flash": "fail", "trial ...":
+"sleep 3", "trial ...": "die"}. Every act is one line of the run's order.log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import jobs
+from cluster.cluster import Site
+from cluster.errors import BringUpError, StudyError, TearDownError
+from cluster.host import Disk, Host
+from workloads import run as runs
+from workloads import steps
+from workloads.manifest import Manifest
+from workloads.plan import Step
+from workloads.record import Record
+from workloads.run import Run
+from workloads.study import Study
+from workloads.trial import draft_manifest
+
+SMALL = """\
+study: small
+hosts:
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{medium: flash}]}
+factors: {vms_per_host: [1, 2]}
+workloads:
+  - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
+"""
+STUDY = """\
+study: tiny
+hosts:
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{medium: flash}]}
+factors: {vms_per_host: [1, 2]}
+workloads:
+  - testdfsio: {modes: [write, read, random], files: 2, file_size: 1 MiB}
+  - ycsb: {records: [1000], mixes: [load, a], threads: [1], duration: 2 s, warm_up: 1 s}
+"""
+
+
+T = TypeVar("T")
+
+
+def install() -> None:
+    """From here on nothing real is built in this process: it needs no Java, no ports, no disk."""
+    runs.resolve_hosts = hosts
+    runs.preflight = lambda *_: None
+    steps.ensure_stacks = lambda: None
+    steps.bring_up = bring_up
+    steps.tear_down = tear_down
+    steps.run_trial = run_trial
+    steps._cluster = lambda *_: SimpleNamespace(
+        topology=SimpleNamespace(provider="local"), site=None
+    )
+    steps.provider_of = lambda _: SimpleNamespace(transport=lambda *_: None)
+    sys.modules["jobs.pipeline"] = jobs.pipeline = sys.modules[__name__]
+
+
+def hosts(study: Study, _: Path) -> tuple[Host, ...]:
+    return tuple(
+        Host(spec.name, spec.address, 2, int(spec.memory), (Disk("/nowhere", "flash"),), spec.roles)
+        for spec in study.hosts
+    )
+
+
+def bring_up(site: Site, *_: Any, **__: Any) -> None:
+    root, label = site.root.parents[1], f"up {site.root.name}"
+    note(root, label)
+    site.root.mkdir(parents=True)
+    (site.root / "standing").touch()
+    if fault := _fault(root, label):
+        raise BringUpError(fault, "node w1", "see its log.", daemon="datanode", log_tail="boom")
+
+
+def tear_down(site: Site, *_: Any) -> None:
+    """Idempotent, as the real one: what never stood needs no act."""
+    root, label = site.root.parents[1], f"down {site.root.name}"
+    if not (site.root / "standing").exists():
+        return
+    note(root, label)
+    if fault := _fault(root, label):
+        raise TearDownError(fault, "node w1", "kill it.")
+    (site.root / "standing").unlink()
+    site.root.rmdir()
+
+
+def run_trial(run: Run, step: Step, *_: Any) -> Manifest:
+    note(run.root, step.label)
+    record = Record.open(run.records, draft_manifest(run, step))
+    fault = _fault(run.root, step.label)
+    state = {"state": "failed", "reasons": (fault,)} if fault else {"state": "complete"}
+    manifest = record.draft.model_copy(update=state)
+    record.close(manifest)
+    return manifest
+
+
+def note(root: Path, act: str) -> None:
+    with (root / "order.log").open("a") as log:
+        log.write(act + "\n")
+
+
+def order(root: Path) -> list[str]:
+    return (root / "order.log").read_text().splitlines()
+
+
+def break_down(runs_folder: Path, faults: Mapping[str, str]) -> None:
+    runs_folder.mkdir(parents=True, exist_ok=True)
+    (runs_folder / "faults.json").write_text(json.dumps(faults))
+
+
+def _fault(root: Path, name: str) -> str:
+    """Does what faults.json says of `name`; returns why it failed, or nothing."""
+    faults = root.parents[1] / "faults.json"
+    fault = str(json.loads(faults.read_text()).get(name, "")) if faults.exists() else ""
+    act, _, argument = fault.partition(" ")
+    if act == "die":
+        os._exit(9)
+    if act == "sleep":
+        _client(root, argument)
+        return ""
+    return fault and f"{name}: as faults.json says"
+
+
+def _client(root: Path, seconds: str) -> None:
+    """A workload's process, marked as the transport marks it, in a session of its own."""
+    mark = f"{root.parent.name}/{root.name}/b1"
+    environment = {"STUDY_MARK": mark, "PATH": os.environ["PATH"]}
+    subprocess.run(["sleep", seconds], env=environment, start_new_session=True, check=False)
+
+
+# --- jobs.pipeline ---
+
+
+def ingest(root: Path) -> None:
+    _stage(root, "ingest")
+
+
+def validate(root: Path) -> None:
+    _stage(root, "validate")
+
+
+def measure(root: Path) -> None:
+    _stage(root, "measure")
+
+
+def publish(root: Path) -> Path:
+    _stage(root, "publish")
+    page = root / "report" / "index.html"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("<p>a report</p>")
+    return page
+
+
+def analyse(root: Path) -> Path:
+    for stage in (ingest, validate, measure):
+        stage(root)
+    return publish(root)
+
+
+def _stage(root: Path, name: str) -> None:
+    run = runs.load_run(root)
+    run.journal.write("analysis-started", stage=name)
+    note(root, name)
+    if _fault(root, name):
+        raise StudyError(f"{name} could not be done.", str(root), "see the log.")
+    run.journal.write("analysis-ended", stage=name)
+
+
+def expected_order(run: Run) -> list[str]:
+    """What order.log holds after a run in which nothing went wrong."""
+    return [*(step.label for step in run.plan.steps), "ingest", "validate", "measure", "publish"]
+
+
+def wait_until(true: Callable[[], T], seconds: float, what: str) -> T:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := true():
+            return value
+        time.sleep(0.1)
+    raise TimeoutError(f"not within {seconds} s: {what}")

@@ -1,0 +1,50 @@
+"""`python -m tests.dag.faked study|webserver ...`: what a user starts, on the make-believe backend."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from dags import home
+from tests.dag import backend
+
+
+class FakedHome(home.Home):
+    """As the project's, but Airflow's own processes find the DAG that installs the backend."""
+
+    def web_environment(self, port: int = home.WEB_PORT) -> dict[str, str]:
+        folder = Path(__file__).with_name("dagfolder")
+        return {**super().web_environment(port), "AIRFLOW__CORE__DAGS_FOLDER": str(folder)}
+
+
+def main() -> None:
+    backend.install()
+    program, *arguments = sys.argv[1:]
+    sys.argv = [program, *arguments]
+    {"study": _study, "inprocess": _in_process, "webserver": _webserver}[program]()
+
+
+def _study() -> None:
+    from dags import running
+    from dags.cli import main as study
+
+    running.python = lambda _, *rest: [sys.executable, "-m", "tests.dag.faked", "inprocess", *rest]
+    study()
+
+
+def _in_process() -> None:
+    from dags.inprocess import main as run_in_process
+
+    sys.exit(run_in_process(sys.argv[1]))
+
+
+def _webserver() -> None:
+    from dags import webserver
+
+    place = home.home()
+    webserver.home = lambda: FakedHome(place.root, place.project)
+    webserver.main()
+
+
+if __name__ == "__main__":
+    main()

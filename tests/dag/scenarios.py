@@ -1,0 +1,88 @@
+"""`python -m tests.dag.scenarios FOLDER`: runs of the DAG in process, each with something going wrong.
+
+One process for all, because importing Airflow takes longer than running them. Prints one JSON object:
+name of the scenario -> {state, rows: [[task, map_index, label, state]], order, plan, ended}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dags.home import Home, project_root
+from tests.dag import backend
+from workloads import run as runs
+
+SCENARIOS: dict[str, dict[str, str]] = {
+    "all well": {},
+    "bring-up fails": {"up b1-v1-flash": "fail"},
+    "trial fails": {"trial b1-v1-flash testdfsio-write-n2": "fail"},
+    "tear-down fails": {"down b1-v2-flash": "fail"},
+    "analysis fails": {"measure": "fail"},
+}
+
+
+def main(folder: Path) -> None:
+    backend.install()
+    os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
+    os.environ.update(Home(folder / "airflow", project_root()).command_environment())
+    from dags.database import migrate_once
+
+    migrate_once(folder / "airflow" / "command.db")
+    _hand_out_last_slot_first()
+    told = {name: _run(folder / name, faults) for name, faults in SCENARIOS.items()}
+    told["bad input"] = _run_dag({"spec": str(folder / "nowhere.yaml"), "runs": str(folder)})
+    told["bad params"] = _refused({"overrides": "blocks=2"})
+    print(json.dumps(told))
+
+
+def _hand_out_last_slot_first() -> None:
+    """dag.test iterates over a set of task instances: any order may come. This one comes surely."""
+    from airflow.models.taskinstance import TaskInstance
+
+    TaskInstance.__hash__ = lambda self: 1000 - self.map_index  # type: ignore[method-assign]
+
+
+def _run(folder: Path, faults: Mapping[str, str]) -> dict[str, Any]:
+    spec = folder / "tiny.yaml"
+    backend.break_down(folder / "runs", faults)
+    spec.write_text(backend.STUDY)
+    told = _run_dag({"spec": str(spec), "runs": str(folder / "runs")})
+    run = runs.load_run(next((folder / "runs").glob("tiny/*Z")))
+    return {
+        **told,
+        "order": backend.order(run.root),
+        "plan": [step.label for step in run.plan.steps],
+        "ended": runs.has_ended(run),
+        "standing": [path.parent.name for path in run.root.glob("builds/*/standing")],
+    }
+
+
+def _run_dag(conf: dict[str, Any]) -> dict[str, Any]:
+    from dags.density_study import density
+
+    run = density.test(run_conf=conf)
+    tasks = sorted(run.get_task_instances(), key=lambda task: (task.task_id, task.map_index))
+    rows = [[t.task_id, t.map_index, t.rendered_map_index, t.state] for t in tasks]
+    return {"state": str(run.state.value), "rows": rows}
+
+
+def _refused(conf: dict[str, Any]) -> str:
+    """The message with which Airflow refuses params that do not fit their schema."""
+    from airflow.sdk.exceptions import ParamValidationError
+
+    from dags.density_study import density
+
+    try:
+        density.params.__copy__().update(conf)
+    except ParamValidationError as error:
+        return str(error)
+    return ""
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

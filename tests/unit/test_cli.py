@@ -1,0 +1,147 @@
+"""The `study` command without Airflow: help, plan, status, errors, speed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cluster.errors import BringUpError, InputError
+from cluster.host import Disk, Host
+from cluster.journal import Journal
+from dags import cli
+from dags.home import project_root
+from workloads import run as runs
+from workloads.study import Study
+
+STUDY = """\
+study: tiny
+hosts:
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{medium: flash}]}
+factors: {vms_per_host: [1, 2]}
+workloads:
+  - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def hosts(study: Study, _: Path) -> tuple[Host, ...]:
+        disks = (Disk("/d", "flash"),)
+        return (Host("here", "127.0.0.1", 2, 6144, disks, study.hosts[0].roles),)
+
+    monkeypatch.setattr(runs, "resolve_hosts", hosts)
+    monkeypatch.setattr(runs, "preflight", lambda *_: None)
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "tiny.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+def study(*arguments: str) -> str:
+    result = CliRunner().invoke(cli.app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_help_shows_examples() -> None:
+    text = study("--help")
+    for command in ("run", "plan", "status", "report", "reap"):
+        assert f"study {command}" in text
+
+
+def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path) -> None:
+    text = study("plan", str(spec), "--set", "blocks=2")
+    planned = runs.plan_study(spec, {"blocks": 2})
+    lines = [line.split() for line in text.splitlines()]
+    shown = [(line[1], " ".join(line[2:-1])) for line in lines if line and line[0].isdigit()]
+    what = {"up": "bring up", "down": "tear down"}
+    assert shown == [
+        (step.build, step.setting.id if step.setting else what[step.kind]) for step in planned.steps
+    ]
+    assert "8 trial(s)" in text
+    assert "no claim possible" in text
+    assert "MiB at once" in text
+    assert all(name in text for name in planned.topologies)
+
+
+def test_enough_blocks_are_not_warned_of(spec: Path) -> None:
+    assert "no claim possible" not in study("plan", str(spec), "--set", "blocks=5")
+
+
+def test_plan_starts_nothing(spec: Path) -> None:
+    study("plan", str(spec))
+    assert [path.name for path in spec.parent.iterdir()] == ["tiny.yaml"]
+
+
+def test_status_of_a_run_under_way(spec: Path) -> None:
+    run = runs.open_run(spec, owner_pid=os.getpid())
+    run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
+    text = study("status")
+    assert f"tiny {run.id}: running" in text
+    assert f"step     1 of {len(run.plan.steps)}" in text
+    assert study("status", run.id) == study("status", str(run.root)) == text
+
+
+def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    run = runs.open_run(spec, owner_pid=ended.pid)
+    ended.wait()
+    assert f"{run.id}: interrupted" in study("status")
+    assert "study reap" in study("status")
+
+
+def test_no_run_is_bad_input(spec: Path) -> None:
+    with pytest.raises(InputError):
+        study("status")
+
+
+def test_an_error_has_where_what_remedy_and_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise BringUpError(
+            "died.", "node w1", "see its log.", daemon="datanode", log_tail="disk [full]"
+        )
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 1
+    shown = capsys.readouterr().err
+    assert shown == (
+        "error: node w1: died.\nremedy: see its log.\n--- last lines of datanode ---\ndisk [full]\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["plan", "tiny.yaml"], ["status"]])
+def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
+    spec: Path, arguments: list[str]
+) -> None:
+    code = (
+        "import sys\n"
+        "from dags.cli import main\n"
+        f"sys.argv = ['study', *{arguments!r}]\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    pass\n"
+        "heavy = {'airflow', 'pyspark', 'great_expectations', 'pandas'}\n"
+        "print('heavy:', sorted(heavy & set(sys.modules)))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(project_root())}
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, cwd=spec.parent, env=environment, check=True,
+    )  # fmt: skip
+    assert ended.stdout.splitlines()[-1] == "heavy: []", ended.stderr
+
+
+def test_a_torn_journal_does_not_stop_status(spec: Path) -> None:
+    run = runs.open_run(spec, owner_pid=os.getpid())
+    with Journal(run.journal.path).path.open("a") as stream:
+        stream.write('{"event": "st')
+    assert run.id in study("status")
