@@ -14,7 +14,8 @@ from cluster.errors import InputError
 from cluster.host import Host
 from cluster.ports import allocate_ports
 from cluster.provider import provider_of
-from cluster.stack import ensure_all, find_java
+from cluster.stack import ensure
+from cluster.stacks import ensure_stacks
 from workloads.plan import Plan
 from workloads.study import Study
 
@@ -31,14 +32,19 @@ def disk_need_mib(study: Study) -> int:
 
 def preflight(study: Study, plan: Plan, runs: Path) -> None:
     """Raise InputError for the first thing this machine lacks. Starts nothing."""
-    find_java()
     for topology in plan.topologies.values():
         for host in topology.hosts:
             _check_memory(host)
             _check_disks(host, disk_need_mib(study), runs)
         provider_of(topology.provider).check(allocate_ports(topology))
     dool_path()
-    ensure_all(("hadoop", "hbase", "ycsb"))
+    ensure_software()
+
+
+def ensure_software() -> None:
+    """Java and the three stacks, assembled if the cache does not hold them. InputError otherwise."""
+    ensure_stacks()
+    ensure("ycsb")
 
 
 def _check_memory(host: Host) -> None:

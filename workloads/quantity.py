@@ -20,14 +20,9 @@ def magnitude(value: object, unit: str, example: str) -> float:
     if not isinstance(value, str):
         raise ValueError(f"{value!r} has no unit; write it like {example}")
     try:
-        quantity = _registry().Quantity(value)
-        return float(quantity.to(unit).magnitude)
-    except pint.DimensionalityError as error:
-        raise ValueError(
-            f"{value!r} is not a quantity of {unit}; write it like {example}"
-        ) from error
-    except Exception as error:  # pint raises many kinds for text that is no quantity
-        raise ValueError(f"{value!r} is not a quantity; write it like {example}") from error
+        return float(_registry().Quantity(value).to(unit).magnitude)
+    except Exception as error:  # pint raises many kinds for text that is no such quantity
+        raise ValueError(f"{value!r} is not a quantity of {unit}; write it like {example}") from error
 
 
 def _positive(value: object, unit: str, example: str) -> float:

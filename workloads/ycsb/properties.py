@@ -15,6 +15,7 @@ large: YCSB draws keys from the loaded ones plus all it might insert, throws awa
 there yet, and keeps a drawn key in an int. With two thousand million operations, half of the keys were
 negative, and drawing took longer than reading.
 """
+INT_MAX = 2**31 - 1
 PERCENTILES = "50,90,95,99,99.9"
 
 
@@ -27,7 +28,10 @@ def operations_at_most(setting: YcsbSetting) -> int:
     """What the client is asked to do at most: a load's records; more than a timed run can do."""
     if setting.duration_s is None:
         return setting.records
-    return round(setting.duration_s * setting.threads * OPERATIONS_PER_THREAD_S)
+    wanted = setting.duration_s * setting.threads * OPERATIONS_PER_THREAD_S
+    insert_share = MIXES[setting.mix]["insert"]
+    drawable = (INT_MAX - setting.records) / max(2 * insert_share, 1)
+    return int(min(wanted, drawable))
 
 
 def client_arguments(setting: YcsbSetting, hdr_prefix: str) -> tuple[str, ...]:

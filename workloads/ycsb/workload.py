@@ -36,10 +36,8 @@ class Ycsb:
     """Saturation runs (no target): latency of these is closed-loop, and only so named (method 10)."""
 
     def prepare(self, bench: Bench, setting: YcsbSetting) -> Prepared:
-        if setting.mix == "load":
-            facts = _create(bench, setting)
-        else:
-            facts = self._restore(bench, setting)
+        begin = _create if setting.mix == "load" else self._restore
+        facts = begin(bench, setting)
         return Prepared(data_set_mib=setting.data_mib, state=_state(facts))
 
     def run(self, bench: Bench, setting: YcsbSetting) -> tuple[ClientRun, ...]:

@@ -1,9 +1,12 @@
 package org.densitystudy.table;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.InterruptedIOException;
 import java.io.Reader;
 import java.net.URI;
+import java.net.URL;
 import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import org.apache.hadoop.hbase.ServerMetrics;
@@ -18,6 +21,11 @@ final class CompactionQueue {
   private static final String QUERY = "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Server";
   private static final int TIMEOUT_MS = 5_000;
 
+  /** Opening or closing a region restarts the server's metrics; meanwhile the bean is not there. */
+  private static final int ATTEMPTS = 75;
+
+  private static final long PAUSE_MS = 200;
+
   private CompactionQueue() {}
 
   /** Null where the server runs no web server (hbase.regionserver.info.port is -1). */
@@ -27,18 +35,50 @@ final class CompactionQueue {
       return null;
     }
     String host = server.getServerName().getHostname();
-    URLConnection page = URI.create("http://" + host + ":" + port + QUERY).toURL().openConnection();
-    page.setConnectTimeout(TIMEOUT_MS);
-    page.setReadTimeout(TIMEOUT_MS);
-    try (Reader text = new InputStreamReader(page.getInputStream(), StandardCharsets.UTF_8)) {
-      return length(text, page);
+    return patiently(URI.create("http://" + host + ":" + port + QUERY).toURL());
+  }
+
+  private static int patiently(URL page) throws IOException {
+    for (int attempt = 1; ; attempt++) {
+      try (Reader text = new InputStreamReader(open(page), StandardCharsets.UTF_8)) {
+        return length(text, page);
+      } catch (MissingException restarting) {
+        if (attempt == ATTEMPTS) {
+          throw restarting;
+        }
+      }
+      pause();
+    }
+  }
+
+  private static InputStream open(URL page) throws IOException {
+    URLConnection connection = page.openConnection();
+    connection.setConnectTimeout(TIMEOUT_MS);
+    connection.setReadTimeout(TIMEOUT_MS);
+    return connection.getInputStream();
+  }
+
+  private static void pause() throws InterruptedIOException {
+    try {
+      Thread.sleep(PAUSE_MS);
+    } catch (InterruptedException interrupted) {
+      throw (InterruptedIOException) new InterruptedIOException().initCause(interrupted);
+    }
+  }
+
+  /** The page answers, without the bean. */
+  static final class MissingException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    MissingException(Object source) {
+      super("no compactionQueueLength in " + source);
     }
   }
 
   static int length(Reader text, Object source) throws IOException {
     JsonArray beans = JsonParser.parseReader(text).getAsJsonObject().getAsJsonArray("beans");
     if (beans.isEmpty() || !beans.get(0).getAsJsonObject().has("compactionQueueLength")) {
-      throw new IOException("no compactionQueueLength in " + source);
+      throw new MissingException(source);
     }
     return beans.get(0).getAsJsonObject().get("compactionQueueLength").getAsInt();
   }
