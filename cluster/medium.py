@@ -73,7 +73,7 @@ def _fill(file: Path) -> None:
 def _random_reads(file: Path, seconds: float) -> list[float]:
     blocks = PROBE_MIB * 1024 * 1024 // BLOCK_BYTES
     choose = random.Random(0)
-    latencies_ms = []
+    latencies_ms: list[float] = []
     descriptor = os.open(file, os.O_RDONLY | os.O_DIRECT)
     try:
         with mmap.mmap(-1, BLOCK_BYTES) as page:  # O_DIRECT wants aligned memory

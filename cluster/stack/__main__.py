@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from cluster.errors import StudyError
+from cluster.stack.archive import ensure_archives
+from cluster.stack.java import find_java
 from cluster.stack.maven import find_maven, run_maven
 from cluster.stack.recipe import RECIPES, Recipe, recipe_of
 from cluster.stack.stack import ensure_all, java_for
@@ -24,7 +26,9 @@ Which = Annotated[str, typer.Argument(help=f"one of {', '.join(RECIPES)}, or all
 )
 def ensure(which: Which = "all") -> None:
     """Assemble what the cache does not hold yet, verify it, and print where each stack is."""
-    for stack in ensure_all([recipe.name for recipe in _chosen(which)]):
+    stacks = ensure_all([recipe.name for recipe in _chosen(which)])
+    ensure_archives(stacks, find_java())
+    for stack in stacks:
         print(f"{stack.name} {stack.version} {stack.home}")
 
 

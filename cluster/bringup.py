@@ -1,0 +1,157 @@
+"""Bring-up: from a topology to a ready cluster, with the seconds of each phase."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cluster import atomic
+from cluster.cluster import Cluster, Site, cluster_to_json
+from cluster.disclosure import disclose
+from cluster.journal import Journal
+from cluster.phases import OnPhase, Phases
+from cluster.ports import allocate_ports
+from cluster.provider import Provider, provider_of
+from cluster.readiness import Service, services
+from cluster.render.blueprint import Blueprint
+from cluster.render.daemons import Daemon
+from cluster.render.rendered import Rendered, owner, render
+from cluster.stacks import Stacks
+from cluster.topology import Topology
+from cluster.transport import ProcessId, Transport
+from cluster.watch import POLL_S, Watch
+
+DEADLINE_S = 180.0
+NO_NATIVE = "Unable to load native-hadoop library"
+"""Logged by Hadoop where short-circuit reads and read-ahead are not to be had."""
+FinalCheck = Callable[[Cluster], None]
+
+
+def bring_up(
+    site: Site,
+    topology: Topology,
+    stacks: Stacks,
+    journal: Journal,
+    *,
+    on_phase: OnPhase | None = None,
+    final_check: FinalCheck | None = None,
+    deadline_s: float = DEADLINE_S,
+) -> Cluster:
+    """Build, start and prove ready; the result is also saved as <site.root>/cluster.json.
+
+    Phases in seconds: `render`, `start`; `hdfs`, `yarn` and `hbase` each from the first process
+    started until ready, so they overlap; `check` for `final_check`; `total`. InputError before
+    anything is started; BringUpError when a daemon dies or is not ready by the deadline. Whatever
+    was started stays, for its logs' sake: call `tear_down` after success and failure alike.
+    """
+    phases = Phases(site, journal, on_phase)
+    with phases.timed("total"):
+        build = _Build(site, topology, stacks, journal, phases)
+        with build.provider.reserve(build.blueprint.ports):
+            build.create()
+            watch = build.start(deadline_s)
+        cluster = build.cluster(watch)
+        if final_check is not None:
+            with phases.timed("check"):
+                final_check(cluster)
+    cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
+    atomic.write_text(site.root / "cluster.json", json.dumps(cluster_to_json(cluster)) + "\n")
+    journal.write("build-ready", build=site.root.name, mark=site.mark)
+    return cluster
+
+
+class _Build:
+    """What the steps of one bring-up share."""
+
+    def __init__(
+        self, site: Site, topology: Topology, stacks: Stacks, journal: Journal, phases: Phases
+    ) -> None:
+        self.site = site
+        self.topology = topology
+        self.stacks = stacks
+        self.journal = journal
+        self.phases = phases
+        self.provider: Provider = provider_of(topology.provider)
+        self.transport: Transport = self.provider.transport(site, journal)
+        self.nodes = {node.name: node for node in topology.nodes}
+        with phases.timed("render"):
+            ports = allocate_ports(topology)
+            places = self.provider.places(site, topology)
+            self.blueprint = Blueprint(topology, site.mark, ports, stacks.homes, places)
+            self.rendered: Rendered = render(self.blueprint)
+
+    def create(self) -> None:
+        """Nodes, their directories, their files. From the first line on tear-down knows of us."""
+        self.journal.write(
+            "intent",
+            act="build",
+            build=self.site.root.name,
+            mark=self.site.mark,
+            provider=self.topology.provider,
+            ports=sorted(self.blueprint.ports.by_service.values()),
+        )
+        with self.phases.timed("create"):
+            self.provider.create(self.site, self.topology, self.journal)
+            self._put_files()
+
+    def start(self, deadline_s: float) -> Watch:
+        """Every daemon started and every service ready."""
+        watch = Watch(self.transport, self.nodes, self.site.root / "logs", deadline_s)
+        with self.phases.timed("start"):
+            self._start_daemons(watch)
+        self._await_services(watch)
+        return watch
+
+    def cluster(self, watch: Watch) -> Cluster:
+        disclosure = disclose(self.blueprint, self.rendered, self.stacks, self.provider)
+        return Cluster(
+            site=self.site,
+            topology=self.topology,
+            endpoints=self.rendered.endpoints,
+            phases=(),
+            processes=tuple(watch.running),
+            hadoop_home=self.stacks.hadoop.home,
+            hbase_home=self.stacks.hbase.home,
+            java_home=self.stacks.java.home,
+            client_conf=Path(self.blueprint.places.client_conf),
+            disclosure={**disclosure, "native_hadoop": not watch.has_logged("datanode", NO_NATIVE)},
+        )
+
+    def _put_files(self) -> None:
+        conf = Path(self.blueprint.places.conf)
+        for path, text in self.rendered.files.items():
+            self.transport.put(owner(path, self.topology), text, conf / path)
+
+    def _start_daemons(self, watch: Watch) -> None:
+        """All at once, save for what must wait for the filesystem to be formatted."""
+        prepare = self.rendered.prepare
+        formatting = self._start(prepare)
+        first = [daemon for daemon in self.rendered.daemons if not daemon.starts_after]
+        then = [daemon for daemon in self.rendered.daemons if daemon.starts_after]
+        for daemon in first:
+            watch.add(self._start(daemon), daemon)
+        watch.until_ended(formatting, prepare)
+        for daemon in then:
+            watch.add(self._start(daemon), daemon)
+
+    def _start(self, daemon: Daemon) -> ProcessId:
+        node = self.nodes[daemon.node]
+        return self.transport.start(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
+
+    def _await_services(self, watch: Watch) -> None:
+        pending = services(self.topology, self.rendered.endpoints)
+        while pending:
+            pending = [service for service in pending if not self._ready(service, watch)]
+            time.sleep(POLL_S if pending else 0)
+
+    def _ready(self, service: Service, watch: Watch) -> bool:
+        watch.check_alive()
+        seen = service.check()
+        if seen.ready:
+            self.phases.end(service.name, watch.seconds)
+        elif watch.overdue:
+            watch.fail_overdue(service.daemon, seen.said)
+        return seen.ready

@@ -1,0 +1,36 @@
+"""The disclosure of a build: what a stranger needs to build the same cluster again."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from cluster.provider import Provider
+from cluster.render.blueprint import Blueprint
+from cluster.render.classpath import SUFFIX
+from cluster.render.rendered import Rendered
+from cluster.stacks import Stacks
+
+
+def disclose(
+    blueprint: Blueprint, rendered: Rendered, stacks: Stacks, provider: Provider
+) -> dict[str, Any]:
+    """Software, machine, every rendered file with its SHA-256, every daemon's command line."""
+    topology = blueprint.topology
+    return {
+        "provider": topology.provider,
+        "isolation": topology.isolation,
+        "stacks": stacks.disclose(),
+        "wal_provider": blueprint.wal_provider,
+        "files": {path: _file(path, text) for path, text in sorted(rendered.files.items())},
+        "daemons": {
+            f"{daemon.node}/{daemon.name}": list(daemon.command.argv) for daemon in rendered.daemons
+        },
+        **provider.disclose(topology),
+    }
+
+
+def _file(path: str, text: str) -> dict[str, str]:
+    """A class path is told by its hash: the jars it lists are, under `stacks`."""
+    entry = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+    return entry if path.endswith(SUFFIX) else {**entry, "text": text}

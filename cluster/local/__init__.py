@@ -1,0 +1,1 @@
+"""Provider `local`: every node is a group of processes on this machine. Needs no root."""

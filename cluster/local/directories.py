@@ -1,0 +1,96 @@
+"""A build's directories on the disks of this machine: marked, journalled, and removed."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+
+from cluster import atomic
+from cluster.cluster import Site
+from cluster.errors import InputError
+from cluster.journal import Journal
+from cluster.marks import MARK_FILE
+from cluster.topology import Node
+
+FOLDER = "density-study"
+
+
+def data_dir(site: Site, node: Node) -> Path:
+    """<disk>/density-study/<mark>/<node>; below the build's own folder for a node without a disk."""
+    if node.disk is None:
+        return site.root.absolute() / "data" / node.name
+    return Path(node.disk.path).absolute() / FOLDER / site.mark / node.name
+
+
+def make(site: Site, node: Node, journal: Journal) -> Path:
+    """Make the node's directory, empty. InputError if the disk cannot be written."""
+    path = data_dir(site, node)
+    journal.write("intent", act="make-dir", mark=site.mark, path=str(path))
+    try:
+        path.mkdir(parents=True)
+        (path / "tmp").mkdir()
+        atomic.write_text(path / MARK_FILE, site.mark + "\n")
+    except FileExistsError as error:
+        raise InputError(
+            "it is there already; a build's directory is made anew.",
+            str(path),
+            "run `study reap`; remove it if it is not the study's.",
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"cannot be made: {error.strerror}.",
+            str(path),
+            "give the host a disk path that you may write.",
+        ) from error
+    journal.write("dir-made", mark=site.mark, path=str(path))
+    return path
+
+
+def made(site: Site, journal: Journal) -> list[Path]:
+    """Directories of this build that still exist, from what was intended."""
+    paths = {
+        Path(entry["path"])
+        for entry in journal.read()
+        if entry["event"] == "intent" and entry.get("act") == "make-dir"
+        if entry.get("mark") == site.mark
+    }
+    return sorted(path for path in paths if path.exists())
+
+
+def remove(site: Site, journal: Journal) -> None:
+    """Remove this build's directories, and the folders above that this leaves empty."""
+    for path in made(site, journal):
+        if not _is_ours(path, site):
+            continue
+        # The mark goes last: a removal that was cut short must still be known as ours.
+        for child in path.iterdir():
+            if child.name != MARK_FILE:
+                _remove(child)
+        _remove(path)
+        journal.write("dir-removed", mark=site.mark, path=str(path))
+        _remove_empty_parents(path, site)
+
+
+def _is_ours(path: Path, site: Site) -> bool:
+    """By its mark. Without one it is ours only if it is as empty as an interrupted `make` leaves it."""
+    mark = path / MARK_FILE
+    if mark.exists():
+        return mark.read_text().strip() == site.mark
+    return not any(child.name != "tmp" or any(child.iterdir()) for child in path.iterdir())
+
+
+def _remove(path: Path) -> None:
+    # What cannot be removed is not passed over: tear-down counts what remains, and fails.
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _remove_empty_parents(path: Path, site: Site) -> None:
+    inside = path.is_relative_to(site.root.absolute())
+    levels = 1 if inside else len(Path(site.mark).parts) + 1
+    with contextlib.suppress(OSError):  # not empty: somebody else's
+        for parent in list(path.parents)[:levels]:
+            parent.rmdir()

@@ -1,0 +1,73 @@
+"""What this machine is, for the disclosure: every value as the kernel says it, or "unknown"."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+UNKNOWN = "unknown"
+
+
+def describe_machine() -> dict[str, Any]:
+    return {
+        "host": platform.node(),
+        "kernel": f"{platform.system()} {platform.release()} {platform.version()}",
+        "architecture": platform.machine(),
+        "cpu_model": _line_value(Path("/proc/cpuinfo"), "model name"),
+        "cores": os.cpu_count(),
+        "governor": _text(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        "memory_mib": int(_line_value(Path("/proc/meminfo"), "MemTotal").split()[0]) // 1024,
+        "transparent_hugepage": _text(Path("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "swappiness": _text(Path("/proc/sys/vm/swappiness")),
+    }
+
+
+def describe_disk(path: str) -> dict[str, Any]:
+    """Filesystem, device, scheduler and rotational flag of what holds `path`."""
+    device, mount, filesystem = _mount_of(Path(path).resolve())
+    queue = _queue_of(Path(mount))
+    return {
+        "device": device,
+        "mount": mount,
+        "filesystem": filesystem,
+        "scheduler": _text(queue / "scheduler") if queue else UNKNOWN,
+        "rotational": _text(queue / "rotational") if queue else UNKNOWN,
+    }
+
+
+def _mount_of(path: Path) -> tuple[str, str, str]:
+    rows = [line.split()[:3] for line in Path("/proc/mounts").read_text().splitlines()]
+    holding = [row for row in rows if path.is_relative_to(row[1])]
+    # The longest mount point holds the path; of equals the last one mounted hides the others.
+    device, mount, filesystem = max(
+        enumerate(holding), key=lambda item: (len(item[1][1]), item[0])
+    )[1]
+    return device, mount, filesystem
+
+
+def _queue_of(mount: Path) -> Path | None:
+    """The device's queue folder in /sys; a partition's is its disk's. None for what is no device."""
+    number = mount.stat().st_dev
+    block = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    if not block.exists():
+        return None
+    block = block.resolve()
+    queues = [folder / "queue" for folder in (block, block.parent) if (folder / "queue").is_dir()]
+    return queues[0] if queues else None
+
+
+def _line_value(file: Path, key: str) -> str:
+    for line in file.read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return UNKNOWN
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return UNKNOWN

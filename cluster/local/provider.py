@@ -1,0 +1,110 @@
+"""Provider `local`: processes and directories of this machine stand in for nodes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from cluster.cluster import Site
+from cluster.journal import Journal
+from cluster.local import directories
+from cluster.local.machine import describe_disk, describe_machine
+from cluster.local.sockets import Address, check_free, is_taken, listener, reserved
+from cluster.local.transport import LocalTransport, stop_all
+from cluster.marks import marked
+from cluster.ports import Ports
+from cluster.provider import Remains
+from cluster.render.blueprint import Places
+from cluster.topology import Topology
+
+GRACE_S = 2.0
+"""Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
+_SWEEPS = 5
+
+
+class LocalProvider:
+    def places(self, site: Site, topology: Topology) -> Places:
+        root = site.root.absolute()
+        data = {node.name: directories.data_dir(site, node) for node in topology.nodes}
+        return Places(conf=root / "conf", logs=root / "logs", data=data)
+
+    def check(self, ports: Ports) -> None:
+        check_free(ports.by_service.values())
+
+    def reserve(self, ports: Ports) -> AbstractContextManager[None]:
+        return reserved(ports.by_service.values())
+
+    def create(self, site: Site, topology: Topology, journal: Journal) -> None:
+        for node in topology.nodes:
+            directories.make(site, node, journal)
+            (site.root / "logs" / node.name).mkdir(parents=True, exist_ok=True)
+
+    def transport(self, site: Site, journal: Journal) -> LocalTransport:
+        return LocalTransport(site.mark, journal)
+
+    def disclose(self, topology: Topology) -> dict[str, Any]:
+        disks = {node.disk.path for node in topology.nodes if node.disk}
+        return {
+            "machine": describe_machine(),
+            "disks": {path: describe_disk(path) for path in sorted(disks)},
+        }
+
+    def destroy(self, site: Site, journal: Journal) -> Remains:
+        _stop_everything(site, journal)
+        directories.remove(site, journal)
+        return self._settled(site, journal)
+
+    def remains(self, site: Site, journal: Journal) -> Remains:
+        return Remains(
+            processes=tuple(f"process {p.pid} ({p.name} on {p.node})" for p in marked(site.mark)),
+            directories=tuple(str(path) for path in directories.made(site, journal)),
+            ports=tuple(f"port {port} on {host}" for host, port in _ports_held(site, journal)),
+        )
+
+    def _settled(self, site: Site, journal: Journal) -> Remains:
+        """A killed process may take a moment to go, and its ports with it."""
+        remains = self.remains(site, journal)
+        for _ in range(20):
+            if not remains:
+                break
+            time.sleep(0.05)
+            remains = self.remains(site, journal)
+        return remains
+
+
+def provider() -> LocalProvider:
+    return LocalProvider()
+
+
+def _stop_everything(site: Site, journal: Journal) -> None:
+    """Several sweeps: what a dying NodeManager still starts is found by the next."""
+    for _ in range(_SWEEPS):
+        processes = marked(site.mark)
+        if not processes:
+            return
+        stop_all(processes, GRACE_S)
+        for process in processes:
+            journal.write("process-stopped", pid=process.pid, start_ticks=process.start_ticks)
+
+
+def _ports_held(site: Site, journal: Journal) -> Iterator[Address]:
+    """Ports of this build on which a process of its mark still listens.
+
+    Another process may have taken one since: that is nothing of ours.
+    """
+    ours = {process.pid for process in marked(site.mark)}
+    for host, port in {tuple(address) for address in _ports_intended(site, journal)}:
+        if is_taken((host, port)) and listener(port) in ours:
+            yield host, port
+
+
+def _ports_intended(site: Site, journal: Journal) -> Iterator[list[Any]]:
+    for entry in journal.read():
+        if (
+            entry["event"] == "intent"
+            and entry.get("act") == "build"
+            and entry["mark"] == site.mark
+        ):
+            yield from entry["ports"]

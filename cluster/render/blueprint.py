@@ -1,0 +1,81 @@
+"""`Blueprint`: all that rendering needs to know, and nothing it would have to look up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from cluster.ports import Ports
+from cluster.render.names import check_address, check_mark, check_name, check_path
+from cluster.topology import Node, Topology
+
+
+@dataclass(frozen=True)
+class Homes:
+    """Where Java and the two stacks are on every node. Class paths list jar by jar, in fixed order."""
+
+    java: PurePath
+    hadoop: PurePath
+    hbase: PurePath
+    hadoop_classpath: tuple[str, ...]
+    hbase_classpath: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a build's files are on its nodes: `conf` and `logs` hold a folder a node.
+
+    `data` is each node's own directory on its disk; it is ours alone and removed at tear-down.
+    """
+
+    conf: PurePath
+    logs: PurePath
+    data: Mapping[str, PurePath]
+
+    def conf_of(self, node: Node) -> PurePath:
+        return self.conf / "nodes" / node.name
+
+    @property
+    def client_conf(self) -> PurePath:
+        return self.conf / "client"
+
+    def log(self, node: Node, daemon: str, suffix: str) -> PurePath:
+        return self.logs / node.name / f"{daemon}.{suffix}"
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """One build of one topology, ready to be rendered."""
+
+    topology: Topology
+    mark: str
+    ports: Ports
+    homes: Homes
+    places: Places
+    wal_provider: str = "asyncfs"
+
+    def check(self) -> Blueprint:
+        """Itself. InputError if a name, address or path cannot be rendered safely."""
+        check_mark(self.mark, "run")
+        for host in self.topology.hosts:
+            check_name(host.name, "hosts")
+        for node in self.topology.nodes:
+            check_name(node.name, "nodes")
+            check_address(node.address, f"node {node.name!r}")
+        homes, places = self.homes, self.places
+        jars = map(PurePath, homes.hadoop_classpath + homes.hbase_classpath)
+        for path in (homes.java, homes.hadoop, places.conf, places.logs, *jars):
+            check_path(path, "place of the run or of the stack")
+        for name, path in places.data.items():
+            check_path(path, f"disk of node {name!r}")
+        return self
+
+    def data(self, node: Node) -> PurePath:
+        return self.places.data[node.name]
+
+    @property
+    def shared_address(self) -> bool:
+        """Whether several workers answer on one address, as in the local provider."""
+        addresses = [worker.address for worker in self.topology.workers]
+        return len(set(addresses)) < len(addresses)

@@ -1,0 +1,38 @@
+"""core-site.xml: what HDFS, YARN, HBase and the clients share."""
+
+from __future__ import annotations
+
+from cluster.render.blueprint import Blueprint
+from cluster.topology import Node
+
+
+def core_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    racks = _rack_site(blueprint, node) if "master" in node.roles else {}
+    return _common(blueprint, node) | racks
+
+
+def racks(blueprint: Blueprint) -> str:
+    """Which rack an address is in: hosts are racks, so that HDFS spreads replicas over hosts first."""
+    lines = {f"{node.address} /{node.host}" for node in blueprint.topology.workers}
+    return "".join(f"{line}\n" for line in sorted(lines))
+
+
+def _common(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    master = blueprint.topology.master
+    return {
+        "fs.defaultFS": f"hdfs://{blueprint.ports.address(master, 'namenode.rpc')}",
+        "hadoop.tmp.dir": f"{blueprint.data(node)}/tmp",
+        # Daemons start together and look for each other: ask often instead of once a second.
+        "ipc.client.connect.retry.interval": "200",
+        "ipc.client.connect.max.retries": "100",
+        "io.file.buffer.size": "65536",
+        "hadoop.security.authentication": "simple",
+        "hadoop.http.staticuser.user": "study",
+    }
+
+
+def _rack_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    return {
+        "net.topology.node.switch.mapping.impl": "org.apache.hadoop.net.TableMapping",
+        "net.topology.table.file.name": f"{blueprint.places.conf_of(node)}/racks",
+    }

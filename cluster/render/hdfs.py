@@ -1,0 +1,50 @@
+"""hdfs-site.xml."""
+
+from __future__ import annotations
+
+from cluster.render.blueprint import Blueprint
+from cluster.topology import Node
+
+
+def hdfs_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    properties = _common(blueprint)
+    if "master" in node.roles:
+        properties |= _namenode(blueprint, node)
+    if "worker" in node.roles:
+        properties |= _datanode(blueprint, node)
+    return properties
+
+
+def _common(blueprint: Blueprint) -> dict[str, str]:
+    master = blueprint.topology.master
+    return {
+        "dfs.namenode.rpc-address": blueprint.ports.address(master, "namenode.rpc"),
+        "dfs.namenode.http-address": blueprint.ports.address(master, "namenode.http"),
+        "dfs.replication": str(blueprint.topology.replication),
+        # A throw-away cluster of one user: requests over HTTP need no identity.
+        "dfs.permissions.enabled": "false",
+        # Needs the native library on every node; arms must match, so no arm has it.
+        "dfs.client.read.shortcircuit": "false",
+    }
+
+
+def _namenode(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    return {
+        "dfs.namenode.name.dir": f"file://{blueprint.data(node)}/namenode",
+        # Out of safe mode means: every DataNode is there. HBase waits for that.
+        "dfs.namenode.safemode.min.datanodes": str(len(blueprint.topology.workers)),
+        "dfs.namenode.safemode.extension": "0",
+        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+    }
+
+
+def _datanode(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    ports = blueprint.ports
+    return {
+        "dfs.datanode.data.dir": f"file://{blueprint.data(node)}/datanode",
+        "dfs.datanode.address": ports.address(node, "datanode.data"),
+        "dfs.datanode.ipc.address": ports.address(node, "datanode.ipc"),
+        "dfs.datanode.http.address": ports.address(node, "datanode.http"),
+        "dfs.datanode.http.internal-proxy.port": str(ports.port(node, "datanode.proxy")),
+        "dfs.datanode.hostname": node.address,
+    }

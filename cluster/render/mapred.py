@@ -1,0 +1,69 @@
+"""mapred-site.xml: jobs are sized so that the same number of maps runs at every density."""
+
+from __future__ import annotations
+
+from cluster.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
+from cluster.render.blueprint import Blueprint
+from cluster.render.jvm import ADD_OPENS, FAST_START
+from cluster.topology import Node
+
+HISTORY_DIR = "/study/history"
+"""In HDFS: `intermediate/<user>/*.jhist` is what the ApplicationMaster leaves of each job."""
+
+
+def mapred_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    properties = {
+        **_containers(),
+        **_scheduling(),
+        **_history(),
+        "mapreduce.application.classpath": f"{blueprint.homes.hadoop}/lib/*",
+    }
+    if "worker" in node.roles:
+        # Here and not in yarn-site.xml, which is read before Hadoop's own mapred-default.xml.
+        port = blueprint.ports.port(node, "nodemanager.shuffle")
+        properties["mapreduce.shuffle.port"] = str(port)
+    return properties
+
+
+def _containers() -> dict[str, str]:
+    heap = f"-Xmx{CONTAINER_HEAP_MIB}m"
+    java = " ".join(
+        (heap, "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Duser.language=en", *ADD_OPENS)
+    )
+    return {
+        "mapreduce.map.memory.mb": str(CONTAINER_MIB),
+        "mapreduce.reduce.memory.mb": str(CONTAINER_MIB),
+        "yarn.app.mapreduce.am.resource.mb": str(CONTAINER_MIB),
+        "mapreduce.map.java.opts": java,
+        "mapreduce.reduce.java.opts": java,
+        "yarn.app.mapreduce.am.command-opts": " ".join((java, *FAST_START)),
+        "mapreduce.task.io.sort.mb": "16",  # TestDFSIO's maps emit five pairs each
+        "mapreduce.reduce.shuffle.parallelcopies": "2",
+    }
+
+
+def _scheduling() -> dict[str, str]:
+    return {
+        "mapreduce.framework.name": "yarn",
+        "mapreduce.job.ubertask.enable": "false",
+        "mapreduce.map.speculative": "false",
+        "mapreduce.reduce.speculative": "false",
+        # Measurements are not retried: a failed map fails the trial.
+        "mapreduce.map.maxattempts": "1",
+        "mapreduce.reduce.maxattempts": "1",
+        # The reduce starts when all maps have ended, and takes no map's container.
+        "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
+        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "200",
+        "mapreduce.client.progressmonitor.pollinterval": "500",
+        "mapreduce.client.completion.pollinterval": "500",
+    }
+
+
+def _history() -> dict[str, str]:
+    """No JobHistoryServer runs; its address is one where nobody listens."""
+    return {
+        "mapreduce.jobhistory.intermediate-done-dir": f"{HISTORY_DIR}/intermediate",
+        "mapreduce.jobhistory.done-dir": f"{HISTORY_DIR}/done",
+        "mapreduce.jobhistory.jhist.format": "json",  # binary by default; ours is to be read
+        "yarn.app.mapreduce.am.staging-dir": "/study/staging",
+    }

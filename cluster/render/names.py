@@ -1,0 +1,48 @@
+"""Checks of what reaches a path, a command line or XML."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from cluster.errors import InputError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_ADDRESS = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+_MARK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9][A-Za-z0-9_.-]*)+")
+_NO_PATH = re.compile(r"[\x00-\x20,:*;\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def check_name(name: str, where: str) -> str:
+    """`name` if it can be a file's name and a host's: letters, digits, dot, dash, underscore."""
+    return _checked(_NAME, name, where, "a name of letters, digits, '.', '-' and '_'")
+
+
+def check_address(address: str, where: str) -> str:
+    """`address` if it looks like an IPv4 address or a host's name."""
+    return _checked(_ADDRESS, address, where, "an IPv4 address or a host name")
+
+
+def check_mark(mark: str, where: str) -> str:
+    """`mark` if it is names joined by slashes, as <study>/<run>/<build>; no part may be '..'."""
+    return _checked(_MARK, mark, where, "<study>/<run>/<build>")
+
+
+def check_path(path: PurePath, where: str) -> PurePath:
+    """`path` if Hadoop and the JVM take it literally: absolute, and no space, comma, colon or star.
+
+    Hadoop splits directory lists at commas and class paths at colons, and has no escape for either.
+    """
+    if path.is_absolute() and not _NO_PATH.search(str(path)) and ".." not in path.parts:
+        return path
+    raise InputError(
+        f"{str(path)!r} cannot be given to Hadoop.",
+        where,
+        "use an absolute path without spaces, commas, colons, semicolons or stars.",
+    )
+
+
+def _checked(pattern: re.Pattern[str], value: str, where: str, wanted: str) -> str:
+    if pattern.fullmatch(value):
+        return value
+    raise InputError(f"{value!r} is not {wanted}.", where, f"give {wanted}.")

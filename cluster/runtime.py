@@ -1,0 +1,34 @@
+"""The per-user folder for locks and leases: what must be known beyond one run."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from cluster.errors import InputError
+
+VARIABLE = "DENSITY_STUDY_RUNTIME"
+
+
+def runtime_dir() -> Path:
+    """$DENSITY_STUDY_RUNTIME, else $XDG_RUNTIME_DIR/density-study, else /tmp/density-study-<uid>.
+
+    InputError if it exists and is not ours alone: /tmp is everybody's.
+    """
+    path = _chosen()
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise InputError(
+            "is not a folder of this user.", str(path), f"set {VARIABLE} to a folder of your own."
+        )
+    return path
+
+
+def _chosen() -> Path:
+    if given := os.environ.get(VARIABLE):
+        return Path(given).absolute()
+    if session := os.environ.get("XDG_RUNTIME_DIR"):
+        return Path(session) / "density-study"
+    return Path("/tmp") / f"density-study-{os.getuid()}"

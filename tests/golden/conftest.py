@@ -1,0 +1,42 @@
+"""Golden files: what is rendered, kept beside the tests and read in review.
+
+`make golden` (pytest tests/golden --golden) makes them anew.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+FILES = Path(__file__).parent / "files"
+Compare = Callable[[str, Mapping[str, str]], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--golden", action="store_true", help="make the golden files anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Compare:
+    """golden(name, {path: text}) compares a tree with tests/golden/files/<name>, file by file."""
+    anew = request.config.getoption("--golden", default=False)
+    return _write if anew else _compare
+
+
+def _write(name: str, tree: Mapping[str, str]) -> None:
+    shutil.rmtree(FILES / name, ignore_errors=True)
+    for path, text in tree.items():
+        target = FILES / name / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+
+def _compare(name: str, tree: Mapping[str, str]) -> None:
+    root = FILES / name
+    kept = {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
+    assert sorted(kept) == sorted(tree), "files came or went: see `make golden`"
+    for path, text in tree.items():
+        assert text == kept[path], f"{path} changed: see `make golden`"

@@ -1,0 +1,37 @@
+"""Every file and command line of two topologies: one address for all nodes, and one a node."""
+
+from __future__ import annotations
+
+import pytest
+
+from cluster.render.daemons import Daemon
+from cluster.render.rendered import Rendered, render
+from cluster.topology import Topology
+from tests.golden.conftest import Compare
+from tests.topologies import blueprint, local, physical
+
+
+@pytest.mark.parametrize(
+    ("name", "topology"), [("local-2-workers", local()), ("physical-2-hosts", physical())]
+)
+def test_rendered(name: str, topology: Topology, golden: Compare) -> None:
+    rendered = render(blueprint(topology))
+    golden(name, {**rendered.files, "daemons.txt": commands(rendered)})
+
+
+def commands(rendered: Rendered) -> str:
+    return "\n".join(command(each) for each in (rendered.prepare, *rendered.daemons))
+
+
+def command(daemon: Daemon) -> str:
+    command = daemon.command
+    environment = [f"  {key}={value}" for key, value in sorted(command.env.items())]
+    lines = [
+        f"{daemon.name} on {daemon.node} ({daemon.role})",
+        f"  after {', '.join(daemon.starts_after) or 'nothing'}; in {command.cwd}",
+        f"  http {daemon.http or 'none'}; log {daemon.log}",
+        f"  out {daemon.stdout}; err {daemon.stderr}",
+        *environment,
+        *(f"  {argument}" for argument in command.argv),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,60 @@
+"""Whatever the checks say: failure beats unknown beats valid, and null never makes a trial valid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.rules import RULES, Rule
+from analysis.tables import CHECKS
+from analysis.validity import decide
+
+COLUMNS = {column.name: column.type for column in CHECKS.columns}
+
+
+def _values(name: str, kind: str) -> st.SearchStrategy[Any]:
+    if name == "state":
+        return st.sampled_from(["complete", "failed", "incomplete", None])
+    if name == "workload":
+        return st.sampled_from(["ycsb", "testdfsio"])
+    if kind == "boolean":
+        return st.booleans()
+    if kind == "string":
+        return st.just("words")
+    return st.none() | st.sampled_from([0.0, 0.005, 0.5, 0.93, 1.0, 7.0])
+
+
+rows = st.lists(
+    st.fixed_dictionaries({name: _values(name, kind) for name, kind in COLUMNS.items()}),
+    min_size=10,
+    max_size=30,
+)
+
+
+def _outcome(rule: Rule, row: dict[str, Any]) -> str:
+    """The rule on the row, as slowly as can be."""
+    if rule.only is not None and row[rule.only] != rule.equal:
+        return "valid"
+    value = row[rule.check]
+    if value is None:
+        return "valid" if rule.null == "pass" else "unknown"
+    within = (
+        value in rule.allowed
+        if rule.allowed is not None
+        else (rule.low is None or value >= rule.low) and (rule.high is None or value <= rule.high)
+    )
+    return "valid" if within or rule.broken == "flag" else rule.broken
+
+
+@settings(max_examples=6, deadline=None)
+@given(rows)
+def test_the_worst_rule_decides(given_rows: list[dict[str, Any]]) -> None:
+    checks = [{**row, "trial": str(number)} for number, row in enumerate(given_rows)]
+    found = decide(pd.DataFrame(checks, columns=list(COLUMNS))).set_index("trial")["verdict"]
+    for row in checks:
+        outcomes = {_outcome(rule, row) for rule in RULES}
+        worst = next(v for v in ("invalid", "unknown", "valid") if v in outcomes | {"valid"})
+        assert found[row["trial"]] == worst

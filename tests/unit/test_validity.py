@@ -1,0 +1,108 @@
+"""Great Expectations' verdicts, rule by rule, over rows of checks made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis.rules import RULES, Rule
+from analysis.tables import CHECKS
+from analysis.validity import decide
+
+NUMBERS = {"int", "long", "double"}
+TYPES = {column.name: column.type for column in CHECKS.columns}
+SOUND: dict[str, Any] = {
+    **{column.name: None for column in CHECKS.columns},
+    "workload": "ycsb", "mode": "load", "must_be_cold": True, "has_target": True,
+    "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
+    "failed_operations": 0, "work_share": 1.0, "monitor_coverage": 1.0, "monitor_worst": "dool on h1",
+    "clock_periods": 0.1, "cpu_sum_error": 0.01, "cold_share": 1.0, "client_cpu_share": 0.3,
+    "cpu_excess": -3.0, "target_share": 1.0, "background_work": 0, "result_lines_quarantined": 0,
+    "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0, "access_spread": 0.05,
+}  # fmt: skip
+
+
+def _decide(*rows: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    checks = pd.DataFrame([{**SOUND, "trial": str(n), **row} for n, row in enumerate(rows)])
+    found = decide(checks).set_index("trial")
+    return [(found.loc[str(n), "verdict"], found.loc[str(n), "reasons"]) for n in range(len(rows))]
+
+
+def _broken(rule: Rule) -> Any:
+    """A value just outside what the rule allows."""
+    if rule.allowed is not None:
+        return "failed"
+    return rule.high + 0.01 if rule.high is not None else (rule.low or 0) - 0.01
+
+
+def test_a_trial_that_satisfies_every_rule_is_valid_without_a_word() -> None:
+    assert _decide({}) == [("valid", [])]
+
+
+def test_every_rule_broken_alone_has_its_outcome_and_its_reason() -> None:
+    rows = [{rule.check: _broken(rule)} for rule in RULES]
+    for rule, (verdict, reasons) in zip(RULES, _decide(*rows), strict=True):
+        assert verdict == ("valid" if rule.broken == "flag" else rule.broken), rule.check
+        assert len(reasons) == 1 and "{" not in reasons[0], rule.check
+
+
+def test_the_limits_themselves_are_allowed() -> None:
+    rows = [
+        {rule.check: limit}
+        for rule in RULES
+        for limit in (rule.low, rule.high)
+        if limit is not None
+    ]
+    assert _decide(*rows) == [("valid", [])] * len(rows)
+
+
+def test_a_check_that_could_not_run_is_unknown_never_valid() -> None:
+    rules = [rule for rule in RULES if rule.null == "unknown"]
+    rows = [{rule.check: None} for rule in rules]
+    for rule, (verdict, reasons) in zip(rules, _decide(*rows), strict=True):
+        assert (verdict, reasons) == ("unknown", [rule.missing]), rule.check
+        assert rule.missing, rule.check
+
+
+def test_a_check_whose_absence_is_normal_decides_nothing() -> None:
+    rows = [{rule.check: None} for rule in RULES if rule.null == "pass"]
+    assert _decide(*rows) == [("valid", [])] * len(rows)
+
+
+def test_rules_of_one_workload_leave_the_other_alone() -> None:
+    dfsio = {"workload": "testdfsio", "failed_operations": None, "histogram_error": None}
+    not_cold = {"must_be_cold": False, "cold_share": 0.0}
+    no_target = {"has_target": False, "target_share": None}
+    assert _decide(dfsio, not_cold, no_target) == [("valid", [])] * 3
+
+
+def test_failure_beats_unknown_beats_valid() -> None:
+    flag, unknown, invalid = {"clock_periods": 2.0}, {"rate_error": None}, {"failed_operations": 4}
+    verdicts = [
+        verdict for verdict, _ in _decide(flag, {**flag, **unknown}, {**unknown, **invalid})
+    ]
+    assert verdicts == ["valid", "unknown", "invalid"]
+
+
+def test_of_a_failed_trial_only_what_went_wrong_is_told() -> None:
+    row = {"state": "failed", "state_reason": "it burned", "work_share": None, "rate_error": None}
+    assert _decide(row) == [("invalid", ["the trial is failed: it burned"])]
+
+
+def test_a_check_that_crashes_leaves_every_trial_unknown() -> None:
+    checks = pd.DataFrame([{**SOUND, "trial": "a"}]).drop(columns="rate_error")
+    found = decide(checks).iloc[0]
+    assert found["verdict"] == "unknown"
+    assert "the check 'rate_error' could not run" in found["reasons"]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.check)
+def test_rules_are_about_declared_checks(rule: Rule) -> None:
+    assert rule.check in TYPES and (rule.only is None or rule.only in TYPES)
+    assert (rule.allowed is None) == (TYPES[rule.check] in NUMBERS)
+
+
+def test_no_trial_no_verdict() -> None:
+    assert decide(pd.DataFrame(columns=list(CHECKS.column_names))).empty
