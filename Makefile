@@ -38,7 +38,7 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/lint-imports
 
 check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
-	$(BIN)/pytest -q $(FAST)
+	$(BIN)/pytest -q -n 2 $(FAST)
 
 test: lint browser java-test ## everything, with live daemons on loopback (under 45 min)
 	$(BIN)/pytest -q tests

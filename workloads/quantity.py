@@ -22,7 +22,9 @@ def magnitude(value: object, unit: str, example: str) -> float:
     try:
         return float(_registry().Quantity(value).to(unit).magnitude)
     except Exception as error:  # pint raises many kinds for text that is no such quantity
-        raise ValueError(f"{value!r} is not a quantity of {unit}; write it like {example}") from error
+        raise ValueError(
+            f"{value!r} is not a quantity of {unit}; write it like {example}"
+        ) from error
 
 
 def _positive(value: object, unit: str, example: str) -> float:

@@ -5,7 +5,6 @@ Resident sizes would count shared pages (CDS archives, libc) once a process; PSS
 
 from __future__ import annotations
 
-import os
 import subprocess
 import threading
 import time
@@ -51,7 +50,7 @@ def _ours(root: int) -> set[int]:
 
 
 def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
 
 
 def _parent(pid: int) -> int:

@@ -1,0 +1,74 @@
+"""The run's answer in one honest sentence, made of its own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.findings import Comparison, comparisons, rate
+from analysis.summary import SettingSummary
+
+_HEADLINES = (
+    "ycsb-scan95-insert5",
+    "ycsb-read45-insert55",
+    "ycsb",
+    "testdfsio-random",
+    "testdfsio",
+)
+"""Settings in the order they make a headline; ids begin so."""
+_DOING = {
+    "ycsb-scan95-insert5": "short scans",
+    "ycsb-read45-insert55": "reads among inserts",
+    "ycsb-load": "the data load",
+    "testdfsio-random": "random reads",
+    "testdfsio-read": "sequential reads",
+    "testdfsio-write": "writes",
+}
+
+
+def answer(settings: Sequence[SettingSummary], blocks: int, isolation: str, trials: int) -> str:
+    """What the run says of the highest density against the lowest, and that it claims nothing."""
+    found = [one for one in comparisons(settings) if one.ratio("rate") is not None]
+    if found:
+        return _compared(min(found, key=lambda one: _place(one.first)), blocks, isolation)
+    alone = [entry for entry in settings if rate(entry) is not None]
+    if not alone:
+        return f"No answer: none of the {trials} trials is valid."
+    entry = min(alone, key=_place)
+    return (
+        f"No comparison: no setting has valid trials at two densities. {entry.label} ran at "
+        f"{rate(entry):.4g} {_unit(entry)} on {entry.topology}."
+    )
+
+
+def _compared(one: Comparison, blocks: int, isolation: str) -> str:
+    counted = "1 block" if blocks == 1 else f"{blocks} blocks"
+    what = "the operations a second" if one.first.workload == "ycsb" else "the MiB a second"
+    sentence = (
+        f"No claim ({counted}): {_with(one, isolation)} on the same memory, {_doing(one.first)} ran "
+        f"at {one.ratio('rate'):.2f}x {what}"
+    )
+    first, later = one.values("cpu")
+    if first is None or later is None:
+        return sentence + "."
+    return f"{sentence} and the host's CPU was busy {later:.0f} % instead of {first:.0f} %."
+
+
+def _with(one: Comparison, isolation: str) -> str:
+    noun = "worker" if isolation == "process" else "VM"
+    later, first = one.later.vms_per_host, one.first.vms_per_host
+    if first == 0:
+        return f"with {later} {noun}{'s' if later > 1 else ''} a host instead of the bare host"
+    return f"with {later} {noun}s a host instead of {first}"
+
+
+def _doing(entry: SettingSummary) -> str:
+    known = (words for start, words in _DOING.items() if entry.setting.startswith(start))
+    return next(known, entry.label)
+
+
+def _place(entry: SettingSummary) -> int:
+    return next(i for i, start in enumerate(_HEADLINES) if entry.setting.startswith(start))
+
+
+def _unit(entry: SettingSummary) -> str:
+    return "operations a second" if entry.workload == "ycsb" else "MiB/s over the map phase"

@@ -1,0 +1,23 @@
+"""Arrow types of the tables that `analysis.tables` declares. Light: Spark's executors load it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from analysis.tables import Table, Type
+
+_TYPES: dict[Type, pa.DataType] = {
+    "string": pa.string(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "strings": pa.list_(pa.string()),
+    "longs": pa.list_(pa.int64()),
+    "doubles": pa.list_(pa.float64()),
+}
+
+
+def arrow_schema(table: Table) -> pa.Schema:
+    """`table` as an Arrow schema; every column may be null."""
+    return pa.schema([(column.name, _TYPES[column.type]) for column in table.columns])

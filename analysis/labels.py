@@ -1,0 +1,62 @@
+"""What people call a setting, and the order settings are shown in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from workloads.settings import DfsioSetting, Setting, YcsbSetting
+
+_DFSIO = {
+    "write": "write",
+    "append": "append",
+    "read": "read",
+    "random": "random read",
+    "backward": "backward read",
+    "skip": "skip read",
+    "truncate": "truncate",
+}
+_YCSB = {
+    "load": "data load",
+    "read45-insert55": "45/55 read-insert",
+    "scan95-insert5": "95/5 short scan",
+    **{letter: f"core workload {letter.upper()}" for letter in "abcdef"},
+}
+
+
+def label(setting: Setting) -> str:
+    """'TestDFSIO random read', 'YCSB 95/5 short scan'."""
+    if isinstance(setting, DfsioSetting):
+        return f"TestDFSIO {_DFSIO[setting.mode]}"
+    return f"YCSB {_YCSB[setting.mix]}"
+
+
+def labels(settings: Mapping[str, Setting]) -> dict[str, str]:
+    """A label for each setting's id, in the order settings are shown. Settings that differ only in
+    size get it behind their label, so that no two labels are equal."""
+    ordered = sorted(settings.items(), key=lambda item: _place(item[1]))
+    plain = {name: label(setting) for name, setting in ordered}
+    shared = Counter(plain.values())
+    return {
+        name: f"{plain[name]}, {_size(setting)}" if shared[plain[name]] > 1 else plain[name]
+        for name, setting in ordered
+    }
+
+
+def _place(setting: Setting) -> tuple[int, int, float, float, float]:
+    if isinstance(setting, DfsioSetting):
+        return 0, list(_DFSIO).index(setting.mode), setting.files, setting.file_size_mib, 0.0
+    target = setting.target_ops_s or 0.0
+    return 1, list(_YCSB).index(setting.mix), setting.records, setting.threads, target
+
+
+def _size(setting: Setting) -> str:
+    if isinstance(setting, DfsioSetting):
+        return f"{setting.files} files of {setting.file_size_mib} MiB"
+    return _ycsb_size(setting)
+
+
+def _ycsb_size(setting: YcsbSetting) -> str:
+    size = f"{setting.records:,} records, {setting.threads} threads"
+    target = setting.target_ops_s
+    return size if target is None else f"{size}, {target:g} ops/s asked for"

@@ -1,0 +1,163 @@
+"""What a trial must satisfy to be believed, as data: one rule a check, after the method's numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Outcome = Literal["invalid", "unknown", "flag"]
+IfNull = Literal["unknown", "pass"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Column `check` must lie in [low, high], or be one of `allowed`, where column `only` is `equal`.
+
+    broken: what a value outside makes of the trial; `flag` is told and decides nothing.
+    null: a check that could not run makes the trial unknown; `pass` where its absence is normal.
+    reason, missing: plain words; {column} stands for the trial's value in that column.
+    """
+
+    check: str
+    reason: str
+    missing: str = ""
+    low: float | None = None
+    high: float | None = None
+    allowed: tuple[str, ...] | None = None
+    only: str | None = None
+    equal: str | bool | None = None
+    broken: Outcome = "invalid"
+    null: IfNull = "unknown"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "state",
+        allowed=("complete",),
+        reason="the trial is {state}: {state_reason}",
+        missing="the trial's state is not recorded",
+    ),
+    Rule(
+        "window_s",
+        low=0.001,
+        reason="the workload's window is empty",
+        missing="when the workload ran is not recorded",
+    ),
+    Rule(
+        "clients_failed",
+        high=0,
+        reason="{clients_failed:.0f} client(s) ended with an exit code other than 0",
+        missing="a client's exit code is not known",
+    ),
+    Rule(  # method 9: many client errors exit 0
+        "failed_operations",
+        high=0,
+        only="workload",
+        equal="ycsb",
+        reason="{failed_operations:.0f} operations failed, by their Return counts",
+        missing="how many operations failed is not known: no Return counts",
+    ),
+    Rule(
+        "work_share",
+        low=0.99,
+        reason="only {work_share:.1%} of the work asked for was done",
+        missing="how much of the work asked for was done is not known",
+    ),
+    Rule(  # method 20
+        "monitor_coverage",
+        low=0.95,
+        reason="{monitor_worst} has {monitor_coverage:.1%} of the samples expected in the window,"
+        " less than 95 %",
+        missing="no monitor's samples could be counted in the window",
+    ),
+    Rule(  # method 18
+        "clock_periods",
+        high=0.5,
+        broken="flag",
+        reason="clock: a host's clock is {clock_periods:.2f} sampling periods from the controller's,"
+        " more than half a period",
+        missing="a host's clock was not compared with the controller's",
+    ),
+    Rule(  # method 19
+        "cpu_sum_error",
+        high=1.0,
+        reason="CPU shares of a sample miss 100 % by {cpu_sum_error:.1f} points",
+        missing="CPU shares could not be summed: no host sample",
+    ),
+    Rule(  # method 5
+        "cold_share",
+        low=0.9,
+        only="must_be_cold",
+        equal=True,
+        reason="may be served from memory: the disks read {cold_share:.1%} of the distinct bytes"
+        " asked for",
+        missing="may be served from memory: what the disks read is not known",
+    ),
+    Rule(  # method 4
+        "client_cpu_share",
+        high=0.8,
+        broken="flag",
+        reason="client-bound: the client used {client_cpu_share:.0%} of its cores",
+        missing="the client's CPU is not known",
+    ),
+    Rule(  # method 19: guests and host reconciled
+        "cpu_excess",
+        high=5.0,
+        broken="flag",
+        null="pass",  # no node sample or no host sample: other checks say so
+        reason="CPU accounts disagree: the nodes' processes used {cpu_excess:.0f} points more than"
+        " their host",
+    ),
+    Rule(  # method 4
+        "target_share",
+        low=0.98,
+        only="has_target",
+        equal=True,
+        broken="flag",
+        reason="unsustained: {target_share:.1%} of the target rate was achieved",
+        missing="the achieved rate is not known",
+    ),
+    Rule(  # method 6
+        "background_work",
+        high=0,
+        broken="flag",
+        null="pass",
+        reason="background work: {background_work:.0f} compactions or splits in the window",
+    ),
+    Rule(
+        "result_lines_quarantined",
+        high=0,
+        broken="unknown",
+        reason="{result_lines_quarantined:.0f} line(s) of the results could not be read; one:"
+        " {result_quarantine}",
+        missing="the results were not read",
+    ),
+    Rule(
+        "sample_lines_quarantined",
+        high=0,
+        broken="flag",
+        reason="samples: {sample_lines_quarantined:.0f} line(s) could not be read and count as missing",
+        missing="the samples were not read",
+    ),
+    Rule(
+        "rate_error",
+        high=0.02,
+        reason="the tool's rate times its time misses its work by {rate_error:.1%}",
+        missing="the tool's rate could not be held against its work and time",
+    ),
+    Rule(
+        "histogram_error",
+        high=0.01,
+        only="workload",
+        equal="ycsb",
+        reason="histograms and Return counts differ by {histogram_error:.1%} of the operations",
+        missing="histograms could not be held against Return counts",
+    ),
+    Rule(  # method 15
+        "access_spread",
+        high=0.2,
+        broken="unknown",
+        null="pass",
+        reason="caching suspected: random, backward and skip reads differ by {access_spread:.0%}",
+    ),
+)

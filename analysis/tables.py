@@ -1,0 +1,111 @@
+"""Every table jobs and analysis meet at: columns, types, units, keys, meaning. Declared once, here.
+
+Standard library only: Spark executors load this module. `jobs/schema.py` derives Spark types from
+it, `analysis/store.py` Arrow types. `python -m analysis.tables` prints the page of documentation.
+
+Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s` columns say how
+far that clock is ahead of the controller's. A null is "not known", never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.manifest_tables import (
+    BRING_UP,
+    CLIENTS,
+    MONITORS,
+    NODES,
+    TRIALS,
+)
+from analysis.raw_tables import (
+    DFSIO_IO,
+    DFSIO_RESULTS,
+    HOST_SAMPLES,
+    MAP_ATTEMPTS,
+    MAPREDUCE_JOBS,
+    NODE_CPU_SAMPLES,
+    QUARANTINE,
+    YCSB_HISTOGRAMS,
+    YCSB_STATUS,
+    YCSB_SUMMARY,
+)
+from analysis.result_tables import (
+    CHECKS,
+    METRICS,
+    SETTING_METRICS,
+    VERDICTS,
+)
+from analysis.table import Column, Table, Type
+
+__all__ = [
+    "BRING_UP",
+    "CHECKS",
+    "CLIENTS",
+    "DFSIO_IO",
+    "DFSIO_RESULTS",
+    "HOST_SAMPLES",
+    "MAPREDUCE_JOBS",
+    "MAP_ATTEMPTS",
+    "METRICS",
+    "MONITORS",
+    "NODES",
+    "NODE_CPU_SAMPLES",
+    "QUARANTINE",
+    "SETTING_METRICS",
+    "TABLES",
+    "TRIALS",
+    "VERDICTS",
+    "YCSB_HISTOGRAMS",
+    "YCSB_STATUS",
+    "YCSB_SUMMARY",
+    "Column",
+    "Table",
+    "Type",
+    "markdown",
+]
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        TRIALS,
+        NODES,
+        CLIENTS,
+        MONITORS,
+        HOST_SAMPLES,
+        NODE_CPU_SAMPLES,
+        DFSIO_RESULTS,
+        DFSIO_IO,
+        MAPREDUCE_JOBS,
+        MAP_ATTEMPTS,
+        YCSB_SUMMARY,
+        YCSB_STATUS,
+        YCSB_HISTOGRAMS,
+        BRING_UP,
+        QUARANTINE,
+        CHECKS,
+        VERDICTS,
+        METRICS,
+        SETTING_METRICS,
+    )
+}
+
+
+def markdown() -> str:
+    """The tables as one page of Markdown."""
+    return "\n".join(_page())
+
+
+def _page() -> Iterator[str]:
+    yield "# Tables\n"
+    yield "Made from `analysis/tables.py` by `python -m analysis.tables`.\n"
+    for table in TABLES.values():
+        yield f"## {table.name}\n\n{table.meaning} Key: {', '.join(table.key)}.\n"
+        yield "| column | type | unit | meaning |\n|---|---|---|---|"
+        for column in table.columns:
+            yield f"| {column.name} | {column.type} | {column.unit} | {column.meaning} |"
+        yield ""
+
+
+if __name__ == "__main__":
+    print(markdown())

@@ -1,0 +1,96 @@
+"""Latency percentiles of each trial: `python -m jobs.latency RUN` prints them.
+
+They come from merged histograms, never from averaged percentiles (method 11). What is measured is the
+closed-loop latency unless the client also recorded the intended one; both keep their names (method 10).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.metric_rows import metric_rows
+from jobs.run_job import Inputs, run_job
+from jobs.window import by_controller_clock, windows
+
+TABLE = tables.METRICS
+INPUTS = (tables.TRIALS, tables.CLIENTS, tables.YCSB_HISTOGRAMS)
+PERCENTILES = ("50", "90", "95", "99", "99.9")
+NOT_OF_USERS = ("CLEANUP",)
+"""Operations YCSB measures that no user asked for."""
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `metrics`: latency in ms by operation, kind and percentile.
+
+    The p-th percentile is the least bucket that at least p percent of the operations do not exceed;
+    null with fewer than 10 / (1 - p) operations.
+    """
+    merged = merged_histograms(inputs)
+    by_value = Window.partitionBy("trial", "operation", "latency_kind")
+    ranked = merged.withColumn(
+        "reached", F.sum("operations").over(by_value.orderBy("value_us"))
+    ).withColumn("total", F.sum("operations").over(by_value))
+    values = ranked.groupBy("trial", "operation", "latency_kind").agg(
+        F.array(*[_percentile(percentile) for percentile in PERCENTILES]).alias("all")
+    )
+    rows = values.select("trial", "operation", "latency_kind", F.explode("all").alias("one"))
+    wide = rows.select("*", F.col("one.percentile").alias("percentile"))
+    return metric_rows(wide, {"latency": ("ms", F.col("one.value_us") / 1000.0)})
+
+
+def measured_intervals(inputs: Inputs) -> DataFrame:
+    """Histogram intervals of operations that succeeded and were asked for, whole after the warm-up.
+
+    The cut is by time: warm_up_s from the window's start (method 7). An interval that straddles it
+    is left out, as its histogram cannot be divided.
+    """
+    clocks = inputs[tables.CLIENTS].select("trial", "client", "clock_offset_s")
+    warm_up = inputs[tables.TRIALS].select("trial", "warm_up_s")
+    begun = by_controller_clock(F.col("start_epoch_s"), F.col("clock_offset_s"))
+    return (
+        user_operations(inputs[tables.YCSB_HISTOGRAMS])
+        .join(clocks, ["trial", "client"])
+        .join(windows(inputs[tables.TRIALS]), "trial")
+        .join(warm_up, "trial")
+        .withColumn("begun_s", begun)
+        .where("begun_s >= start_s + warm_up_s OR warm_up_s = 0")
+    )
+
+
+def user_operations(histograms: DataFrame) -> DataFrame:
+    """Intervals without YCSB's own clean-up and without failed operations."""
+    return histograms.where(~F.col("operation").isin(*NOT_OF_USERS) & F.col("outcome").isNull())
+
+
+def merged_histograms(inputs: Inputs) -> DataFrame:
+    """trial, operation, latency_kind, value_us, operations: the sum over clients and intervals."""
+    bucket = F.explode(F.arrays_zip("value_us", "counts"))
+    return (
+        measured_intervals(inputs)
+        .select("trial", "operation", F.col("kind").alias("latency_kind"), bucket.alias("bucket"))
+        .groupBy("trial", "operation", "latency_kind", F.col("bucket.value_us").alias("value_us"))
+        .agg(F.sum("bucket.counts").alias("operations"))
+    )
+
+
+def _percentile(percentile: str) -> Column:
+    """percentile, value_us: the least value whose cumulative count reaches the percentile's, compared
+    in whole numbers."""
+    share = Fraction(percentile) / 100
+    needed = Fraction(10) / (1 - share)
+    reached = F.col("reached") * share.denominator >= F.col("total") * share.numerator
+    enough = F.col("total") * needed.denominator >= needed.numerator
+    value_us = F.min(F.when(reached & enough, F.col("value_us")))
+    return F.struct(F.lit(float(percentile)).alias("percentile"), value_us.alias("value_us"))
+
+
+def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
+    run_job(INPUTS, transform, argv, spark)
+
+
+if __name__ == "__main__":
+    main()

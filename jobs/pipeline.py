@@ -1,0 +1,117 @@
+"""The analysis of a run, in four stages. Needs the run's folder alone; no cluster, no network.
+
+Each stage reads what the one before wrote and replaces its own tables whole, so that a stage, or all
+of them, can be repeated at any time and gives the same again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from analysis import tables
+from analysis.store import read_table, write_table
+from analysis.tables import Table
+from cluster.journal import Journal
+from jobs import checks, latency, setting_metrics, store, throughput, utilization
+from jobs import ingest as ingesting
+from jobs.run_job import Inputs, read_inputs
+from jobs.session import spark_session, tune
+
+
+class Job(Protocol):
+    """A module that makes rows of its TABLE out of INPUTS."""
+
+    @property
+    def TABLE(self) -> Table: ...  # noqa: N802  a constant of the module
+
+    @property
+    def INPUTS(self) -> Sequence[Table]: ...  # noqa: N802
+
+    def transform(self, inputs: Inputs) -> DataFrame: ...
+
+
+METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
+
+
+def analyse(run_root: Path) -> Path:
+    """All four stages in order. Returns the path of the report."""
+    ingest(run_root)
+    validate(run_root)
+    measure(run_root)
+    return publish(run_root)
+
+
+def ingest(run_root: Path) -> None:
+    """Records to typed tables; lines that no parser understands to the quarantine."""
+    with _stage(run_root, "ingest"):
+        ingesting.ingest(_session(run_root), run_root)
+
+
+def validate(run_root: Path) -> None:
+    """Numbers of every trial that ran, one row of checks made of them and of the records, and Great
+    Expectations' verdict on it. Numbers come first: a client is bound, and a read cold, by them."""
+    with _stage(run_root, "validate"):
+        from analysis.validity import decide  # Great Expectations takes seconds to import
+
+        spark = _session(run_root)
+        _write(spark, run_root, *METRIC_JOBS)
+        _write(spark, run_root, checks)
+        write_table(run_root, tables.VERDICTS, decide(read_table(run_root, tables.CHECKS)))
+
+
+def measure(run_root: Path) -> None:
+    """Numbers of every setting, over its valid trials."""
+    with _stage(run_root, "measure"):
+        _write(_session(run_root), run_root, setting_metrics)
+
+
+def publish(run_root: Path) -> Path:
+    """summary.json and the report beside it. Returns the path of the report."""
+    report = run_root / "report" / "index.html"
+    with _stage(run_root, "publish"):
+        from analysis.report import page
+        from analysis.summarise import write_summary
+
+        page.write(write_summary(run_root), report)
+        _point_to_newest(run_root)
+    return report
+
+
+def _point_to_newest(run_root: Path) -> None:
+    """runs/<study>/report leads to the report of the study's newest run that has one."""
+    study = run_root.absolute().parent
+    if (study / "report").is_dir() and not (study / "report").is_symlink():
+        return  # the run lies elsewhere, in a folder that is no study's
+    newest = max(study.glob("*/report/index.html"), key=lambda path: path.parent.parent.name)
+    aside = study / f".report.{os.getpid()}"
+    aside.unlink(missing_ok=True)
+    aside.symlink_to(newest.parent.relative_to(study), target_is_directory=True)
+    aside.rename(study / "report")
+
+
+def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
+    """Write what `jobs` make together as the table they share."""
+    frames = (job.transform(read_inputs(spark, run_root, job.INPUTS)) for job in jobs)
+    store.write(reduce(DataFrame.unionByName, frames), run_root, jobs[0].TABLE)
+
+
+def _session(run_root: Path) -> SparkSession:
+    spark = spark_session()
+    tune(spark, run_root)
+    return spark
+
+
+@contextmanager
+def _stage(run_root: Path, stage: str) -> Iterator[None]:
+    """Journal when the stage began and ended: the summary says how long analysing took."""
+    journal = Journal(run_root / "journal.jsonl")
+    journal.write("analysis-started", stage=stage)
+    yield
+    journal.write("analysis-ended", stage=stage)

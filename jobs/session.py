@@ -1,0 +1,128 @@
+"""The Spark session: local, small, quiet, started once a process.
+
+Under `spark-submit` the submitted master and options win over those given here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from cluster.errors import StudyError
+from cluster.stack.java import find_java
+from jobs.archive import archive_flags
+
+_QUIET = Path(__file__).with_name("log4j2.properties")
+
+# C1 only and one collector thread: most queries live for a second, so compiling costs more than it
+# gives. On two cores session and first query took 10 s against 15 s with the JVM's own choice. The
+# code cache is as large as with C2; the 48 MiB of C1 alone fill up in minutes. The JVM's own warnings
+# go to standard error, which is shown only where it does not start.
+_JVM = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-XX:ReservedCodeCacheSize=240m",
+    "-Xlog:disable",
+    "-Xlog:all=warning:stderr",
+    f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
+)
+
+# Of a run of some megabytes nearly all time goes to compiling and re-planning queries: interpreted
+# and planned once they take half of it.
+_SMALL = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+_LARGE = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.adaptive.enabled": "true",  # it joins shuffle partitions that are too small
+    "spark.sql.shuffle.partitions": "200",
+}
+_LARGE_FROM_BYTES = 64 * 2**20
+
+_OPTIONS = {
+    "spark.app.name": "density-study",
+    "spark.master": "local[*]",
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    **_SMALL,
+    # The tables are sorted, written once and renamed: no success marker, no summary files.
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
+
+
+def spark_session() -> SparkSession:
+    """This process' session, for any of its threads, started if there is none. StudyError without a
+    Java 17 that starts."""
+    _context()
+    return SparkSession.builder.getOrCreate()
+
+
+@cache
+def _context() -> SparkContext:
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started the JVM
+        return SparkContext.getOrCreate()
+    return start_context(*archive_flags(find_java()))
+
+
+def tune(spark: SparkSession, run_root: Path) -> None:
+    """Set the session's SQL options for the amount of raw data in the run's records."""
+    files = (
+        file for part in ("raw", "monitor") for file in run_root.glob(f"records/*/{part}/**/*")
+    )
+    size = sum(file.stat().st_size for file in files)
+    for name, value in (_LARGE if size >= _LARGE_FROM_BYTES else _SMALL).items():
+        spark.conf.set(name, value)
+
+
+def start_context(*flags: str) -> SparkContext:
+    """A JVM of Spark's with `flags` beside the usual ones. StudyError if it does not start."""
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    conf = SparkConf(loadDefaults=False).setAll(list(_OPTIONS.items()))
+    conf.set("spark.driver.extraJavaOptions", " ".join((*_JVM, *flags)))
+    conf.set("spark.local.dir", _scratch())
+    with tempfile.TemporaryFile() as stderr:
+        try:
+            gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+        except PySparkRuntimeError as error:
+            raise _no_jvm(stderr) from error
+    return SparkContext(conf=conf, gateway=gateway)
+
+
+def _scratch() -> str:
+    """A folder for shuffles that goes with the process, even when the JVM is killed."""
+    folder = tempfile.mkdtemp(prefix="density-study-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _no_jvm(stderr: IO[bytes]) -> StudyError:
+    stderr.seek(0)
+    said = " | ".join(stderr.read().decode(errors="replace").strip().splitlines()[-3:])
+    return StudyError(
+        f"Spark's Java process did not start: {said}",
+        os.environ["JAVA_HOME"],
+        "free some memory, or set JAVA_HOME to another JDK 17.",
+    )

@@ -1,0 +1,32 @@
+"""Tables of a run as Spark frames: read with the declared types, written atomically."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis.store import replace, require
+from analysis.tables import Table
+from jobs.schema import struct
+
+
+def read(spark: SparkSession, run_root: Path, table: Table) -> DataFrame:
+    """`table` of the run. StudyError if it has not been made yet."""
+    path = require(run_root, table)
+    return spark.read.schema(struct(table)).parquet(str(path))
+
+
+def write(frame: DataFrame, run_root: Path, table: Table) -> None:
+    """Write `frame` as `table`: declared columns, order and types; rows sorted by key, so that the
+    same records give the same table whatever the order of files and partitions."""
+    typed = conform(frame, table).coalesce(1).sortWithinPartitions(*table.key)
+    replace(run_root, table, lambda folder: typed.write.parquet(str(folder)))
+
+
+def conform(frame: DataFrame, table: Table) -> DataFrame:
+    """The declared columns of `table` in `frame`, cast to their types."""
+    return frame.select(
+        [F.col(field.name).cast(field.dataType).alias(field.name) for field in struct(table)]
+    )

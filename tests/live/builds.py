@@ -1,0 +1,40 @@
+"""A small cluster for live tests, in a run folder of its own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from cluster.cluster import Site
+from cluster.host import Disk
+from cluster.journal import Journal
+from cluster.marks import start_ticks
+from cluster.topology import Topology
+from tests.topologies import local
+
+BASE_PORT = 23000
+
+
+def topology(folder: Path, workers: int = 2) -> Topology:
+    disk = Disk(str(folder / "disk"), "flash")
+    given = local(workers, base_port=BASE_PORT)
+    return replace(
+        given, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in given.nodes)
+    )
+
+
+def open_build(folder: Path, owner_pid: int) -> tuple[Site, Journal]:
+    """A run folder below `folder`/runs, opened by `owner_pid`, and the place of its only build."""
+    mark = f"live-{os.getpid()}/{folder.name}"
+    root = folder / "runs" / mark
+    journal = Journal(root / "journal.jsonl")
+    journal.write(
+        "run-opened",
+        study=mark.split("/")[0],
+        run=mark.split("/")[1],
+        mark=mark,
+        owner_pid=owner_pid,
+        owner_start_ticks=start_ticks(owner_pid),
+    )
+    return Site(root / "builds" / "b1", f"{mark}/b1"), journal

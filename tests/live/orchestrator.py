@@ -1,0 +1,20 @@
+"""Brings a cluster up and then stays, for a test to kill: python -m tests.live.orchestrator FOLDER."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from cluster import lease
+from cluster.bringup import bring_up
+from cluster.stacks import ensure_stacks
+from tests.live.builds import open_build, topology
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    site, journal = open_build(folder, os.getpid())
+    lease.acquire(site.mark.rpartition("/")[0], os.getpid())
+    bring_up(site, topology(folder), ensure_stacks(), journal)
+    time.sleep(600)

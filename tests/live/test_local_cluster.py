@@ -1,0 +1,256 @@
+"""A cluster of two workers: up, used, down, and proved gone; and what goes wrong on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from cluster import lease
+from cluster.bringup import bring_up
+from cluster.client import hadoop_command
+from cluster.cluster import Phase, Site, cluster_from_json
+from cluster.command import Command
+from cluster.errors import BringUpError, InputError
+from cluster.journal import Journal
+from cluster.marks import marked
+from cluster.provider import provider_of
+from cluster.reap import reap
+from cluster.render.mapred import HISTORY_DIR
+from cluster.stacks import Stacks, ensure_stacks
+from cluster.teardown import tear_down
+from cluster.transport import ProcessId, Transport
+from tests.live.builds import BASE_PORT, open_build, topology
+from workloads.ycsb.ready import row_written_and_read
+
+pytestmark = pytest.mark.timeout(300)
+
+TEST_DFSIO = "org.apache.hadoop.fs.TestDFSIO"
+DATA = "/benchmarks/TestDFSIO"
+
+
+class Up:
+    """A cluster that stands for the tests of this module."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.site, self.journal = open_build(folder, os.getpid())
+        self.cluster = bring_up(
+            self.site,
+            topology(folder),
+            ensure_stacks(),
+            self.journal,
+            final_check=lambda cluster: row_written_and_read(cluster, self.journal),
+        )
+
+    @property
+    def transport(self) -> Transport:
+        return provider_of("local").transport(self.site, self.journal)
+
+    def run(self, command: Command, watch: Callable[[], None] = lambda: None) -> str:
+        """Standard error of a client program that must succeed; `watch` is called meanwhile."""
+        out, err = (self.folder / f"{command.name}.{suffix}" for suffix in ("out", "err"))
+        transport = self.transport
+        process = transport.start(self.cluster.topology.client, command, out, err)
+        while transport.alive(process):
+            watch()
+            time.sleep(0.2)
+        assert transport.wait(process, 1) == 0, err.read_text()[-3000:]
+        return err.read_text()
+
+    def dfsio(self, *args: str) -> Command:
+        given = (
+            *args,
+            "-nrFiles",
+            "3",
+            "-size",
+            "8MB",
+            "-resFile",
+            str(self.folder / "results.log"),
+        )
+        flags = (f"-Dtest.build.data={DATA}",)
+        return hadoop_command(
+            self.cluster, "dfsio" + "".join(args), TEST_DFSIO, given, jvm_flags=flags
+        )
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    folder = tmp_path_factory.mktemp("cluster")
+    try:
+        yield Up(folder)
+    finally:
+        for journal_path in folder.glob("runs/*/*/journal.jsonl"):
+            mark = "/".join(journal_path.parent.parts[-2:])
+            tear_down(
+                Site(journal_path.parent / "builds" / "b1", f"{mark}/b1"), Journal(journal_path)
+            )
+
+
+@pytest.fixture(scope="module")
+def stacks() -> Stacks:
+    return ensure_stacks()
+
+
+def test_it_is_saved_and_disclosed(up: Up) -> None:
+    saved = json.loads((up.site.root / "cluster.json").read_text())
+    assert cluster_from_json(saved) == up.cluster
+    names = [phase.name for phase in up.cluster.phases]
+    assert names[:3] == ["render", "create", "start"]
+    assert {"hdfs", "yarn", "hbase", "check"} < set(names)
+    assert names[-1] == "total"
+    disclosed = up.cluster.disclosure
+    assert disclosed["isolation"] == "process"
+    assert disclosed["native_hadoop"] is False
+    assert "<configuration>" in disclosed["files"]["nodes/w1/hdfs-site.xml"]["text"]
+    assert len(disclosed["daemons"]) == 4 + 2 * 3
+
+
+def test_every_daemon_maps_its_class_data_archive(up: Up) -> None:
+    """The JVM says nothing when an archive does not fit its class path; it just starts slowly."""
+    for process in up.cluster.processes:
+        maps = Path(f"/proc/{process.pid}/maps").read_text()
+        assert "/classes.jsa" in maps, process.name
+
+
+def test_every_daemon_listens_on_loopback_alone_except_for_shuffle(up: Up) -> None:
+    """ShuffleHandler has no setting for its address."""
+    wildcards = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for fields in map(str.split, Path(table).read_text().splitlines()[1:]):
+            host, port = fields[1].rsplit(":", 1)
+            ours = fields[3] == "0A" and int(port, 16) in range(BASE_PORT, BASE_PORT + 40)
+            if ours and host != "0100007F":
+                wildcards.add(int(port, 16))
+    shuffle = {BASE_PORT + 17, BASE_PORT + 27}
+    assert wildcards <= shuffle
+
+
+def test_what_is_put_into_hdfs_comes_out(up: Up) -> None:
+    host, _, port = up.cluster.endpoints.namenode_http.rpartition(":")
+    hdfs = fsspec.filesystem("webhdfs", host=host, port=int(port), user="study")
+    content = os.urandom(3 * 1024 * 1024)
+    hdfs.pipe("/live/file", content)
+    assert hdfs.cat("/live/file") == content
+
+
+def test_dfsio_runs_on_yarn_in_marked_containers(up: Up) -> None:
+    daemons = {process.pid for process in up.cluster.processes}
+    containers: dict[int, ProcessId] = {}
+
+    def look() -> None:
+        for process in marked(up.site.mark):
+            if process.pid not in daemons and "YarnChild" in arguments(process.pid):
+                containers[process.pid] = process
+
+    up.run(up.dfsio("-write"), look)
+    said = up.run(up.dfsio("-read", "-random"))
+    assert "----- TestDFSIO ----- : random read" in said
+    assert {process.node for process in containers.values()} == {"w1", "w2"}
+    host, _, port = up.cluster.endpoints.namenode_http.rpartition(":")
+    hdfs = fsspec.filesystem("webhdfs", host=host, port=int(port), user="study")
+    assert len(hdfs.glob(f"{HISTORY_DIR}/intermediate/*/*.jhist")) == 2
+
+
+def test_a_second_cluster_on_the_same_ports_is_refused(
+    up: Up, tmp_path: Path, stacks: Stacks
+) -> None:
+    site, journal = open_build(tmp_path, os.getpid())
+    with pytest.raises(InputError, match=f"port {BASE_PORT} .* is taken by process") as caught:
+        bring_up(site, topology(tmp_path), stacks, journal)
+    assert caught.value.where == "stack.base_port"
+    assert marked(site.mark) == []
+    assert not (tmp_path / "disk").exists()
+
+
+def test_torn_down_nothing_is_left_but_logs(up: Up) -> None:
+    foreign = subprocess.Popen(["java", "600"], executable="/bin/sleep")
+    try:
+        assert tear_down(up.site, up.journal).found == 0
+        assert foreign.poll() is None
+    finally:
+        foreign.kill()
+        foreign.wait()
+    assert marked(up.site.mark) == []
+    assert list((up.folder / "disk").iterdir()) == []
+    assert (up.site.root / "logs" / "w1" / "datanode.log").stat().st_size > 0
+    assert tear_down(up.site, up.journal).found == 0
+
+
+def test_a_daemon_killed_during_bring_up_is_named_at_once(tmp_path: Path, stacks: Stacks) -> None:
+    site, journal = open_build(tmp_path, os.getpid())
+    killed_s = 0.0
+
+    def kill(phase: Phase) -> None:
+        nonlocal killed_s
+        if phase.name == "start":
+            victim = next(e for e in journal.read() if is_start(e, "datanode", "w2"))
+            os.kill(victim["pid"], signal.SIGKILL)
+            killed_s = time.monotonic()
+
+    try:
+        with pytest.raises(BringUpError) as caught:
+            bring_up(site, topology(tmp_path), stacks, journal, on_phase=kill)
+        assert time.monotonic() - killed_s < 1.0
+    finally:
+        tear_down(site, journal)
+    assert caught.value.daemon == "datanode"
+    assert "'w2'" in caught.value.where
+    assert "DataNode" in caught.value.log_tail
+    assert marked(site.mark) == []
+
+
+def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    argv = [sys.executable, "-m", "tests.live.orchestrator", str(tmp_path)]
+    orchestrator = subprocess.Popen(argv)
+    foreign = subprocess.Popen(["java", "600"], executable="/bin/sleep")
+    try:
+        wait_for_daemons(tmp_path, orchestrator, at_least=6)
+        assert reap(tmp_path / "runs") == []  # its owner lives
+        orchestrator.kill()
+        orchestrator.wait()
+        (reaped,) = reap(tmp_path / "runs")
+        assert foreign.poll() is None
+    finally:
+        for process in (orchestrator, foreign):
+            process.kill()
+            process.wait()
+        reap(tmp_path / "runs")
+    assert len([one for one in reaped.removed if one.startswith("process")]) >= 6
+    assert marked(reaped.mark) == []
+    assert list((tmp_path / "disk").iterdir()) == []
+    assert lease.holder() is None
+
+
+def wait_for_daemons(folder: Path, orchestrator: subprocess.Popen[bytes], at_least: int) -> None:
+    """Until so many have been started: in the middle of the bring-up."""
+    deadline = time.monotonic() + 60
+    started = 0
+    while started < at_least:
+        assert orchestrator.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        for path in folder.glob("runs/*/*/journal.jsonl"):
+            started = sum(e["event"] == "process-started" for e in Journal(path).read())
+
+
+def is_start(entry: dict[str, object], name: str, node: str) -> bool:
+    return entry["event"] == "process-started" and entry["name"] == name and entry["node"] == node
+
+
+def arguments(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""  # ended meanwhile

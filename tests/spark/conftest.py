@@ -1,0 +1,67 @@
+"""One Spark session and one analysed run for all tests of jobs: both take seconds to make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from analysis.store import read_table
+from analysis.tables import TABLES
+from jobs import pipeline
+from jobs.session import spark_session
+from tests.record_factory import Truth
+from tests.spark.world import make_world
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """A run after ingest, validate, measure and publish, and what it was made of."""
+
+    root: Path
+    truths: dict[str, Truth]
+    """By the name `make_world` gives each trial."""
+
+    def table(self, name: str) -> pd.DataFrame:
+        return read_table(self.root, TABLES[name])
+
+    def row(self, table: str, case: str) -> dict[str, Any]:
+        """The one row of the trial's in a table with a row a trial."""
+        rows = self.table(table)
+        found: dict[str, Any] = rows[rows["trial"] == self.truths[case].trial].iloc[0].to_dict()
+        return found
+
+    def verdict(self, case: str) -> tuple[str, str]:
+        """The trial's verdict and its reasons as one text."""
+        row = self.row("verdicts", case)
+        return row["verdict"], "; ".join(row["reasons"])
+
+    def metrics(self, case: str, name: str, **which: object) -> pd.DataFrame:
+        rows = self.table("metrics")
+        rows = rows[(rows["trial"] == self.truths[case].trial) & (rows["name"] == name)]
+        for column, value in which.items():
+            rows = rows[rows[column] == value]
+        return rows
+
+    def metric(self, case: str, name: str, **which: object) -> float:
+        """The value of exactly one metric; NaN stands for null."""
+        rows = self.metrics(case, name, **which)
+        assert len(rows) == 1, rows
+        return float(rows["value"].iloc[0])
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    yield spark_session()
+
+
+@pytest.fixture(scope="session")
+def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Analysed:
+    root, truths = make_world(tmp_path_factory.mktemp("runs") / "quickstart")
+    pipeline.analyse(root)
+    return Analysed(root, truths)

@@ -1,0 +1,119 @@
+"""utilization, latency and throughput against plain loops over what the records were made of."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.record_factory import MIB
+from tests.spark import oracle
+from tests.spark.conftest import Analysed
+
+pytestmark = pytest.mark.spark
+SOUND = ("write", "mixed", "scan_v2", "clock_off", "late_monitor")
+"""The late monitor's first row, a mean since boot, lies within the window."""
+
+
+@pytest.mark.parametrize("case", SOUND)
+def test_host_cpu_is_the_windows_mean_without_idle_iowait_and_steal(
+    world: Analysed, case: str
+) -> None:
+    means = oracle.host_means(world.truths[case])
+    used = 100 - means["idle"] - means["iowait"] - means["steal"]
+    assert world.metric(case, "cpu_used", scope="host:here") == pytest.approx(used, abs=1e-6)
+    for part in ("user", "system", "idle", "iowait", "steal"):
+        assert world.metric(case, f"cpu_{part}", scope="host:here") == pytest.approx(
+            means[part], abs=1e-6
+        )
+
+
+@pytest.mark.parametrize("case", SOUND)
+def test_disk_rates_are_dools_in_mib(world: Analysed, case: str) -> None:
+    means = oracle.host_means(world.truths[case])
+    read, written = world.metric(case, "disk_read"), world.metric(case, "disk_write")
+    assert (read, written) == pytest.approx((means["read"] / MIB, means["written"] / MIB), abs=1e-6)
+
+
+@pytest.mark.parametrize("case", SOUND)
+def test_node_cpu_is_interpolated_at_the_windows_edges(world: Analysed, case: str) -> None:
+    truth = world.truths[case]
+    nodes = {"m1", "w1", "w2"} & truth.ticks[0][1].keys()
+    shares = {f"node:{node}": oracle.node_percent(truth, node) for node in nodes}
+    shares |= {scope: oracle.node_percent(truth, node) for scope, node in
+               (("client", "c1"), ("monitor", "monitor"))}  # fmt: skip
+    for scope, share in shares.items():
+        assert world.metric(case, "cpu_used", scope=scope) == pytest.approx(share, abs=1e-6), scope
+    cluster = sum(shares[f"node:{node}"] for node in nodes)
+    assert world.metric(case, "cpu_used", scope="cluster") == pytest.approx(cluster, abs=1e-6)
+    apart = world.metric(case, "cpu_used", scope="host:here") - shares["client"] - shares["monitor"]
+    assert world.metric(case, "cpu_used", scope="host-less-client:here") == pytest.approx(
+        apart, abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("case", ("load", "mixed", "scan", "clock_off"))
+@pytest.mark.parametrize("percentile", ("50", "90", "95", "99", "99.9"))
+def test_percentiles_come_from_all_measured_latencies(
+    world: Analysed, case: str, percentile: str
+) -> None:
+    for operation in world.truths[case].latencies_us:
+        truth = oracle.percentile_ms(oracle.measured_us(world.truths[case], operation), percentile)
+        value = world.metric(case, "latency", operation=operation, percentile=float(percentile))
+        if truth is None:
+            assert math.isnan(value)
+        else:  # a bucket of three significant digits ends at most a thousandth above
+            assert truth <= value <= truth * 1.001 + 1e-9
+
+
+def test_too_few_operations_give_no_percentile(world: Analysed) -> None:
+    few = len(oracle.measured_us(world.truths["scan"], "INSERT"))
+    assert 200 < few < 1000
+    rows = world.metrics("scan", "latency", operation="INSERT").set_index("percentile")["value"]
+    assert rows[[50.0, 90.0, 95.0]].notna().all()
+    assert rows[[99.0, 99.9]].isna().all()
+
+
+def test_cleanup_is_no_operation_of_users(world: Analysed) -> None:
+    assert set(world.metrics("mixed", "latency")["operation"]) == {"READ", "INSERT"}
+    assert set(world.metrics("mixed", "latency")["latency_kind"]) == {"closed-loop"}
+
+
+@pytest.mark.parametrize("case", ("mixed", "scan", "clock_off"))
+def test_ycsb_rate_is_of_the_time_after_the_warm_up(world: Analysed, case: str) -> None:
+    assert world.metric(case, "throughput") == pytest.approx(
+        oracle.operations_s(world.truths[case])
+    )
+
+
+def test_a_loads_rate_is_of_its_whole_run(world: Analysed) -> None:
+    truth = world.truths["load"]
+    seconds = len(truth.latencies_us["INSERT"])
+    assert world.metric("load", "throughput") == pytest.approx(
+        truth.returns["INSERT"]["OK"] / seconds
+    )
+
+
+@pytest.mark.parametrize("case", ("write", "read", "fast_random"))
+def test_dfsio_has_three_rates_and_the_maps_that_ran_at_once(world: Analysed, case: str) -> None:
+    for name, value in oracle.dfsio_rates(world.truths[case]).items():
+        assert world.metric(case, name) == pytest.approx(value, rel=1e-9), name
+
+
+def test_a_trial_without_a_window_has_no_metric(world: Analysed) -> None:
+    trial = world.truths["interrupted"].trial
+    assert trial not in set(world.table("metrics")["trial"])
+
+
+def test_a_settings_numbers_are_of_its_valid_trials(world: Analysed) -> None:
+    rows = world.table("setting_metrics")
+    rows = rows[
+        (rows["setting"] == "ycsb-scan95-insert5-r12600-t8") & (rows["name"] == "throughput")
+    ]
+    points = dict(zip(rows["topology"], rows["points"], strict=True))
+    assert {name: list(values) for name, values in points.items()} == {
+        "v1-flash": [world.metric("scan", "throughput")],
+        "v2-flash": [world.metric("scan_v2", "throughput")],
+    }
+    failing = world.truths["failing"].setting.id
+    assert failing not in set(world.table("setting_metrics")["setting"])

@@ -1,0 +1,101 @@
+"""The four stages: again, in another order and partitioning, they give the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from analysis.store import read_table
+from analysis.summary import Summary
+from analysis.tables import TABLES
+from cluster.errors import StudyError
+from jobs import ingest as ingesting
+from jobs import pipeline, session, utilization
+from jobs.raw_files import raw_files
+from tests.record_factory import RUN, RunFactory
+from tests.spark.conftest import Analysed
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    factory = RunFactory(tmp_path / "small" / RUN)
+    factory.ycsb("b1-v1-flash", rate=60)
+    factory.dfsio("b1-v2-flash", "write")
+    return factory.close()
+
+
+def _tables(root: Path) -> dict[str, pd.DataFrame]:
+    return {name: read_table(root, table) for name, table in TABLES.items()}
+
+
+def _make_tables(root: Path) -> None:
+    for stage in (pipeline.ingest, pipeline.validate, pipeline.measure):
+        stage(root)
+
+
+def test_the_same_in_any_order_and_partitioning(
+    spark: SparkSession, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _make_tables(small)
+    before = _tables(small)
+    monkeypatch.setattr(session, "_SMALL", {**session._LARGE, "spark.sql.shuffle.partitions": "3"})
+    monkeypatch.setattr(ingesting, "FILES_A_TASK", 1)
+    monkeypatch.setattr(ingesting, "raw_files", lambda *known: reversed(list(raw_files(*known))))
+    _make_tables(small)
+    after = _tables(small)
+    for name, table in before.items():
+        pd.testing.assert_frame_equal(table, after[name], check_exact=True, obj=name)
+    assert not [path.name for path in (small / "tables").iterdir() if path.name not in TABLES]
+
+
+def test_a_record_of_another_format_is_refused_by_name(spark: SparkSession, small: Path) -> None:
+    manifest = next(small.glob("records/*/manifest.json"))
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 7}))
+    with pytest.raises(StudyError, match="format 7") as error:
+        pipeline.ingest(small)
+    assert str(manifest) in error.value.where
+
+
+def test_stages_out_of_order_say_what_to_do(spark: SparkSession, small: Path) -> None:
+    with pytest.raises(StudyError, match=r"'trials' is not there.*study report"):
+        pipeline.validate(small)
+
+
+def test_a_run_without_records_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "records").mkdir()
+    with pytest.raises(StudyError, match="no closed record"):
+        pipeline.ingest(tmp_path)
+
+
+def test_a_job_runs_alone(world: Analysed, capsys: pytest.CaptureFixture[str]) -> None:
+    utilization.main([str(world.root)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split(",")[:2] == ["trial", "name"]
+    assert len(lines) > 100
+
+
+def test_the_summary_tells_all_trials_and_claims_nothing(world: Analysed) -> None:
+    summary = Summary.model_validate_json((world.root / "report" / "summary.json").read_bytes())
+    assert {trial.trial for trial in summary.trials} == {t.trial for t in world.truths.values()}
+    assert {finding.verdict for finding in summary.findings} == {"no claim"}
+    scan = next(f for f in summary.findings if f.id.startswith("density-rate-ycsb-scan"))
+    first, later = (world.metric(case, "throughput") for case in ("scan", "scan_v2"))
+    assert scan.effect == pytest.approx(later / first)
+    assert f"{later / first:.2f}x the operations a second" in summary.answer
+    assert summary.question == "Is it so?"
+    assert summary.time.analysing_s is not None and summary.time.analysing_s > 0
+    numbers = [m.value for t in summary.trials for m in t.metrics]
+    assert None in numbers and all(value is None or value == value for value in numbers)
+
+
+def test_the_report_is_there_and_the_study_points_to_it(world: Analysed) -> None:
+    assert (world.root / "report" / "index.html").stat().st_size > 10_000
+    assert (world.root.parent / "report" / "index.html").samefile(
+        world.root / "report" / "index.html"
+    )

@@ -1,0 +1,66 @@
+"""Checks by Spark, verdicts by Great Expectations: a trial for each kind of trouble."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.spark.conftest import Analysed
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize("case", ("write", "read", "load", "mixed", "scan", "scan_v2"))
+def test_a_sound_trial_is_valid_without_a_word(world: Analysed, case: str) -> None:
+    assert world.verdict(case) == ("valid", "")
+
+
+@pytest.mark.parametrize(
+    ("case", "verdict", "reason"),
+    (
+        ("failing", "invalid", "3 operations failed"),  # though the client exited 0
+        ("died", "invalid", "the trial is failed: ycsb-1 ended with 137"),
+        ("died", "invalid", "1 client(s) ended with an exit code other than 0"),
+        ("interrupted", "invalid", "the trial is incomplete: the run was interrupted"),
+        ("lossy", "invalid", "dool on here has 94.0% of the samples expected"),
+        ("clock_off", "valid", "1.00 sampling periods"),
+        ("clock_unknown", "unknown", "clock was not compared"),
+        ("client_bound", "valid", "client-bound: the client used"),
+        ("no_histograms", "unknown", "histograms could not be held against Return counts"),
+        ("no_history", "unknown", "dfsio-history line 0 missing from the record"),
+        ("torn_summary", "unknown", "1 line(s) of the results could not be read"),
+        ("short", "invalid", "only 30.0% of the work asked for was done"),
+        ("warm", "invalid", "may be served from memory: the disks read 22.3%"),
+        ("cold_unknown", "unknown", "what the disks read is not known"),
+        (
+            "fast_random",
+            "unknown",
+            "caching suspected: random, backward and skip reads differ by 40%",
+        ),
+        ("slow_backward", "unknown", "caching suspected"),
+    ),
+)
+def test_trouble_is_named(world: Analysed, case: str, verdict: str, reason: str) -> None:
+    found, reasons = world.verdict(case)
+    assert (found, reason in reasons) == (verdict, True), reasons
+
+
+def test_without_the_records_count_dool_says_what_the_disks_read(world: Analysed) -> None:
+    truth = world.truths["cold_by_dool"]
+    read = world.metric("cold_by_dool", "disk_read") * truth.window_s
+    assert truth.cold is not None and truth.cold.distinct_bytes_asked is not None
+    asked = truth.cold.distinct_bytes_asked / 2**20
+    assert world.row("checks", "cold_by_dool")["cold_share"] == pytest.approx(read / asked)
+
+
+def test_every_record_has_one_verdict(world: Analysed) -> None:
+    trials = {truth.trial for truth in world.truths.values()}
+    assert sorted(world.table("verdicts")["trial"]) == sorted(trials)
+
+
+def test_what_cannot_be_read_is_kept_with_file_line_and_reason(world: Analysed) -> None:
+    rows = world.table("quarantine")
+    torn = rows[rows["trial"] == world.truths["torn_summary"].trial].iloc[0]
+    assert (torn["kind"], torn["file"]) == ("ycsb-summary", "raw/ycsb-1.out")
+    assert torn["line"] > 1 and torn["reason"] and "Return=OK" in torn["excerpt"]
+    sound = world.truths["mixed"].trial
+    assert sound not in set(rows["trial"])
