@@ -1,0 +1,10 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import sys
+
+# PySpark takes a process whose main module has no file for a doctest, and ends it on import;
+# workers of pytest-xdist have none.
+if not hasattr(sys.modules["__main__"], "__file__"):
+    sys.modules["__main__"].__file__ = __file__
