@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from analysis.series import TrialSeries
+
 FORMAT: Literal[1] = 1
 VerdictName = Literal["valid", "invalid", "unknown"]
 MetricName = Literal[
@@ -27,7 +29,10 @@ MetricName = Literal[
     "cpu_idle",
     "disk_read",  # physical, MiB/s
     "disk_write",  # physical, MiB/s
+    "throughput_cv",  # coefficient of variation of the rate by second, percent
+    "price_performance",  # the main rate for each USD an hour
 ]
+Unit = Literal["MiB/s", "ops/s", "ms", "percent", "count", "ops/s per USD/h", "MiB/s per USD/h"]
 
 
 class _Frozen(BaseModel):
@@ -41,7 +46,7 @@ class Metric(_Frozen):
     value: float | None = Field(
         description="null where it could not be computed; never zero instead"
     )
-    unit: Literal["MiB/s", "ops/s", "ms", "percent", "count"]
+    unit: Unit
     operation: str | None = Field(None, description="READ, INSERT, SCAN, ... for latency")
     latency_kind: Literal["closed-loop", "intended"] | None = None
     percentile: float | None = None
@@ -73,6 +78,7 @@ class TrialSummary(_Frozen):
     reasons: tuple[str, ...]
     measure_s: float | None
     metrics: tuple[Metric, ...]
+    warm_up_s: float | None = Field(None, description="cut from the start of the workload's window")
 
 
 class SettingSummary(_Frozen):
@@ -87,6 +93,12 @@ class SettingSummary(_Frozen):
     label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
     n_builds: int
     metrics: tuple[Metric, ...]
+    mode: str | None = Field(None, description="TestDFSIO's mode, or YCSB's mix")
+    files: int | None = Field(None, description="TestDFSIO: files, so readers asked for")
+    records: int | None = Field(None, description="YCSB: records loaded")
+    threads: int | None = Field(None, description="YCSB: threads of a client")
+    target_ops_s: float | None = Field(None, description="YCSB: rate asked for; null is none")
+    usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
 
 
 class Finding(_Frozen):
@@ -136,6 +148,12 @@ class Summary(_Frozen):
     builds: tuple[BuildSummary, ...]
     time: TimeSummary
     disclosure: dict[str, Any]
+    series: tuple[TrialSeries, ...] = Field(
+        (), description="each trial's drill-down, in the trials' order"
+    )
+    data_docs: str | None = Field(
+        None, description="Great Expectations' Data Docs, relative to the report; null: none"
+    )
 
 
 def schema() -> dict[str, Any]:

@@ -36,25 +36,39 @@ from analysis.result_tables import (
     SETTING_METRICS,
     VERDICTS,
 )
+from analysis.series_tables import (
+    BRING_UP_TIMES,
+    LATENCY_CURVES,
+    PRICE_PERFORMANCE,
+    STEADINESS,
+    TRIAL_CPU_SERIES,
+    TRIAL_RATE_SERIES,
+)
 from analysis.table import Column, Table, Type
 
 __all__ = [
     "BRING_UP",
+    "BRING_UP_TIMES",
     "CHECKS",
     "CLIENTS",
     "DFSIO_IO",
     "DFSIO_RESULTS",
     "HOST_SAMPLES",
+    "LATENCY_CURVES",
     "MAPREDUCE_JOBS",
     "MAP_ATTEMPTS",
     "METRICS",
     "MONITORS",
     "NODES",
     "NODE_CPU_SAMPLES",
+    "PRICE_PERFORMANCE",
     "QUARANTINE",
     "SETTING_METRICS",
+    "STEADINESS",
     "TABLES",
     "TRIALS",
+    "TRIAL_CPU_SERIES",
+    "TRIAL_RATE_SERIES",
     "VERDICTS",
     "YCSB_HISTOGRAMS",
     "YCSB_STATUS",
@@ -87,6 +101,12 @@ TABLES: dict[str, Table] = {
         VERDICTS,
         METRICS,
         SETTING_METRICS,
+        TRIAL_CPU_SERIES,
+        TRIAL_RATE_SERIES,
+        LATENCY_CURVES,
+        STEADINESS,
+        BRING_UP_TIMES,
+        PRICE_PERFORMANCE,
     )
 }
 

@@ -1,0 +1,55 @@
+"""`TrialSeries`: what happened within one trial, as summary.json holds it and the report draws it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Values = tuple[float | None, ...]
+"""One number a point of the series; null where nothing was seen or the scope does not tell it."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CpuSeries(_Frozen):
+    """Where the cores' time went, percent of all cores of `host`. One value a point of `at_s`."""
+
+    scope: str = Field(description="host:<name>, node:<name>, client, monitor: as in metrics")
+    host: str
+    at_s: tuple[int, ...] = Field(
+        description="each point's start, seconds after the window's start; it lasts step_s"
+    )
+    user: Values = ()
+    system: Values = ()
+    iowait: Values = ()
+    steal: Values = ()
+    irq: Values = ()
+    idle: Values = ()
+
+
+class RateSeries(_Frozen):
+    name: Literal["operations", "transferred", "disk_read", "disk_write"]
+    unit: Literal["ops/s", "MiB/s"]
+    at_s: tuple[int, ...]
+    rate: Values
+
+
+class LatencyCurve(_Frozen):
+    """Latency by percentile of merged histograms; `ms[i]` is that of `percentile[i]`."""
+
+    operation: str
+    latency_kind: Literal["closed-loop", "intended"]
+    operations: int | None = Field(description="operations behind the curve")
+    percentile: tuple[float, ...]
+    ms: tuple[float, ...]
+
+
+class TrialSeries(_Frozen):
+    trial: str
+    step_s: int = Field(description="every point is the mean over so many seconds")
+    cpu: tuple[CpuSeries, ...] = ()
+    rates: tuple[RateSeries, ...] = ()
+    latency: tuple[LatencyCurve, ...] = ()
