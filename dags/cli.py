@@ -21,6 +21,7 @@ from cluster.errors import BringUpError, StudyError
 
 if TYPE_CHECKING:
     from dags.running import RunEnd
+    from workloads.run import Ask
 
 RUNS = Path("runs")
 
@@ -55,6 +56,14 @@ Sets = Annotated[
         help="Replace a key of the study: blocks=2, stack.base_port=22000. May be repeated.",
     ),
 ]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="GLOB",
+        help="Only the settings whose id matches: 'ycsb-*'. May be repeated.",
+    ),
+]
 Named = Annotated[
     Path | None,
     typer.Argument(metavar="RUN", help="A run's folder, or its id. Left out: the newest run."),
@@ -66,7 +75,14 @@ class YesNo(StrEnum):
     no = "no"
 
 
-@app.command(epilog="Example:  `study run workloads/studies/quickstart.yaml --set blocks=2`")
+@app.command(
+    epilog="""Examples:
+
+    study run workloads/studies/quickstart.yaml --set blocks=2
+    study run workloads/studies/quickstart.yaml --add-blocks 4
+    study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh
+"""
+)
 def run(
     spec: Spec,
     runs: Runs = RUNS,
@@ -74,31 +90,47 @@ def run(
         bool, typer.Option("--fresh", help="Start anew; do not go on with an unfinished run.")
     ] = False,
     sets: Sets = None,
+    only: Only = None,
+    add_blocks: Annotated[
+        int,
+        typer.Option(
+            "--add-blocks",
+            metavar="N",
+            min=0,
+            help="Extend the newest finished run: build every topology N times more.",
+        ),
+    ] = 0,
 ) -> None:
     """Carry out a study, from its file to its report.
 
-    Goes on with the newest unfinished run if its study is unchanged. Exit code: 0 success, 1 failed
-    (the run's folder says why), 2 bad input (nothing was started), 130 Ctrl-C, 143 SIGTERM.
+    Goes on with the newest unfinished run if its study is unchanged. With --add-blocks, or --only, a
+    finished run is extended by whole blocks; their order is the one that the study's seed gives.
+
+    Exit code: 0 success, 1 failed (the run's folder says why), 2 bad input (nothing was started),
+    130 Ctrl-C, 143 SIGTERM.
     """
     from dags.interrupt import interruptible
+    from workloads.run import Ask
 
     with interruptible():
-        end = _run(spec, runs, sets or [], fresh)
+        end = _run(spec, runs, sets or [], Ask(fresh, add_blocks, tuple(only or ())))
     _print_end(end)
     raise typer.Exit(0 if end.succeeded else 1)
 
 
-def _run(spec: Path, runs: Path, sets: list[str], fresh: bool) -> RunEnd:
+def _run(spec: Path, runs: Path, sets: list[str], ask: Ask) -> RunEnd:
     from dags.display import clock, progress_display
     from dags.home import home
     from dags.overrides import parse_overrides
     from dags.progress import ANALYSIS_ESTIMATE_S
     from dags.running import carry_out
     from workloads.run import open_run
+    from workloads.steps import steps_left
 
-    opened = open_run(spec, runs, parse_overrides(sets), fresh=fresh)
-    estimate = clock(opened.plan.estimate_s + ANALYSIS_ESTIMATE_S)
-    trials = len(opened.plan.trials)
+    opened = open_run(spec, runs, parse_overrides(sets), ask=ask)
+    left = steps_left(opened)
+    estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
+    trials = sum(step.kind == "trial" for step in left)
     out.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
     out.print(f"run   {opened.root}", markup=False, soft_wrap=True)
     with progress_display(out) as show:
@@ -134,7 +166,7 @@ def _print_report(root: Path) -> None:
 
 
 @app.command(epilog="Example:  `study plan workloads/studies/quickstart.yaml --set blocks=5`")
-def plan(spec: Spec, runs: Runs = RUNS, sets: Sets = None) -> None:
+def plan(spec: Spec, runs: Runs = RUNS, sets: Sets = None, only: Only = None) -> None:
     """What would run, in what order, and how long it would take. Starts nothing."""
     from dags.display import plan_page
     from dags.overrides import parse_overrides
@@ -144,7 +176,7 @@ def plan(spec: Spec, runs: Runs = RUNS, sets: Sets = None) -> None:
     from workloads.study_file import read_study
 
     overrides = parse_overrides(sets or [])
-    planned = plan_study(spec, overrides, runs)
+    planned = plan_study(spec, overrides, runs, tuple(only or ()))
     need_mib = disk_need_mib(read_study(spec, overrides).study)
     out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S))
 

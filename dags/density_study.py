@@ -54,6 +54,21 @@ PARAMS = {
         title="Start anew",
         description="Off: go on with the newest unfinished run, if the study is unchanged.",
     ),
+    "add_blocks": Param(
+        0,
+        type="integer",
+        minimum=0,
+        maximum=1000,
+        title="Add blocks",
+        description="Extend the newest finished run: build every topology that many times more.",
+    ),
+    "only": Param(
+        [],
+        type="array",
+        items={"type": "string"},
+        title="Only these settings",
+        description="Globs of setting ids, such as ycsb-*; none: all. A finished run is extended.",
+    ),
     "runs": Param(
         "runs",
         type="string",

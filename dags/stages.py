@@ -17,8 +17,8 @@ from cluster.reap import Reaped
 from cluster.reap import reap as reap_clusters
 from dags.home import project_root
 from workloads.record import OPEN, close_unfinished, closed_records
-from workloads.run import Run, end_run, load_run, open_run
-from workloads.steps import StepOutcome, close_run, next_step, run_next_step
+from workloads.run import Ask, Run, end_run, load_run, open_run
+from workloads.steps import StepOutcome, close_run, next_step, run_next_step, steps_left
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def open_or_load(params: Mapping[str, Any]) -> str:
             _absolute(params["spec"]),
             _absolute(params["runs"]),
             params["overrides"],
-            fresh=params["fresh"],
+            ask=Ask(params["fresh"], params["add_blocks"], tuple(params["only"])),
             owner_pid=outermost_airflow(),
         )
     log.info("run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
@@ -45,11 +45,7 @@ def open_or_load(params: Mapping[str, Any]) -> str:
 def slots(root: str) -> list[str]:
     """A label for each step still to be done, in the plan's order: one mapped task each."""
     run = load_run(Path(root))
-    closed = {t for t, manifest in closed_records(run.records).items() if _is_final(manifest.state)}
-    builds = {step.build for step in run.plan.trials if step.trial not in closed}
-    labels = [
-        step.label for step in run.plan.steps if step.build in builds and step.trial not in closed
-    ]
+    labels = [step.label for step in steps_left(run)]
     log.info("to be done, in this order:\n%s", "\n".join(labels))
     return labels
 
@@ -211,10 +207,6 @@ def since_opening(run: Run) -> list[dict[str, Any]]:
     entries = list(run.journal.read())
     openings = [n for n, entry in enumerate(entries) if entry["event"] == "run-opened"]
     return entries[openings[-1] :] if openings else entries
-
-
-def _is_final(state: str) -> bool:
-    return state != "incomplete"
 
 
 def outermost_airflow() -> int:

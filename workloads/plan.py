@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from random import Random
 from typing import Annotated, Literal
@@ -11,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from cluster.atomic import write_text
-from cluster.errors import StudyError
+from cluster.errors import InputError, StudyError
 from cluster.host import Host
 from cluster.placement import Density, Layout, place
 from cluster.topology import Topology
@@ -40,6 +41,15 @@ class Step(BaseModel):
     estimate_s: float
 
 
+class Extension(BaseModel):
+    """What a finished run is asked for on top: whole blocks, of some settings or of all."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    add_blocks: int = Field(1, ge=1)
+    only: tuple[str, ...] = Field((), description="globs of setting ids; none: every setting")
+
+
 class Plan(BaseModel):
     """plan.json. `builds` names the topology of each build."""
 
@@ -52,6 +62,8 @@ class Plan(BaseModel):
     topologies: dict[str, Topology]
     builds: dict[str, str]
     steps: tuple[Step, ...]
+    only: tuple[str, ...] = Field((), description="what the run was begun with: see `chosen`")
+    extensions: tuple[Extension, ...] = ()
 
     def topology_of(self, build: str) -> Topology:
         return self.topologies[self.builds[build]]
@@ -65,25 +77,56 @@ class Plan(BaseModel):
         return sum(step.estimate_s for step in self.steps)
 
 
-def make_plan(study: Study, hosts: Sequence[Host]) -> Plan:
-    """The plan of `study` on resolved `hosts` (no `auto` left). InputError if a density does not fit."""
-    topologies = {topology.name: topology for topology in _topologies(study, hosts)}
-    settings = study.settings()
-    steps: list[Step] = []
-    builds: dict[str, str] = {}
-    for block in range(1, study.blocks + 1):
-        rng = Random(f"{study.seed}/{block}")
-        for name in rng.sample(list(topologies), len(topologies)):
-            build = f"b{block}-{name}"
-            builds[build] = name
-            _append_build(steps, block, build, random_order(settings, rng))
-    return Plan(
+def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> Plan:
+    """The plan of `study` on resolved `hosts` (no `auto` left), of the settings that `only` chooses.
+
+    InputError if a density does not fit, or no setting is chosen.
+    """
+    empty = Plan(
         study=study.study,
         seed=study.seed,
-        blocks=study.blocks,
-        topologies=topologies,
-        builds=builds,
-        steps=tuple(steps),
+        blocks=0,
+        topologies={topology.name: topology for topology in _topologies(study, hosts)},
+        builds={},
+        steps=(),
+        only=tuple(only),
+    )
+    return _with_blocks(empty, study.blocks, chosen(study.settings(), only))
+
+
+def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
+    """`plan` with more blocks after its last one; what is planned already stays as it is.
+
+    A block's order comes from the seed and its number: blocks added later are those that the study
+    would have had, if it had asked for them at first. InputError if no setting is chosen.
+    """
+    settings = chosen(study.settings(), extension.only)
+    more = _with_blocks(plan, extension.add_blocks, settings)
+    return more.model_copy(update={"extensions": (*plan.extensions, extension)})
+
+
+def chosen(settings: Sequence[Setting], only: Sequence[str]) -> tuple[Setting, ...]:
+    """The settings whose id one of the globs matches; all of them without a glob."""
+    unmatched = [glob for glob in only if not any(fnmatch(s.id, glob) for s in settings)]
+    if unmatched:
+        raise InputError(
+            f"no setting of the study is called {unmatched[0]!r}.",
+            "--only",
+            f"name one of: {', '.join(setting.id for setting in settings)}; * matches anything.",
+        )
+    return tuple(s for s in settings if not only or any(fnmatch(s.id, glob) for glob in only))
+
+
+def _with_blocks(plan: Plan, blocks: int, settings: Sequence[Setting]) -> Plan:
+    steps, builds = list(plan.steps), dict(plan.builds)
+    for block in range(plan.blocks + 1, plan.blocks + blocks + 1):
+        rng = Random(f"{plan.seed}/{block}")
+        for name in rng.sample(list(plan.topologies), len(plan.topologies)):
+            build = f"b{block}-{name}"
+            builds[build] = name
+            _append_build(steps, block, build, random_order(tuple(settings), rng))
+    return plan.model_copy(
+        update={"blocks": plan.blocks + blocks, "builds": builds, "steps": tuple(steps)}
     )
 
 

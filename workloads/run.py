@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +17,7 @@ from cluster.cluster import Site
 from cluster.errors import InputError
 from cluster.journal import Journal
 from cluster.marks import start_ticks
-from workloads.plan import Plan, make_plan, read_plan, write_plan
+from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.preflight import preflight
 from workloads.record import close_unfinished
 from workloads.resolve import resolve_hosts
@@ -63,12 +63,37 @@ class Run:
             os.close(descriptor)
 
 
+@dataclass(frozen=True)
+class Ask:
+    """What is asked of a study's runs: go on with one, start a `fresh` one, or extend a finished one.
+
+    `add_blocks` builds every topology that many times more; `only` (globs of setting ids) leaves the
+    other settings out, of a new run or of the blocks added to a finished one (one, if not said).
+    """
+
+    fresh: bool = False
+    add_blocks: int = 0
+    only: tuple[str, ...] = ()
+
+    @property
+    def extension(self) -> Extension | None:
+        if self.fresh or not (self.add_blocks or self.only):
+            return None
+        return Extension(add_blocks=self.add_blocks or 1, only=self.only)
+
+
+GO_ON = Ask()
+
+
 def plan_study(
-    spec: Path, overrides: Mapping[str, object] | None = None, runs: Path = DEFAULT_RUNS
+    spec: Path,
+    overrides: Mapping[str, object] | None = None,
+    runs: Path = DEFAULT_RUNS,
+    only: tuple[str, ...] = (),
 ) -> Plan:
     """What `spec` would run, in what order. Starts nothing; reads the disks' medium."""
     study = read_study(spec, overrides).study
-    return make_plan(study, resolve_hosts(study, runs))
+    return make_plan(study, resolve_hosts(study, runs), only)
 
 
 def open_run(
@@ -76,26 +101,26 @@ def open_run(
     runs: Path = DEFAULT_RUNS,
     overrides: Mapping[str, object] | None = None,
     *,
-    fresh: bool = False,
+    ask: Ask = GO_ON,
     owner_pid: int | None = None,
 ) -> Run:
     """Open a run of the study in `spec`: the newest unfinished one if its study is unchanged, else
-    a new one. Everything that can be wrong with the input is found here: InputError, nothing started.
+    a new one, or a finished one extended as `ask` says. Everything that can be wrong with the input
+    is found here: InputError, nothing started.
 
     `owner_pid` is the process whose life is the run's (default: this one); `study reap` takes a run
     whose owner is dead and which has not ended for one that left things behind.
     """
     file = read_study(spec, overrides)
     runs = runs.absolute()
-    plan = make_plan(file.study, resolve_hosts(file.study, runs))
     folder = runs / file.study.study
-    unfinished = None if fresh else _unfinished(folder, file.study)
-    root = unfinished.root if unfinished else folder / _new_id()
+    earlier, plan = _which(folder, file.study, runs, ask)
+    root = earlier.root if earlier else folder / _new_id()
     pid = owner_pid or os.getpid()
     lease.acquire(f"{file.study.study}/{root.name}", pid)
     try:
         preflight(file.study, plan, runs)
-        run = _go_on(unfinished) if unfinished else _begin(root, file, plan)
+        run = _go_on(earlier, plan) if earlier else _begin(root, file, plan)
     except BaseException:
         lease.release(f"{file.study.study}/{root.name}")
         raise
@@ -106,7 +131,7 @@ def open_run(
         mark=run.mark,
         owner_pid=pid,
         owner_start_ticks=start_ticks(pid),
-        resumed=unfinished is not None,
+        resumed=earlier is not None,
     )
     return run
 
@@ -129,30 +154,67 @@ def load_run(root: Path) -> Run:
 
 def end_run(run: Run, outcome: Literal["ok", "failed"], message: str = "") -> None:
     """Say in the journal how the run ended, and give the host back."""
-    run.journal.write("run-ended", outcome=outcome, message=message)
+    run.journal.write("run-ended", outcome=outcome, message=message, blocks=run.plan.blocks)
     lease.release(run.mark)
 
 
 def has_ended(run: Run) -> bool:
-    """Whether the run came to its end; a later re-opening makes it unended again."""
+    """Whether the run came to its end, with every block its plan has now; a later re-opening, or an
+    extension of the plan, makes it unended again."""
     last = None
     for entry in run.journal.read():
         if entry["event"] in ("run-opened", "run-ended"):
-            last = entry["event"]
-    return last == "run-ended"
+            last = entry
+    if last is None or last["event"] == "run-opened":
+        return False
+    return bool(last.get("blocks", run.plan.blocks) == run.plan.blocks)
 
 
-def _unfinished(folder: Path, study: Study) -> Run | None:
+def _newest(folder: Path, study: Study) -> Run | None:
+    """The newest run below `folder`, if it is one of this very study."""
     for root in sorted(folder.glob("*/plan.json"), reverse=True)[:1]:
         run = load_run(root.parent)
-        if run.study == study and not has_ended(run):
+        if run.study == study:
             return run
     return None
 
 
-def _go_on(run: Run) -> Run:
+def _which(folder: Path, study: Study, runs: Path, ask: Ask) -> tuple[Run | None, Plan]:
+    """The run to go on with (None: a new one) and its plan."""
+    newest = None if ask.fresh else _newest(folder, study)
+    if newest and has_ended(newest):
+        if ask.extension:
+            return newest, extended(newest.plan, study, ask.extension)
+        newest = None
+    if newest is None:
+        if ask.add_blocks:
+            raise InputError(
+                "there is no finished run of this study, unchanged, to add blocks to.",
+                str(folder),
+                "run the study first, without --add-blocks.",
+            )
+        return None, make_plan(study, resolve_hosts(study, runs), ask.only)
+    if ask.extension and not _is_doing(newest.plan, ask):
+        raise InputError(
+            "the newest run of this study is unfinished, and was not asked for this.",
+            str(newest.root),
+            "let it come to its end first (study run SPEC), or start anew with --fresh.",
+        )
+    return newest, newest.plan
+
+
+def _is_doing(plan: Plan, ask: Ask) -> bool:
+    """Whether the same command, said again, means to go on with this plan."""
+    if plan.extensions:
+        return plan.extensions[-1] == ask.extension
+    return not ask.add_blocks and plan.only == ask.only
+
+
+def _go_on(run: Run, plan: Plan) -> Run:
     close_unfinished(run.records, "the run was interrupted before the trial ended")
-    return run
+    if plan != run.plan:
+        write_plan(plan, run.root / "plan.json")
+    return replace(run, plan=plan)
 
 
 def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:

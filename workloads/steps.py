@@ -44,7 +44,7 @@ def next_step(run: Run) -> Step | None:
     with a trial left is built anew (a crash left nothing of the old one worth trusting).
     """
     outcomes = _outcomes_since_opening(run)
-    closed = {name for name, m in closed_records(run.records).items() if m.state != "incomplete"}
+    closed = _closed(run)
     wanted = {step.build for step in run.plan.trials if step.trial not in closed}
     for step in run.plan.steps:
         if step.index in outcomes:
@@ -57,6 +57,13 @@ def next_step(run: Run) -> Step | None:
             continue
         return step
     return None
+
+
+def steps_left(run: Run) -> list[Step]:
+    """What is to be done of a run just opened, in the plan's order: builds with a trial left."""
+    closed = _closed(run)
+    builds = {step.build for step in run.plan.trials if step.trial not in closed}
+    return [step for step in run.plan.steps if step.build in builds and step.trial not in closed]
 
 
 def run_next_step(run: Run) -> StepOutcome | None:
@@ -152,6 +159,12 @@ def _not_run(run: Run, step: Step, reason: str) -> StepOutcome:
 def _cluster(run: Run, build: str) -> Cluster:
     path = run.site(build).root / "cluster.json"
     return cluster_from_json(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _closed(run: Run) -> set[str]:
+    """Trials that are done with, well or not: they are never run into their record again."""
+    records = closed_records(run.records)
+    return {name for name, manifest in records.items() if manifest.state != "incomplete"}
 
 
 def _was_built(run: Run, build: str, outcomes: Mapping[int, Outcome]) -> bool:

@@ -150,5 +150,5 @@ def test_the_dags_folder_holds_one_dag_that_imports_without_errors(tmp_path: Pat
     assert (active_runs, at_once, retries) == (1, 1, 0)
     assert params["spec"] in schema["spec"]["examples"]
     assert {key: bool(each.get("title")) for key, each in schema.items()} == dict.fromkeys(
-        ("spec", "overrides", "fresh", "runs", "run"), True
+        ("spec", "overrides", "fresh", "add_blocks", "only", "runs", "run"), True
     )

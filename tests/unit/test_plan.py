@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from cluster.errors import StudyError
+from cluster.errors import InputError, StudyError
 from tests.drafts import host, plan, study
 from workloads.order import random_order
-from workloads.plan import make_plan, read_plan, write_plan
+from workloads.plan import Extension, extended, make_plan, read_plan, write_plan
 from workloads.settings import DfsioSetting
 
 
@@ -89,3 +89,23 @@ def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
 def test_a_medium_no_disk_has_is_named_with_those_it_has() -> None:
     with pytest.raises(StudyError, match="no disk is hdd; it has /data"):
         make_plan(study(**{"factors.medium": ["hdd"]}), [host()])
+
+
+def test_blocks_added_later_are_those_asked_for_at_first() -> None:
+    longer = extended(plan(blocks=2), study(), Extension(add_blocks=3))
+    assert longer.steps == plan(blocks=5).steps
+    assert (longer.blocks, longer.builds) == (5, plan(blocks=5).builds)
+
+
+def test_an_extension_may_leave_settings_out_but_no_topology() -> None:
+    longer = extended(plan(), study(), Extension(add_blocks=1, only=("ycsb-*",)))
+    added = [step for step in longer.steps if step.block == 2]
+    assert {step.setting.workload for step in added if step.setting} == {"ycsb"}
+    assert {longer.builds[step.build] for step in added} == set(longer.topologies)
+    assert longer.steps[: len(plan().steps)] == plan().steps
+
+
+def test_a_glob_that_no_setting_matches_is_refused_with_what_there_is() -> None:
+    with pytest.raises(InputError, match="no setting of the study is called 'ycbs") as caught:
+        make_plan(study(), [host()], only=("ycbs-*",))
+    assert "testdfsio-write-n6" in caught.value.remedy

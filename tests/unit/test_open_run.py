@@ -1,0 +1,86 @@
+"""Which run a command means: a new one, an unfinished one, or a finished one extended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster.errors import InputError
+from tests.drafts import QUICKSTART, host
+from workloads import run as runs_module
+from workloads.run import Ask, Run, end_run, has_ended, load_run, open_run
+from workloads.steps import steps_left
+
+
+@pytest.fixture(autouse=True)
+def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No lease of the machine, no probe of its disks: which run is meant does not depend on them."""
+    for name in ("acquire", "release"):
+        monkeypatch.setattr(runs_module.lease, name, lambda *_: None)
+    monkeypatch.setattr(runs_module, "preflight", lambda *_: None)
+    monkeypatch.setattr(runs_module, "resolve_hosts", lambda *_: [host()])
+    ids = (f"2026112{n}T000000Z" for n in range(10))
+    monkeypatch.setattr(runs_module, "_new_id", lambda: next(ids))
+    yield
+
+
+def opened(runs: Path, **ask: object) -> Run:
+    return open_run(QUICKSTART, runs, ask=Ask(**ask))  # type: ignore[arg-type]
+
+
+def test_an_unfinished_run_is_gone_on_with_and_a_finished_one_is_not(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    assert opened(tmp_path).root == first.root
+    end_run(first, "ok")
+    assert opened(tmp_path).root != first.root
+
+
+def test_blocks_are_added_to_the_finished_run_and_only_they_are_left(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    end_run(first, "ok")
+    longer = opened(tmp_path, add_blocks=2)
+    assert longer.root == first.root
+    assert longer.plan.blocks == 3
+    assert load_run(first.root).plan == longer.plan
+    assert {step.block for step in longer.plan.trials} == {1, 2, 3}
+
+
+def test_the_same_command_after_a_crash_goes_on_and_adds_nothing(tmp_path: Path) -> None:
+    end_run(opened(tmp_path), "ok")
+    once = opened(tmp_path, add_blocks=2, only=("ycsb-*",))
+    again = opened(tmp_path, add_blocks=2, only=("ycsb-*",))
+    assert again.plan == once.plan
+    assert opened(tmp_path).plan == once.plan
+
+
+def test_a_crash_between_plan_and_journal_leaves_the_extension_to_be_done(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    end_run(first, "ok")
+    before = first.journal.path.read_bytes()
+    longer = opened(tmp_path, add_blocks=1)
+    first.journal.path.write_bytes(before)  # as if killed right after the plan was written
+    assert not has_ended(load_run(first.root))
+    assert opened(tmp_path, add_blocks=1).plan == longer.plan
+
+
+def test_another_extension_of_an_unfinished_run_is_refused(tmp_path: Path) -> None:
+    opened(tmp_path)
+    with pytest.raises(InputError, match="unfinished") as caught:
+        opened(tmp_path, add_blocks=2)
+    assert "--fresh" in caught.value.remedy
+
+
+def test_blocks_can_not_be_added_to_what_never_ran(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no finished run"):
+        opened(tmp_path, add_blocks=2)
+    assert not list(tmp_path.glob("quickstart/*"))
+
+
+def test_only_begins_a_run_of_some_settings_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    first = opened(tmp_path, only=("testdfsio-*",))
+    assert {step.setting.workload for step in steps_left(first) if step.setting} == {"testdfsio"}
+    assert opened(tmp_path, only=("testdfsio-*",)).root == first.root
+    with pytest.raises(InputError, match="unfinished"):
+        opened(tmp_path, only=("ycsb-*",))
