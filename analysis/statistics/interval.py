@@ -1,0 +1,60 @@
+"""Intervals of a mean and of a ratio of means: Welch's t, on logarithms where all is positive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+from scipy import stats
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Both ends, in the unit of what it is an interval of (a ratio has none)."""
+
+    low: float
+    high: float
+
+
+def ratio_of_means(first: Sequence[float], later: Sequence[float]) -> float:
+    """Geometric mean of `later` over that of `first`. ValueError unless all are positive."""
+    return exp(float(np.mean(_logs(later)) - np.mean(_logs(first))))
+
+
+def ratio_interval(
+    first: Sequence[float], later: Sequence[float], confidence: float = CONFIDENCE
+) -> Interval:
+    """Interval of `ratio_of_means`. At least 2 units an arm. ValueError as there."""
+    a, b = _logs(first), _logs(later)
+    if a.std() == b.std() == 0.0:  # no spread at all: Welch divides by it
+        middle = ratio_of_means(first, later)
+        return Interval(middle, middle)
+    ends = stats.ttest_ind(b, a, equal_var=False).confidence_interval(confidence)
+    return Interval(exp(float(ends.low)), exp(float(ends.high)))
+
+
+def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Interval of the mean: geometric if all are positive, else arithmetic. At least 2 units."""
+    positive = min(values) > 0
+    units = _logs(values) if positive else np.asarray(values, dtype=float)
+    half = float(stats.t.ppf((1 + confidence) / 2, len(units) - 1) * stats.sem(units))
+    middle = float(units.mean())
+    low, high = middle - half, middle + half
+    return Interval(exp(low), exp(high)) if positive else Interval(low, high)
+
+
+def spread(first: Sequence[float], later: Sequence[float]) -> float:
+    """Pooled standard deviation of the logarithms within arms: about the coefficient of variation."""
+    a, b = _logs(first), _logs(later)
+    squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
+    return float(np.sqrt(squares / (len(a) + len(b) - 2)))
+
+
+def _logs(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if min(values) <= 0:
+        raise ValueError("a ratio needs positive values")
+    return np.array([log(value) for value in values])

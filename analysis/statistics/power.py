@@ -1,0 +1,64 @@
+"""What a number of builds can show: power, the least effect it detects, the builds a wanted one needs.
+
+`spread` is the standard deviation of the logarithms between builds of one topology, about the
+coefficient of variation; `comparisons` the size of the family, whose Holm adjustment the strongest
+effect must pass at its first and hardest step.
+"""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+
+from scipy import optimize, stats
+
+from analysis.statistics.rank_test import least_p
+
+ALPHA = 0.05
+POWER = 0.8
+LEAST_UNITS = 5
+"""Fewer units an arm: points, and no claim (method 2)."""
+ASSUMED_SPREAD = 0.05
+"""Between builds, where no earlier run of the study tells it."""
+MOST_UNITS = 1000
+_RANK_EFFICIENCY = 3 / 3.141592653589793
+"""Mann-Whitney's test needs so much of the units that the t test does (normal noise)."""
+_MOST_LOG_RATIO = 20.0
+
+
+def can_claim(first: int, later: int, comparisons: int = 1) -> bool:
+    """Whether any outcome at all could be significant at these numbers of units."""
+    return min(first, later) >= LEAST_UNITS and least_p(first, later) * comparisons <= ALPHA
+
+
+def power(ratio: float, units: int, spread: float, comparisons: int = 1) -> float:
+    """Chance that `units` builds an arm show a true `ratio` other than 1."""
+    if not can_claim(units, units, comparisons):
+        return 0.0
+    effective = units * _RANK_EFFICIENCY
+    freedom = 2 * effective - 2
+    shift = abs(log(ratio)) / (spread * sqrt(2 / effective))
+    critical = stats.t.ppf(1 - ALPHA / comparisons / 2, freedom)
+    return float(stats.nct.sf(critical, freedom, shift))
+
+
+def detectable_ratio(units: int, spread: float, comparisons: int = 1) -> float | None:
+    """The least ratio above 1 that is shown with a chance of 80 %; None if none ever is."""
+    if not can_claim(units, units, comparisons):
+        return None
+    if spread <= 0:
+        return 1.0
+
+    def lacking(log_ratio: float) -> float:
+        return power(exp(log_ratio), units, spread, comparisons) - POWER
+
+    # In units of the spread, so that the search is over a few numbers whatever the noise.
+    most = min(_MOST_LOG_RATIO, 30.0 * spread)
+    return exp(float(optimize.brentq(lacking, 1e-9, most)))
+
+
+def units_needed(ratio: float, spread: float, comparisons: int = 1) -> int | None:
+    """The fewest units an arm that show `ratio` with a chance of 80 %; None beyond 1000."""
+    for units in range(LEAST_UNITS, MOST_UNITS + 1):
+        if power(ratio, units, spread, comparisons) >= POWER:
+            return units
+    return None
