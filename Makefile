@@ -8,7 +8,7 @@ PYTHON := $(shell command -v python3.11 || command -v python3)
 export UV_PYTHON_DOWNLOADS := never
 FAST := tests/unit tests/property tests/golden
 
-.PHONY: help setup study airflow check test java-test lint browser bench golden format clean
+.PHONY: help setup study airflow check test java-test lint browser bench golden tables format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 12
@@ -56,6 +56,9 @@ bench: setup ## time and memory of set-up and quickstart, as a table and bench.j
 
 golden: setup ## make the golden files anew; read the diff before you commit
 	$(BIN)/pytest -q tests/golden --golden
+
+tables: setup ## docs/tables.md anew, from the tables' declarations
+	$(BIN)/python -m analysis.tables > docs/tables.md
 
 format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff check --fix .

@@ -28,6 +28,7 @@ TRIALS = Table(
         column("replication", "int", "dfs.replication"),
         column("hosts", "int", "hosts of the topology"),
         column("workers", "int", "worker nodes of the topology"),
+        column("usd_per_hour", "double", "price of all its hosts; null: one has none", "USD/h"),
         column("setting", "string", "id of the setting"),
         column("workload", "string", "testdfsio or ycsb"),
         column("mode", "string", "TestDFSIO: write, read, random, backward, skip, ..."),

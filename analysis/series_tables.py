@@ -74,7 +74,8 @@ LATENCY_CURVES = Table(
 STEADINESS = Table(
     "steadiness",
     "How steady each trial's rate was: one row a rate of trial_rate_series, over the whole seconds"
-    " of the window after the warm-up.",
+    " of the window after the warm-up, between the first and the last one in which something was"
+    " done (those two are not whole: a JVM starts, or ends).",
     ("trial", "name"),
     (
         TRIAL,
@@ -98,7 +99,7 @@ BRING_UP_TIMES = Table(
     (
         column("topology", "string", "topology's name"),
         column("position", "int", "place among the phases, from 0"),
-        column("phase", "string", "phase, or total"),
+        column("phase", "string", "phase; they overlap, `total` is all of them together"),
         column("value_s", "double", "median of the points", "s"),
         column("n", "int", "builds behind it"),
         column("points_s", "doubles", "each build's seconds, in block order", "s"),

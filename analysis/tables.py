@@ -1,7 +1,7 @@
 """Every table jobs and analysis meet at: columns, types, units, keys, meaning. Declared once, here.
 
 Standard library only: Spark executors load this module. `jobs/schema.py` derives Spark types from
-it, `analysis/store.py` Arrow types. `python -m analysis.tables` prints the page of documentation.
+it, `analysis/store.py` Arrow types. `make tables` writes the page of documentation, docs/tables.md.
 
 Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s` columns say how
 far that clock is ahead of the controller's. A null is "not known", never zero.
@@ -111,14 +111,21 @@ TABLES: dict[str, Table] = {
 }
 
 
+_LAYOUT = """\
+Each is a folder of Parquet files, `runs/<study>/<run-id>/tables/<table>/`, so that one study among many
+is read alone. Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s`
+says how far that clock is ahead of the controller's. A null is "not known", never zero."""
+
+
 def markdown() -> str:
     """The tables as one page of Markdown."""
-    return "\n".join(_page())
+    return "\n".join(_page()) + "\n"
 
 
 def _page() -> Iterator[str]:
     yield "# Tables\n"
-    yield "Made from `analysis/tables.py` by `python -m analysis.tables`.\n"
+    yield "Made from `analysis/tables.py` by `make tables`; do not edit.\n"
+    yield f"{_LAYOUT}\n"
     for table in TABLES.values():
         yield f"## {table.name}\n\n{table.meaning} Key: {', '.join(table.key)}.\n"
         yield "| column | type | unit | meaning |\n|---|---|---|---|"
@@ -128,4 +135,4 @@ def _page() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(markdown())
+    print(markdown(), end="")

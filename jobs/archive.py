@@ -81,13 +81,20 @@ def _record(archive: Path) -> None:
 
 
 def _rehearse(spark: SparkSession, run_root: Path) -> None:
-    from jobs import checks, ingest, latency, setting_metrics, store, throughput, utilization
+    from jobs import checks, ingest, pipeline, price_performance, setting_metrics, store
     from jobs.run_job import read_inputs
 
     for table in TABLES.values():
         write_rows(run_root, table, [])
     ingest.ingest_files(spark, run_root, [])
-    for job in (utilization, latency, throughput, checks, setting_metrics):
+    jobs = (
+        *pipeline.METRIC_JOBS,
+        checks,
+        *pipeline.SERIES_JOBS,
+        setting_metrics,
+        price_performance,
+    )
+    for job in jobs:
         frame = job.transform(read_inputs(spark, run_root, job.INPUTS))
         store.write(frame, run_root, job.TABLE)
 

@@ -6,6 +6,7 @@ closed-loop latency unless the client also recorded the intended one; both keep 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
@@ -24,10 +25,16 @@ NOT_OF_USERS = ("CLEANUP",)
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `metrics`: latency in ms by operation, kind and percentile.
+    """Rows of `metrics`: latency in ms by operation, kind and percentile."""
+    values = percentiles(inputs, PERCENTILES)
+    return metric_rows(values, {"latency": ("ms", F.col("value_us") / 1000.0)})
+
+
+def percentiles(inputs: Inputs, wanted: Sequence[str]) -> DataFrame:
+    """trial, operation, latency_kind, percentile, value_us, total (operations behind it).
 
     The p-th percentile is the least bucket that at least p percent of the operations do not exceed;
-    null with fewer than 10 / (1 - p) operations.
+    null with fewer than 10 / (1 - p) operations. wanted: percents as decimals, below 100.
     """
     merged = merged_histograms(inputs)
     by_value = Window.partitionBy("trial", "operation", "latency_kind")
@@ -35,11 +42,11 @@ def transform(inputs: Inputs) -> DataFrame:
         "reached", F.sum("operations").over(by_value.orderBy("value_us"))
     ).withColumn("total", F.sum("operations").over(by_value))
     values = ranked.groupBy("trial", "operation", "latency_kind").agg(
-        F.array(*[_percentile(percentile) for percentile in PERCENTILES]).alias("all")
+        F.max("total").alias("total"),
+        F.array(*[_percentile(percentile) for percentile in wanted]).alias("all"),
     )
-    rows = values.select("trial", "operation", "latency_kind", F.explode("all").alias("one"))
-    wide = rows.select("*", F.col("one.percentile").alias("percentile"))
-    return metric_rows(wide, {"latency": ("ms", F.col("one.value_us") / 1000.0)})
+    rows = values.withColumn("one", F.explode("all"))
+    return rows.select("trial", "operation", "latency_kind", "one.*", "total")
 
 
 def measured_intervals(inputs: Inputs) -> DataFrame:
@@ -48,16 +55,22 @@ def measured_intervals(inputs: Inputs) -> DataFrame:
     The cut is by time: warm_up_s from the window's start (method 7). An interval that straddles it
     is left out, as its histogram cannot be divided.
     """
-    clocks = inputs[tables.CLIENTS].select("trial", "client", "clock_offset_s")
     warm_up = inputs[tables.TRIALS].select("trial", "warm_up_s")
+    return (
+        timed(user_operations(inputs[tables.YCSB_HISTOGRAMS]), inputs)
+        .join(warm_up, "trial")
+        .where("begun_s >= start_s + warm_up_s OR warm_up_s = 0")
+    )
+
+
+def timed(histograms: DataFrame, inputs: Inputs) -> DataFrame:
+    """Intervals with begun_s by the controller's clock and the window of their trial."""
+    clocks = inputs[tables.CLIENTS].select("trial", "client", "clock_offset_s")
     begun = by_controller_clock(F.col("start_epoch_s"), F.col("clock_offset_s"))
     return (
-        user_operations(inputs[tables.YCSB_HISTOGRAMS])
-        .join(clocks, ["trial", "client"])
+        histograms.join(clocks, ["trial", "client"])
         .join(windows(inputs[tables.TRIALS]), "trial")
-        .join(warm_up, "trial")
         .withColumn("begun_s", begun)
-        .where("begun_s >= start_s + warm_up_s OR warm_up_s = 0")
     )
 
 

@@ -19,7 +19,20 @@ from analysis import tables
 from analysis.store import read_table, write_table
 from analysis.tables import Table
 from cluster.journal import Journal
-from jobs import checks, latency, setting_metrics, store, throughput, utilization
+from jobs import (
+    bring_up_times,
+    checks,
+    cpu_series,
+    latency,
+    latency_curves,
+    price_performance,
+    rate_series,
+    setting_metrics,
+    steadiness,
+    store,
+    throughput,
+    utilization,
+)
 from jobs import ingest as ingesting
 from jobs.run_job import Inputs, read_inputs
 from jobs.session import spark_session, tune
@@ -38,6 +51,8 @@ class Job(Protocol):
 
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
+SERIES_JOBS: tuple[Job, ...] = (cpu_series, rate_series, latency_curves, steadiness, bring_up_times)
+"""Each after those whose tables it reads."""
 
 
 def analyse(run_root: Path) -> Path:
@@ -67,9 +82,11 @@ def validate(run_root: Path) -> None:
 
 
 def measure(run_root: Path) -> None:
-    """Numbers of every setting, over its valid trials."""
+    """What happened within each trial, and the numbers of every setting over its valid trials."""
     with _stage(run_root, "measure"):
-        _write(_session(run_root), run_root, setting_metrics)
+        spark = _session(run_root)
+        for job in (*SERIES_JOBS, setting_metrics, price_performance):
+            _write(spark, run_root, job)
 
 
 def publish(run_root: Path) -> Path:

@@ -5,6 +5,7 @@ A manifest is kilobytes and a run has hundreds: Spark's executors are kept for t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -73,8 +74,15 @@ def _topology(topology: Topology) -> Row:
         "regionservers_per_node": topology.regionservers_per_node,
         "replication": topology.replication,
         "hosts": len(topology.hosts),
+        "usd_per_hour": _price(topology),
         "workers": len(topology.workers),
     }
+
+
+def _price(topology: Topology) -> float | None:
+    """Of all its hosts an hour; None unless every host has a price."""
+    prices = [host.usd_per_hour for host in topology.hosts]
+    return math.fsum(price for price in prices if price) if None not in prices else None
 
 
 def _setting(manifest: Manifest) -> Row:

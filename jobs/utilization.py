@@ -51,13 +51,9 @@ def transform(inputs: Inputs) -> DataFrame:
 def host_means(inputs: Inputs) -> DataFrame:
     """trial, host and the mean of each dool column over the window, samples at its edges weighted
     by the part of them that lies inside; the since-boot sample is dropped (method 18)."""
-    clocks = _monitor(inputs, "dool")
-    at = by_controller_clock(F.col("epoch_s"), F.col("clock_offset_s"))
     weighted = (
-        distinct_samples(inputs[tables.HOST_SAMPLES])
-        .join(clocks, ["trial", "host"])
-        .join(windows(inputs[tables.TRIALS]), "trial")
-        .withColumn("weight_s", overlap_s(at - F.col("period_s"), at))
+        host_samples(inputs)
+        .withColumn("weight_s", overlap_s(F.col("since_s"), F.col("until_s")))
         .where("weight_s > 0")
     )
     values = [
@@ -66,6 +62,19 @@ def host_means(inputs: Inputs) -> DataFrame:
         if column.name.startswith(("cpu_", "disk_"))
     ]
     return weighted.groupBy("trial", "host").agg(*[_weighted_mean(name) for name in values])
+
+
+def host_samples(inputs: Inputs) -> DataFrame:
+    """dool's samples of trials that have a window, with the two times (since_s, until_s; controller's
+    clock) between which each was taken, and the window's own."""
+    at = by_controller_clock(F.col("epoch_s"), F.col("clock_offset_s"))
+    return (
+        distinct_samples(inputs[tables.HOST_SAMPLES])
+        .join(_monitor(inputs, "dool"), ["trial", "host"])
+        .join(windows(inputs[tables.TRIALS]), "trial")
+        .withColumn("since_s", at - F.col("period_s"))
+        .withColumn("until_s", at)
+    )
 
 
 def distinct_samples(samples: DataFrame) -> DataFrame:
@@ -97,8 +106,9 @@ def node_ticks(inputs: Inputs) -> DataFrame:
     part counts that lies in the window. Ticks fall when a process has gone whose parent did not
     wait for it; such a step counts as none.
     """
-    steps = _steps(inputs).withColumn(
-        "inside", overlap_s(F.col("since_s"), F.col("at_s")) / (F.col("at_s") - F.col("since_s"))
+    steps = tick_steps(inputs).withColumn(
+        "inside",
+        overlap_s(F.col("since_s"), F.col("until_s")) / (F.col("until_s") - F.col("since_s")),
     )
     spent = steps.groupBy("trial", "host", "node", "window_s", "ticks_per_s", "cores").agg(
         exact_sum(F.col("user_step") * F.col("inside")).alias("user_ticks"),
@@ -117,30 +127,32 @@ def node_ticks(inputs: Inputs) -> DataFrame:
     )
 
 
-def _steps(inputs: Inputs) -> DataFrame:
-    """Each node's increments of ticks, with the two times between which they were spent."""
-    series = Window.partitionBy("trial", "host", "node").orderBy("at_s", "line")
+def tick_steps(inputs: Inputs) -> DataFrame:
+    """Each node's increments of ticks, with the two times (since_s, until_s; controller's clock)
+    between which they were spent, and the window's own. Ticks never fall here."""
+    series = Window.partitionBy("trial", "host", "node").orderBy("until_s", "line")
     at = by_controller_clock(F.col("epoch_s"), F.col("clock_offset_s"))
     rows = (
         inputs[tables.NODE_CPU_SAMPLES]
         .join(_monitor(inputs, "nodecpu"), ["trial", "host"])
         .join(windows(inputs[tables.TRIALS]), "trial")
-        .withColumn("at_s", at)
-        .withColumn("begun_s", F.min("at_s").over(Window.partitionBy("trial", "host")))
+        .withColumn("until_s", at)
+        .withColumn("begun_s", F.min("until_s").over(Window.partitionBy("trial", "host")))
     )
     # A node that first shows up after the sampler's first round had no process before: from zero.
-    appeared = F.when(F.col("at_s") > F.col("begun_s"), F.lit(0))
+    appeared = F.when(F.col("until_s") > F.col("begun_s"), F.lit(0))
     before = {
         name: F.coalesce(F.lag(name).over(series), appeared)
         for name in ("user_ticks", "system_ticks")
     }
     return (
         rows.withColumn(
-            "since_s", F.coalesce(F.lag("at_s").over(series), F.col("at_s") - F.col("period_s"))
+            "since_s",
+            F.coalesce(F.lag("until_s").over(series), F.col("until_s") - F.col("period_s")),
         )
         .withColumn("user_step", _rise(F.col("user_ticks"), before["user_ticks"]))
         .withColumn("system_step", _rise(F.col("system_ticks"), before["system_ticks"]))
-        .where("at_s > since_s AND user_step IS NOT NULL")
+        .where("until_s > since_s AND user_step IS NOT NULL")
     )
 
 

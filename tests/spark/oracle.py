@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from fractions import Fraction
 from itertools import pairwise
 
@@ -54,7 +55,7 @@ def percentile_ms(latencies_us: list[int], percentile: str) -> float | None:
     share = Fraction(percentile) / 100
     if len(latencies_us) * (1 - share) < 10:
         return None
-    return latencies_us[math.ceil(len(latencies_us) * share) - 1] / 1000
+    return latencies_us[max(0, math.ceil(len(latencies_us) * share) - 1)] / 1000
 
 
 def operations_s(truth: Truth) -> float:
@@ -79,3 +80,71 @@ def dfsio_rates(truth: Truth) -> dict[str, float]:
             sum(start <= moment < end for start, end in truth.maps) for moment in starts
         ),
     }
+
+
+def cpu_by_second(truth: Truth) -> dict[int, dict[str, float]]:
+    """Mean of each of dool's CPU columns in each second after the window's start (negative before),
+    samples weighted by the part of them that lies in it."""
+    seconds: dict[int, list[tuple[float, tuple[float, ...]]]] = {}
+    for end_s, cells in truth.dool:
+        for second, inside_s in _parts(end_s - PERIOD_S - truth.start_s, end_s - truth.start_s):
+            seconds.setdefault(second, []).append((inside_s, cells))
+    return {
+        second: {
+            name: sum(w * cells[place] for w, cells in parts) / sum(w for w, _ in parts)
+            for place, name in enumerate(DOOL)
+        }
+        for second, parts in seconds.items()
+    }
+
+
+def node_by_second(truth: Truth, node: str, cores: int = 2) -> dict[int, float]:
+    """A node's CPU in each second that lies between the first round and the last, percent of the
+    host's cores."""
+    rounds = [(at_s - truth.start_s, sum(nodes.get(node, (0, 0)))) for at_s, nodes in truth.ticks]
+    first, last = math.ceil(rounds[0][0]), math.floor(rounds[-1][0])
+    return {
+        second: 100 * (_at(rounds, second + 1) - _at(rounds, second)) / (100 * cores)
+        for second in range(first, last)
+    }
+
+
+def operations_by_second(truth: Truth) -> dict[int, float]:
+    """Operations of each second of the window, each interval of one second spread evenly."""
+    rates = dict.fromkeys(range(math.ceil(truth.window_s)), 0.0)
+    begun_s = truth.operations_start_s - truth.start_s
+    for per in truth.latencies_us.values():
+        for number, latencies in enumerate(per):
+            for second, inside_s in _parts(begun_s + number, begun_s + number + 1):
+                rates[second] = rates.get(second, 0.0) + len(latencies) * inside_s
+    return rates
+
+
+def transferred_by_second(truth: Truth) -> dict[int, float]:
+    """MiB of each second of the window: an equal part a map, spread from its start to its end."""
+    rates = dict.fromkeys(range(math.ceil(truth.window_s)), 0.0)
+    mib = sum(size for size, _ in truth.streams) / MIB / len(truth.maps)
+    for start_s, end_s in truth.maps:
+        for second, inside_s in _parts(start_s - truth.start_s, end_s - truth.start_s):
+            rates[second] += mib * inside_s / (end_s - start_s)
+    return rates
+
+
+def _parts(since_s: float, until_s: float) -> list[tuple[int, float]]:
+    """(second, how much of it) of a span; slivers under half a millisecond are rounding."""
+    seconds = range(math.floor(since_s), math.floor(until_s) + 1)
+    parts = [(s, min(until_s, s + 1) - max(since_s, s)) for s in seconds]
+    return [(second, inside_s) for second, inside_s in parts if inside_s >= 0.0005]
+
+
+def steadiness(truth: Truth, rates: dict[int, float]) -> tuple[int, float, float]:
+    """(seconds, mean, standard deviation) of the whole seconds after the warm-up, between the first
+    and the last in which something was done."""
+    busy = [second for second, rate in rates.items() if rate > 0]
+    warm_up_s = truth.measured_from_s - truth.start_s
+    measured = [
+        rate
+        for second, rate in rates.items()
+        if min(busy) < second < max(busy) and warm_up_s <= second <= truth.window_s - 1
+    ]
+    return len(measured), statistics.mean(measured), statistics.stdev(measured)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from analysis.arrow import arrow_schema
 from analysis.tables import TABLES, Table, markdown
 
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
@@ -37,6 +39,11 @@ def test_the_page_names_every_table_and_column() -> None:
     for table in TABLES.values():
         assert f"## {table.name}\n" in page
         assert all(f"| {column.name} |" in page for column in table.columns)
+
+
+def test_the_committed_page_is_current() -> None:
+    """`make tables` makes it anew."""
+    assert PAGE.read_text(encoding="utf-8") == markdown()
 
 
 def test_executors_load_nothing_heavy() -> None:

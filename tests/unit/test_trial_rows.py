@@ -121,3 +121,14 @@ def test_a_manifest_that_cannot_be_read_is_an_error(
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(StudyError, match=r"format 2|cannot be read"):
         manifests_of(root)
+
+
+@pytest.mark.parametrize(("prices", "total"), (((0.61, 0.2), 0.81), ((0.61, None), None)))
+def test_the_price_is_of_all_hosts_or_not_known(
+    run: tuple[Path, tuple[Manifest, ...]], prices: tuple[float | None, ...], total: float | None
+) -> None:
+    manifest = run[1][0]
+    (host,) = manifest.topology["hosts"]
+    hosts = [{**host, "name": f"h{n}", "usd_per_hour": usd} for n, usd in enumerate(prices)]
+    priced = manifest.model_copy(update={"topology": {**manifest.topology, "hosts": hosts}})
+    assert trial_row(priced)["usd_per_hour"] == pytest.approx(total)

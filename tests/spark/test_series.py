@@ -1,0 +1,145 @@
+"""What happened within a trial, and what it cost, against plain loops over what the records were made of."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from analysis import tables
+from jobs import price_performance
+from jobs.latency_curves import PERCENTILES
+from jobs.schema import struct
+from tests.record_factory import MIB
+from tests.spark import oracle
+from tests.spark.conftest import Analysed
+
+pytestmark = pytest.mark.spark
+MILLIONTH = 1e-6
+
+
+def rows(world: Analysed, table: str, case: str, **which: object) -> pd.DataFrame:
+    found = world.table(table)
+    found = found[found["trial"] == world.truths[case].trial]
+    for column, value in which.items():
+        found = found[found[column] == value]
+    return found
+
+
+def series(world: Analysed, case: str, name: str) -> dict[int, float]:
+    found = rows(world, "trial_rate_series", case, name=name)
+    return dict(zip(found["second"], found["rate"], strict=True))
+
+
+@pytest.mark.parametrize("case", ("write", "mixed", "clock_off", "late_monitor", "lossy"))
+def test_host_cpu_of_every_second_within_and_around_the_window(world: Analysed, case: str) -> None:
+    found = rows(world, "trial_cpu_series", case, scope="host:here").set_index("second")
+    truth = oracle.cpu_by_second(world.truths[case])
+    assert list(found.index) == sorted(truth)  # a second without a sample has no row
+    for second, means in truth.items():
+        for part in ("user", "system", "idle", "iowait", "steal"):
+            assert found.loc[second, f"cpu_{part}"] == pytest.approx(means[part], abs=MILLIONTH)
+    assert min(found.index) < 0 or case == "late_monitor"
+
+
+@pytest.mark.parametrize("case", ("write", "mixed", "clock_off"))
+@pytest.mark.parametrize(("node", "scope"), (("w1", "node:w1"), ("c1", "client")))
+def test_node_cpu_of_every_second(world: Analysed, case: str, node: str, scope: str) -> None:
+    found = rows(world, "trial_cpu_series", case, scope=scope).set_index("second")
+    assert set(found["host"]) == {"here"}
+    truth = oracle.node_by_second(world.truths[case], node)
+    for second, percent in truth.items():
+        if second in found.index:
+            used = found.loc[second, "cpu_user"] + found.loc[second, "cpu_system"]
+            assert used == pytest.approx(percent, abs=MILLIONTH), second
+        else:  # before a node's first process there is no row, and nothing was used
+            assert percent == 0, second
+    assert len(found) > 10
+
+
+@pytest.mark.parametrize("case", ("load", "mixed", "scan", "clock_off"))
+def test_operations_of_every_second_add_up_to_all_of_them(world: Analysed, case: str) -> None:
+    truth = oracle.operations_by_second(world.truths[case])
+    found = series(world, case, "operations")
+    assert found == pytest.approx(truth, abs=MILLIONTH)
+    assert 0.0 in truth.values()  # a JVM starts: nothing done is a row with 0
+    done = sum(counts["OK"] for counts in world.truths[case].returns.values())
+    assert sum(found.values()) == pytest.approx(done)
+
+
+@pytest.mark.parametrize("case", ("write", "fast_random"))
+def test_bytes_of_every_second_add_up_to_all_of_them(world: Analysed, case: str) -> None:
+    truth = oracle.transferred_by_second(world.truths[case])
+    # a job's history has whole milliseconds
+    assert series(world, case, "transferred") == pytest.approx(truth, abs=1e-4)
+    moved = sum(size for size, _ in world.truths[case].streams) / MIB
+    assert sum(truth.values()) == pytest.approx(moved)
+
+
+def test_disk_rates_of_every_second(world: Analysed) -> None:
+    for name, column in (("disk_read", "read"), ("disk_write", "written")):
+        truth = {s: m[column] / MIB for s, m in oracle.cpu_by_second(world.truths["write"]).items()}
+        assert series(world, "write", name) == pytest.approx(truth, abs=MILLIONTH)
+
+
+@pytest.mark.parametrize(
+    ("case", "name"), (("mixed", "operations"), ("load", "operations"), ("write", "transferred"))
+)
+def test_steadiness_is_of_whole_seconds_after_the_warm_up(
+    world: Analysed, case: str, name: str
+) -> None:
+    row = rows(world, "steadiness", case, name=name).iloc[0]
+    truth = world.truths[case]
+    rates = {
+        "operations": oracle.operations_by_second,
+        "transferred": oracle.transferred_by_second,
+    }[name](truth)
+    seconds, mean, deviation = oracle.steadiness(truth, rates)
+    assert (row["seconds"], row["mean"]) == (seconds, pytest.approx(mean))
+    assert row["standard_deviation"] == pytest.approx(deviation, abs=1e-4)
+    assert row["coefficient_of_variation"] == pytest.approx(deviation / mean, abs=1e-6)
+
+
+def test_a_curve_ends_where_operations_are_too_few(world: Analysed) -> None:
+    truth = world.truths["scan"]
+    for operation in ("SCAN", "INSERT"):
+        latencies = oracle.measured_us(truth, operation)
+        expected = {
+            float(p): value
+            for p in PERCENTILES
+            if (value := oracle.percentile_ms(latencies, p)) is not None
+        }
+        found = rows(world, "latency_curves", "scan", operation=operation)
+        curve = dict(zip(found["percentile"], found["latency_ms"], strict=True))
+        assert curve == pytest.approx(expected, rel=1.001e-3)
+        assert set(found["operations"]) == {len(latencies)}
+    assert max(curve) < 99
+
+
+def test_bring_up_is_told_by_topology_and_phase(world: Analysed) -> None:
+    found = world.table("bringup").set_index(["topology", "phase"])
+    assert found["value_s"].to_dict() == {
+        (topology, phase): seconds
+        for topology in ("v1-flash", "v2-flash")
+        for phase, seconds in (("hdfs", 9.0), ("hbase", 11.5))
+    }
+    assert [list(points) for points in found["points_s"]] == [[11.5], [9.0]] * 2
+
+
+def test_price_performance_is_the_rate_over_the_price_of_all_hosts(spark: SparkSession) -> None:
+    trials = [{"trial": t, "topology": p, "usd_per_hour": usd}
+              for t, p, usd in (("a", "v1", 0.5), ("b", "v1", 0.5), ("c", "v2", None))]  # fmt: skip
+    settings = [{"topology": p, "setting": "s", "name": n, "unit": "ops/s", "value": 300.0, "n": 2,
+                 "points": [200.0, 400.0]}
+                for p in ("v1", "v2") for n in ("throughput", "cpu_used")]  # fmt: skip
+    frames = {
+        tables.TRIALS: spark.createDataFrame(trials, struct(tables.TRIALS)),
+        tables.SETTING_METRICS: spark.createDataFrame(settings, struct(tables.SETTING_METRICS)),
+    }
+    (row,) = price_performance.transform(frames).collect()  # v2 has no price
+    assert (row.topology, row.name, row.usd_per_hour) == ("v1", "throughput", 0.5)
+    assert (row.value, row.points, row.n) == (600.0, [400.0, 800.0], 2)
+
+
+def test_without_prices_nothing_is_said_of_them(world: Analysed) -> None:
+    assert world.table("price_performance").empty
