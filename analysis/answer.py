@@ -57,8 +57,8 @@ def _with(one: Comparison, isolation: str) -> str:
     noun = "worker" if isolation == "process" else "VM"
     later, first = one.later.vms_per_host, one.first.vms_per_host
     if first == 0:
-        return f"with {later} {noun}{'s' if later > 1 else ''} a host instead of the bare host"
-    return f"with {later} {noun}s a host instead of {first}"
+        return f"with {later} {noun}{'s' if later > 1 else ''} per host instead of the bare host"
+    return f"with {later} {noun}s per host instead of {first}"
 
 
 def _doing(entry: SettingSummary) -> str:

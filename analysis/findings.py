@@ -82,10 +82,15 @@ def _finding(
 ) -> Finding:
     first, later = comparison.first, comparison.later
     builds = (first.n_builds, later.n_builds)
+    densities = (density(one.vms_per_host, isolation) for one in (later, first))
+    arms = " over ".join(densities)
     return Finding(
         id=f"density-{what}-{first.setting}-{first.topology}-{later.topology}",
-        statement=f"{first.label}, {first.medium}: {NAMES[what]}, "
-        f"{density(later.vms_per_host, isolation)} over {density(first.vms_per_host, isolation)}",
+        statement=f"{first.label}, {first.medium}: {NAMES[what]}, {arms}",
+        subject=first.label,
+        measure=NAMES[what],
+        arms=arms,
+        among=first.medium,
         verdict="no claim",
         why="; ".join(_why(builds, blocks, isolation, first.medium in emulated)),
         effect=comparison.ratio(what),
@@ -108,8 +113,8 @@ def _why(builds: tuple[int, int], blocks: int, isolation: str, emulated: bool) -
 
 
 def density(vms_per_host: int, isolation: str) -> str:
-    """'2 VMs a host', '1 worker a host', 'the bare host'."""
+    """'2 VMs per host', '1 worker per host', 'the bare host'."""
     if vms_per_host == 0:
         return "the bare host"
     noun = "worker" if isolation == "process" else "VM"
-    return f"{vms_per_host} {noun}{'s' if vms_per_host > 1 else ''} a host"
+    return f"{vms_per_host} {noun}{'s' if vms_per_host > 1 else ''} per host"

@@ -10,7 +10,7 @@ from workloads.settings import DfsioSetting, Setting, YcsbSetting
 _DFSIO = {
     "write": "write",
     "append": "append",
-    "read": "read",
+    "read": "sequential read",
     "random": "random read",
     "backward": "backward read",
     "skip": "skip read",

@@ -112,6 +112,12 @@ class Finding(_Frozen):
     low: float | None = None
     high: float | None = None
     n: tuple[int, ...] = ()
+    subject: str | None = Field(None, description="what the statement is of: 'YCSB data load'")
+    measure: str | None = Field(None, description="what was compared: 'throughput'")
+    arms: str | None = Field(
+        None, description="what with what: '2 VMs per host over the bare host'"
+    )
+    among: str | None = Field(None, description="what both arms share: 'flash'")
 
 
 class BuildSummary(_Frozen):

@@ -46,7 +46,7 @@ class Shape:
 
 SHAPES = (
     Shape("testdfsio-write-n6", "testdfsio", "TestDFSIO write", 182.0, 1.04, 0.71, 46.0),
-    Shape("testdfsio-read-n6", "testdfsio", "TestDFSIO read", 655.0, 1.07, 0.62, 52.0),
+    Shape("testdfsio-read-n6", "testdfsio", "TestDFSIO sequential read", 655.0, 1.07, 0.62, 52.0),
     Shape("testdfsio-random-n6", "testdfsio", "TestDFSIO random read", 418.0, 1.1, 0.21, 58.0),
     Shape("ycsb-load-r100000-t8", "ycsb", "YCSB data load", 7420.0, 1.05, 0.93, 55.0,
           (("INSERT", 0.84, 6.9),)),
@@ -317,6 +317,9 @@ def _findings(summary: Summary, first: str, later: str, words: str) -> Iterator[
             low=effect / spread if spread else None,
             high=effect * spread if spread else None,
             n=(rates[0].n, rates[1].n),
+            subject=shape.label,
+            measure="throughput",
+            arms=words,
         )  # fmt: skip
 
 

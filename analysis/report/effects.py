@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import altair as alt
@@ -20,14 +21,20 @@ from analysis.report.figure import (
     shape_scale,
 )
 from analysis.report.observations import Names, Row, observations, value_row
-from analysis.report.palette import INK, MUTED, PAPER, VERDICT, Style, styles
+from analysis.report.palette import INK, MUTED, VERDICT, Style, styles
 from analysis.report.quantity import interval, quantity, ratio
 from analysis.summary import Finding, Summary
 
-ROW_PX = 40
+ROW_PX = 27
+LINE_PX = 13
 AXIS_PX = 46
-MOST_ROWS = 12
+MOST_ROWS = 16
+MOST_ARMS = 4
+LABEL_CHARACTERS = 30
 _VERDICTS = tuple(VERDICT)
+_EFFECT = "ratio of the later arm over the first"
+Drawn = tuple[int, Finding]
+"""A finding and its place in the summary."""
 
 
 def figures(summary: Summary, names: Names) -> Iterator[Figure]:
@@ -41,19 +48,20 @@ def figures(summary: Summary, names: Names) -> Iterator[Figure]:
         yield from _overview(summary, names)
 
 
-def _effects(summary: Summary, drawn: list[tuple[int, Finding]]) -> Figure:
+def _effects(summary: Summary, drawn: list[Drawn]) -> Figure:
     chosen = sorted(drawn, key=lambda pair: _VERDICTS.index(pair[1].verdict))[:MOST_ROWS]
-    rows = [_effect_row(at, finding) for at, finding in sorted(chosen)]
     left_out = len(drawn) - len(chosen)
-    shown = {
-        name: style for name, style in VERDICT.items() if any(name == r["series"] for r in rows)
-    }
-    panel = _strip("effects", "Effects", rows, shown, "ratio of the later arm over the first", "×")
+    verdicts = {str(finding.verdict) for _, finding in chosen}
+    shown = {str(name): style for name, style in VERDICT.items() if name in verdicts}
+    shared = _shared(finding for _, finding in chosen)
+    told = ", ".join(shared.values())
     return Figure(
         id="effects",
         title="Effects",
-        caption="Each finding's effect as a ratio; 1 means no difference.",
-        panels=(panel,),
+        caption=f"{_capital(told)}. Ratios; 1 means no difference."
+        if told
+        else "Each finding's effect as a ratio; 1 means no difference.",
+        panels=tuple(_effect_panels(sorted(chosen), shown, shared)),
         legend=tuple(LegendEntry(label, style) for label, style in shown.items()),
         table=findings_table(summary),
         notes=(f"{left_out} more effects stand in the table of findings.",) if left_out else (),
@@ -61,14 +69,56 @@ def _effects(summary: Summary, drawn: list[tuple[int, Finding]]) -> Figure:
     )
 
 
-def _effect_row(at: int, finding: Finding) -> Row:
+def _shared(findings: Iterable[Finding]) -> dict[str, str]:
+    """Words that every finding has alike: said once over the chart, not on each line."""
+    every = list(findings)
+    return {
+        part: words
+        for part in ("arms", "among")
+        if (words := getattr(every[0], part)) and {getattr(f, part) for f in every} == {words}
+    }
+
+
+def _effect_panels(
+    chosen: Sequence[Drawn], shown: dict[str, Style], shared: dict[str, str]
+) -> Iterator[Panel]:
+    """A panel for each thing compared (throughput, CPU) between the same arms, all on one scale."""
+    apart = len({finding.arms for _, finding in chosen}) <= MOST_ARMS
+    groups: dict[tuple[str | None, str | None], list[Drawn]] = {}
+    for at, finding in chosen:
+        key = finding.measure, finding.arms if apart else None
+        groups.setdefault(key, []).append((at, finding))
+    domain = _domain([finding for _, finding in chosen])
+    for index, ((measure, arms), pairs) in enumerate(groups.items()):
+        said = {*shared, "arms"} if apart else shared
+        rows = [_effect_row(at, finding, said) for at, finding in pairs]
+        title = _capital(measure or ("other effects" if index else ""))
+        subtitle = "" if "arms" in shared else arms or ""
+        axis = _EFFECT if index == len(groups) - 1 else ""
+        id_ = "effects" if index == 0 else f"effects-{index + 1}"
+        yield _strip(id_, (title, subtitle), rows, shown, axis, domain)
+
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
+    """Both ends of a scale that holds 1 and every effect with its interval, a little apart."""
+    ends = [1.0, *(end for f in findings for end in (f.effect, f.low, f.high) if end is not None)]
+    low, high = min(ends), max(ends)
+    room = 0.06 * (high - low) or 0.1
+    return low - room, high + 3 * room  # on the right stand the numbers themselves
+
+
+def _effect_row(at: int, finding: Finding, shared: Collection[str]) -> Row:
     ends = interval(finding.low, finding.high, "")
     row: Row = {
         "ref": f"/findings/{at}",
         "part": "value",
         "value": finding.effect,
         "series": finding.verdict,
-        "label": finding.statement,
+        "label": _label(finding, shared),
         "said": ratio(finding.effect),
         "line": f"/findings/{at}",  # ids are the study's: nothing says that they differ
         "tip": f"{finding.statement}: {ratio(finding.effect)}"
@@ -79,56 +129,79 @@ def _effect_row(at: int, finding: Finding) -> Row:
     return row
 
 
+def _label(finding: Finding, shared: Collection[str]) -> str:
+    """What is particular to this line; the whole statement where its parts are not told."""
+    if finding.subject is None:
+        return finding.statement
+    parts = [getattr(finding, part) for part in ("among", "arms") if part not in shared]
+    return ", ".join([finding.subject, *(part for part in parts if part)])
+
+
 def _strip(
-    id_: str, title: str, rows: list[Row], shown: dict[str, Style], axis: str, sign: str
+    id_: str,
+    titles: tuple[str, str],
+    rows: list[Row],
+    shown: dict[str, Style],
+    axis: str,
+    domain: tuple[float, float] | None = None,
 ) -> Panel:
-    """A line a row: its words, and under them its value on one common scale with its interval."""
-    height_px = AXIS_PX + ROW_PX * len({row["line"] for row in rows})
-    lines = alt.Y("line:N", sort=None, axis=None)
-    base = alt.Chart().encode(y=lines, tooltip=alt.Tooltip("tip:N"))
-    scale = alt.Scale(zero=sign == "%", nice=True, padding=12)
-    across = alt.X("value:Q", scale=scale, axis=_across(axis, sign))
+    """A line a row: its words at the left, its value on a common scale with its interval.
+
+    With a `domain` values are ratios, marked at 1; without one they are percentages from zero.
+    """
+    for row in rows:
+        row["line"] = f"{row['line']}|{_wrapped(row['label'])}"
+    lines = dict.fromkeys(row["line"] for row in rows)
+    high = max(line.count("\n") for line in lines)
+    height_px = (AXIS_PX if axis else AXIS_PX - 18) + (ROW_PX + LINE_PX * high) * len(lines)
+    base = alt.Chart().encode(y=_lines(list(lines)), tooltip=alt.Tooltip("tip:N"))
+    across = alt.X("value:Q", scale=_scale(domain), axis=_across(axis, domain))
     colour = alt.Color("series:N", scale=colour_scale(shown), legend=None)
     shape = alt.Shape("series:N", scale=shape_scale(shown), legend=None)
-    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2, yOffset=7)
-    points = base.mark_point(filled=True, size=90, opacity=1, yOffset=7)
-    layers = [*_words(base), points.encode(x=across, color=colour, shape=shape)]
-    if sign == "×":
-        layers = [*_said(base), *layers]
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
+    layers = [
+        base.mark_point(filled=True, size=80, opacity=1).encode(x=across, color=colour, shape=shape)
+    ]
     if any("low" in row for row in rows):
-        layers.insert(-1, bars.encode(x=alt.X("low:Q", title=axis), x2="high:Q", color=colour))
-    if sign == "×":
+        low = alt.X("low:Q", title=axis or None)
+        layers.insert(0, bars.encode(x=low, x2="high:Q", color=colour))
+    if domain:
         one = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.datum(1.0))
-        layers.insert(0, one)
+        layers = [one, *layers, _said(base)]
     chart = alt.layer(*layers, data=alt.NamedData(DATA))
     spec = finished(chart, rows, height_px)
-    return Panel(id_, title, "", describe(title, rows), height_px, spec, static_width_px=560)
+    said = describe(", ".join(filter(None, titles)) or "Effects", rows)
+    return Panel(id_, *titles, said, height_px, spec, static_width_px=560)
 
 
-def _said(base: alt.Chart) -> list[alt.Chart]:
-    """The effect itself as text, right of its point or of its interval's end."""
-    end = "isValid(datum.high) ? datum.high : datum.value"
-    look = {"align": "left", "dx": 9, "yOffset": 7, "fontSize": 11}
-    texts = _on_paper(base.transform_calculate(end=end), look, MUTED)
-    return [text.encode(x=alt.X("end:Q"), text="said:N") for text in texts]
+def _wrapped(label: str) -> str:
+    return "\n".join(textwrap.wrap(label, LABEL_CHARACTERS, max_lines=3, placeholder=" …"))
 
 
-def _words(base: alt.Chart) -> list[alt.Chart]:
-    """Each row's words over its line, shortened where the panel is narrow."""
-    look = {"align": "left", "baseline": "middle", "dy": -10, "fontSize": 12}
-    texts = _on_paper(base, {**look, "limit": alt.ExprRef("width")}, INK)
-    return [text.encode(x=alt.value(0), text="label:N") for text in texts]
+def _lines(lines: list[str]) -> alt.Y:
+    """The axis of words; what stands before the bar only keeps lines apart."""
+    text = "split(slice(datum.label, indexof(datum.label, '|') + 1), '\\n')"
+    axis = alt.Axis(
+        labelExpr=text, labelColor=INK, labelFontSize=12, labelLimit=240, grid=False, title=None
+    )
+    return alt.Y("line:N", sort=lines, axis=axis)
 
 
-def _on_paper(base: alt.Chart, look: dict[str, Any], colour: str) -> tuple[alt.Chart, alt.Chart]:
-    """A text mark twice: first a halo of paper, so that no line runs through the words."""
-    halo = base.mark_text(**look, stroke=PAPER, strokeWidth=6, strokeJoin="round", color=PAPER)
-    return halo, base.mark_text(**look, color=colour)
+def _scale(domain: tuple[float, float] | None) -> alt.Scale:
+    if domain:
+        return alt.Scale(domain=list(domain), nice=False, zero=False)
+    return alt.Scale(zero=True, nice=True, padding=12)
 
 
-def _across(axis: str, sign: str) -> alt.Axis:
-    label = "'×' + datum.label" if sign == "×" else "datum.label + ' %'"
-    return alt.Axis(title=axis, labelExpr=label, tickCount=5, grid=True)
+def _said(base: alt.Chart) -> alt.Chart:
+    """The effect itself as text, in a column of its own at the right."""
+    look: dict[str, Any] = {"align": "right", "fontSize": 11, "color": MUTED}
+    return base.mark_text(**look).encode(x=alt.value("width"), text="said:N")
+
+
+def _across(axis: str, domain: tuple[float, float] | None) -> alt.Axis:
+    label = "'×' + datum.label" if domain else "datum.label + ' %'"
+    return alt.Axis(title=axis or None, labelExpr=label, tickCount=5, grid=True)
 
 
 def _overview(summary: Summary, names: Names) -> Iterator[Figure]:
@@ -140,7 +213,7 @@ def _overview(summary: Summary, names: Names) -> Iterator[Figure]:
         id="overview",
         title="Used host CPU",
         caption="No finding tells an effect; this is how much of the hosts' CPUs each setting used.",
-        panels=(_strip("overview", "Used host CPU", rows, shown, "used host CPU", "%"),),
+        panels=(_strip("overview", ("Used host CPU", ""), rows, shown, "used host CPU"),),
         legend=tuple(LegendEntry(label, style) for label, style in shown.items()),
         table=DataTable(
             (Column("Setting"), Column("Arm"), Column("Used host CPU", numeric=True)),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+
 from analysis.report.observations import emulated_media
 from analysis.summary import Summary
 
@@ -9,25 +12,41 @@ FEWEST_BLOCKS_FOR_A_CLAIM = 5
 
 
 def notes(summary: Summary) -> tuple[str, ...]:
-    """The summary's warnings first; a fact already warned of is not said twice."""
-    said = " ".join(summary.warnings).lower()
-    own = [note for marker, note in _own(summary) if marker not in said]
-    return (*summary.warnings, *own)
+    """The summary's warnings first, then what its facts demand; nothing is said twice."""
+    media = sorted(emulated_media(summary))
+    kept: dict[str, str] = {}
+    for note in (*summary.warnings, *_own(summary)):
+        kept.setdefault(_topic(note, media), note)
+    return tuple(kept.values())
 
 
-def _own(summary: Summary) -> list[tuple[str, str]]:
-    """(what a warning that says the same would contain, the note)."""
-    found = []
+_TOPICS = {
+    "isolation": r"isolation: process",
+    "memory": r"served from memory",
+    "blocks": r"\bblocks?: points\b",
+    "outside": r"\b(invalid|unknown|not valid)\b.*\boutside\b",
+}
+"""What a note is about, by words it holds: two on one topic say the same."""
+
+
+def _topic(note: str, media: Sequence[str]) -> str:
+    for medium in media:
+        if "emulated" in note and re.search(rf"\b{re.escape(medium)}\b", note):
+            return f"emulated {medium}"
+    found = (topic for topic, words in _TOPICS.items() if re.search(words, note, re.I))
+    return next(found, " ".join(note.lower().split()))
+
+
+def _own(summary: Summary) -> Iterator[str]:
     if summary.isolation == "process":
-        found.append(("isolation: process", _PROCESS))
+        yield _PROCESS
     for medium in sorted(emulated_media(summary)):
-        found.append(("emulated", f"The medium {medium} is emulated by an I/O limit."))
+        yield f"The medium {medium} is emulated by an I/O limit."
     if summary.blocks < FEWEST_BLOCKS_FOR_A_CLAIM:
-        found.append(("points", _few_blocks(summary.blocks)))
+        yield _few_blocks(summary.blocks)
     outside = sum(trial.verdict != "valid" for trial in summary.trials)
     if outside:
-        found.append(("outside", _outside(outside, len(summary.trials))))
-    return found
+        yield _outside(outside, len(summary.trials))
 
 
 _PROCESS = (

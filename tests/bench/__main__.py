@@ -14,15 +14,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import quickstart, setup_time
+from tests.bench import quickstart, report_page, setup_time
 from tests.bench.measurement import Bench, Measurement
 
-BENCHES: Mapping[str, Bench] = {"setup": setup_time.bench, "quickstart": quickstart.bench}
+BENCHES: Mapping[str, Bench] = {
+    "setup": setup_time.bench,
+    "quickstart": quickstart.bench,
+    "report": report_page.bench,
+}
 
 
 def main(
     only: Annotated[
-        list[str] | None, typer.Argument(help="setup, quickstart; all if left out")
+        list[str] | None, typer.Argument(help="setup, quickstart, report; all if left out")
     ] = None,
     repeats: Annotated[int, typer.Option(help="runs of each; the median is reported")] = 3,
     output: Annotated[Path, typer.Option(help="where the JSON goes")] = Path("bench.json"),

@@ -32,7 +32,8 @@ def test_the_last_density_is_compared_with_the_first() -> None:
     rate, cpu = findings((FOUR, ONE, TWO), blocks=1, isolation="vm")
     assert (rate.effect, cpu.effect) == pytest.approx((1.5, 80 / 61))
     assert (
-        rate.statement == "YCSB 95/5 short scan, flash: throughput, 4 VMs a host over 1 VM a host"
+        rate.statement
+        == "YCSB 95/5 short scan, flash: throughput, 4 VMs per host over 1 VM per host"
     )
     assert rate.n == (1, 1)
 
@@ -67,7 +68,7 @@ def test_an_arm_without_a_valid_trial_is_said() -> None:
 
 def test_the_answer_is_one_sentence_with_the_numbers() -> None:
     assert answer((ONE, TWO), 1, "process", 2) == (
-        "No claim (1 block): with 2 workers a host instead of 1 on the same memory, short scans ran at "
+        "No claim (1 block): with 2 workers per host instead of 1 on the same memory, short scans ran at "
         "1.12x the operations a second and the host's CPU was busy 74 % instead of 61 %."
     )
 
@@ -76,4 +77,4 @@ def test_the_answer_without_a_comparison_says_so() -> None:
     assert answer((), 1, "process", 7) == "No answer: none of the 7 trials is valid."
     assert answer((ONE,), 1, "process", 1).startswith("No comparison: no setting has valid trials")
     bare = _setting(0, 100.0)
-    assert "with 2 VMs a host instead of the bare host" in answer((bare, TWO), 2, "vm", 2)
+    assert "with 2 VMs per host instead of the bare host" in answer((bare, TWO), 2, "vm", 2)

@@ -37,7 +37,9 @@ def test_density_is_called_what_it_is() -> None:
 
 
 def test_bad_trials_are_counted_beside_valid_ones() -> None:
-    read = next(row for row in plain(one_block()) if row[0] == "TestDFSIO read" and row[1] == "2")
+    read = next(
+        row for row in plain(one_block()) if row[0] == "TestDFSIO sequential read" and row[1] == "2"
+    )
     assert read[-1] == "1 valid, 1 invalid"
 
 

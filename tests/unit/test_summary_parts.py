@@ -38,7 +38,7 @@ def test_labels_are_peoples(setting: Any, text: str) -> None:
 def test_labels_that_would_be_equal_tell_the_size() -> None:
     settings = {s.id: s for s in (_ycsb("load", 16), _ycsb("load", 8), _dfsio("read"))}
     assert list(labels(settings).values()) == [
-        "TestDFSIO read",
+        "TestDFSIO sequential read",
         "YCSB data load, 1,000 records, 8 threads",
         "YCSB data load, 1,000 records, 16 threads",
     ]

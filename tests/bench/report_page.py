@@ -1,0 +1,33 @@
+"""The report's page: how soon its first chart is seen, and how large it is."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from analysis.report.chromium import Chromium
+from analysis.report.page import write
+from tests.bench.measurement import Measurement, at_most
+from tests.summary_factory import FACTORIES
+
+FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+def bench(repeats: int) -> list[Measurement]:
+    """Opens the page of a made-up run of 8 blocks, from file://, in a browser just started."""
+    with tempfile.TemporaryDirectory(prefix="density-bench-") as folder:
+        page = Path(folder) / "index.html"
+        write(FACTORIES["eight"](), page)
+        seen_s = [_first_chart_s(page) for _ in range(repeats)]
+        size_mb = page.stat().st_size / 1e6
+    return [
+        at_most("report, first chart visible", "s", seen_s, 2.0),
+        at_most("report, size", "MB", [size_mb], 6.0),
+    ]
+
+
+def _first_chart_s(page: Path) -> float:
+    """Charts are drawn in the page's own HTML: they are there with its first paint."""
+    with Chromium() as browser:
+        browser.open(page)
+        return float(browser.evaluate(FIRST_PAINT)) / 1000.0
