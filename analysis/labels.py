@@ -25,9 +25,9 @@ _YCSB = {
 
 
 def label(setting: Setting) -> str:
-    """'TestDFSIO random read', 'YCSB 95/5 short scan'."""
+    """'TestDFSIO random read, 12 readers', 'YCSB 95/5 short scan'."""
     if isinstance(setting, DfsioSetting):
-        return f"TestDFSIO {_DFSIO[setting.mode]}"
+        return ", ".join((f"TestDFSIO {_DFSIO[setting.mode]}", *setting.variant))
     return f"YCSB {_YCSB[setting.mix]}"
 
 
@@ -45,7 +45,8 @@ def labels(settings: Mapping[str, Setting]) -> dict[str, str]:
 
 def _place(setting: Setting) -> tuple[int, int, float, float, float]:
     if isinstance(setting, DfsioSetting):
-        return 0, list(_DFSIO).index(setting.mode), setting.files, setting.file_size_mib, 0.0
+        place = list(_DFSIO).index(setting.mode)
+        return 0, place, setting.files, setting.file_size_mib, float(setting.readers or 0)
     target = setting.target_ops_s or 0.0
     return 1, list(_YCSB).index(setting.mix), setting.records, setting.threads, target
 

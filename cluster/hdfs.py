@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import getpass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import fsspec
+import requests
 
 from cluster.cluster import Cluster
 from cluster.render.mapred import HISTORY_DIR
+
+TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """A file as the NameNode describes it. `storage_policy` by its number, 0: the folder's or
+    HDFS' own; `erasure_coding` is the policy's name, empty for replicas."""
+
+    path: str
+    size_bytes: int
+    storage_policy: int
+    erasure_coding: str
 
 
 class Hdfs:
@@ -30,12 +45,27 @@ class Hdfs:
         """Paths that match, sorted; none if the folder is not there."""
         return sorted(str(path) for path in self._fs.glob(pattern))
 
-    def files(self, folder: str) -> list[tuple[str, int]]:
-        """(path, bytes) of each file right below `folder`; none if it is not there."""
+    def statuses(self, folder: str) -> list[FileStatus]:
+        """Each file right below `folder`, by path; none if it is not there."""
         if not self._fs.exists(folder):
             return []
-        listed = self._fs.ls(folder, detail=True)
-        return sorted((e["name"], e["size"]) for e in listed if e["type"] == "file")
+        return sorted(
+            (
+                FileStatus(e["name"], e["size"], e["storagePolicy"], e.get("ecPolicy", ""))
+                for e in self._fs.ls(folder, detail=True)
+                if e["type"] == "file"
+            ),
+            key=lambda status: status.path,
+        )
+
+    def enable_erasure_coding(self, policy: str) -> None:
+        """Let files have the erasure coding `policy`, one of HDFS' own. OSError if it may not be."""
+        answer = requests.put(
+            f"http://{self._address}/webhdfs/v1/",
+            params={"op": "ENABLEECPOLICY", "ecpolicy": policy, "user.name": getpass.getuser()},
+            timeout=TIMEOUT_S,
+        )
+        answer.raise_for_status()
 
     def delete(self, path: str) -> None:
         """Remove a file or a whole folder; what is not there is gone already."""

@@ -153,9 +153,7 @@ def _dfsio_facts(inputs: Inputs) -> DataFrame:
     )
     rates = _metric(inputs, "throughput_per_stream", "per_stream")
     done = trials.join(io, "trial", "left").join(said, "trial", "left").join(rates, "trial", "left")
-    asked = F.col("files") * F.col("file_size_mib") * MIB
-    # A skip may stop early, and reads part of a file by design: only its streams are counted.
-    bytes_share = F.when(F.col("mode") == "skip", F.lit(1.0)).otherwise(F.col("bytes") / asked)
+    bytes_share = F.col("bytes") / F.col("asked_bytes")
     share = F.least(F.lit(1.0), F.col("tasks") / F.col("files"), bytes_share)
     return done.select(
         "trial",
@@ -174,7 +172,9 @@ def _metric(inputs: Inputs, name: str, alias: str) -> DataFrame:
 def _spread() -> Column:
     """Fastest over slowest, minus 1, of the random, backward and skip reads of one build that differ
     in nothing else (method 15); null when fewer than two of the kinds are there."""
-    group = Window.partitionBy("build", "files", "file_size_mib", "read_size_bytes")
+    stored = ("storage_policy", "erasure_coding")
+    same = ("files", "file_size_mib", "read_size_bytes", "readers", *stored)
+    group = Window.partitionBy("build", *same)
     rate = F.when(
         F.col("mode").isin(*AGREEING_MODES) & (F.col("state") == "complete"), F.col("per_stream")
     )

@@ -15,6 +15,8 @@ from cluster.errors import StudyError
 from cluster.topology import Node, Topology, topology_from_json
 from workloads.manifest import ClockOffset, Manifest
 from workloads.record import closed_records
+from workloads.settings import DfsioSetting
+from workloads.testdfsio.amount import asked_bytes
 
 Row = dict[str, Any]
 
@@ -86,12 +88,14 @@ def _price(topology: Topology) -> float | None:
 
 
 def _setting(manifest: Manifest) -> Row:
-    knobs = manifest.setting.model_dump()
+    setting = manifest.setting
+    knobs = setting.model_dump()
     knobs.pop("regions_per_server", None)
     return {
         "setting": manifest.setting_id,
         **knobs,
         "warm_up_s": knobs.get("warm_up_s", 0.0),
+        "asked_bytes": asked_bytes(setting) if isinstance(setting, DfsioSetting) else None,
     }
 
 

@@ -19,6 +19,7 @@ from cluster.topology import Topology
 from workloads.order import random_order
 from workloads.settings import Setting
 from workloads.study import Study
+from workloads.testdfsio.fit import require_fit
 
 FORMAT: Literal[1] = 1
 UP_ESTIMATE_S = 35.0
@@ -80,18 +81,22 @@ class Plan(BaseModel):
 def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> Plan:
     """The plan of `study` on resolved `hosts` (no `auto` left), of the settings that `only` chooses.
 
-    InputError if a density does not fit, or no setting is chosen.
+    InputError if a density does not fit, no setting is chosen, or a topology cannot do one.
     """
+    topologies = _topologies(study, hosts)
+    settings = chosen(study.settings(), only)
+    for topology in topologies:
+        require_fit(settings, topology)
     empty = Plan(
         study=study.study,
         seed=study.seed,
         blocks=0,
-        topologies={topology.name: topology for topology in _topologies(study, hosts)},
+        topologies={topology.name: topology for topology in topologies},
         builds={},
         steps=(),
         only=tuple(only),
     )
-    return _with_blocks(empty, study.blocks, chosen(study.settings(), only))
+    return _with_blocks(empty, study.blocks, settings)
 
 
 def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
@@ -101,6 +106,8 @@ def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
     would have had, if it had asked for them at first. InputError if no setting is chosen.
     """
     settings = chosen(study.settings(), extension.only)
+    for topology in plan.topologies.values():
+        require_fit(settings, topology)
     more = _with_blocks(plan, extension.add_blocks, settings)
     return more.model_copy(update={"extensions": (*plan.extensions, extension)})
 

@@ -17,6 +17,7 @@ from cluster.provider import provider_of
 from cluster.stack import ensure
 from cluster.stacks import ensure_stacks
 from workloads.plan import Plan
+from workloads.settings import DfsioSetting, Setting
 from workloads.study import Study
 
 LOGS_MIB = 512
@@ -26,8 +27,16 @@ def disk_need_mib(study: Study) -> int:
     """The most the study holds on disk at once: a build's data (removed after it) and all logs."""
     largest: dict[str, float] = {}
     for setting in study.settings():
-        largest[setting.workload] = max(largest.get(setting.workload, 0.0), setting.disk_mib)
-    return int(sum(largest.values()) * study.stack.replication) + LOGS_MIB
+        name, stored_mib = _stored(setting, study.stack.replication)
+        largest[name] = max(largest.get(name, 0.0), stored_mib)
+    return int(sum(largest.values())) + LOGS_MIB
+
+
+def _stored(setting: Setting, replication: int) -> tuple[str, float]:
+    """Which data the setting works on, and how much of the disks they take, copies included."""
+    if isinstance(setting, DfsioSetting):
+        return f"testdfsio {setting.data_set}", setting.disk_mib * setting.copies(replication)
+    return setting.workload, setting.disk_mib * replication
 
 
 def preflight(study: Study, plan: Plan, runs: Path) -> None:

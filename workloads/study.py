@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from workloads.quantity import Seconds, whole_mib
 from workloads.settings import Setting
-from workloads.testdfsio.setting import DfsioSpec
+from workloads.testdfsio.spec import DfsioSpec
 from workloads.ycsb.setting import YcsbSpec
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$")]
@@ -116,11 +116,9 @@ class Study(_Spec):
     def _coherent(self) -> Study:
         _no_duplicates("host name", [host.name for host in self.hosts])
         _no_duplicates("vms_per_host", list(self.factors.vms_per_host))
-        for kind in ("testdfsio", "ycsb"):
-            if sum(getattr(entry, kind) is not None for entry in self.workloads) > 1:
-                raise ValueError(
-                    f"duplicate workload {kind!r}: give it once, with all its settings"
-                )
+        if sum(entry.ycsb is not None for entry in self.workloads) > 1:
+            raise ValueError("duplicate workload 'ycsb': give it once, with all its settings")
+        _no_duplicates("setting", [setting.id for setting in self.settings()])
         for host in self.hosts:
             _no_duplicates(f"disk of host {host.name!r}", [disk.path for disk in host.disks])
         for role in ("master", "worker", "client"):

@@ -9,7 +9,6 @@ import pytest
 
 from workloads.settings import DfsioSetting, YcsbSetting
 from workloads.testdfsio import faults as dfsio
-from workloads.testdfsio.distinct import distinct_bytes
 from workloads.ycsb import faults as ycsb
 from workloads.ycsb.mixes import MIXES
 from workloads.ycsb.properties import client_arguments, operations_at_most
@@ -121,11 +120,10 @@ def test_another_modes_result_is_a_fault(tmp_path: Path) -> None:
     assert "not one read" in dfsio.faults_of(raw, DFSIO.model_copy(update={"mode": "read"}))[0]
 
 
-def test_distinct_bytes_of_random_reads_are_what_a_simulation_finds() -> None:
-    import random
-
-    blocks, draw = 64, random.Random(3)
-    seen = [len({draw.randrange(blocks) for _ in range(blocks)}) for _ in range(2000)]
-    simulated = sum(seen) / len(seen) / blocks
-    setting = DFSIO.model_copy(update={"files": 1})
-    assert distinct_bytes(setting) / (64 * 2**20) == pytest.approx(simulated, rel=0.01)
+def test_a_skip_that_stopped_early_is_a_fault(tmp_path: Path) -> None:
+    """The tool ends with 0 and prints a fine rate whatever part of the file it read (method 16)."""
+    skip = DFSIO.model_copy(update={"mode": "skip"})
+    half = 6 * 32 * 2**20
+    whole, early = (dfsio_record(tmp_path / str(size), size=size) for size in (half, half - 2**20))
+    assert not any("processed" in found for found in dfsio.faults_of(whole, skip))
+    assert any(f"{half} to {half} asked" in found for found in dfsio.faults_of(early, skip))

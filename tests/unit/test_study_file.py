@@ -49,9 +49,9 @@ def test_quantities_come_out_in_the_units_their_names_say() -> None:
         ("roles: [master, worker, client]", "roles: [master, worker]", "q.yaml:1", "'client'"),
         (
             "  - testdfsio:",
-            "  - testdfsio: {modes: [read], files: 1, file_size: 1 MiB}\n  - testdfsio:",
+            "  - testdfsio: {modes: [read], files: 6, file_size: 1 MiB}\n  - testdfsio:",
             "q.yaml:1",
-            "duplicate workload 'testdfsio'",
+            "duplicate setting: 'testdfsio-read-n6'",
         ),
     ],
 )

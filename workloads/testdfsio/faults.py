@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workloads.parsing import ParseError
+from workloads.testdfsio.amount import processed_bytes
 from workloads.testdfsio.io_parts import IoTotals, parse_io_part
 from workloads.testdfsio.results import parse_results
 from workloads.testdfsio.setting import DfsioSetting
@@ -46,20 +47,7 @@ def _sum_faults(folder: Path, setting: DfsioSetting) -> list[str]:
     faults = []
     if tasks != setting.files:
         faults.append(f"{tasks} streams reported, {setting.files} asked")
-    least, most = _bytes_asked(setting)
+    least, most = processed_bytes(setting)
     if not least <= size <= most:
         faults.append(f"{size} bytes processed, {least} to {most} asked")
     return faults
-
-
-def _bytes_asked(setting: DfsioSetting) -> tuple[int, int]:
-    """Least and most bytes that a whole job processes.
-
-    A positioned read stops at the first read past the file's size, so it may do one more a file; and
-    reads at a file's end are short. The default skip reads every other stretch.
-    """
-    size = setting.file_size_mib * 2**20
-    if setting.mode in ("write", "read", "append"):
-        return setting.files * size, setting.files * size
-    share = 0.4 if setting.mode == "skip" else 1.0
-    return int(setting.files * size * share), setting.files * (size + setting.read_size_bytes)

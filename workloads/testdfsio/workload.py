@@ -10,23 +10,17 @@ from cluster.hdfs import Hdfs
 from cluster.local.cache import IoCounters, evict_blocks, settle_writes
 from workloads.client_run import require_success, run_client
 from workloads.manifest import ClientRun, ColdProof
-from workloads.testdfsio.distinct import distinct_bytes
+from workloads.testdfsio.amount import distinct_bytes
+from workloads.testdfsio.arguments import job_arguments
+from workloads.testdfsio.data import DataSet
 from workloads.testdfsio.faults import faults_of
-from workloads.testdfsio.setting import DfsioSetting
+from workloads.testdfsio.setting import DEFAULT_READ_BYTES, READS, DfsioSetting
 from workloads.workload import Bench, Collected, Prepared
 
 NAME = "testdfsio"
+PREPARE = "testdfsio-prepare"
 MAIN = "org.apache.hadoop.fs.TestDFSIO"
-BASE = "/benchmarks/TestDFSIO"
-"""The tool's own default directory on HDFS."""
 TIMEOUT_S = 3600.0
-FLAGS = {
-    "write": ("-write",),
-    "read": ("-read",),
-    "random": ("-read", "-random"),
-    "backward": ("-read", "-backward"),
-    "skip": ("-read", "-skip"),
-}
 
 
 class TestDfsio:
@@ -36,77 +30,61 @@ class TestDfsio:
 
     def prepare(self, bench: Bench, setting: DfsioSetting) -> Prepared:
         hdfs = Hdfs(bench.cluster)
-        self._clear_results(hdfs)
+        data = DataSet(hdfs, setting)
+        data.allow_erasure_coding()
         if setting.mode == "write":
-            hdfs.delete(f"{BASE}/io_data")
-        elif not self._files_are_there(hdfs, setting):
-            self._write_unmeasured(bench, setting)
-            self._clear_results(hdfs)
+            data.delete()
+        elif not data.is_there():
+            self._write_unmeasured(bench, setting, data)
+        data.clear_results()
+        for history in hdfs.job_histories():
+            hdfs.delete(history)
         settle_writes()
         evicted = evict_blocks(bench.cluster)
         return Prepared(
-            data_set_mib=float(setting.files * setting.file_size_mib),
+            data_set_mib=setting.data_mib,
             cold=ColdProof(method=evicted.method, evicted_bytes=evicted.bytes),
             state={"io": IoCounters.read(bench.cluster).to_json()},
         )
 
     def run(self, bench: Bench, setting: DfsioSetting) -> tuple[ClientRun, ...]:
-        return (run_client(bench, self._command(bench, setting, NAME), TIMEOUT_S),)
+        return (run_client(bench, _command(bench, setting, NAME), TIMEOUT_S),)
 
     def collect(self, bench: Bench, setting: DfsioSetting, prepared: Prepared) -> Collected:
         spent = IoCounters.read(bench.cluster).since(prepared.state["io"] if prepared.state else {})
         hdfs = Hdfs(bench.cluster)
         raw = bench.record.raw
-        for part in hdfs.glob(f"{BASE}/io_*/part-*"):
-            hdfs.fetch(part, raw / "io" / Path(part).name)
+        data = DataSet(hdfs, setting)
+        data.fetch_sums(raw / "io")
         for history in hdfs.job_histories():
             job = Path(history).name.partition("-")[0]  # the rest is user, name, times, counts
             hdfs.fetch(history, raw / "history" / f"{job}.jhist")
-        reads = setting.mode != "write"
+        stored = data.stored()
+        data.delete_if_spoilt()
+        asked = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
         return Collected(
-            faults=faults_of(raw, setting),
+            faults=(*faults_of(raw, setting), *data.faults(stored)),
             cold=ColdProof(
                 method=prepared.cold.method if prepared.cold else "none",
                 evicted_bytes=prepared.cold.evicted_bytes if prepared.cold else None,
-                distinct_bytes_asked=distinct_bytes(setting) if reads else None,
+                distinct_bytes_asked=asked,
                 physical_read_bytes=spent.read_bytes,
                 physical_write_bytes=spent.written_bytes,
             ),
-            state={"io": spent.to_json()},
+            state={"io": spent.to_json(), "stored": stored.to_json()},
         )
 
-    def _command(self, bench: Bench, setting: DfsioSetting, name: str) -> Command:
-        return hadoop_command(
-            bench.cluster,
-            name,
-            MAIN,
-            (
-                *FLAGS[setting.mode],
-                "-nrFiles", str(setting.files),
-                "-size", f"{setting.file_size_mib}MB",
-                "-bufferSize", str(setting.read_size_bytes),
-                "-resFile", str(bench.record.raw / f"{name}.log"),
-            ),
-        )  # fmt: skip
-
-    @staticmethod
-    def _clear_results(hdfs: Hdfs) -> None:
-        """Results and histories of earlier jobs go, so that what is fetched is this job's alone."""
-        for path in [*hdfs.glob(f"{BASE}/io_*"), *hdfs.job_histories()]:
-            if not path.endswith("/io_data"):
-                hdfs.delete(path)
-
-    @staticmethod
-    def _files_are_there(hdfs: Hdfs, setting: DfsioSetting) -> bool:
-        sizes = [size for _, size in hdfs.files(f"{BASE}/io_data")]
-        return sizes == [setting.file_size_mib * 2**20] * setting.files
-
-    def _write_unmeasured(self, bench: Bench, setting: DfsioSetting) -> None:
-        Hdfs(bench.cluster).delete(f"{BASE}/io_data")
-        write = setting.model_copy(update={"mode": "write"})
-        command = self._command(bench, write, "testdfsio-prepare")
+    def _write_unmeasured(self, bench: Bench, setting: DfsioSetting, data: DataSet) -> None:
+        """Write the files that the setting works on, into its own folder."""
+        data.delete()
+        write = setting.model_copy(update={"mode": "write", "read_size_bytes": DEFAULT_READ_BYTES})
+        command = _command(bench, write, PREPARE, data.base)
         run = run_client(bench, command, TIMEOUT_S, folder="logs")
-        require_success(bench, run, "writing the files to read")
-        (bench.record.raw / "testdfsio-prepare.log").rename(
-            bench.record.root / "logs" / "testdfsio-prepare.log"
-        )
+        require_success(bench, run, "writing the files to work on")
+        (bench.record.raw / f"{PREPARE}.log").rename(bench.record.root / "logs" / f"{PREPARE}.log")
+
+
+def _command(bench: Bench, setting: DfsioSetting, name: str, base: str | None = None) -> Command:
+    folder = base or DataSet(Hdfs(bench.cluster), setting).base
+    result_file = str(bench.record.raw / f"{name}.log")
+    return hadoop_command(bench.cluster, name, MAIN, job_arguments(setting, folder, result_file))

@@ -1,0 +1,105 @@
+"""`DataSet`: a setting's files on HDFS. Each data set has a folder of its own, so that one mode's
+leavings are never read by another."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cluster.hdfs import FileStatus, Hdfs
+from workloads.testdfsio.amount import length_after_bytes
+from workloads.testdfsio.setting import OWN_DATA, DfsioSetting
+
+ROOT = "/benchmarks/TestDFSIO"
+"""The tool's own default directory on HDFS."""
+_POLICY_IDS = {
+    "PROVIDED": 1, "COLD": 2, "WARM": 5, "HOT": 7, "ONE_SSD": 10, "ALL_SSD": 12,
+    "ALL_NVDIMM": 14, "LAZY_PERSIST": 15,
+}  # fmt: skip
+"""HdfsConstants.StoragePolicy, Hadoop 3.4."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What HDFS says of the files: how many, their bytes once, and how they are kept."""
+
+    files: int
+    bytes: int
+    storage_policies: tuple[int, ...]
+    erasure_codings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class DataSet:
+    def __init__(self, hdfs: Hdfs, setting: DfsioSetting) -> None:
+        self._hdfs = hdfs
+        self._setting = setting
+        self.base = f"{ROOT}/{setting.data_set}"
+
+    def is_there(self) -> bool:
+        """Whether every file is, whole. Compressed files are equal: all hold the same bytes."""
+        sizes = [status.size_bytes for status in self._files()]
+        if len(sizes) != self._setting.files:
+            return False
+        if self._setting.compression is not None:
+            return len(set(sizes)) == 1 and sizes[0] > 0
+        return set(sizes) == {self._setting.file_size_mib * 2**20}
+
+    def delete(self) -> None:
+        self._hdfs.delete(f"{self.base}/io_data")
+
+    def delete_if_spoilt(self) -> None:
+        """Files that a mode changed serve nobody any more."""
+        if self._setting.mode in OWN_DATA:
+            self._hdfs.delete(self.base)
+
+    def clear_results(self) -> None:
+        """Results of earlier jobs go, so that what is fetched is this job's alone."""
+        for path in self._hdfs.glob(f"{self.base}/io_*"):
+            if not path.endswith("/io_data"):
+                self._hdfs.delete(path)
+
+    def allow_erasure_coding(self) -> None:
+        """A policy must be enabled before files can have it; enabling one twice is no error."""
+        if self._setting.erasure_coding is not None:
+            self._hdfs.enable_erasure_coding(self._setting.erasure_coding)
+
+    def fetch_sums(self, folder: Path) -> None:
+        for part in self._hdfs.glob(f"{self.base}/io_*/part-*"):
+            self._hdfs.fetch(part, folder / Path(part).name)
+
+    def stored(self) -> Stored:
+        files = self._files()
+        return Stored(
+            files=len(files),
+            bytes=sum(status.size_bytes for status in files),
+            storage_policies=tuple(sorted({status.storage_policy for status in files})),
+            erasure_codings=tuple(sorted({status.erasure_coding for status in files})),
+        )
+
+    def faults(self, stored: Stored) -> tuple[str, ...]:
+        """Where the files are not what the setting asked for, in plain words; none if they are."""
+        return tuple(_faults(self._setting, stored))
+
+    def _files(self) -> list[FileStatus]:
+        return self._hdfs.statuses(f"{self.base}/io_data")
+
+
+def _faults(setting: DfsioSetting, stored: Stored) -> list[str]:
+    faults = []
+    if stored.files != setting.files:
+        faults.append(f"{stored.files} files are on HDFS, {setting.files} asked")
+    length = setting.files * length_after_bytes(setting)
+    if setting.compression is None and stored.bytes != length:
+        faults.append(f"the files hold {stored.bytes} bytes after the job, {length} expected")
+    if setting.compression is not None and stored.bytes >= length:
+        faults.append(f"the files are not compressed: {stored.bytes} bytes")
+    if stored.erasure_codings != ((setting.erasure_coding or ""),):
+        faults.append(f"the files' erasure coding is {stored.erasure_codings}, not as asked")
+    policy = setting.storage_policy
+    if policy is not None and stored.storage_policies != (_POLICY_IDS[policy],):
+        faults.append(f"the files' storage policy is {stored.storage_policies}, not {policy}")
+    return faults

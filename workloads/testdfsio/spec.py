@@ -1,0 +1,117 @@
+"""What a study may ask of TestDFSIO: `DfsioSpec`, and the settings that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from cluster.memory import CONTAINER_HEAP_MIB
+from workloads.quantity import SizeBytes, SizeMib
+from workloads.testdfsio.setting import (
+    DEFAULT_READ_BYTES,
+    OWN_DATA,
+    POSITIONED,
+    READS,
+    Compression,
+    DfsioMode,
+    DfsioSetting,
+    ErasureCoding,
+    StoragePolicy,
+    size_words,
+)
+
+Count = Annotated[int, Field(strict=True, ge=1)]
+MOST_BUFFER_BYTES = CONTAINER_HEAP_MIB * 2**20 // 2
+"""A map holds its buffer in its heap, beside what HDFS' client needs."""
+STRIPED_POLICIES = ("HOT", "COLD", "ALL_SSD", "ALL_NVDIMM", "PROVIDED")
+"""Those HDFS heeds for erasure-coded files (ErasureCodingPolicyManager); others it passes over."""
+
+
+class DfsioSpec(BaseModel):
+    """TestDFSIO jobs: one trial a mode, a read mode once for each of `readers`. What cannot work
+    together is refused here; what the cluster cannot do, in `fit`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    modes: tuple[DfsioMode, ...] = Field(min_length=1)
+    files: Count
+    file_size: SizeMib
+    read_size: SizeBytes = DEFAULT_READ_BYTES
+    buffer_size: SizeBytes | None = Field(None, description="of one write; None: as read_size")
+    skip_size: SizeBytes | None = None
+    readers: tuple[Count, ...] = ()
+    storage_policy: StoragePolicy | None = None
+    erasure_coding: ErasureCoding | None = None
+    compression: Compression | None = None
+
+    def settings(self) -> tuple[DfsioSetting, ...]:
+        return tuple(
+            setting for mode in dict.fromkeys(self.modes) for setting in self._settings(mode)
+        )
+
+    def _settings(self, mode: DfsioMode) -> Iterator[DfsioSetting]:
+        read = mode in READS
+        for readers in dict.fromkeys(self.readers) if read and self.readers else (None,):
+            yield DfsioSetting(
+                mode=mode,
+                files=self.files,
+                file_size_mib=self.file_size,
+                read_size_bytes=self.read_size if read else self.buffer_size or self.read_size,
+                skip_size_bytes=self.skip_size if mode == "skip" else None,
+                readers=readers,
+                storage_policy=self.storage_policy,
+                erasure_coding=self.erasure_coding,
+                compression=self.compression,
+            )
+
+    @model_validator(mode="after")
+    def _works_together(self) -> Self:
+        for fault in (*self._size_faults(), *self._reader_faults(), *self._stored_faults()):
+            raise ValueError(fault)
+        return self
+
+    def _size_faults(self) -> Iterator[str]:
+        for key, size in (("read_size", self.read_size), ("buffer_size", self.buffer_size)):
+            if size is not None and size > MOST_BUFFER_BYTES:
+                yield (
+                    f"{key} {size_words(size)} does not fit a map's heap; at most "
+                    f"{size_words(MOST_BUFFER_BYTES)}"
+                )
+        if self.read_size > self.file_size * 2**20:
+            yield (
+                f"read_size {size_words(self.read_size)} is more than file_size "
+                f"{self.file_size} MiB: no read would be whole"
+            )
+        if self.skip_size is not None and "skip" not in self.modes:
+            yield "skip_size is of the mode skip, which is not asked for"
+
+    def _reader_faults(self) -> Iterator[str]:
+        if self.readers and not set(self.modes) & set(READS):
+            yield f"readers is of the modes {', '.join(READS)}, and none of them is asked for"
+        most = max(self.readers, default=0)
+        if most > self.files:
+            yield f"{most} readers of {self.files} files: each file is read by one map"
+
+    def _stored_faults(self) -> Iterator[str]:
+        if self.compression is not None:
+            for mode in self.modes:
+                if mode in POSITIONED or mode == "truncate":
+                    yield (
+                        f"compression {self.compression} and mode {mode}: a compressed stream has "
+                        "no positions; ask for them in two entries of testdfsio"
+                    )
+        if self.erasure_coding is None:
+            return
+        for mode in self.modes:
+            if mode in OWN_DATA:
+                yield (
+                    f"erasure_coding {self.erasure_coding} and mode {mode}: TestDFSIO refuses to "
+                    f"{mode} erasure-coded files"
+                )
+        if self.storage_policy not in (None, *STRIPED_POLICIES):
+            yield (
+                f"erasure_coding and storage_policy {self.storage_policy}: HDFS passes that policy "
+                f"over for erasure-coded files; it heeds {', '.join(STRIPED_POLICIES)}"
+            )
