@@ -93,6 +93,6 @@ class Watch:
         to = self._logs / daemon.node / path.name
         try:
             self._transport.fetch(self._nodes[daemon.node], path, to)
+            return to.read_text(errors="replace").splitlines()
         except FileNotFoundError:
             return []  # it died before it wrote there
-        return to.read_text(errors="replace").splitlines()

@@ -43,7 +43,10 @@ Examples:
     study reap --dry-run
 """,
 )
-out = Console(highlight=False)
+LOG_WIDTH = 132
+"""Columns of what goes to a file or a pipe, where a terminal has its own: no row shall be broken."""
+
+out = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
 err = Console(stderr=True, highlight=False)
 
 Spec = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.")]
@@ -258,7 +261,12 @@ def main() -> None:
         with _errors_shown():
             app()
     except Interrupted as interrupted:
-        err.print(f"stopped by {interrupted}: nothing of the run is left running", markup=False)
+        err.print(
+            f"stopped by {interrupted}: nothing of the run is left running, a trial it was in is "
+            "recorded as incomplete; the same command goes on from there",
+            markup=False,
+            soft_wrap=True,
+        )
         sys.exit(interrupted.exit_code)
 
 

@@ -36,7 +36,9 @@ def study_run(runs: Path, *extra: str) -> Iterator[subprocess.Popen[str]]:
         yield child
     finally:
         child.kill()
-        child.communicate()
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
         study("reap", "--runs", str(runs), runs=runs)
 
 

@@ -90,7 +90,7 @@ class Fake:
         return self.exit_code
 
     def fetch(self, node: Node, path: Path, to: Path) -> None:
-        if not path.exists():
+        if path != to:  # as the local transport: what is in its place is left there
             raise FileNotFoundError(path)
 
 
@@ -140,6 +140,13 @@ def test_what_it_died_of_is_shown_even_if_much_was_logged_after(fake: Fake, tmp_
     with pytest.raises(BringUpError) as caught:
         watching.check_alive()
     assert "no space left" in caught.value.log_tail
+
+
+def test_one_that_died_before_it_logged_anything_is_named_too(fake: Fake, tmp_path: Path) -> None:
+    watching = watch(fake, tmp_path)
+    fake.living.discard("datanode")
+    with pytest.raises(BringUpError, match="datanode died"):
+        watching.check_alive()
 
 
 def test_a_failed_format_is_an_error(fake: Fake, tmp_path: Path) -> None:
