@@ -48,3 +48,10 @@ class TearDownError(StudyError):
     """Something of ours could not be removed, or its removal not proved."""
 
     __str__ = StudyError.__str__
+
+
+@dataclass(eq=False)
+class HostLostError(StudyError):
+    """A host no longer answers: nothing can be said of what runs there."""
+
+    __str__ = StudyError.__str__

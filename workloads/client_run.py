@@ -6,10 +6,13 @@ import time
 
 from cluster.command import Command
 from cluster.errors import StudyError
+from cluster.transport import ProcessId
 from workloads.manifest import ClientRun
 from workloads.workload import Bench
 
 TAIL_LINES = 15
+LOOK_EVERY_S = 5.0
+"""How often, meanwhile, it is looked whether every daemon still runs."""
 
 
 def run_client(bench: Bench, command: Command, timeout_s: float, folder: str = "raw") -> ClientRun:
@@ -23,13 +26,11 @@ def run_client(bench: Bench, command: Command, timeout_s: float, folder: str = "
     process = bench.transport.start(
         node, command, bench.record.root / stdout, bench.record.root / stderr
     )
-    exit_code: int | None
     try:
-        exit_code = bench.transport.wait(process, timeout_s)
-    except TimeoutError:
-        exit_code = None
+        exit_code = _waited(bench, process, timeout_s)
     finally:
         bench.transport.stop(process)  # of what has exited: nothing to do
+        bench.transport.collect(node, bench.record.root / folder)
     return ClientRun(
         name=command.name,
         node=node.name,
@@ -40,6 +41,18 @@ def run_client(bench: Bench, command: Command, timeout_s: float, folder: str = "
         start_epoch_s=start_s,
         end_epoch_s=time.time(),
     )
+
+
+def _waited(bench: Bench, process: ProcessId, timeout_s: float) -> int | None:
+    """Its exit code; None past the limit. StudyError as soon as a daemon it needs has died: a client
+    of a broken cluster may wait for minutes, and its numbers would be worth nothing."""
+    deadline = time.monotonic() + timeout_s
+    while (left_s := deadline - time.monotonic()) > 0:
+        try:
+            return bench.transport.wait(process, min(left_s, LOOK_EVERY_S))
+        except TimeoutError:
+            bench.check_daemons()
+    return None
 
 
 def require_success(bench: Bench, run: ClientRun, what: str) -> None:

@@ -22,6 +22,7 @@ LAST_SAMPLE_PERIODS = 3
 class _Running:
     monitor: Monitor
     host: Host
+    node: Node
     process: ProcessId
     file: Path
     started_s: float
@@ -54,6 +55,7 @@ class Monitors:
         stopped = []
         for running in self._running:
             self._bench.transport.stop(running.process)
+            self._bench.transport.fetch(running.node, running.file, running.file)
             stopped.append(self._describe(running))
         self._running = []
         return tuple(stopped)
@@ -61,15 +63,19 @@ class Monitors:
     def _start(self, monitor: Monitor, host: Host) -> _Running:
         file = self._bench.record.monitor / f"{host.name}.{monitor.kind}.csv"
         cluster = self._bench.cluster
-        command = monitor.command(host.name, str(file), self._period_s, cluster.site.mark)
+        node = _node_on(cluster.topology.nodes, host)
+        transport = self._bench.transport
+        output = str(transport.at(node, file))
+        python = transport.python(node)
+        command = monitor.command(host.name, output, self._period_s, cluster.site.mark, python)
         logs = self._bench.record.root / "logs"
-        process = self._bench.transport.start(
-            _node_on(cluster.topology.nodes, host),
+        process = transport.start(
+            node,
             command,
             logs / f"{host.name}.{monitor.kind}.out",
             logs / f"{host.name}.{monitor.kind}.err",
         )
-        return _Running(monitor, host, process, file, time.time())
+        return _Running(monitor, host, node, process, file, time.time())
 
     def _wait_for_sample(self, running: _Running, after_s: float, deadline: float) -> None:
         while (last := self._last_s(running)) is None or last < after_s:
@@ -84,8 +90,11 @@ class Monitors:
     def _all_past(self, window_end_s: float) -> bool:
         return all((self._last_s(r) or 0) >= window_end_s for r in self._running)
 
-    @staticmethod
-    def _last_s(running: _Running) -> float | None:
+    def _last_s(self, running: _Running) -> float | None:
+        try:
+            self._bench.transport.fetch(running.node, running.file, running.file)
+        except FileNotFoundError:
+            return None
         if not running.file.exists():
             return None
         return running.monitor.last_epoch_s(running.file.read_text(errors="replace"))

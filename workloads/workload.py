@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeVar
 
 from cluster.cluster import Cluster
+from cluster.errors import StudyError
 from cluster.journal import Journal
 from cluster.transport import Transport
 from workloads.manifest import ClientRun, ColdProof
@@ -22,6 +24,21 @@ class Bench:
     transport: Transport
     record: Record
     journal: Journal
+
+    def at(self, path: Path) -> PurePath:
+        """What the client's node calls a path of the record: for the arguments of a client."""
+        return self.transport.at(self.cluster.topology.client, path)
+
+    def check_daemons(self) -> None:
+        """StudyError that names the daemons that no longer run; HostLostError if a host is silent."""
+        dead = self.transport.dead(self.cluster.processes)
+        if dead:
+            names = ", ".join(f"{process.name} on {process.node}" for process in dead)
+            raise StudyError(
+                f"{names} died.",
+                f"build {self.cluster.site.root.name}",
+                "read the daemons' logs below the run's builds folder.",
+            )
 
 
 @dataclass(frozen=True)

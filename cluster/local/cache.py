@@ -1,52 +1,27 @@
-"""Cold reads on this machine: writes settled, block files evicted, physical bytes counted.
+"""Cold reads on a machine: writes settled, files evicted, physical bytes counted. Standard library only.
 
 Without root, and on a kernel shared with others, dropping all caches is no option: the study evicts
 its own block files (posix_fadvise) and proves afterwards, by the DataNodes' own counters of bytes
-that came from the device, that reads were physical.
+that came from the device, that reads were physical. `cluster.cold` asks this of every node.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
-
-from cluster.cluster import Cluster
-from cluster.provider import provider_of
 
 DIRTY_ENOUGH_KIB = 4096
 
 
-@dataclass(frozen=True)
-class Evicted:
-    method: str
-    bytes: int
-
-
-@dataclass(frozen=True)
-class IoCounters:
-    """Bytes from and to devices caused by the cluster's DataNodes since they started (/proc/<pid>/io).
+def io_bytes(pids: Sequence[int]) -> dict[str, int]:
+    """read_bytes and write_bytes of processes since they started (/proc/<pid>/io), summed.
 
     Linux counts a write when its page is dirtied, not when it reaches the disk.
     """
-
-    read_bytes: int
-    written_bytes: int
-
-    @classmethod
-    def read(cls, cluster: Cluster) -> IoCounters:
-        pids = [p.pid for p in cluster.processes if p.name.startswith("datanode")]
-        counters = [_proc_io(pid) for pid in pids]
-        return cls(sum(c["read_bytes"] for c in counters), sum(c["write_bytes"] for c in counters))
-
-    def since(self, earlier: dict[str, int]) -> IoCounters:
-        return IoCounters(
-            self.read_bytes - earlier["read_bytes"], self.written_bytes - earlier["written_bytes"]
-        )
-
-    def to_json(self) -> dict[str, int]:
-        return asdict(self)
+    counters = [_proc_io(pid) for pid in pids]
+    return {key: sum(c[key] for c in counters) for key in ("read_bytes", "write_bytes")}
 
 
 def _proc_io(pid: int) -> dict[str, int]:
@@ -68,14 +43,9 @@ def _unwritten_kib() -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith(wanted))
 
 
-def evict_blocks(cluster: Cluster) -> Evicted:
-    """Drop the cluster's own block files from the page cache; says how many bytes they hold."""
-    total = 0
-    places = provider_of(cluster.topology.provider).places(cluster.site, cluster.topology)
-    for node in cluster.topology.workers:
-        for file in Path(places.data[node.name]).rglob("blk_*"):
-            total += _evict(file)
-    return Evicted("posix_fadvise", total)
+def evict(folder: str) -> int:
+    """Drop the block files below `folder` from the page cache; returns how many bytes they hold."""
+    return sum(_evict(file) for file in Path(folder).rglob("blk_*"))
 
 
 def _evict(file: Path) -> int:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cluster import atomic
-from cluster.cluster import Site
 from cluster.errors import InputError
 from cluster.journal import Journal
 from cluster.marks import MARK_FILE
-from cluster.topology import Node
+
+if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
+    from cluster.cluster import Site
+    from cluster.topology import Node
 
 FOLDER = "density-study"
 
@@ -27,10 +30,17 @@ def make(site: Site, node: Node, journal: Journal) -> Path:
     """Make the node's directory, empty. InputError if the disk cannot be written."""
     path = data_dir(site, node)
     journal.write("intent", act="make-dir", mark=site.mark, path=str(path))
+    make_at(path, site.mark)
+    journal.write("dir-made", mark=site.mark, path=str(path))
+    return path
+
+
+def make_at(path: Path, mark: str) -> None:
+    """Make the marked directory `path`, with a `tmp` in it. InputError as `make`."""
     try:
         path.mkdir(parents=True)
         (path / "tmp").mkdir()
-        atomic.write_text(path / MARK_FILE, site.mark + "\n")
+        atomic.write_text(path / MARK_FILE, mark + "\n")
     except FileExistsError as error:
         raise InputError(
             "it is there already; a build's directory is made anew.",
@@ -43,8 +53,6 @@ def make(site: Site, node: Node, journal: Journal) -> Path:
             str(path),
             "give the host a disk path that you may write.",
         ) from error
-    journal.write("dir-made", mark=site.mark, path=str(path))
-    return path
 
 
 def made(site: Site, journal: Journal) -> list[Path]:
@@ -61,22 +69,37 @@ def made(site: Site, journal: Journal) -> list[Path]:
 def remove(site: Site, journal: Journal) -> None:
     """Remove this build's directories, and the folders above that this leaves empty."""
     for path in made(site, journal):
-        if not _is_ours(path, site):
-            continue
-        # The mark goes last: a removal that was cut short must still be known as ours.
-        for child in path.iterdir():
-            if child.name != MARK_FILE:
-                _remove(child)
-        _remove(path)
-        journal.write("dir-removed", mark=site.mark, path=str(path))
-        _remove_empty_parents(path, site)
+        inside = path.is_relative_to(site.root.absolute())
+        if remove_at(path, site.mark, 1 if inside else len(Path(site.mark).parts) + 1):
+            journal.write("dir-removed", mark=site.mark, path=str(path))
 
 
-def _is_ours(path: Path, site: Site) -> bool:
+def remove_at(path: Path, mark: str, levels: int) -> bool:
+    """Remove `path` if it is the mark's, then up to `levels` folders above that this leaves empty."""
+    if not path.exists() or not _is_ours(path, mark):
+        return False
+    # The mark goes last: a removal that was cut short must still be known as ours.
+    for child in path.iterdir():
+        if child.name != MARK_FILE:
+            _remove(child)
+    _remove(path)
+    with contextlib.suppress(OSError):  # not empty: somebody else's
+        for parent in list(path.parents)[:levels]:
+            parent.rmdir()
+    return True
+
+
+def remove_if_empty(path: Path) -> None:
+    """A folder that somebody has put something into since stays."""
+    with contextlib.suppress(OSError):
+        path.rmdir()
+
+
+def _is_ours(path: Path, mark: str) -> bool:
     """By its mark. Without one it is ours only if it is as empty as an interrupted `make` leaves it."""
-    mark = path / MARK_FILE
-    if mark.exists():
-        return mark.read_text().strip() == site.mark
+    file = path / MARK_FILE
+    if file.exists():
+        return file.read_text().strip() == mark
     return not any(child.name != "tmp" or any(child.iterdir()) for child in path.iterdir())
 
 
@@ -86,11 +109,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def _remove_empty_parents(path: Path, site: Site) -> None:
-    inside = path.is_relative_to(site.root.absolute())
-    levels = 1 if inside else len(Path(site.mark).parts) + 1
-    with contextlib.suppress(OSError):  # not empty: somebody else's
-        for parent in list(path.parents)[:levels]:
-            parent.rmdir()

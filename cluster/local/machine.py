@@ -24,6 +24,11 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
+def available_memory_mib() -> int:
+    """What programs can still get without swapping, as the kernel estimates it."""
+    return int(_line_value(Path("/proc/meminfo"), "MemAvailable").split()[0]) // 1024
+
+
 def describe_disk(path: str) -> dict[str, Any]:
     """Filesystem, device, scheduler and rotational flag of what holds `path`."""
     device, mount, filesystem = _mount_of(Path(path).resolve())

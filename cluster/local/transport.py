@@ -6,16 +6,22 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from cluster import atomic
 from cluster.command import Command
 from cluster.errors import StudyError
 from cluster.journal import Journal
 from cluster.marks import MARK, NODE, child_start_ticks, is_alive
-from cluster.topology import Node
 from cluster.transport import ProcessId
+
+if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
+    from collections.abc import Sequence
+
+    from cluster.topology import Node
 
 _KEPT = ("HOME", "USER", "LOGNAME")
 _POLL_S = 0.05
@@ -30,13 +36,15 @@ class LocalTransport:
         self.journal = journal
         self._children: dict[ProcessId, subprocess.Popen[bytes]] = {}
 
+    @property
+    def same_kernel(self) -> bool:
+        return True
+
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
         """Start `command` in a session of its own. StudyError if it cannot be executed."""
-        for stream in (stdout, stderr):
-            stream.parent.mkdir(parents=True, exist_ok=True)
         named = {"mark": self.mark, "node": node.name, "name": command.name}
         self.journal.write("intent", act="start", argv=list(command.argv), **named)
-        child = self._spawn(node, command, stdout, stderr)
+        child = spawn(self.mark, node.name, command, stdout, stderr)
         # A child that already ended is a zombie now, and keeps its entry in /proc.
         process = ProcessId(node.name, command.name, child.pid, child_start_ticks(child.pid))
         self._children[process] = child
@@ -44,8 +52,14 @@ class LocalTransport:
         self.journal.write("process-started", **named, **fields)
         return process
 
+    def serve(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        return self.start(node, command, stdout, stderr)
+
     def alive(self, process: ProcessId) -> bool:
         return is_alive(process)
+
+    def dead(self, processes: Sequence[ProcessId]) -> list[ProcessId]:
+        return [process for process in processes if not is_alive(process)]
 
     def wait(self, process: ProcessId, timeout_s: float) -> int:
         """Exit code, negative for a signal. TimeoutError past the limit."""
@@ -70,32 +84,51 @@ class LocalTransport:
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, to)
 
-    def _spawn(
-        self, node: Node, command: Command, stdout: Path, stderr: Path
-    ) -> subprocess.Popen[bytes]:
-        try:
-            with stdout.open("ab") as out, stderr.open("ab") as err:
-                return subprocess.Popen(
-                    command.argv,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    env=self._environment(node, command),
-                    cwd=command.cwd,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            raise StudyError(
-                f"{command.argv[0]} cannot be executed: {error.strerror}.",
-                f"{command.name} on node {node.name!r}",
-                "check that the file exists and may be executed.",
-            ) from error
+    def collect(self, node: Node, folder: Path) -> None:
+        """Nothing to do: it was written there."""
 
-    def _environment(self, node: Node, command: Command) -> dict[str, str]:
-        """Clean: what the user's shell exports must not reach what is measured."""
-        kept = {key: os.environ[key] for key in _KEPT if key in os.environ}
-        clean = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
-        return {**kept, **clean, NODE: node.name, **command.env, MARK: self.mark}
+    def at(self, node: Node, path: Path) -> Path:
+        return path
+
+    def python(self, node: Node) -> tuple[str, ...]:
+        return (sys.executable,)
+
+    def act(self, node: Node, name: str, *arguments: Any) -> Any:
+        from cluster.acts import ACTS  # which imports this module
+
+        return ACTS[name](*arguments)
+
+
+def spawn(
+    mark: str, node: str, command: Command, stdout: Path, stderr: Path
+) -> subprocess.Popen[bytes]:
+    """Start `command` in a session of its own, marked. StudyError if it cannot be executed."""
+    for stream in (stdout, stderr):
+        stream.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with stdout.open("ab") as out, stderr.open("ab") as err:
+            return subprocess.Popen(
+                command.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=environment(mark, node, command),
+                cwd=command.cwd,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise StudyError(
+            f"{command.argv[0]} cannot be executed: {error.strerror}.",
+            f"{command.name} on node {node!r}",
+            "check that the file exists and may be executed.",
+        ) from error
+
+
+def environment(mark: str, node: str, command: Command) -> dict[str, str]:
+    """Clean: what the user's shell exports must not reach what is measured."""
+    kept = {key: os.environ[key] for key in _KEPT if key in os.environ}
+    clean = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
+    return {**kept, **clean, NODE: node, **command.env, MARK: mark}
 
 
 def stop_all(processes: list[ProcessId], grace_s: float) -> None:

@@ -89,9 +89,12 @@ def test_status_of_a_run_under_way(spec: Path) -> None:
 
 
 def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    run = runs.open_run(spec, owner_pid=ended.pid)
-    ended.wait()
+    owner = subprocess.Popen(["sleep", "60"])
+    try:
+        run = runs.open_run(spec, owner_pid=owner.pid)
+    finally:
+        owner.kill()
+        owner.wait()
     assert f"{run.id}: interrupted" in study("status")
     assert "study reap" in study("status")
 

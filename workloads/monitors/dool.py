@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from cluster.command import Command
 from workloads.monitors.dool_header import (
@@ -37,7 +36,14 @@ class Dool:
 
     kind = "dool"
 
-    def command(self, host: str, output: str, period_s: float, mark: str) -> Command:
+    def command(
+        self,
+        host: str,
+        output: str,
+        period_s: float,
+        mark: str,
+        python: Sequence[str] = (sys.executable,),
+    ) -> Command:
         """Writes `output` until TERM, a flushed line a period. dool takes whole seconds.
 
         `--bytes`: without it disk and network come in bits. Without a terminal no column is cut off;
@@ -45,12 +51,11 @@ class Dool:
         """
         if period_s != int(period_s) or period_s < 1:
             raise ValueError(f"dool samples at whole seconds, not every {period_s} s")
-        dool = Path(sys.executable).parent / "dool"  # a script that names its own interpreter
         stats = ("-T", "--time", "--cpu", "--disk", "--io", "--net", "--mem")
         quiet = ("--bytes", "--noupdate", "--nocolor", "--noheaders")
         return Command(
             name=f"monitor-{self.kind}-{host}",
-            argv=(str(dool), *stats, *quiet, "--output", output, str(int(period_s))),
+            argv=(*python, "-m", "dool", *stats, *quiet, "--output", output, str(int(period_s))),
             env={"STUDY_MARK": mark, "STUDY_NODE": "monitor", "COLUMNS": "500", "TZ": "UTC"},
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from cluster.command import Command
@@ -14,10 +15,13 @@ class Monitor(Protocol):
     @property
     def kind(self) -> str: ...
 
-    def command(self, host: str, output: str, period_s: float, mark: str) -> Command:
+    def command(
+        self, host: str, output: str, period_s: float, mark: str, python: Sequence[str]
+    ) -> Command:
         """The process that writes `output` until it gets TERM.
 
         period_s: seconds from one sample to the next. mark: of the build whose processes it watches.
+        python: begin of a command line that runs Python modules on that host (`Transport.python`).
         """
         ...
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cluster.command import Command
@@ -69,11 +69,18 @@ class NodeCpu:
 
     kind = "nodecpu"
 
-    def command(self, host: str, output: str, period_s: float, mark: str) -> Command:
+    def command(
+        self,
+        host: str,
+        output: str,
+        period_s: float,
+        mark: str,
+        python: Sequence[str] = (sys.executable,),
+    ) -> Command:
         return Command(
             name=f"monitor-{self.kind}-{host}",
             argv=(
-                *(sys.executable, "-m", "workloads.monitors.nodecpu_sampler"),
+                *(*python, "-m", "workloads.monitors.nodecpu_sampler"),
                 *("--host", host, "--period", str(period_s), "--output", output, "--mark", mark),
             ),
             env={"STUDY_MARK": mark, "STUDY_NODE": "monitor"},

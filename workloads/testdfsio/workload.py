@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from cluster.client import hadoop_command
+from cluster.cold import IoCounters, evict_blocks, settle_writes
 from cluster.command import Command
 from cluster.hdfs import Hdfs
-from cluster.local.cache import IoCounters, evict_blocks, settle_writes
 from workloads.client_run import require_success, run_client
 from workloads.manifest import ClientRun, ColdProof
 from workloads.testdfsio.amount import distinct_bytes
@@ -39,19 +39,21 @@ class TestDfsio:
         data.clear_results()
         for history in hdfs.job_histories():
             hdfs.delete(history)
-        settle_writes()
-        evicted = evict_blocks(bench.cluster)
+        settle_writes(bench.cluster, bench.transport)
+        evicted = evict_blocks(bench.cluster, bench.transport)
         return Prepared(
             data_set_mib=setting.data_mib,
             cold=ColdProof(method=evicted.method, evicted_bytes=evicted.bytes),
-            state={"io": IoCounters.read(bench.cluster).to_json()},
+            state={"io": IoCounters.read(bench.cluster, bench.transport).to_json()},
         )
 
     def run(self, bench: Bench, setting: DfsioSetting) -> tuple[ClientRun, ...]:
         return (run_client(bench, _command(bench, setting, NAME), TIMEOUT_S),)
 
     def collect(self, bench: Bench, setting: DfsioSetting, prepared: Prepared) -> Collected:
-        spent = IoCounters.read(bench.cluster).since(prepared.state["io"] if prepared.state else {})
+        spent = IoCounters.read(bench.cluster, bench.transport).since(
+            prepared.state["io"] if prepared.state else {}
+        )
         hdfs = Hdfs(bench.cluster)
         raw = bench.record.raw
         data = DataSet(hdfs, setting)
@@ -78,13 +80,14 @@ class TestDfsio:
         """Write the files that the setting works on, into its own folder."""
         data.delete()
         write = setting.model_copy(update={"mode": "write", "read_size_bytes": DEFAULT_READ_BYTES})
-        command = _command(bench, write, PREPARE, data.base)
+        command = _command(bench, write, PREPARE, data.base, "logs")
         run = run_client(bench, command, TIMEOUT_S, folder="logs")
         require_success(bench, run, "writing the files to work on")
-        (bench.record.raw / f"{PREPARE}.log").rename(bench.record.root / "logs" / f"{PREPARE}.log")
 
 
-def _command(bench: Bench, setting: DfsioSetting, name: str, base: str | None = None) -> Command:
+def _command(
+    bench: Bench, setting: DfsioSetting, name: str, base: str | None = None, kept: str = "raw"
+) -> Command:
     folder = base or DataSet(Hdfs(bench.cluster), setting).base
-    result_file = str(bench.record.raw / f"{name}.log")
+    result_file = str(bench.at(bench.record.root / kept / f"{name}.log"))
     return hadoop_command(bench.cluster, name, MAIN, job_arguments(setting, folder, result_file))

@@ -35,6 +35,7 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
         exit_code = None
     finally:
         transport.stop(process)
+        transport.collect(node, logs)
     if exit_code != 0:
         raise BringUpError(
             "no row could be written to HBase and read back.",

@@ -84,7 +84,7 @@ class Ycsb:
     def _client(
         self, bench: Bench, setting: YcsbSetting, name: str, folder: str, timeout_s: float
     ) -> ClientRun:
-        hdr_prefix = str(bench.record.root / folder / f"{name}-")
+        hdr_prefix = str(bench.at(bench.record.root / folder / f"{name}-"))
         command = java_command(
             bench.cluster,
             name,

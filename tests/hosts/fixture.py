@@ -1,0 +1,205 @@
+"""`Hosts`: the lab as a test uses it. All of it is gone when this process is, however it ends."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.hosts.host import BOUND, UID, USER
+from tests.hosts.lab import address_of
+
+ROOT = Path(__file__).parents[2]
+CLONE_NEWNET = 0x40000000
+PR_SET_PDEATHSIG = 1
+SUDO_RULE = (
+    r"study ALL=(root) NOPASSWD: /usr/bin/systemd-run ^--quiet --collect --uid=study "
+    r"--unit=density-study-[A-Za-z0-9.-]+\.service --description=[A-Za-z0-9_./-]+ "
+    r"--property=CPUAccounting=yes --property=MemoryAccounting=yes --property=IOAccounting=yes "
+    r"-- .*$" + "\n"
+)
+
+
+class Hosts:
+    """`folder`/<name>/ is a host's disk. `known_hosts` and `identity` are what a user would have."""
+
+    def __init__(self, folder: Path, names: list[str]) -> None:
+        self.folder = folder
+        self.names = names
+        self.addresses = {name: address_of(index) for index, name in enumerate(names)}
+        self.identity = folder / "identity"
+        self.known_hosts = folder / "known_hosts"
+        _keygen(self.identity)
+        for name in names:
+            self._furnish(name)
+        self.known_hosts.write_text(
+            "".join(
+                f"{self.addresses[name]} {_public(folder / name / 'etc' / 'ssh' / 'host_key')}\n"
+                for name in names
+            )
+        )
+        self.lab = subprocess.Popen(
+            [
+                *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
+                *(sys.executable, "-m", "tests.hosts.lab", str(folder), *names),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            preexec_fn=_end_with_parent,
+        )
+        self._told("up")
+        with self.inside():
+            for name in names:
+                self.wait_for_ssh(name)
+
+    def close(self) -> None:
+        self.lab.kill()
+        self.lab.wait()
+
+    def kill(self, name: str) -> None:
+        self._tell("kill", name)
+
+    def boot(self, name: str) -> None:
+        self._tell("boot", name)
+        with self.inside():
+            self.wait_for_ssh(name)
+
+    def cut(self, name: str) -> None:
+        self._tell("cut", name)
+
+    def mend(self, name: str) -> None:
+        self._tell("mend", name)
+
+    @property
+    def enter(self) -> tuple[str, ...]:
+        """Begin of a command line that runs in the hosts' network: what a controller does."""
+        return ("nsenter", f"--net={self._net}", "--")
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """This thread, and what it starts, in the hosts' network."""
+        with Path("/proc/thread-self/ns/net").open() as own, Path(self._net).open() as theirs:
+            _setns(theirs.fileno())
+            try:
+                yield
+            finally:
+                _setns(own.fileno())
+
+    def on(self, name: str, *argv: str) -> str:
+        """Output of a command run as root on a host, past SSH."""
+        done = subprocess.run(
+            ["nsenter", f"--target={self.first_process(name)}", "--all", "--", *argv],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def first_process(self, name: str) -> int:
+        """Of the host, as this machine numbers it."""
+        wanted = f"tests.hosts.host {name} "
+        for pid in _below(self.lab.pid):
+            line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            if wanted in line and not line.startswith("unshare"):
+                return pid
+        raise LookupError(name)
+
+    def wait_for_ssh(self, name: str) -> None:
+        deadline = time.monotonic() + 15
+        while True:
+            try:
+                with socket.create_connection((self.addresses[name], 22), timeout=1):
+                    return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    @property
+    def _net(self) -> str:
+        children = Path(f"/proc/{self.lab.pid}/task/{self.lab.pid}/children").read_text().split()
+        return f"/proc/{children[0]}/ns/net"
+
+    def _tell(self, verb: str, name: str) -> None:
+        assert self.lab.stdin is not None
+        self.lab.stdin.write(f"{verb} {name}\n".encode())
+        self.lab.stdin.flush()
+        self._told("done")
+
+    def _told(self, wanted: str) -> None:
+        assert self.lab.stdout is not None
+        said = self.lab.stdout.readline().decode().strip()
+        if said != wanted:
+            raise RuntimeError(f"the lab said {said!r}, not {wanted!r}")
+
+    def _furnish(self, name: str) -> None:
+        folder = self.folder / name
+        etc = folder / "etc"
+        etc.mkdir(parents=True)
+        for part in BOUND:
+            (folder / part).mkdir()
+        for part in ("tmp", "var-tmp"):
+            (folder / part).chmod(0o1777)
+        home = folder / "home" / USER
+        (home / ".ssh").mkdir(parents=True)
+        shutil.copy(f"{self.identity}.pub", home / ".ssh" / "authorized_keys")
+        for path in (home, home / ".ssh", home / ".ssh" / "authorized_keys", folder / "disk"):
+            os.chown(path, UID, UID)
+        for file in ("passwd", "group", "shadow", "sudoers"):
+            shutil.copy(f"/etc/{file}", etc / file)
+        _append(etc / "passwd", f"{USER}:x:{UID}:{UID}::/home/{USER}:/bin/bash\n")
+        _append(etc / "group", f"{USER}:x:{UID}:\n")
+        _append(etc / "shadow", f"{USER}:*:20000:0:99999:7:::\n")
+        (etc / "sudoers").chmod(0o640)
+        _append(etc / "sudoers", SUDO_RULE)
+        (etc / "sudoers").chmod(0o440)
+        (etc / "resolv.conf").write_text("")
+        (etc / "hosts").write_text(
+            "127.0.0.1 localhost\n"
+            + "".join(f"{address} {host}\n" for host, address in self.addresses.items())
+        )
+        (etc / "ssh").mkdir()
+        _keygen(etc / "ssh" / "host_key")
+        (etc / "ssh" / "sshd_config").write_text(
+            "HostKey /etc/ssh/host_key\nPidFile none\nUsePAM no\nUseDNS no\n"
+            "PasswordAuthentication no\nPermitRootLogin no\nMaxStartups 50:30:100\n"
+            "Subsystem sftp internal-sftp\n"
+        )
+
+
+def _below(pid: int) -> Iterator[int]:
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        yield int(child)
+        yield from _below(int(child))
+
+
+def _append(file: Path, text: str) -> None:
+    with file.open("a") as stream:
+        stream.write(text)
+
+
+def _keygen(path: Path) -> None:
+    argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(path)]
+    subprocess.run(argv, check=True)
+
+
+def _public(path: Path) -> str:
+    return " ".join(Path(f"{path}.pub").read_text().split()[:2])
+
+
+def _setns(descriptor: int) -> None:
+    if ctypes.CDLL(None, use_errno=True).setns(descriptor, CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "setns")
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

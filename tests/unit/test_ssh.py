@@ -1,0 +1,121 @@
+"""SSH without a server: options, host keys, the toolkit, and an agent run as a plain process."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from cluster.errors import InputError
+from cluster.marks import marked
+from cluster.ssh.known_hosts import write_known_hosts
+from cluster.ssh.options import IDENTITY, identity_file, ssh_options
+from cluster.ssh.target import Target, target_from_json, target_to_json
+from cluster.ssh.toolkit import TOOLKIT, toolkit
+from cluster.ssh.units import run_argv, unit_name
+from cluster.ssh.wire import failure, raise_failure
+
+TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"
+
+
+def test_host_keys_are_strict_and_from_the_studys_file_alone() -> None:
+    options = ssh_options(TARGET, {})
+    assert {
+        "StrictHostKeyChecking=yes",
+        "UserKnownHostsFile=/runs/s/known_hosts",
+        "GlobalKnownHostsFile=/dev/null",
+        "BatchMode=yes",
+        "ForwardAgent=no",
+    } <= set(options)
+    assert options[:2] == ("-F", "/dev/null")
+
+
+def test_a_target_holds_no_secret_and_survives_the_journal() -> None:
+    assert target_from_json(json.loads(json.dumps(target_to_json(TARGET)))) == TARGET
+    assert "identity" not in target_to_json(TARGET)
+
+
+def test_a_private_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("secret")
+    key.chmod(0o640)
+    with pytest.raises(InputError, match="may be read by others"):
+        identity_file({IDENTITY: str(key)})
+    key.chmod(0o600)
+    assert identity_file({IDENTITY: str(key)}) == key
+    assert identity_file({}) is None
+    with pytest.raises(InputError, match="cannot be read"):
+        identity_file({IDENTITY: str(tmp_path / "none")})
+
+
+def test_known_hosts_of_a_study_hold_its_hosts_alone(tmp_path: Path) -> None:
+    source, own = tmp_path / "all", tmp_path / "own"
+    source.write_text(f"192.0.2.11 {KEY}\nother.example {KEY}\n[192.0.2.12]:2222 {KEY}\n")
+    write_known_hosts(source, [("192.0.2.11", 22), ("192.0.2.12", 2222)], own)
+    assert own.read_text() == f"192.0.2.11 {KEY}\n[192.0.2.12]:2222 {KEY}\n"
+    with pytest.raises(InputError, match=r"no host key of 192\.0\.2\.13"):
+        write_known_hosts(source, [("192.0.2.13", 22)], own)
+    with pytest.raises(InputError, match="no such file"):
+        write_known_hosts(tmp_path / "none", [("192.0.2.13", 22)], own)
+
+
+def test_the_toolkit_is_the_same_bytes_again() -> None:
+    first = toolkit()
+    toolkit.cache_clear()
+    assert toolkit() == first
+    names = zipfile.ZipFile(io.BytesIO(first)).namelist()
+    assert "cluster/ssh/agent.py" in names and "dool/__main__.py" in names
+
+
+def test_the_agent_needs_the_standard_library_alone(tmp_path: Path) -> None:
+    """-S: no site-packages, so that anything else would be an ImportError."""
+    own = f"test/{os.getpid()}-{tmp_path.name}"
+    (tmp_path / TOOLKIT).write_bytes(toolkit())
+    place = str(tmp_path / TOOLKIT)
+    boot = f"import sys; sys.path.insert(0, {place!r}); from cluster.ssh.agent import main; main()"
+    command = {"name": "d", "argv": ["/bin/sh", "-c", "exit 3"], "env": {}, "cwd": None}
+    out = str(tmp_path / "out")
+    requests = [
+        ["act", "clock", []],
+        ["start", own, "w1", command, out, out],
+        ["read", str(tmp_path / "none"), 0, 10],
+        ["act", "no-such-act", []],
+        ["act", "check-free", [[["127.0.0.1", 65535]]]],
+    ]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", boot],
+        input="".join(json.dumps(one) + "\n" for one in requests),
+        capture_output=True, text=True, cwd="/", check=True,
+    )  # fmt: skip
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers[0] == {"ok": "ready"}
+    assert answers[1]["ok"] > 1e9
+    assert len(answers[2]["ok"]) == 2
+    assert answers[3]["error"] == "FileNotFoundError"
+    assert answers[4]["error"] == "other"
+    assert answers[5] == {"ok": None}
+    assert marked(own) == []
+
+
+def test_errors_keep_their_fields_over_the_wire() -> None:
+    with pytest.raises(InputError) as caught:
+        raise_failure(failure(InputError("taken.", "port 1", "free it.")), "host 'h1'")
+    assert caught.value.where == "host 'h1', port 1"
+    with pytest.raises(TimeoutError):
+        raise_failure(failure(TimeoutError("late")), "h1")
+
+
+def test_a_units_command_is_what_the_sudo_rule_allows() -> None:
+    unit = unit_name("study-1/20261121T000000Z/b1-v0", "w1", "datanode")
+    assert unit == "density-study-study-1-20261121T000000Z-b1-v0-w1-datanode.service"
+    argv = run_argv("study", unit, "study-1/r/b", ("java", "--version"))
+    assert argv[:3] == ("sudo", "-n", "/usr/bin/systemd-run")
+    assert argv[argv.index("--") + 1 :] == ("java", "--version")
+    assert "--uid=study" in argv and "--property=IOAccounting=yes" in argv
