@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cluster.errors import BringUpError, StudyError
+from dags import capacity_command
 
 if TYPE_CHECKING:
     from dags.running import RunEnd
@@ -40,9 +41,11 @@ Examples:
     study run workloads/studies/quickstart.yaml --set blocks=2
     study status
     study report runs/quickstart/20261120T201530Z
+    study capacity fit --points points.csv -o model.json
     study reap --dry-run
 """,
 )
+app.add_typer(capacity_command.app)
 LOG_WIDTH = 132
 """Columns of what goes to a file or a pipe, where a terminal has its own: no row shall be broken."""
 

@@ -1,0 +1,194 @@
+"""`Point`: one measured value, and the reader of points.csv.
+
+Columns: group, hosts, vms_per_host, medium, value, unit, repetition. Three more may follow: `load` (the
+rate achieved while a latency or a utilization was measured, things a second), `percentile` (makes a
+time a latency) and `operation` (of a latency: READ, SCAN, ...). A lone job's time needs none.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from analysis.capacity.unit import Unit, parse_unit
+from cluster.errors import InputError
+
+COLUMNS = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition")
+NEEDED = COLUMNS[:-1]
+Quantity = Literal["time", "rate", "latency", "utilization"]
+Arm = tuple[str, str, int]
+"""Group, medium, VMs per host: what one curve over hosts belongs to."""
+
+
+class Point(BaseModel):
+    """`value` in the unit of its quantity: seconds, things a second, or percent of the hosts' cores."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    group: str
+    hosts: int = Field(ge=1)
+    vms_per_host: int = Field(ge=0, description="0: the bare host")
+    medium: str
+    quantity: Quantity
+    value: float = Field(gt=0)
+    unit: str = Field(description="canonical: s, ops/s, MiB/s, percent")
+    repetition: int
+    load: float | None = Field(None, description="things a second, achieved meanwhile")
+    percentile: float | None = None
+    operation: str = ""
+    source: str = ""
+
+    @property
+    def arm(self) -> Arm:
+        return (self.group, self.medium, self.vms_per_host)
+
+    @property
+    def work_time_s(self) -> float:
+        """Seconds for one thing: a time as it is, a rate turned over. Small is good."""
+        return 1.0 / self.value if self.quantity == "rate" else self.value
+
+
+def read_points(path: Path) -> tuple[Point, ...]:
+    """The points of a CSV file. InputError with line and column for anything that is no point."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"the points cannot be read: {error}.", str(path), "name a CSV file of measured points."
+        ) from error
+    return parse_points(text, str(path))
+
+
+def parse_points(text: str, where: str) -> tuple[Point, ...]:
+    """As `read_points`, from text. `where` names it in errors."""
+    reader = csv.DictReader(StringIO(text, newline=""), skipinitialspace=True)
+    names = [(name or "").strip().lower() for name in reader.fieldnames or ()]
+    reader.fieldnames = names
+    missing = [name for name in NEEDED if name not in names]
+    if missing:
+        raise InputError(
+            f"the column {missing[0]!r} is missing.",
+            f"{where}, line 1",
+            f"give the columns {', '.join(COLUMNS)}.",
+        )
+    seen: dict[tuple[object, ...], int] = defaultdict(int)
+    points = [
+        _Line(row, f"{where}, line {reader.line_num}").point(seen)
+        for row in reader
+        if any((cell or "").strip() for cell in row.values() if isinstance(cell, str))
+    ]
+    if not points:
+        raise InputError("there is not one point in it.", where, "give at least 3 host counts.")
+    check_units(points, where)
+    return tuple(points)
+
+
+@dataclass(frozen=True)
+class _Line:
+    row: Mapping[str, str | None]
+    where: str
+
+    def point(self, seen: dict[tuple[object, ...], int]) -> Point:
+        unit = self._unit()
+        load, percentile = self._optional("load"), self._optional("percentile")
+        quantity = self._quantity(unit, load, percentile)
+        group, medium = self._text("group"), self._cell("medium") or "unknown"
+        hosts, vms = self._whole("hosts", 1), self._whole("vms_per_host", 0)
+        cell = (group, medium, hosts, vms, quantity, percentile, load, self._cell("operation"))
+        seen[cell] += 1
+        return Point(
+            group=group,
+            hosts=hosts,
+            vms_per_host=vms,
+            medium=medium,
+            quantity=quantity,
+            value=self._positive("value") * unit.factor,
+            unit=unit.canonical,
+            repetition=seen[cell],
+            load=load,
+            percentile=percentile,
+            operation=self._cell("operation"),
+            source=self.where,
+        )
+
+    def _cell(self, name: str) -> str:
+        return (self.row.get(name) or "").strip()
+
+    def _text(self, name: str) -> str:
+        if not self._cell(name):
+            raise self._error(name, "is empty")
+        return self._cell(name)
+
+    def _unit(self) -> Unit:
+        try:
+            return parse_unit(self._text("unit"))
+        except ValueError as error:
+            raise InputError(f"{error}.", self.where, "write a unit that is known.") from error
+
+    def _quantity(self, unit: Unit, load: float | None, percentile: float | None) -> Quantity:
+        if percentile is not None and not 0 < percentile < 100:
+            raise self._error("percentile", "must lie between 0 and 100")
+        if unit.kind == "time":
+            return "time" if percentile is None else "latency"
+        if unit.kind == "percent":
+            if load is None:
+                raise self._error("load", "is empty, and a utilization means nothing without it")
+            return "utilization"
+        return "rate"
+
+    def _whole(self, name: str, least: int) -> int:
+        number = self._number(name)
+        if number != int(number) or number < least:
+            raise self._error(name, f"is {self._cell(name)!r}, not a whole number from {least} on")
+        return int(number)
+
+    def _positive(self, name: str) -> float:
+        number = self._number(name)
+        if number <= 0:
+            raise self._error(name, f"is {self._cell(name)!r}; it must be more than 0")
+        return number
+
+    def _optional(self, name: str) -> float | None:
+        return self._positive(name) if self._cell(name) else None
+
+    def _number(self, name: str) -> float:
+        try:
+            number = float(self._text(name))
+        except ValueError as error:
+            raise self._error(name, f"is {self._cell(name)!r}, not a number") from error
+        if not math.isfinite(number):
+            raise self._error(name, f"is {self._cell(name)!r}, not a finite number")
+        return number
+
+    def _error(self, name: str, fault: str) -> InputError:
+        return InputError(
+            f"{name} {fault}.", self.where, "correct the line, or leave the measurement out."
+        )
+
+
+def check_units(points: Iterable[Point], where: str) -> None:
+    """InputError if a group mixes units: times with rates, or MiB/s with ops/s."""
+    units: dict[str, dict[str, Point]] = defaultdict(dict)
+    for point in points:
+        if point.quantity in ("time", "rate"):
+            units[point.group].setdefault(point.unit, point)
+    for group, found in units.items():
+        if len(found) > 1:
+            raise InputError(
+                f"group {group!r} mixes units: {', '.join(sorted(found))}.",
+                where,
+                "one group has one unit; give a group of its own to each kind of number.",
+            )
+
+
+def sizes(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points that curves over hosts and densities are made of: times and rates."""
+    return tuple(point for point in points if point.quantity in ("time", "rate"))

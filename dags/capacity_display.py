@@ -1,0 +1,106 @@
+"""What `study capacity` prints, as rich tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from analysis.capacity.goals import Goal
+from analysis.capacity.hold_out import Miss
+from analysis.capacity.model import Model
+
+SHOWN_MISSES = 10
+SHOWN_EXCUSES = 12
+
+
+def model_page(model: Model) -> RenderableType:
+    """The fitted curves, with their domains and errors, and what could not be fitted."""
+    parts: list[RenderableType] = [Text(f"{len(model.points)} points of {_several(model.sources)}")]
+    if model.scaling:
+        parts.append(_scaling(model))
+    if model.density:
+        parts.append(_density(model))
+    if model.utilization or model.latency:
+        parts.append(_load(model))
+    parts += [
+        Text(f"interaction of hosts and density, {one.group} on {one.medium}: {one.answer}"
+             + ("" if one.p is None else f" (p = {one.p:.2g})"))
+        for one in model.interactions
+    ]  # fmt: skip
+    parts += [
+        Text(f"not fitted: {excuse}", style="yellow") for excuse in model.excuses[:SHOWN_EXCUSES]
+    ]
+    left = len(model.excuses) - SHOWN_EXCUSES
+    if left > 0:
+        parts.append(Text(f"and {left} more, in the model's excuses", style="yellow"))
+    return Group(*parts)
+
+
+def _several(sources: Sequence[str]) -> str:
+    return ", ".join(sources) or "nowhere"
+
+
+def _scaling(model: Model) -> Table:
+    table = Table("group", "medium", "VMs/host", "a, s", "b, s", "c, s", "hosts", "90 % inside", "above",
+                  title="T(n) = a + b/n + c n", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+    for one in model.scaling:
+        table.add_row(
+            one.group, one.medium, str(one.vms_per_host),
+            f"{one.a_s:.3g}", f"{one.b_s:.3g}", f"{one.c_s:.3g}",
+            f"{one.smallest_hosts} to {one.largest_hosts} ({len(one.cells)})",
+            f"± {one.error.inside:.0%}", f"± {one.error.above:.0%}",
+        )  # fmt: skip
+    return table
+
+
+def _density(model: Model) -> Table:
+    table = Table("group", "medium", "hosts", "g, 1/s", "alpha", "beta", "densities", "",
+                  title="X(v) = g v / (1 + alpha (v-1) + beta v (v-1))",
+                  title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+    for one in model.density:
+        flags = ["superlinear"] if one.superlinear else []
+        flags += [] if one.beta_fitted else ["beta not fitted"]
+        table.add_row(
+            one.group, one.medium, str(one.hosts), f"{one.g_per_s:.4g}", f"{one.alpha:.3f}",
+            f"{one.beta:.4f}", ", ".join(str(cell.x) for cell in one.cells), ", ".join(flags),
+        )  # fmt: skip
+    return table
+
+
+def _load(model: Model) -> Table:
+    table = Table("group", "medium", "hosts", "VMs/host", "law", "fitted up to",
+                  title="under load", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+    for one in model.utilization:
+        law = f"CPU % = {one.idle_percent:.1f} + {one.percent_per_rate:.3g} X"
+        table.add_row(one.group, one.medium, str(one.hosts), str(one.vms_per_host), law,
+                      f"X = {one.largest_rate:.4g}/s")  # fmt: skip
+    for curve in model.latency:
+        law = (f"{curve.operation} p{curve.percentile:g} = {1e3 * curve.service_s:.3g} ms, "
+               f"k = {curve.factor:.2g}, c = {curve.servers:g}").strip()  # fmt: skip
+        table.add_row(curve.group, curve.medium, str(curve.hosts), str(curve.vms_per_host), law,
+                      f"rho = {curve.largest_rho:.2f}")  # fmt: skip
+    return table
+
+
+def check_page(misses: Sequence[Miss], goals: Sequence[Goal], mode: str) -> RenderableType:
+    """The goals with their outcomes, and the worst misses."""
+    table = Table("goal", "found", "wanted", "outcome",
+                  title=f"hold-out by {mode}: {len(misses)} cells",
+                  title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+    styles = {"met": "green", "missed": "bold red", "unknown": "yellow", "printed": ""}
+    for goal in goals:
+        table.add_row(
+            goal.name, goal.value, goal.goal, Text(goal.outcome, style=styles[goal.outcome])
+        )
+    worst = Table("group", "medium", "hosts", "VMs/host", "measured, s", "predicted, s", "90 % interval, s",
+                  "error", title="largest misses", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+    for miss in sorted(misses, key=lambda one: -one.error)[:SHOWN_MISSES]:
+        worst.add_row(
+            miss.group, miss.medium, str(miss.hosts), str(miss.vms_per_host), f"{miss.measured_s:.4g}",
+            f"{miss.predicted_s:.4g}", f"{miss.low_s:.4g} to {miss.high_s:.4g}", f"{miss.error:.1%}",
+        )  # fmt: skip
+    return Group(table, worst)
