@@ -13,7 +13,7 @@ from typing import Any, get_args
 import pandas as pd
 import yaml
 
-from analysis import tables
+from analysis import read_series, tables
 from analysis.answer import answer
 from analysis.caveats import caveats
 from analysis.disclosure import merge
@@ -37,6 +37,8 @@ from workloads.plan import read_plan
 from workloads.record import closed_records
 
 SUMMARY = "summary.json"
+DATA_DOCS = "data_docs/index.html"
+"""Great Expectations' pages, beside the report."""
 _ORDER = {name: place for place, name in enumerate(get_args(MetricName))}
 
 
@@ -79,6 +81,8 @@ def summarise(run_root: Path, now_s: float) -> Summary:
             now_s,
         ),
         disclosure=disclosure,
+        series=read_series.trial_series(run_root, [trial.trial for trial in trials]),
+        data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
     )
 
 
@@ -93,20 +97,34 @@ class _Run:
     verdicts: pd.DataFrame
     metrics: pd.DataFrame
     setting_metrics: pd.DataFrame
+    usd_per_hour: Mapping[str, float]
 
     @classmethod
     def read(cls, run_root: Path) -> _Run:
         closed = closed_records(run_root / "records")
         manifests = tuple(sorted(closed.values(), key=lambda manifest: manifest.order))
         topologies = [topology_from_json(manifest.topology) for manifest in manifests]
+        trials = read_table(run_root, tables.TRIALS).sort_values("order")
+        verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
+        steady = read_series.steadiness(run_root)
+        valid = trials[trials["trial"].map(verdicts["verdict"]) == "valid"]
+        valid = valid[["trial", "topology", "setting", "block", "build"]]
         return cls(
             manifests=manifests,
             topologies={topology.name: topology for topology in topologies},
             labels=labels({m.setting_id: m.setting for m in manifests}),
-            trials=read_table(run_root, tables.TRIALS).sort_values("order"),
-            verdicts=read_table(run_root, tables.VERDICTS).set_index("trial"),
-            metrics=read_table(run_root, tables.METRICS),
-            setting_metrics=read_table(run_root, tables.SETTING_METRICS),
+            trials=trials,
+            verdicts=verdicts,
+            metrics=read_series.with_rows(
+                tables.METRICS, read_table(run_root, tables.METRICS), steady
+            ),
+            setting_metrics=read_series.with_rows(
+                tables.SETTING_METRICS,
+                read_table(run_root, tables.SETTING_METRICS),
+                read_series.setting_steadiness(steady, valid),
+                read_series.price_performance(run_root),
+            ),
+            usd_per_hour=read_series.usd_per_hour(run_root),
         )
 
 
@@ -128,6 +146,7 @@ def _trials(run: _Run) -> tuple[TrialSummary, ...]:
             reasons=tuple(run.verdicts.loc[row["trial"], "reasons"]),
             measure_s=_number(row["measure_s"]),
             metrics=_metrics(metrics.get(row["trial"])),
+            warm_up_s=_number(row["warm_up_s"]),
         )
         for row in run.trials.to_dict("records")
     )
@@ -166,6 +185,7 @@ def _setting(
         label=run.labels[row["setting"]],
         n_builds=n_builds,
         metrics=_metrics(metrics),
+        usd_per_hour=run.usd_per_hour.get(topology.name),
     )
 
 
