@@ -18,6 +18,12 @@ TRIALS = Table(
         column("seed", "long", "seed of the trial"),
         column("state", "string", "complete, failed or incomplete"),
         column("state_reasons", "strings", "why it is not complete"),
+        column(
+            "cost_pair",
+            "int",
+            "number of the pair that measures the monitors' cost, from 1; null: a trial of the study",
+        ),
+        column("monitored", "boolean", "whether the monitors ran"),
         column("topology", "string", "topology's name"),
         column("provider", "string", "local, physical or libvirt"),
         column("isolation", "string", "process, host or vm"),

@@ -12,6 +12,7 @@ CHECKS = Table(
         TRIAL,
         column("workload", "string", "testdfsio or ycsb"),
         column("mode", "string", "TestDFSIO's mode, or YCSB's mix"),
+        column("monitored", "boolean", "whether the monitors ran: those checks hold it alone"),
         column("must_be_cold", "boolean", "a TestDFSIO read: it must come from the disks"),
         column("has_target", "boolean", "YCSB with a rate asked for"),
         column("state", "string", "complete, failed or incomplete"),

@@ -66,6 +66,8 @@ RULES: tuple[Rule, ...] = (
     Rule(  # method 20
         "monitor_coverage",
         low=0.95,
+        only="monitored",
+        equal=True,
         reason="{monitor_worst} has {monitor_coverage:.1%} of the samples expected in the window,"
         " less than 95 %",
         missing="no monitor's samples could be counted in the window",
@@ -74,6 +76,8 @@ RULES: tuple[Rule, ...] = (
         "clock_periods",
         high=0.5,
         broken="flag",
+        only="monitored",
+        equal=True,
         reason="clock: a host's clock is {clock_periods:.2f} sampling periods from the controller's,"
         " more than half a period",
         missing="a host's clock was not compared with the controller's",
@@ -81,6 +85,8 @@ RULES: tuple[Rule, ...] = (
     Rule(  # method 19
         "cpu_sum_error",
         high=1.0,
+        only="monitored",
+        equal=True,
         reason="CPU shares of a sample miss 100 % by {cpu_sum_error:.1f} points",
         missing="CPU shares could not be summed: no host sample",
     ),
@@ -97,6 +103,8 @@ RULES: tuple[Rule, ...] = (
         "client_cpu_share",
         high=0.8,
         broken="flag",
+        only="monitored",
+        equal=True,
         reason="client-bound: the client used {client_cpu_share:.0%} of its cores",
         missing="the client's CPU is not known",
     ),

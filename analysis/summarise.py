@@ -19,6 +19,7 @@ from analysis.caveats import caveats
 from analysis.disclosure import merge
 from analysis.findings import findings
 from analysis.labels import labels
+from analysis.monitor_cost import monitor_cost, sentence
 from analysis.store import read_table
 from analysis.summary import (
     BuildSummary,
@@ -57,6 +58,7 @@ def summarise(run_root: Path, now_s: float) -> Summary:
     blocks = len({manifest.block for manifest in run.manifests})
     trials = _trials(run)
     settings = _settings(run)
+    cost = monitor_cost(run.trials, run.verdicts, run.metrics)
     disclosure = merge({m.build: m.disclosure for m in run.manifests if m.disclosure})
     return Summary(
         study=first.study,
@@ -68,8 +70,9 @@ def summarise(run_root: Path, now_s: float) -> Summary:
         blocks=blocks,
         seed=first.seed,
         answer=answer(settings, blocks, first.isolation, len(trials)),
-        warnings=caveats(
-            run.manifests, topologies.values(), trials, _planned(run_root), disclosure
+        warnings=(
+            *caveats(run.manifests, topologies.values(), trials, _planned(run_root), disclosure),
+            *((sentence(cost),) if cost else ()),
         ),
         settings=settings,
         findings=findings(settings, blocks, first.isolation, _emulated(topologies.values())),
@@ -83,6 +86,7 @@ def summarise(run_root: Path, now_s: float) -> Summary:
         disclosure=disclosure,
         series=read_series.trial_series(run_root, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
+        monitor_cost=cost,
     )
 
 
@@ -145,6 +149,8 @@ def _trials(run: _Run) -> tuple[TrialSummary, ...]:
             verdict=run.verdicts.loc[row["trial"], "verdict"],
             reasons=tuple(run.verdicts.loc[row["trial"], "reasons"]),
             measure_s=_number(row["measure_s"]),
+            cost_pair=None if pd.isna(row["cost_pair"]) else int(row["cost_pair"]),
+            monitored=bool(row["monitored"]),
             metrics=_metrics(metrics.get(row["trial"])),
             warm_up_s=_number(row["warm_up_s"]),
         )
@@ -155,7 +161,7 @@ def _trials(run: _Run) -> tuple[TrialSummary, ...]:
 def _settings(run: _Run) -> tuple[SettingSummary, ...]:
     """Every setting on every topology it was tried on, those without a valid trial included."""
     verdicts = run.trials["trial"].map(run.verdicts["verdict"])
-    valid = run.trials[verdicts == "valid"]
+    valid = run.trials[(verdicts == "valid") & run.trials["cost_pair"].isna()]
     builds = valid.groupby(["setting", "topology"])["build"].nunique().to_dict()
     keys = ["setting", "topology"]
     metrics = dict(iter(run.setting_metrics.groupby(keys)))

@@ -79,6 +79,25 @@ class TrialSummary(_Frozen):
     measure_s: float | None
     metrics: tuple[Metric, ...]
     warm_up_s: float | None = Field(None, description="cut from the start of the workload's window")
+    cost_pair: int | None = Field(
+        None, description="number of the pair that measures the monitors' cost; null: the study's"
+    )
+    monitored: bool = Field(True, description="whether the monitors ran")
+
+
+class MonitorCost(_Frozen):
+    """What the monitors cost, by pairs of trials of one setting with and without them."""
+
+    setting: str
+    rate: MetricName
+    ratio: float | None = Field(
+        description="rate with the monitors over rate without, geometric mean; null: no valid pair"
+    )
+    low: float | None = Field(None, description="lower end of the interval; null under 5 pairs")
+    high: float | None = None
+    n: int = Field(description="pairs behind the ratio")
+    pairs: int = Field(description="pairs tried")
+    points: tuple[float, ...] = Field((), description="the ratio of each pair, in order")
 
 
 class SettingSummary(_Frozen):
@@ -154,6 +173,9 @@ class Summary(_Frozen):
     builds: tuple[BuildSummary, ...]
     time: TimeSummary
     disclosure: dict[str, Any]
+    monitor_cost: MonitorCost | None = Field(
+        None, description="null: the study asked for no such pairs (monitor.cost_trials)"
+    )
     series: tuple[TrialSeries, ...] = Field(
         (), description="each trial's drill-down, in the trials' order"
     )

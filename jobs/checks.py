@@ -70,6 +70,7 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "trial",
         "workload",
         F.coalesce("mode", "mix").alias("mode"),
+        "monitored",
         cold.alias("must_be_cold"),
         F.col("target_ops_s").isNotNull().alias("has_target"),
         "target_ops_s",

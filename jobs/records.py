@@ -59,7 +59,8 @@ def trial_row(manifest: Manifest) -> Row:
 
 
 def _identity(manifest: Manifest) -> Row:
-    same = ("trial", "study", "run", "block", "order", "build", "seed", "state", "isolation")
+    named = ("trial", "study", "run", "block", "order", "build", "seed", "state", "isolation")
+    same = (*named, "cost_pair", "monitored")
     return {
         **{name: getattr(manifest, name) for name in same},
         "state_reasons": list(manifest.reasons),

@@ -18,9 +18,11 @@ _WHICH = ("name", "unit", "operation", "latency_kind", "percentile", "scope")
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `setting_metrics`. A number that no trial has is null, with no points."""
+    """Rows of `setting_metrics`. A number that no trial has is null, with no points. Trials that measure
+    the monitors' cost are no trials of the study: half of them ran under other conditions."""
     valid = inputs[tables.VERDICTS].where("verdict = 'valid'").select("trial")
-    placed = inputs[tables.TRIALS].select("trial", "topology", "setting", "block", "build")
+    studied = inputs[tables.TRIALS].where("cost_pair IS NULL")
+    placed = studied.select("trial", "topology", "setting", "block", "build")
     mean = exact_sum(F.col("value")) / F.count("value")
     builds = (
         inputs[tables.METRICS]

@@ -69,6 +69,8 @@ class Truth:
     cold: ColdProof | None = None
     state: str = "complete"
     reasons: tuple[str, ...] = ()
+    cost_pair: int | None = None
+    monitored: bool = True
 
     @property
     def window_s(self) -> float:
@@ -176,7 +178,8 @@ class RunFactory:
     def write(self, truth: Truth, order: int) -> None:
         """One record, its manifest last."""
         record = self.root / "records" / truth.trial
-        for name, text in {**_monitor_files(truth), **_raw_files(truth)}.items():
+        samples = _monitor_files(truth) if truth.monitored else {}
+        for name, text in {**samples, **_raw_files(truth)}.items():
             path = record / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -194,11 +197,12 @@ class RunFactory:
             study="quickstart", run=RUN, trial=truth.trial, block=int(build[1]), build=build,
             order=order, seed=20130226, state=truth.state, reasons=truth.reasons,
             setting_id=truth.setting.id, setting=truth.setting,
+            cost_pair=truth.cost_pair, monitored=truth.monitored,
             topology=topology_to_json(topology), isolation=topology.isolation,
             window=None if begun else window,
             clients=() if begun else (_client(truth),),
-            monitors=() if begun else tuple(_monitors(truth)),
-            clock=(clock,) if truth.measured_clock_s is not None else (), cold=truth.cold,
+            monitors=() if begun or not truth.monitored else tuple(_monitors(truth)),
+            clock=(clock,) if truth.monitored and truth.measured_clock_s is not None else (), cold=truth.cold,
             data_set_mib=384.0, total_ram_mib=24000.0,
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
             bring_up=(PhaseSeconds(name="hdfs", seconds=9.0), PhaseSeconds(name="hbase", seconds=11.5)),

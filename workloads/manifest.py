@@ -85,6 +85,10 @@ class Manifest(_Frozen):
     reasons: tuple[str, ...] = ()
     setting_id: str
     setting: Annotated[Setting, Field(discriminator="workload")]
+    cost_pair: int | None = Field(
+        None, description="number of the pair that measures the monitors' cost; None: the study's"
+    )
+    monitored: bool = Field(True, description="whether the monitors ran")
     topology: dict[str, Any]
     isolation: Literal["process", "host", "vm"]
     window: Window | None = None

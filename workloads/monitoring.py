@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,18 +30,22 @@ class _Running:
 
 
 class Monitors:
-    """Every registered monitor on every host of the cluster, for one trial."""
+    """Every registered monitor on every host of the cluster, for one trial; or those of `kinds`, none
+    of them for a trial that is to show what the others cost."""
 
-    def __init__(self, bench: Bench, period_s: float) -> None:
+    def __init__(
+        self, bench: Bench, period_s: float, kinds: Mapping[str, Monitor] = MONITORS
+    ) -> None:
         self._bench = bench
         self._period_s = period_s
+        self._kinds = kinds
         self._running: list[_Running] = []
 
     def start(self) -> None:
         """Start all, and return when each has written a sample. StudyError names the one that did not."""
         for host in self._bench.cluster.topology.hosts:
-            for kind in MONITORS:
-                self._running.append(self._start(MONITORS[kind], host))
+            for monitor in self._kinds.values():
+                self._running.append(self._start(monitor, host))
         deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S
         now_s = time.time()
         for running in self._running:

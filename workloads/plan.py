@@ -16,6 +16,7 @@ from cluster.errors import InputError, StudyError
 from cluster.host import Host
 from cluster.placement import Density, Layout, place
 from cluster.topology import Topology
+from workloads.monitor_cost import Part, parts_of
 from workloads.order import random_order
 from workloads.settings import Setting
 from workloads.study import Study
@@ -40,6 +41,10 @@ class Step(BaseModel):
     order: int | None = Field(None, description="position among the trials of the run, from 0")
     setting: Annotated[Setting, Field(discriminator="workload")] | None = None
     estimate_s: float
+    cost_pair: int | None = Field(
+        None, description="number of the pair that measures the monitors' cost; None: the study's"
+    )
+    monitored: bool = Field(True, description="whether the monitors run during the trial")
 
 
 class Extension(BaseModel):
@@ -96,7 +101,7 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
         steps=(),
         only=tuple(only),
     )
-    return _with_blocks(empty, study.blocks, settings)
+    return _with_blocks(empty, study.blocks, settings, study.monitor.cost_trials)
 
 
 def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
@@ -124,14 +129,16 @@ def chosen(settings: Sequence[Setting], only: Sequence[str]) -> tuple[Setting, .
     return tuple(s for s in settings if not only or any(fnmatch(s.id, glob) for glob in only))
 
 
-def _with_blocks(plan: Plan, blocks: int, settings: Sequence[Setting]) -> Plan:
+def _with_blocks(plan: Plan, blocks: int, settings: Sequence[Setting], cost_pairs: int = 0) -> Plan:
     steps, builds = list(plan.steps), dict(plan.builds)
     for block in range(plan.blocks + 1, plan.blocks + blocks + 1):
         rng = Random(f"{plan.seed}/{block}")
         for name in rng.sample(list(plan.topologies), len(plan.topologies)):
             build = f"b{block}-{name}"
+            all_builds = blocks * len(plan.topologies)
+            parts = parts_of(len(builds), all_builds, cost_pairs, settings, plan.seed)
             builds[build] = name
-            _append_build(steps, block, build, random_order(tuple(settings), rng))
+            _append_build(steps, block, build, (*random_order(tuple(settings), rng), *parts))
     return plan.model_copy(
         update={"blocks": plan.blocks + blocks, "builds": builds, "steps": tuple(steps)}
     )
@@ -153,7 +160,9 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
     return place(hosts, densities, study.factors.medium or tuple(found), layout)
 
 
-def _append_build(steps: list[Step], block: int, build: str, settings: Sequence[Setting]) -> None:
+def _append_build(
+    steps: list[Step], block: int, build: str, trials: Sequence[Setting | Part]
+) -> None:
     def append(kind: Literal["up", "down"], label: str, estimate_s: float) -> None:
         steps.append(
             Step(index=len(steps), kind=kind, block=block, build=build, label=label,
@@ -161,7 +170,10 @@ def _append_build(steps: list[Step], block: int, build: str, settings: Sequence[
         )  # fmt: skip
 
     append("up", f"up {build}", UP_ESTIMATE_S)
-    for setting in settings:
+    for wanted in trials:
+        part = wanted if isinstance(wanted, Part) else None
+        setting = wanted.setting if isinstance(wanted, Part) else wanted
+        name = setting.id + (part.suffix if part else "")
         order = sum(step.kind == "trial" for step in steps)
         steps.append(
             Step(
@@ -169,11 +181,13 @@ def _append_build(steps: list[Step], block: int, build: str, settings: Sequence[
                 kind="trial",
                 block=block,
                 build=build,
-                label=f"trial {build} {setting.id}",
-                trial=f"{build}-{order:03d}-{setting.id}",
+                label=f"trial {build} {name}",
+                trial=f"{build}-{order:03d}-{name}",
                 order=order,
                 setting=setting,
                 estimate_s=setting.estimate_s,
+                cost_pair=part.pair if part else None,
+                monitored=part.monitored if part else True,
             )
         )
     append("down", f"down {build}", DOWN_ESTIMATE_S)

@@ -86,6 +86,9 @@ class WorkloadSpec(_Spec):
 class MonitorSpec(_Spec):
     tool: Literal["dool"] = "dool"
     period: Seconds = 1.0
+    cost_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
+        0, description="pairs of trials, monitors on and off, that measure what monitoring costs"
+    )
 
     @model_validator(mode="after")
     def _as_the_tool_can(self) -> MonitorSpec:

@@ -25,6 +25,7 @@ from workloads.manifest import (
     Window,
 )
 from workloads.monitoring import Monitors
+from workloads.monitors import MONITORS
 from workloads.plan import Step
 from workloads.record import Record
 from workloads.registry import WORKLOADS
@@ -61,6 +62,8 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         state="incomplete",
         setting_id=step.setting.id,
         setting=step.setting,
+        cost_pair=step.cost_pair,
+        monitored=step.monitored,
         topology=topology_to_json(topology),
         isolation=topology.isolation,
     )
@@ -85,7 +88,8 @@ def run_trial(run: Run, step: Step, cluster: Cluster, transport: Transport) -> M
 def _measure(run: Run, step: Step, bench: Bench, seen: _Seen) -> None:
     setting: Any = step.setting
     workload = WORKLOADS[setting.workload]
-    monitors = Monitors(bench, run.study.monitor.period)
+    kinds = MONITORS if step.monitored else {}
+    monitors = Monitors(bench, run.study.monitor.period, kinds)
     clock = _Stopwatch(seen.times_s)
     _journal(run, step, "preparing")
     with clock.timing("prepare"):

@@ -13,7 +13,8 @@ V1, V2 = "b1-v1-flash", "b1-v2-flash"
 def make_world(study: Path) -> tuple[Path, dict[str, Truth]]:
     """Root of the run, and each trial's truth under the name of what it is about."""
     factory = RunFactory(study / RUN)
-    truths = {**_sound(factory), **_troubled_ycsb(factory), **_troubled_dfsio(factory)}
+    sound = {**_sound(factory), **_cost_pairs(factory)}
+    truths = {**sound, **_troubled_ycsb(factory), **_troubled_dfsio(factory)}
     root = factory.close()
     for operation in ("READ", "INSERT"):
         _raw(root, truths["no_histograms"], f"ycsb-1-{operation}.hdr").unlink()
@@ -31,6 +32,18 @@ def _sound(factory: RunFactory) -> dict[str, Truth]:
         "scan": factory.ycsb(V1, "scan95-insert5"),
         "scan_v2": factory.ycsb(V2, "scan95-insert5"),
     }
+
+
+def _cost_pairs(factory: RunFactory) -> dict[str, Truth]:
+    """Three pairs of the setting of `mixed`, with and without monitors; one of the third failed."""
+    pairs = {}
+    for pair, (on, off) in enumerate(((900, 1000), (930, 1000), (500, 1000)), start=1):
+        for rate, monitored in ((on, True), (off, False)):
+            truth = factory.ycsb(V1, rate=rate, records=27_000)
+            truth.cost_pair, truth.monitored = pair, monitored
+            pairs[f"cost_{pair}_{'on' if monitored else 'off'}"] = truth
+    pairs["cost_3_on"].state, pairs["cost_3_on"].reasons = "failed", ("it failed",)
+    return pairs
 
 
 def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:

@@ -15,7 +15,7 @@ NUMBERS = {"int", "long", "double"}
 TYPES = {column.name: column.type for column in CHECKS.columns}
 SOUND: dict[str, Any] = {
     **{column.name: None for column in CHECKS.columns},
-    "workload": "ycsb", "mode": "load", "must_be_cold": True, "has_target": True,
+    "workload": "ycsb", "mode": "load", "monitored": True, "must_be_cold": True, "has_target": True,
     "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
     "failed_operations": 0, "work_share": 1.0, "monitor_coverage": 1.0, "monitor_worst": "dool on h1",
     "clock_periods": 0.1, "cpu_sum_error": 0.01, "cold_share": 1.0, "client_cpu_share": 0.3,

@@ -1,0 +1,209 @@
+"""Every mode of TestDFSIO, and every way its files can be kept, on real daemons: one cluster for all.
+
+What each trial left is then ingested, and its three rates are held against a slow reading of the job's
+own outputs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis.store import read_table
+from analysis.tables import METRICS, TRIALS
+from cluster.bringup import bring_up
+from cluster.cluster import Cluster, Site
+from cluster.hdfs import Hdfs
+from cluster.journal import Journal
+from cluster.provider import provider_of
+from cluster.stacks import ensure_stacks
+from cluster.teardown import tear_down
+from cluster.topology import topology_to_json
+from jobs import store, throughput
+from jobs.ingest import ingest
+from jobs.run_job import read_inputs
+from jobs.session import spark_session
+from tests.dfsio_rates import slow_rates
+from tests.drafts import draft
+from tests.live.builds import open_build, topology
+from workloads.manifest import ClientRun, Window
+from workloads.record import Record
+from workloads.settings import DfsioSetting
+from workloads.testdfsio.amount import asked_bytes
+from workloads.testdfsio.data import DataSet
+from workloads.testdfsio.fit import require_fit
+from workloads.testdfsio.workload import TestDfsio
+from workloads.workload import Bench, Collected
+
+pytestmark = pytest.mark.timeout(400)
+
+FILES, SIZE_MIB = 3, 8
+RATES = ("throughput_per_stream", "throughput_map_phase", "throughput_job", "concurrent_maps")
+
+
+def setting(mode: Any, **knobs: Any) -> DfsioSetting:
+    fixed = {"files": FILES, "file_size_mib": SIZE_MIB, "read_size_bytes": 2**20}
+    return DfsioSetting(mode=mode, **{**fixed, **knobs})
+
+
+ZIPPED = {"compression": "gzip", "storage_policy": "HOT"}
+CODED = {"erasure_coding": "XOR-2-1-1024k"}
+SETTINGS = {
+    "write": setting("write"),
+    "read by 2": setting("read", readers=2),
+    "append": setting("append"),
+    "backward": setting("backward", read_size_bytes=1_000_000),
+    "truncate": setting("truncate"),
+    "skip": setting("skip", read_size_bytes=65536, skip_size_bytes=3 * 65536),
+    "zipped write": setting("write", **ZIPPED),
+    "zipped read": setting("read", **ZIPPED),
+    "coded write": setting("write", **CODED),
+    "coded random": setting("random", **CODED),
+}
+"""In the order they are run: a read after an append meets the files as they were written."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """The run after all trials, each trial's outcome, and the metrics that Spark made of them."""
+
+    root: Path
+    collected: dict[str, Collected]
+    clients: dict[str, ClientRun]
+    left_on_hdfs: dict[str, bool]
+    metrics: pd.DataFrame
+    trials: pd.DataFrame
+
+    def raw(self, name: str) -> Path:
+        return self.root / "records" / trial(name) / "raw"
+
+    def metric(self, name: str, metric: str) -> float:
+        rows = self.metrics[
+            (self.metrics["trial"] == trial(name)) & (self.metrics["name"] == metric)
+        ]
+        assert len(rows) == 1
+        return float(rows["value"].iloc[0])
+
+
+def trial(name: str) -> str:
+    return f"b1-v3-flash-{list(SETTINGS).index(name):03d}-{SETTINGS[name].id}"
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
+    folder = tmp_path_factory.mktemp("modes")
+    site, journal = open_build(folder, os.getpid())
+    root = site.root.parents[1]
+    placed = replace(topology(folder, workers=3), name="v3-flash", vms_per_host=3)
+    require_fit(SETTINGS.values(), placed)
+    try:
+        cluster = bring_up(site, placed, ensure_stacks(), journal)
+        outcomes = {name: run_trial(root, cluster, journal, name) for name in SETTINGS}
+        left = {
+            name: bool(DataSet(Hdfs(cluster), one).stored().files) for name, one in SETTINGS.items()
+        }
+    finally:
+        tear_down(site, journal)
+    spark = spark_session()
+    ingest(spark, root)
+    store.write(throughput.transform(read_inputs(spark, root, throughput.INPUTS)), root, METRICS)
+    yield Ran(
+        root,
+        {name: collected for name, (collected, _) in outcomes.items()},
+        {name: client for name, (_, client) in outcomes.items()},
+        left,
+        read_table(root, METRICS),
+        read_table(root, TRIALS).set_index("trial"),
+    )
+
+
+def run_trial(
+    root: Path, cluster: Cluster, journal: Journal, name: str
+) -> tuple[Collected, ClientRun]:
+    one, workload = SETTINGS[name], TestDfsio()
+    opening = draft(trial(name)).model_copy(
+        update={
+            "setting": one,
+            "setting_id": one.id,
+            "topology": topology_to_json(cluster.topology),
+        }
+    )
+    record = Record.open(root / "records", opening)
+    transport = provider_of("local").transport(cluster.site, journal)
+    bench = Bench(cluster, transport, record, journal)
+    prepared = workload.prepare(bench, one)
+    (client,) = workload.run(bench, one)
+    collected = workload.collect(bench, one, prepared)
+    window = Window(start_epoch_s=client.start_epoch_s, end_epoch_s=client.end_epoch_s)
+    record.close(
+        opening.model_copy(
+            update={
+                "state": "failed" if collected.faults else "complete",
+                "window": window,
+                "clients": (client,),
+                "cold": collected.cold,
+            }
+        )
+    )
+    return collected, client
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_it_ends_well_and_without_a_fault(ran: Ran, name: str) -> None:
+    assert ran.clients[name].exit_code == 0, (ran.raw(name) / "testdfsio.err").read_text()[-2000:]
+    assert ran.collected[name].faults == ()
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_its_rates_are_those_of_a_slow_reading(ran: Ran, name: str) -> None:
+    raw = ran.raw(name)
+    (history,) = raw.glob("history/*.jhist")
+    slow = slow_rates(sorted(raw.glob("io/part-*")), history)
+    for rate in RATES:
+        assert ran.metric(name, rate) == pytest.approx(getattr(slow, rate), rel=0.001), rate
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_tables_hold_its_knobs_and_what_it_was_asked(ran: Ran, name: str) -> None:
+    row, one = ran.trials.loc[trial(name)], SETTINGS[name]
+    assert row["setting"] == one.id and row["asked_bytes"] == asked_bytes(one)
+    for knob in ("mode", "compression", "erasure_coding", "storage_policy"):
+        assert row[knob] == getattr(one, knob)
+
+
+def test_the_limit_of_readers_holds_and_without_it_more_run_at_once(ran: Ran) -> None:
+    assert ran.metric("read by 2", "concurrent_maps") == 2
+    assert ran.metric("write", "concurrent_maps") > 2
+
+
+def test_what_a_mode_spoils_is_its_own_and_goes_with_it(ran: Ran) -> None:
+    left = {name for name, there in ran.left_on_hdfs.items() if not there}
+    assert left == {"append", "truncate"}
+
+
+@pytest.mark.parametrize("name", ["read by 2", "backward", "skip", "coded random", "zipped read"])
+def test_reads_came_from_the_disk(ran: Ran, name: str) -> None:
+    cold = ran.collected[name].cold
+    assert cold is not None and cold.distinct_bytes_asked and cold.physical_read_bytes is not None
+    assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
+
+
+def test_files_are_kept_as_asked(ran: Ran) -> None:
+    stored = {name: (c.state or {})["stored"] for name, c in ran.collected.items()}
+    assert stored["coded write"]["erasure_codings"] == ("XOR-2-1-1024k",)
+    assert stored["zipped write"]["storage_policies"] == (7,)
+    assert stored["zipped write"]["bytes"] < 0.1 * FILES * SIZE_MIB * 2**20
+    assert stored["write"]["bytes"] == FILES * SIZE_MIB * 2**20
+
+
+def test_nothing_of_the_cluster_is_left(ran: Ran) -> None:
+    site_root = next(ran.root.glob("builds/b1"))
+    journal = Journal(ran.root / "journal.jsonl")
+    site = Site(site_root, f"{'/'.join(ran.root.parts[-2:])}/b1")
+    assert not provider_of("local").remains(site, journal)

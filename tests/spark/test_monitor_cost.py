@@ -1,0 +1,55 @@
+"""Pairs of trials with and without monitors: judged, compared, and kept out of every other number."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from tests.spark import oracle
+from tests.spark.conftest import Analysed
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_trial_without_monitors_is_valid_though_it_has_no_samples(world: Analysed) -> None:
+    assert world.verdict("cost_1_off") == ("valid", "")
+    assert world.verdict("cost_1_on") == ("valid", "")
+    assert world.metrics("cost_1_off", "cpu_used").empty
+
+
+def test_the_cost_is_the_ratio_of_the_pairs_both_of_whose_trials_are_valid(
+    world: Analysed,
+) -> None:
+    cost = json.loads((world.root / "report" / "summary.json").read_text())["monitor_cost"]
+    rate = {
+        name: oracle.operations_s(truth) for name, truth in world.truths.items() if "cost" in name
+    }
+    points = [rate[f"cost_{pair}_on"] / rate[f"cost_{pair}_off"] for pair in (1, 2)]
+    assert cost["points"] == pytest.approx(points)
+    assert cost["ratio"] == pytest.approx(math.sqrt(points[0] * points[1]))
+    assert (cost["n"], cost["pairs"], cost["low"]) == (2, 3, None)
+    assert cost["ratio"] == pytest.approx(math.sqrt(0.9 * 0.93), rel=0.01)
+
+
+def test_it_is_printed_with_its_n(world: Analysed) -> None:
+    warnings = json.loads((world.root / "report" / "summary.json").read_text())["warnings"]
+    (said,) = [text for text in warnings if text.startswith("Monitors' own cost")]
+    assert "0.915x" in said and "n = 2 of 3 pair(s)" in said
+    assert said.split(":")[0] in (world.root / "report" / "index.html").read_text().replace(
+        "&#39;", "'"
+    )
+
+
+def test_no_number_of_a_setting_holds_them(world: Analysed) -> None:
+    """`mixed` is the same setting on the same build; the pairs ran at two thirds of its rate."""
+    mixed = world.truths["mixed"]
+    assert world.truths["cost_1_on"].setting.id == mixed.setting.id
+    rows = world.table("setting_metrics")
+    (row,) = rows[
+        (rows["setting"] == mixed.setting.id)
+        & (rows["topology"] == "v1-flash")
+        & (rows["name"] == "throughput")
+    ].to_dict("records")
+    assert (row["n"], row["value"]) == (1, pytest.approx(oracle.operations_s(mixed)))
