@@ -57,6 +57,14 @@ def reap(runs: Path, dry_run: bool = False, on_run: OnRun | None = None) -> list
     return found
 
 
+def clear(root: Path) -> None:
+    """Take down whatever the ended run in `root` left, before it is gone on with. Its lease stays:
+    who calls holds it. TearDownError if something cannot be removed."""
+    left = _Left.of(root / "journal.jsonl")
+    if left is not None:
+        left.clear()
+
+
 @dataclass(frozen=True)
 class _Left:
     """A run that no longer runs, and its builds."""
@@ -89,11 +97,14 @@ class _Left:
         return (*processes, *directories, *self._held_lease())
 
     def remove(self) -> None:
+        self.clear()
+        lease.release(self.mark)
+
+    def clear(self) -> None:
         # What carries the run out is among them; what it still starts, tear-down finds.
         stop_all(marked(self.mark), GRACE_S)
         for site in self.sites:
             tear_down(site, self.journal)
-        lease.release(self.mark)
 
     def _held_lease(self) -> tuple[str, ...]:
         held = lease.holder()

@@ -17,6 +17,7 @@ from cluster.cluster import Site
 from cluster.errors import InputError
 from cluster.journal import Journal
 from cluster.marks import start_ticks
+from cluster.reap import clear
 from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.preflight import preflight
 from workloads.record import close_unfinished
@@ -119,6 +120,8 @@ def open_run(
     pid = owner_pid or os.getpid()
     lease.acquire(f"{file.study.study}/{root.name}", pid)
     try:
+        if earlier:
+            clear(earlier.root)  # what a killed owner left has the ports that preflight asks for
         preflight(file.study, plan, runs)
         run = _go_on(earlier, plan) if earlier else _begin(root, file, plan)
     except BaseException:

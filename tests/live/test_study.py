@@ -127,7 +127,7 @@ def test_an_interrupt_leaves_no_process_and_an_incomplete_record(
         assert "recorded as incomplete" in output
 
 
-def test_after_kill_9_a_second_study_is_refused_reap_cleans_and_the_run_goes_on(
+def test_after_kill_9_a_second_study_is_refused_and_reap_cleans(
     tmp_path: Path,
 ) -> None:
     with study_run(tmp_path) as child:
@@ -144,6 +144,23 @@ def test_after_kill_9_a_second_study_is_refused_reap_cleans_and_the_run_goes_on(
         assert left_of(run) == []
         assert [m.state for m in closed_records(run / "records").values()] == ["incomplete"]
         assert study("reap", "--runs", str(tmp_path), runs=tmp_path).returncode == 0
+
+
+def test_after_kill_9_the_same_command_goes_on_and_mixes_nothing_in(tmp_path: Path) -> None:
+    with study_run(tmp_path) as child:
+        run = wait_for(tmp_path, lambda entry: entry.get("state") == "running", 300)
+        child.kill()
+        child.wait()
+        assert left_of(run) != []
+        again = study("run", str(SPEC), "--runs", str(tmp_path), runs=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert [path.parent for path in tmp_path.glob("live-small/*/plan.json")] == [run]
+    records = closed_records(run / "records")
+    assert [manifest.state for manifest in records.values()] == ["complete"] * 4
+    assert len(list((run / "records.superseded").iterdir())) == 1
+    trials = _summary(run)["trials"]
+    assert sorted(t["trial"] for t in trials) == sorted(records)
+    assert left_of(run) == []
 
 
 def test_a_daemon_that_dies_in_bring_up_is_named_with_its_last_lines(tmp_path: Path) -> None:
