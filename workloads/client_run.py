@@ -1,8 +1,9 @@
-"""Running one client process of a workload to its exit, with its output in the record."""
+"""Running client processes of a workload to their exit, with their output in the record."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from cluster.command import Command
 from cluster.errors import StudyError
@@ -11,6 +12,8 @@ from workloads.manifest import ClientRun
 from workloads.workload import Bench
 
 TAIL_LINES = 15
+POLL_S = 0.05
+"""How long each of several clients is waited for in turn: how exactly their ends are known."""
 LOOK_EVERY_S = 5.0
 """How often, meanwhile, it is looked whether every daemon still runs."""
 
@@ -20,39 +23,74 @@ def run_client(bench: Bench, command: Command, timeout_s: float, folder: str = "
 
     A client still running after `timeout_s` is stopped and has no exit code: never a success.
     """
+    (run,) = run_clients(bench, (command,), timeout_s, folder)
+    return run
+
+
+def run_clients(
+    bench: Bench, commands: Sequence[Command], timeout_s: float, folder: str = "raw"
+) -> tuple[ClientRun, ...]:
+    """Start all `commands` on the client node at once, and wait for each as `run_client` does."""
     node = bench.cluster.topology.client
-    stdout, stderr = f"{folder}/{command.name}.out", f"{folder}/{command.name}.err"
-    start_s = time.time()
-    process = bench.transport.start(
-        node, command, bench.record.root / stdout, bench.record.root / stderr
-    )
+    started: list[tuple[Command, ProcessId, float]] = []
     try:
-        exit_code = _waited(bench, process, timeout_s)
+        for command in commands:
+            stdout, stderr = (bench.record.root / file for file in _outputs(command, folder))
+            start_s = time.time()
+            started.append((command, bench.transport.start(node, command, stdout, stderr), start_s))
+        ends = _waited(bench, [process for _, process, _ in started], timeout_s)
     finally:
-        bench.transport.stop(process)  # of what has exited: nothing to do
+        for _, process, _ in started:
+            bench.transport.stop(process)  # of what has exited: nothing to do
         bench.transport.collect(node, bench.record.root / folder)
+    return tuple(
+        _described(node.name, command, folder, start_s, *ends[process])
+        for command, process, start_s in started
+    )
+
+
+def _outputs(command: Command, folder: str) -> tuple[str, str]:
+    return f"{folder}/{command.name}.out", f"{folder}/{command.name}.err"
+
+
+def _described(
+    node: str, command: Command, folder: str, start_s: float, exit_code: int | None, end_s: float
+) -> ClientRun:
+    stdout, stderr = _outputs(command, folder)
     return ClientRun(
         name=command.name,
-        node=node.name,
+        node=node,
         argv=command.argv,
         exit_code=exit_code,
         stdout=stdout,
         stderr=stderr,
         start_epoch_s=start_s,
-        end_epoch_s=time.time(),
+        end_epoch_s=end_s,
     )
 
 
-def _waited(bench: Bench, process: ProcessId, timeout_s: float) -> int | None:
-    """Its exit code; None past the limit. StudyError as soon as a daemon it needs has died: a client
-    of a broken cluster may wait for minutes, and its numbers would be worth nothing."""
-    deadline = time.monotonic() + timeout_s
-    while (left_s := deadline - time.monotonic()) > 0:
-        try:
-            return bench.transport.wait(process, min(left_s, LOOK_EVERY_S))
-        except TimeoutError:
+def _waited(
+    bench: Bench, processes: Sequence[ProcessId], timeout_s: float
+) -> dict[ProcessId, tuple[int | None, float]]:
+    """Exit code and epoch second of each one's end; no code past the limit. StudyError as soon as a
+    daemon they need has died: a client of a broken cluster may wait for minutes, and its numbers
+    would be worth nothing."""
+    ends: dict[ProcessId, tuple[int | None, float]] = {}
+    now_s = time.monotonic()
+    deadline, look_s = now_s + timeout_s, now_s + LOOK_EVERY_S
+    while (left := [one for one in processes if one not in ends]) and now_s < deadline:
+        for process in left:
+            until_s = min(deadline, look_s) if len(left) == 1 else now_s + POLL_S
+            try:
+                exit_code = bench.transport.wait(process, max(0.0, until_s - now_s))
+                ends[process] = (exit_code, time.time())
+            except TimeoutError:
+                pass
+        now_s = time.monotonic()
+        if now_s >= look_s:
             bench.check_daemons()
-    return None
+            look_s = now_s + LOOK_EVERY_S
+    return ends | {process: (None, time.time()) for process in processes if process not in ends}
 
 
 def require_success(bench: Bench, run: ClientRun, what: str) -> None:

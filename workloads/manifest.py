@@ -65,6 +65,15 @@ class ColdProof(_Frozen):
     physical_write_bytes: int | None = None
 
 
+class TargetRate(_Frozen):
+    """Where a latency trial's rate came from: a percentage of a saturation measured on its build."""
+
+    percent: float
+    saturation_trial: str
+    saturation_ops_s: float
+    ops_s: float
+
+
 class PhaseSeconds(_Frozen):
     name: str
     seconds: float
@@ -89,6 +98,7 @@ class Manifest(_Frozen):
         None, description="number of the pair that measures the monitors' cost; None: the study's"
     )
     monitored: bool = Field(True, description="whether the monitors ran")
+    target: TargetRate | None = Field(None, description="of a target that the plan left symbolic")
     topology: dict[str, Any]
     isolation: Literal["process", "host", "vm"]
     window: Window | None = None

@@ -49,7 +49,8 @@ def _whole(number: float, value: object, unit: str) -> int:
     return int(number)
 
 
-def _seconds(value: object) -> float:
+def seconds(value: object) -> float:
+    """ "10 min" to 600.0. ValueError as `magnitude`."""
     return _positive(value, "s", "10 min")
 
 
@@ -57,5 +58,5 @@ SizeMib = Annotated[int, BeforeValidator(whole_mib)]
 """A size in whole MiB, written with its unit: `64 MiB`, `1 GiB`."""
 SizeBytes = Annotated[int, BeforeValidator(_whole_bytes)]
 """A size in whole bytes, written with its unit: `1 MiB`, `1 MB`."""
-Seconds = Annotated[float, BeforeValidator(_seconds)]
+Seconds = Annotated[float, BeforeValidator(seconds)]
 """A duration in seconds, written with its unit: `15 s`, `10 min`."""

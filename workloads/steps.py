@@ -19,11 +19,14 @@ from cluster.errors import StudyError
 from cluster.provider import provider_of
 from cluster.stacks import ensure_stacks
 from cluster.teardown import tear_down
+from workloads.manifest import TargetRate
 from workloads.plan import Step
 from workloads.record import Record, closed_records
 from workloads.run import Run
+from workloads.settings import YcsbSetting
 from workloads.trial import draft_manifest, run_trial
 from workloads.ycsb.ready import row_written_and_read
+from workloads.ycsb.saturation import resolve
 
 Outcome = Literal["ok", "failed", "skipped"]
 
@@ -141,12 +144,32 @@ def _trial(run: Run, step: Step) -> StepOutcome:
     up = next(s for s in run.plan.steps if s.kind == "up" and s.build == step.build)
     if _outcomes_since_opening(run).get(up.index) != "ok":
         return _not_run(run, step, f"{step.build} was not built: its bring-up failed")
+    try:
+        step, target = _with_target(run, step)
+    except StudyError as error:  # of a trial that cannot begin: a fault of its own would be failed
+        return _not_run(run, step, str(error))
     cluster = _cluster(run, step.build)
     transport = provider_of(cluster.topology.provider).transport(cluster.site, run.journal)
-    manifest = run_trial(run, step, cluster, transport)
+    manifest = run_trial(run, step, cluster, transport, target)
     if manifest.state == "complete":
         return StepOutcome(step, "ok")
     return StepOutcome(step, "failed", "; ".join(manifest.reasons))
+
+
+def _with_target(run: Run, step: Step) -> tuple[Step, TargetRate | None]:
+    """The step with a symbolic target resolved, from what was measured on its build; journalled."""
+    setting = step.setting
+    if not isinstance(setting, YcsbSetting) or setting.target_percent is None:
+        return step, None
+    planned = [
+        str(other.trial)
+        for other in run.plan.trials
+        if other.build == step.build
+        if isinstance(other.setting, YcsbSetting) and other.setting.measures_for(setting)
+    ]
+    resolved, target = resolve(setting, planned, run.records, closed_records(run.records))
+    run.journal.write("target-resolved", trial=step.trial, **target.model_dump())
+    return step.model_copy(update={"setting": resolved}), target
 
 
 def _not_run(run: Run, step: Step, reason: str) -> StepOutcome:

@@ -22,6 +22,7 @@ from workloads.manifest import (
     Manifest,
     MonitorRun,
     PhaseSeconds,
+    TargetRate,
     Window,
 )
 from workloads.monitoring import Monitors
@@ -69,9 +70,18 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
     )
 
 
-def run_trial(run: Run, step: Step, cluster: Cluster, transport: Transport) -> Manifest:
-    """Run the trial of `step` on `cluster`; returns its closed manifest, `complete` or `failed`."""
-    draft = _with_cluster(draft_manifest(run, step), cluster)
+def run_trial(
+    run: Run,
+    step: Step,
+    cluster: Cluster,
+    transport: Transport,
+    target: TargetRate | None = None,
+) -> Manifest:
+    """Run the trial of `step` on `cluster`; returns its closed manifest, `complete` or `failed`.
+
+    target: where the rate of its setting came from, if the plan left it symbolic.
+    """
+    draft = _with_cluster(draft_manifest(run, step), cluster).model_copy(update={"target": target})
     record = Record.open(run.records, draft)
     bench = Bench(cluster, transport, record, run.journal)
     seen = _Seen()

@@ -12,13 +12,15 @@ import pytest
 
 from cluster.errors import BringUpError, StudyError, TearDownError
 from cluster.journal import Journal
-from tests.drafts import plan, study
+from tests.drafts import QUICKSTART, host, plan, study
 from workloads import steps
-from workloads.manifest import Manifest
-from workloads.plan import Step
+from workloads.manifest import Manifest, TargetRate
+from workloads.plan import Step, make_plan
 from workloads.record import Record, closed_records
 from workloads.run import Run
+from workloads.settings import YcsbSetting
 from workloads.steps import close_run, next_step, run_next_step
+from workloads.study_file import parse_study
 from workloads.trial import draft_manifest
 
 
@@ -214,3 +216,56 @@ def test_errors_of_a_step_are_not_swallowed_when_they_are_bugs(run: Run, world: 
     with pytest.raises(ZeroDivisionError):
         run_next_step(run)
     assert isinstance(StudyError("a", "b", "c"), Exception)
+
+
+def latency_run(root: Path) -> Run:
+    """The quickstart with one latency target, opened."""
+    root.mkdir(parents=True)
+    text = QUICKSTART.read_text().replace("threads: [8]", "threads: [8]\n      latency_at: [50%]")
+    asked = parse_study(text, "q.yaml").study
+    opened = Run(root, asked, make_plan(asked, [host()]), Journal(root / "journal.jsonl"))
+    open_again(opened)
+    return opened
+
+
+def test_a_symbolic_target_is_resolved_journalled_and_handed_to_the_trial(
+    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = latency_run(tmp_path / "runs" / "quickstart" / "r1")
+    planned: dict[str, list[str]] = {}
+
+    def resolve(setting: YcsbSetting, trials: list[str], *_: Any) -> tuple[YcsbSetting, TargetRate]:
+        planned[setting.id] = trials
+        target = TargetRate(percent=50, saturation_trial=trials[0], saturation_ops_s=900, ops_s=450)
+        return setting.model_copy(update={"target_ops_s": 450.0}), target
+
+    monkeypatch.setattr(steps, "resolve", resolve)
+    assert {outcome for _, outcome in carry_out(run)} == {"ok"}
+    halves = [step for step in run.plan.trials if step.trial and step.trial.endswith("at50pct")]
+    assert len(halves) == 4  # two mixes on two builds
+    journalled = {e["trial"]: e for e in run.journal.read() if e["event"] == "target-resolved"}
+    records = closed_records(run.records)
+    for step in halves:
+        entry, manifest = journalled[str(step.trial)], records[str(step.trial)]
+        assert entry["ops_s"] == 450 and entry["saturation_trial"].startswith(step.build)
+        assert isinstance(manifest.setting, YcsbSetting)
+        assert manifest.setting.target_ops_s == 450
+        assert manifest.setting_id == step.setting.id  # type: ignore[union-attr]
+    assert all(len(trials) == 1 for trials in planned.values())
+
+
+def test_a_percentage_of_a_saturation_that_failed_is_incomplete_with_that_reason(
+    tmp_path: Path, world: World
+) -> None:
+    run = latency_run(tmp_path / "runs" / "quickstart" / "r1")
+    world.fail_trial = lambda trial: trial.endswith("read45-insert55-r100000-t8")
+    outcomes = dict(carry_out(run))
+    mine = [
+        s for s in run.plan.trials if str(s.trial).endswith("read45-insert55-r100000-t8-at50pct")
+    ]
+    assert [outcomes[step.label] for step in mine] == ["skipped", "skipped"]
+    assert not any(f"trial {step.trial}" in world.acts for step in mine)
+    for step in mine:
+        manifest = closed_records(run.records)[str(step.trial)]
+        assert manifest.state == "incomplete"
+        assert "is not known: it is failed: broken" in manifest.reasons[0]

@@ -5,13 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from workloads.parsing import ParseError
-from workloads.ycsb.properties import operations_at_most
+from workloads.ycsb.properties import client_name, loaded_rows, operations_at_most
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.summary import OperationCount, operation_counts, overall, parse_summary
 
 
-def faults_of(folder: Path, client: str, setting: YcsbSetting) -> tuple[str, ...]:
-    """Faults in plain words; none if every operation asked was done and returned well.
+def faults_of_all(folder: Path, setting: YcsbSetting) -> tuple[str, ...]:
+    """`faults_of` every client of the trial; of several, each fault names its client."""
+    if setting.clients == 1:
+        return faults_of(folder, client_name(1), setting)
+    names = {n: client_name(n) for n in range(1, setting.clients + 1)}
+    return tuple(
+        f"{name}: {fault}"
+        for number, name in names.items()
+        for fault in faults_of(folder, name, setting, number)
+    )
+
+
+def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) -> tuple[str, ...]:
+    """Faults in plain words; none if every operation asked of client `number` was done and returned
+    well.
 
     A row not found on a read is a fault too: the table was loaded whole.
     """
@@ -27,7 +40,9 @@ def faults_of(folder: Path, client: str, setting: YcsbSetting) -> tuple[str, ...
     if not counts:
         faults.append(f"{path.name}: no operation has a Return count")
     faults += (
-        _load_faults(counts, setting) if setting.mix == "load" else _end_faults(counts, setting)
+        _load_faults(counts, loaded_rows(setting, number)[1])
+        if setting.mix == "load"
+        else _end_faults(counts, setting)
     )
     return tuple(faults)
 
@@ -39,9 +54,9 @@ def _count_faults(count: OperationCount) -> list[str]:
     return [f"{count.failed} of {count.ok + count.failed} {count.operation} failed ({returns})"]
 
 
-def _load_faults(counts: dict[str, OperationCount], setting: YcsbSetting) -> list[str]:
+def _load_faults(counts: dict[str, OperationCount], asked: int) -> list[str]:
     done = counts["INSERT"].ok if "INSERT" in counts else 0
-    return [] if done == setting.records else [f"{done} rows loaded, {setting.records} asked"]
+    return [] if done == asked else [f"{done} rows loaded, {asked} asked"]
 
 
 def _end_faults(counts: dict[str, OperationCount], setting: YcsbSetting) -> list[str]:

@@ -29,6 +29,8 @@ MIXES: Mapping[Mix, Mapping[str, float]] = MappingProxyType(
         "f": _mix(read=0.5, readmodifywrite=0.5),
     }
 )
+WARM_UP: Mapping[str, float] = _mix(read=0.4, update=0.1, insert=0.4, scan=0.1)
+"""Every path of a RegionServer, whatever the study's mixes: what its daemons are warmed up with."""
 DISTRIBUTIONS: Mapping[Mix, str] = MappingProxyType({"d": "latest"})
 """Where a mix of YCSB's own fixes the request distribution; elsewhere the study does."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from workloads.ycsb.mixes import DISTRIBUTIONS, MIXES
 from workloads.ycsb.setting import YcsbSetting
 
 FAMILY = "f"
 DB = "org.densitystudy.ycsb.HBaseClient"
+CORE = "site.ycsb.workloads.CoreWorkload"
+INTERLEAVED = "org.densitystudy.ycsb.InterleavedWorkload"
 OPERATIONS_PER_THREAD_S = 5000
 """More than a synchronous client thread can do: an operation takes 0.2 ms at the very least.
 
@@ -25,7 +29,7 @@ def table_of(setting: YcsbSetting) -> str:
 
 
 def operations_at_most(setting: YcsbSetting) -> int:
-    """What the client is asked to do at most: a load's records; more than a timed run can do."""
+    """What one client is asked to do at most: a load's records; more than a timed run can do."""
     if setting.duration_s is None:
         return setting.records
     wanted = setting.duration_s * setting.threads * OPERATIONS_PER_THREAD_S
@@ -34,29 +38,80 @@ def operations_at_most(setting: YcsbSetting) -> int:
     return int(min(wanted, drawable))
 
 
-def client_arguments(setting: YcsbSetting, hdr_prefix: str) -> tuple[str, ...]:
+def client_name(number: int) -> str:
+    """`number` counts a trial's clients from 1."""
+    return f"ycsb-{number}"
+
+
+def loaded_rows(setting: YcsbSetting, number: int = 1) -> tuple[int, int]:
+    """(first record, how many) that client `number` loads: shares that touch and do not overlap."""
+    edges = [setting.records * n // setting.clients for n in (number - 1, number)]
+    return edges[0], edges[1] - edges[0]
+
+
+def target_share(setting: YcsbSetting, number: int = 1) -> int | None:
+    """Whole operations a second for client `number`; those of all clients add to the target."""
+    if setting.target_ops_s is None:
+        return None
+    total = round(setting.target_ops_s)
+    return total * number // setting.clients - total * (number - 1) // setting.clients
+
+
+def client_arguments(
+    setting: YcsbSetting,
+    hdr_prefix: str,
+    number: int = 1,
+    shares: Mapping[str, float] | None = None,
+) -> tuple[str, ...]:
     """Arguments of site.ycsb.Client; HBase's address comes from hbase-site.xml on its class path.
 
-    `hdr_prefix` begins the path of each interval log.
+    `hdr_prefix` begins the path of each interval log. `number`: which of the trial's clients.
+    `shares`: of each kind of operation, if not those of the setting's mix.
     """
     arguments = ["-db", DB, "-s", "-threads", str(setting.threads)]
     arguments.append("-load" if setting.mix == "load" else "-t")
-    if setting.target_ops_s is not None:
-        arguments += ["-target", str(round(setting.target_ops_s))]
-    for key, value in sorted(_properties(setting, hdr_prefix).items()):
+    target = target_share(setting, number)
+    if target is not None:
+        arguments += ["-target", str(target)]
+    properties = {
+        **{
+            f"{kind}proportion": str(share)
+            for kind, share in (shares or MIXES[setting.mix]).items()
+        },
+        **_properties(setting, hdr_prefix),
+        **_of_several(setting, number),
+    }
+    for key, value in sorted(properties.items()):
         arguments += ["-p", f"{key}={value}"]
     return tuple(arguments)
 
 
+def _of_several(setting: YcsbSetting, number: int) -> dict[str, str]:
+    """What keeps the clients of one trial from overwriting each other's rows (method 12).
+
+    A load is cut into ranges. Runs would all insert from `recordcount` on: each gets every n-th key
+    instead, and reads only loaded rows and its own, so that no read waits for another client.
+    """
+    if setting.clients == 1:
+        return {}
+    if setting.mix == "load":
+        start, count = loaded_rows(setting, number)
+        return {"insertstart": str(start), "insertcount": str(count)}
+    return {
+        "workload": INTERLEAVED,
+        "client.number": str(number - 1),
+        "client.count": str(setting.clients),
+    }
+
+
 def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
-    shares = {f"{kind}proportion": str(share) for kind, share in MIXES[setting.mix].items()}
     properties = {
-        **shares,
-        "workload": "site.ycsb.workloads.CoreWorkload",
+        "workload": CORE,
         "recordcount": str(setting.records),
         "operationcount": str(operations_at_most(setting)),
         "requestdistribution": DISTRIBUTIONS.get(setting.mix, setting.request_distribution),
         "maxscanlength": str(setting.max_scan_length),
+        "scanlengthdistribution": "uniform",
         "table": table_of(setting),
         "columnfamily": FAMILY,
         "measurementtype": "hdrhistogram",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from workloads.quantity import Seconds
+from workloads.quantity import Seconds, seconds
+from workloads.ycsb.target import LatencyTarget, Target
 
 Mix = Literal[
     "load", "read45-insert55", "scan95-insert5", "a", "b", "c", "d", "e", "f"
@@ -28,8 +30,17 @@ LABELS = {
 }
 
 
+def _off_or_seconds(value: object) -> float:
+    return 0.0 if value in ("off", False) else seconds(value)  # YAML reads a bare off as false
+
+
 class YcsbSetting(BaseModel):
-    """One YCSB run, ended by `duration_s`; a load has none, and ends with its last record."""
+    """One YCSB run, ended by `duration_s`; a load has none, and ends with its last record.
+
+    threads: of each of the `clients` processes. A saturation run has no target. A latency run has
+    target_ops_s, of all clients together; one whose target is symbolic (target_percent, of the
+    saturation measured on the same build) gets it when the trial begins.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -37,8 +48,11 @@ class YcsbSetting(BaseModel):
     mix: Mix
     records: int = Field(gt=0)
     threads: int = Field(gt=0)
+    clients: int = Field(1, gt=0)
     duration_s: float | None = None
     warm_up_s: float = 0.0
+    warm_up_daemons_s: float = Field(0.0, description="unmeasured, before a build's first run")
+    target_percent: float | None = None
     target_ops_s: float | None = None
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
     max_scan_length: int = 100
@@ -46,7 +60,20 @@ class YcsbSetting(BaseModel):
 
     @property
     def id(self) -> str:
-        return f"ycsb-{self.mix}-r{self.records}-t{self.threads}"
+        clients = f"-c{self.clients}" if self.clients > 1 else ""
+        return f"ycsb-{self.mix}-r{self.records}-t{self.threads}{clients}{self._at}"
+
+    @property
+    def _at(self) -> str:
+        """As planned: a percentage keeps its name when its rate is known."""
+        if self.target_percent is not None:
+            return f"-at{self.target_percent:g}pct"
+        return "" if self.target_ops_s is None else f"-at{self.target_ops_s:g}ps"
+
+    @property
+    def is_saturation(self) -> bool:
+        """As fast as it goes."""
+        return self.mix != "load" and self.target_percent is None and self.target_ops_s is None
 
     @property
     def label(self) -> str:
@@ -74,17 +101,32 @@ class YcsbSetting(BaseModel):
             return False
         return other.mix != "load" and self.records == other.records
 
+    def measures_for(self, other: object) -> bool:
+        """Whether `other` asks for a percentage of the saturation that this setting measures."""
+        if not isinstance(other, YcsbSetting) or other.target_percent is None:
+            return False
+        alike = (self.mix, self.records, self.clients) == (other.mix, other.records, other.clients)
+        return self.is_saturation and alike
+
 
 class YcsbSpec(BaseModel):
-    """YCSB runs on HBase: one trial for each of records x threads x mixes."""
+    """YCSB runs on HBase: a saturation trial for each of records x threads x mixes, and with the
+    most threads a latency trial for each of records x mixes x latency_at.
+
+    The most threads, so that the clients' own number does not hold back a rate that the cluster
+    could sustain; the same at every density.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     records: tuple[Count, ...] = Field(min_length=1)
     mixes: tuple[Mix, ...] = Field(min_length=1)
     threads: tuple[Count, ...] = Field(min_length=1)
+    clients: Annotated[int, Field(strict=True, ge=1, le=64)] = 1
+    latency_at: tuple[LatencyTarget, ...] = ()
     duration: Seconds = 600.0
     warm_up: Seconds = 60.0
+    warm_up_daemons: Annotated[float, BeforeValidator(_off_or_seconds)] = 20.0
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
     max_scan_length: Count = 100
     regions_per_server: Count = 10
@@ -93,23 +135,41 @@ class YcsbSpec(BaseModel):
     def _measures_something(self) -> YcsbSpec:
         if self.warm_up >= self.duration:
             raise ValueError("warm_up takes the whole duration; nothing would be measured")
+        if self.latency_at and set(self.mixes) == {"load"}:
+            raise ValueError("latency_at needs a mix besides load; a load has no latency trial")
+        if self.clients > min(self.records):
+            raise ValueError("clients: each must have a record of its own to load")
         return self
 
     def settings(self) -> tuple[YcsbSetting, ...]:
-        return tuple(
-            self._setting(records, threads, mix)
-            for records in dict.fromkeys(self.records)
-            for threads in dict.fromkeys(self.threads)
-            for mix in dict.fromkeys(self.mixes)
-        )
+        return (*self._saturation(), *self._latency())
 
-    def _setting(self, records: int, threads: int, mix: Mix) -> YcsbSetting:
+    def _saturation(self) -> Iterator[YcsbSetting]:
+        for records in dict.fromkeys(self.records):
+            for threads in dict.fromkeys(self.threads):
+                for mix in dict.fromkeys(self.mixes):
+                    yield self._setting(records, threads, mix)
+
+    def _latency(self) -> Iterator[YcsbSetting]:
+        for records in dict.fromkeys(self.records):
+            for mix in dict.fromkeys(mix for mix in self.mixes if mix != "load"):
+                for target in dict.fromkeys(self.latency_at):
+                    yield self._setting(records, max(self.threads), mix, target)
+
+    def _setting(
+        self, records: int, threads: int, mix: Mix, target: Target | None = None
+    ) -> YcsbSetting:
+        target = target or Target()
         return YcsbSetting(
             mix=mix,
             records=records,
             threads=threads,
+            clients=self.clients,
             duration_s=None if mix == "load" else self.duration,
             warm_up_s=0.0 if mix == "load" else self.warm_up,
+            warm_up_daemons_s=self.warm_up_daemons,
+            target_percent=target.percent,
+            target_ops_s=target.ops_s,
             request_distribution=self.request_distribution,
             max_scan_length=self.max_scan_length,
             regions_per_server=self.regions_per_server,

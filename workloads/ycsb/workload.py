@@ -1,114 +1,157 @@
-"""The YCSB trial: the table in the state the mix is measured from, then one client to its exit.
+"""The YCSB trial: the table in the state the mix is measured from, then its clients to their exit.
 
 Every run that writes starts from the same table: loaded once a build, flushed, major-compacted, kept
 as a snapshot, and restored from it (method 6). A restored table holds the same store files at the
 same places as a reloaded one after its compaction, and takes seconds.
+
+The first trial on a fresh RegionServer would pay for its compiler and its empty block cache, at
+another density another trial, as the order is random. So the daemons are warmed before, unmeasured,
+always in the same way: `warm_up_daemons` of inserts before a build's first load, into a table that is
+dropped again, and as long of the WARM_UP mix on each table when its snapshot has been made.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
-from cluster.atomic import write_text
 from cluster.client import java_command
+from cluster.command import Command
 from cluster.errors import StudyError
 from cluster.stack import classpath, ensure
-from workloads.client_run import require_success, run_client
+from workloads.client_run import require_success, run_client, run_clients
 from workloads.manifest import ClientRun
 from workloads.workload import Bench, Collected, Prepared
-from workloads.ycsb.faults import faults_of
-from workloads.ycsb.properties import FAMILY, client_arguments, table_of
+from workloads.ycsb.faults import faults_of_all
+from workloads.ycsb.mixes import WARM_UP
+from workloads.ycsb.properties import FAMILY, client_arguments, client_name, table_of
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.table_tool import table_tool
+from workloads.ycsb.tables import Tables
 
-NAME = "ycsb-1"
 MAIN = "site.ycsb.Client"
 CLIENT_HEAP_MIB = 512
 LOAD_TIMEOUT_S = 7200.0
 GRACE_S = 120.0
-TABLES = "tables.json"
-TableKnown = Literal["there", "loaded", "snapshot"]
-"""What is known of a table of this build: it exists; it holds its rows; a snapshot of them exists."""
+WARM_UP_THREADS = 8
+"""Whatever the first trial's: all builds are warmed alike."""
 
 
 class Ycsb:
-    """Saturation runs (no target): latency of these is closed-loop, and only so named (method 10)."""
+    """Saturation runs (no target: their latency is closed-loop, and only so named) and latency runs
+    at a target, which record intended latency too (method 10)."""
 
     def prepare(self, bench: Bench, setting: YcsbSetting) -> Prepared:
-        begin = _create if setting.mix == "load" else self._restore
-        facts = begin(bench, setting)
+        facts = _create(bench, setting) if setting.mix == "load" else _restore(bench, setting)
         return Prepared(data_set_mib=setting.data_mib, state=_state(facts))
 
     def run(self, bench: Bench, setting: YcsbSetting) -> tuple[ClientRun, ...]:
         timeout_s = setting.duration_s + GRACE_S if setting.duration_s else LOAD_TIMEOUT_S
-        return (self._client(bench, setting, NAME, "raw", timeout_s),)
+        return run_clients(bench, _clients(bench, setting, "raw"), timeout_s)
 
     def collect(self, bench: Bench, setting: YcsbSetting, prepared: Prepared) -> Collected:
         facts = table_tool(bench, "table-after", ("state", *_table(setting)))
-        faults = faults_of(bench.record.raw, NAME, setting)
-        if setting.mix == "load" and not faults and _known(bench, setting) == "there":
-            _remember(bench, setting, "loaded")
+        faults = faults_of_all(bench.record.raw, setting)
+        tables = Tables.of(bench.cluster)
+        if setting.mix == "load" and not faults and tables.known(table_of(setting)) == "there":
+            tables.remember(table_of(setting), "loaded")
         return Collected(faults=faults, state=_state(facts))
-
-    def _restore(self, bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
-        """The loaded, compacted table: from its snapshot, or loaded and made into one first."""
-        name = f"{table_of(setting)}-loaded"
-        if _known(bench, setting) in (None, "there"):
-            _create(bench, setting)
-            self._load_unmeasured(bench, setting)
-            _remember(bench, setting, "loaded")
-        if _known(bench, setting) == "loaded":
-            acts = [
-                ("flush-compact-settle", *_table(setting)),
-                ("snapshot", name, *_table(setting)),
-            ]
-        else:
-            acts = [("restore", name, *_table(setting))]
-        facts = table_tool(bench, "table-before", *acts, ("state", *_table(setting)))
-        _remember(bench, setting, "snapshot")
-        return facts
-
-    def _load_unmeasured(self, bench: Bench, setting: YcsbSetting) -> None:
-        load = setting.model_copy(update={"mix": "load", "duration_s": None, "warm_up_s": 0.0})
-        run = self._client(bench, load, "ycsb-prepare", "logs", LOAD_TIMEOUT_S)
-        require_success(bench, run, "loading the table")
-        faults = faults_of(bench.record.root / "logs", "ycsb-prepare", load)
-        if faults:
-            raise StudyError(
-                f"loading the table: {'; '.join(faults)}.",
-                f"table {table_of(setting)}",
-                f"read {bench.record.root.name}/{run.stderr} and the RegionServers' logs.",
-            )
-
-    def _client(
-        self, bench: Bench, setting: YcsbSetting, name: str, folder: str, timeout_s: float
-    ) -> ClientRun:
-        hdr_prefix = str(bench.at(bench.record.root / folder / f"{name}-"))
-        command = java_command(
-            bench.cluster,
-            name,
-            classpath(ensure("ycsb")),
-            MAIN,
-            client_arguments(setting, hdr_prefix),
-            heap_mib=CLIENT_HEAP_MIB,
-        )
-        return run_client(bench, command, timeout_s, folder)
 
 
 def _create(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
     """An empty table, pre-split on the real distribution of YCSB's hashed keys."""
     servers = len(bench.cluster.endpoints.regionserver_http)
     regions = str(setting.regions_per_server * servers)
-    known = _known(bench, setting)
+    tables, name = Tables.of(bench.cluster), table_of(setting)
+    known = tables.known(name)
+    create = ("create", *_table(setting), "--family", FAMILY, "--regions", regions)
     acts: list[tuple[str, ...]] = [("balancer", "off")]
     if known is not None:
         acts.append(("drop", *_table(setting)))
-    acts.append(("create", *_table(setting), "--family", FAMILY, "--regions", regions))
-    facts = table_tool(bench, "table-before", *acts, ("state", *_table(setting)))
+    elif setting.warm_up_daemons_s > 0 and not tables.inserts_are_warm:
+        table_tool(bench, "warm-up-table", *acts, create)
+        tables.remember(name, "there")
+        _warm_up_inserts(bench, setting)
+        tables.remember_warm_inserts()
+        acts.append(("drop", *_table(setting)))
+    facts = table_tool(bench, "table-before", *acts, create, ("state", *_table(setting)))
     if known != "snapshot":  # a snapshot outlives its table: it holds the same loaded rows
-        _remember(bench, setting, "there")
+        tables.remember(name, "there")
     return facts
+
+
+def _restore(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
+    """The loaded, compacted table: from its snapshot, or loaded and made into one first."""
+    tables, name = Tables.of(bench.cluster), table_of(setting)
+    snapshot = f"{name}-loaded"
+    if tables.known(name) in (None, "there"):
+        _create(bench, setting)
+        _load_unmeasured(bench, setting)
+        tables.remember(name, "loaded")
+    if tables.known(name) == "loaded":
+        settle = ("flush-compact-settle", *_table(setting))
+        table_tool(bench, "table-loaded", settle, ("snapshot", snapshot, *_table(setting)))
+        _warm_up_mix(bench, setting)
+        tables.remember(name, "snapshot")
+    restore = ("restore", snapshot, *_table(setting))
+    return table_tool(bench, "table-before", restore, ("state", *_table(setting)))
+
+
+def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:
+    load = setting.model_copy(
+        update={"mix": "load", "duration_s": None, "warm_up_s": 0.0, "target_percent": None,
+                "target_ops_s": None}
+    )  # fmt: skip
+    runs = run_clients(bench, _clients(bench, load, "logs"), LOAD_TIMEOUT_S, "logs")
+    for run in runs:
+        require_success(bench, run, "loading the table")
+    faults = faults_of_all(bench.record.root / "logs", load)
+    if faults:
+        raise StudyError(
+            f"loading the table: {'; '.join(faults)}.",
+            f"table {table_of(setting)}",
+            f"read {bench.record.root.name}/{runs[0].stderr} and the RegionServers' logs.",
+        )
+
+
+def _warm_up_inserts(bench: Bench, setting: YcsbSetting) -> None:
+    _warm_up(bench, setting.model_copy(update={"mix": "load"}), None)
+
+
+def _warm_up_mix(bench: Bench, setting: YcsbSetting) -> None:
+    if setting.warm_up_daemons_s > 0:
+        _warm_up(bench, setting, WARM_UP)
+
+
+def _warm_up(bench: Bench, setting: YcsbSetting, shares: Mapping[str, float] | None) -> None:
+    """Work the daemons for `warm_up_daemons_s`, by one client; nothing of it is measured."""
+    seconds = setting.warm_up_daemons_s
+    work = setting.model_copy(
+        update={"duration_s": seconds, "threads": WARM_UP_THREADS, "clients": 1,
+                "target_percent": None, "target_ops_s": None}
+    )  # fmt: skip
+    name = "warm-up-inserts" if shares is None else "warm-up-mix"
+    command = _command(bench, name, client_arguments(work, _prefix(bench, "logs", name), 1, shares))
+    run = run_client(bench, command, seconds + GRACE_S, "logs")
+    require_success(bench, run, "warming the daemons up")
+    bench.journal.write("daemons-warmed-up", name=name, table=table_of(setting), seconds=seconds)
+
+
+def _clients(bench: Bench, setting: YcsbSetting, folder: str) -> list[Command]:
+    names = {number: client_name(number) for number in range(1, setting.clients + 1)}
+    return [
+        _command(bench, name, client_arguments(setting, _prefix(bench, folder, name), number))
+        for number, name in names.items()
+    ]
+
+
+def _prefix(bench: Bench, folder: str, name: str) -> str:
+    return str(bench.at(bench.record.root / folder / f"{name}-"))
+
+
+def _command(bench: Bench, name: str, arguments: tuple[str, ...]) -> Command:
+    path = classpath(ensure("ycsb"))
+    return java_command(bench.cluster, name, path, MAIN, arguments, heap_mib=CLIENT_HEAP_MIB)
 
 
 def _table(setting: YcsbSetting) -> tuple[str, str]:
@@ -118,18 +161,3 @@ def _table(setting: YcsbSetting) -> tuple[str, str]:
 def _state(facts: list[dict[str, Any]]) -> dict[str, Any]:
     """The last verb asked for the table's state."""
     return {"hbase": facts[-1]}
-
-
-def _known(bench: Bench, setting: YcsbSetting) -> TableKnown | None:
-    return _all_known(bench).get(table_of(setting))
-
-
-def _remember(bench: Bench, setting: YcsbSetting, known: TableKnown) -> None:
-    known_now = {**_all_known(bench), table_of(setting): known}
-    write_text(bench.cluster.site.root / TABLES, json.dumps(known_now))
-
-
-def _all_known(bench: Bench) -> dict[str, TableKnown]:
-    path = bench.cluster.site.root / TABLES
-    value: dict[str, TableKnown] = json.loads(path.read_text()) if path.exists() else {}
-    return value

@@ -1,0 +1,46 @@
+package org.densitystudy.ycsb;
+
+import java.util.Properties;
+import site.ycsb.Client;
+import site.ycsb.WorkloadException;
+import site.ycsb.workloads.CoreWorkload;
+
+/**
+ * CoreWorkload for one of several client processes on one table: rows they insert never collide.
+ *
+ * <p>Every client of CoreWorkload inserts record numbers from recordcount on, and so overwrites the
+ * others' rows. Here client i of n (-p client.number=i, from 0; -p client.count=n) inserts
+ * recordcount + i, recordcount + i + n, recordcount + i + 2n, ... To itself a client seems alone: it
+ * chooses among the loaded rows and those it inserted, as the request distribution says, and never
+ * asks for a row that another client may not have written yet.
+ */
+public final class InterleavedWorkload extends CoreWorkload {
+  private long loaded;
+  private long clients;
+  private long client;
+
+  @Override
+  public void init(Properties properties) throws WorkloadException {
+    loaded = number(properties, Client.RECORD_COUNT_PROPERTY);
+    clients = number(properties, "client.count");
+    client = number(properties, "client.number");
+    if (client >= clients) {
+      throw new WorkloadException("client.number=" + client + " is not below " + clients);
+    }
+    super.init(properties);
+  }
+
+  @Override
+  protected String buildKeyName(long number) {
+    return super.buildKeyName(
+        number < loaded ? number : loaded + (number - loaded) * clients + client);
+  }
+
+  private static long number(Properties properties, String name) throws WorkloadException {
+    try {
+      return Long.parseUnsignedLong(properties.getProperty(name, ""));
+    } catch (NumberFormatException wrong) {
+      throw new WorkloadException(name + " is not a whole number", wrong);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+"""`Tables`: what is known of the YCSB tables of the cluster that stands, across trials of a build.
+
+Kept in a file of the build, under the identity of its processes: a build that is built anew after a
+crash has other processes, and none of the old tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from cluster.atomic import write_text
+from cluster.cluster import Cluster
+
+FILE = "tables.json"
+Known = Literal["there", "loaded", "snapshot"]
+"""Of a table: it exists; it holds its rows; a snapshot of them exists."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Facts of one cluster, in `path`. `cluster` is the identity of its processes."""
+
+    path: Path
+    cluster: str
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Tables:
+        processes = sorted(f"{p.node} {p.pid} {p.start_ticks}" for p in cluster.processes)
+        identity = hashlib.sha256("\n".join(processes).encode()).hexdigest()[:16]
+        return cls(cluster.site.root / FILE, identity)
+
+    def known(self, table: str) -> Known | None:
+        found: Known | None = self._facts()["tables"].get(table)
+        return found
+
+    def remember(self, table: str, known: Known) -> None:
+        facts = self._facts()
+        facts["tables"][table] = known
+        write_text(self.path, json.dumps(facts))
+
+    @property
+    def inserts_are_warm(self) -> bool:
+        """Whether the daemons took their unmeasured inserts already."""
+        return bool(self._facts()["inserts_are_warm"])
+
+    def remember_warm_inserts(self) -> None:
+        write_text(self.path, json.dumps({**self._facts(), "inserts_are_warm": True}))
+
+    def _facts(self) -> dict[str, Any]:
+        fresh = {"cluster": self.cluster, "tables": {}, "inserts_are_warm": False}
+        if not self.path.exists():
+            return fresh
+        facts: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
+        return facts if facts.get("cluster") == self.cluster else fresh
