@@ -47,7 +47,8 @@ def _place(setting: Setting) -> tuple[int, int, float, float, float]:
     if isinstance(setting, DfsioSetting):
         place = list(_DFSIO).index(setting.mode)
         return 0, place, setting.files, setting.file_size_mib, float(setting.readers or 0)
-    target = setting.target_ops_s or 0.0
+    share = setting.target_percent or 0.0
+    target = share if setting.target_percent else 1000.0 * (setting.target_ops_s or 0.0)
     return 1, list(_YCSB).index(setting.mix), setting.records, setting.threads, target
 
 
@@ -59,5 +60,9 @@ def _size(setting: Setting) -> str:
 
 def _ycsb_size(setting: YcsbSetting) -> str:
     size = f"{setting.records:,} records, {setting.threads} threads"
+    if setting.clients > 1:
+        size += f" in each of {setting.clients} clients"
+    if setting.target_percent is not None:  # its rate differs from build to build
+        return f"{size}, at {setting.target_percent:g} % of saturation"
     target = setting.target_ops_s
     return size if target is None else f"{size}, {target:g} ops/s asked for"

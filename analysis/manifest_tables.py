@@ -50,10 +50,17 @@ TRIALS = Table(
         column("mix", "string", "YCSB: load, read45-insert55, ..."),
         column("records", "long", "YCSB: records loaded"),
         column("threads", "int", "YCSB: threads of a client"),
+        column("clients", "int", "YCSB: client processes"),
         column("duration_s", "double", "YCSB: time asked for; null for a load", "s"),
         column("warm_up_s", "double", "cut from the window's start", "s"),
         column(
             "target_ops_s", "double", "YCSB: rate asked for; null is as fast as it goes", "ops/s"
+        ),
+        column(
+            "target_percent",
+            "double",
+            "YCSB: rate asked for as a share of the saturation measured on the build",
+            "percent",
         ),
         column("request_distribution", "string", "YCSB: zipfian, uniform or latest"),
         column("max_scan_length", "int", "YCSB: longest scan", "records"),

@@ -29,6 +29,9 @@ CHECKS = Table(
         column("client_cpu_share", "double", "client's CPU over its cores"),
         column("cpu_excess", "double", "nodes' processes' CPU less the host's used CPU", "percent"),
         column("target_share", "double", "rate achieved over rate asked for"),
+        column(
+            "drift", "double", "YCSB: rate in the last third of the measured time over the first's"
+        ),
         column("background_work", "long", "compactions and splits in the window"),
         column("result_lines_quarantined", "long", "unreadable lines in the results"),
         column("result_quarantine", "string", "one of them: kind of file, line, reason"),

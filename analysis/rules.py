@@ -125,6 +125,14 @@ RULES: tuple[Rule, ...] = (
         reason="unsustained: {target_share:.1%} of the target rate was achieved",
         missing="the achieved rate is not known",
     ),
+    Rule(  # method 7; the bounds are those of "similar" (method 2)
+        "drift",
+        low=0.8,
+        high=1.25,
+        broken="flag",
+        null="pass",  # no interval logs, or too short to be cut in three: other checks say so
+        reason="drift: the last third of the measured time ran at {drift:.2f} times the first's rate",
+    ),
     Rule(  # method 6
         "background_work",
         high=0,

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.coverage import worst_coverage
+from jobs.drift import drift
 from jobs.exact import exact_sum
 from jobs.latency import user_operations
 from jobs.run_job import Inputs, run_job
@@ -53,6 +54,7 @@ def transform(inputs: Inputs) -> DataFrame:
         _cold(inputs),
         _processes_cpu(inputs),
         _quarantined(inputs),
+        drift(inputs),
     ):
         checks = checks.join(facts, "trial", "left")
     return (

@@ -91,7 +91,8 @@ def _price(topology: Topology) -> float | None:
 def _setting(manifest: Manifest) -> Row:
     setting = manifest.setting
     knobs = setting.model_dump()
-    knobs.pop("regions_per_server", None)
+    for no_column in ("regions_per_server", "warm_up_daemons_s"):
+        knobs.pop(no_column, None)
     return {
         "setting": manifest.setting_id,
         **knobs,

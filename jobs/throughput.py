@@ -132,10 +132,11 @@ def _concurrency(inputs: Inputs) -> DataFrame:
 
 
 def ycsb_rates(inputs: Inputs) -> DataFrame:
-    """trial, ops_s: the sum over the trial's clients; null if one of them has no rate.
+    """trial, ops_s of all the trial's clients; null if one of them has no rate.
 
-    With a warm-up: operations of the histogram intervals after it over their seconds. Without:
-    Return=OK over the client's own run time.
+    With a warm-up: the sum of each client's operations of the histogram intervals after it over their
+    seconds. Without: Return=OK of all over the longest client's own run time, since clients that end
+    by their work do not end together, and the sum of their rates was never reached.
     """
     rates = (
         inputs[tables.CLIENTS]
@@ -144,11 +145,15 @@ def ycsb_rates(inputs: Inputs) -> DataFrame:
         .join(whole_run(inputs[tables.YCSB_SUMMARY]), ["trial", "client"], "left")
         .join(_after_warm_up(inputs), ["trial", "client"], "left")
     )
+    longest_s = F.max("run_s").over(Window.partitionBy("trial"))
     ops_s = F.when(F.col("warm_up_s") > 0, F.col("measured_ops_s")).otherwise(
-        _over(F.col("succeeded"), F.col("run_s"))
+        F.when(F.col("run_s").isNotNull(), _over(F.col("succeeded"), longest_s))
     )
-    complete = F.count(ops_s) == F.count(F.lit(1))
-    summed = rates.groupBy("trial").agg(F.when(complete, exact_sum(ops_s)).alias("ops_s"))
+    rates = rates.withColumn("client_ops_s", ops_s)
+    complete = F.count("client_ops_s") == F.count(F.lit(1))
+    summed = rates.groupBy("trial").agg(
+        F.when(complete, exact_sum(F.col("client_ops_s"))).alias("ops_s")
+    )
     return _trials(inputs, "ycsb").select("trial").join(summed, "trial", "left")
 
 

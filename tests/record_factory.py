@@ -200,7 +200,7 @@ class RunFactory:
             cost_pair=truth.cost_pair, monitored=truth.monitored,
             topology=topology_to_json(topology), isolation=topology.isolation,
             window=None if begun else window,
-            clients=() if begun else (_client(truth),),
+            clients=() if begun else _clients(truth),
             monitors=() if begun or not truth.monitored else tuple(_monitors(truth)),
             clock=(clock,) if truth.monitored and truth.measured_clock_s is not None else (), cold=truth.cold,
             data_set_mib=384.0, total_ram_mib=24000.0,
@@ -265,30 +265,49 @@ def _dfsio_files(truth: Truth) -> dict[str, str]:
 
 
 def _ycsb_files(truth: Truth) -> dict[str, str]:
+    """Of several clients each logs every n-th latency, and all of theirs went well."""
+    assert isinstance(truth.setting, YcsbSetting)
+    files: dict[str, str] = {}
+    for number in range(truth.setting.clients):
+        files |= _ycsb_client_files(truth, number, truth.setting.clients)
+    return files
+
+
+def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str]:
     start_s = truth.operations_start_s + truth.clock_offset_s
-    intervals = list(truth.latencies_us.values())
-    seconds = len(intervals[0])
-    per_second = [sum(len(operation[i]) for operation in intervals) for i in range(seconds)]
-    logs = {
-        f"raw/ycsb-1-{operation}.hdr": texts.hdr(operation, start_s, [(1.0, i) for i in latencies])
-        for operation, latencies in truth.latencies_us.items()
+    own = {
+        operation: [second[number::clients] for second in seconds]
+        for operation, seconds in truth.latencies_us.items()
     }
-    cleanup = texts.hdr("CLEANUP", start_s, [(1.0, [900_000] * 8)])
+    seconds = len(next(iter(own.values())))
+    per_second = [sum(len(operation[i]) for operation in own.values()) for i in range(seconds)]
+    name = f"raw/ycsb-{number + 1}"
+    logs = {
+        f"{name}-{operation}.hdr": texts.hdr(operation, start_s, [(1.0, i) for i in latencies])
+        for operation, latencies in own.items()
+    }
+    returns = truth.returns
+    if clients > 1:
+        returns = {name: {"OK": sum(map(len, each))} for name, each in own.items()}
     return {
         **logs,
-        "raw/ycsb-1-CLEANUP.hdr": cleanup,
-        "raw/ycsb-1.out": texts.ycsb_summary(float(seconds), truth.returns),
-        "raw/ycsb-1.err": texts.ycsb_status(per_second),
+        f"{name}-CLEANUP.hdr": texts.hdr("CLEANUP", start_s, [(1.0, [900_000] * 8)]),
+        f"{name}.out": texts.ycsb_summary(float(seconds), returns),
+        f"{name}.err": texts.ycsb_status(per_second),
     }
 
 
-def _client(truth: Truth) -> ClientRun:
-    name = "testdfsio" if isinstance(truth.setting, DfsioSetting) else "ycsb-1"
-    argv: tuple[str, ...] = ("java", "x")
-    if isinstance(truth.setting, YcsbSetting):
-        load = truth.setting.mix == "load"
-        argv = ("java", "-load" if load else "-t", "-p", f"recordcount={truth.setting.records}",
-                "-p", "operationcount=2000000000")  # fmt: skip
+def _clients(truth: Truth) -> tuple[ClientRun, ...]:
+    if isinstance(truth.setting, DfsioSetting):
+        return (_client(truth, "testdfsio", ("java", "x")),)
+    load = truth.setting.mix == "load"
+    argv = ("java", "-load" if load else "-t", "-p", f"recordcount={truth.setting.records}",
+            "-p", "operationcount=2000000000")  # fmt: skip
+    numbers = range(1, truth.setting.clients + 1)
+    return tuple(_client(truth, f"ycsb-{number}", argv) for number in numbers)
+
+
+def _client(truth: Truth, name: str, argv: tuple[str, ...]) -> ClientRun:
     return ClientRun(
         name=name, node="c1", argv=argv, exit_code=truth.exit_code, stdout=f"raw/{name}.out",
         stderr=f"raw/{name}.err", start_epoch_s=truth.start_s, end_epoch_s=truth.end_s,

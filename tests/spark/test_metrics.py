@@ -5,10 +5,17 @@ from __future__ import annotations
 import math
 
 import pytest
+from hdrh.histogram import HdrHistogram
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
+from jobs import latency
+from jobs.run_job import read_inputs
 from tests.record_factory import MIB
 from tests.spark import oracle
 from tests.spark.conftest import Analysed
+from workloads.record import read_manifest
+from workloads.ycsb.saturation import measured_ops_s
 
 pytestmark = pytest.mark.spark
 SOUND = ("write", "mixed", "scan_v2", "clock_off", "late_monitor")
@@ -52,7 +59,7 @@ def test_node_cpu_is_interpolated_at_the_windows_edges(world: Analysed, case: st
     )
 
 
-@pytest.mark.parametrize("case", ("load", "mixed", "scan", "clock_off"))
+@pytest.mark.parametrize("case", ("load", "mixed", "scan", "clock_off", "several"))
 @pytest.mark.parametrize("percentile", ("50", "90", "95", "99", "99.9"))
 def test_percentiles_come_from_all_measured_latencies(
     world: Analysed, case: str, percentile: str
@@ -64,6 +71,27 @@ def test_percentiles_come_from_all_measured_latencies(
             assert math.isnan(value)
         else:  # a bucket of three significant digits ends at most a thousandth above
             assert truth <= value <= truth * 1.001 + 1e-9
+
+
+@pytest.mark.parametrize("operation", ("READ", "INSERT"))
+def test_the_merge_of_all_clients_logs_is_the_histogram_of_all_latencies_together(
+    world: Analysed, spark: SparkSession, operation: str
+) -> None:
+    """Exactly, bucket by bucket; the library that counts them anew knows nothing of intervals."""
+    truth = world.truths["several"]
+    together = HdrHistogram(1, 3_600_000_000, 3)
+    for latency_us in oracle.measured_us(truth, operation):
+        together.record_value(latency_us)
+    expected = {
+        item.value_iterated_to: item.count_at_value_iterated_to
+        for item in together.get_recorded_iterator()
+    }
+    merged = latency.merged_histograms(read_inputs(spark, world.root, latency.INPUTS)).where(
+        (F.col("trial") == truth.trial) & (F.col("operation") == operation)
+    )
+    assert {row.value_us: row.operations for row in merged.collect()} == expected
+    files = world.table("ycsb_histograms")
+    assert files[files["trial"] == truth.trial]["client"].nunique() == 3
 
 
 def test_too_few_operations_give_no_percentile(world: Analysed) -> None:
@@ -79,11 +107,20 @@ def test_cleanup_is_no_operation_of_users(world: Analysed) -> None:
     assert set(world.metrics("mixed", "latency")["latency_kind"]) == {"closed-loop"}
 
 
-@pytest.mark.parametrize("case", ("mixed", "scan", "clock_off"))
+@pytest.mark.parametrize("case", ("mixed", "scan", "clock_off", "several"))
 def test_ycsb_rate_is_of_the_time_after_the_warm_up(world: Analysed, case: str) -> None:
     assert world.metric(case, "throughput") == pytest.approx(
         oracle.operations_s(world.truths[case])
     )
+
+
+@pytest.mark.parametrize("case", ("mixed", "scan", "clock_off", "several"))
+def test_the_saturation_a_target_is_a_share_of_is_the_rate_reported(
+    world: Analysed, case: str
+) -> None:
+    record = world.root / "records" / world.truths[case].trial
+    rate = measured_ops_s(record, read_manifest(record))
+    assert rate == pytest.approx(world.metric(case, "throughput"), rel=1e-9)
 
 
 def test_a_loads_rate_is_of_its_whole_run(world: Analysed) -> None:

@@ -9,7 +9,7 @@ from tests.spark.conftest import Analysed
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("case", ("write", "read", "load", "mixed", "scan", "scan_v2"))
+@pytest.mark.parametrize("case", ("write", "read", "load", "mixed", "scan", "scan_v2", "several"))
 def test_a_sound_trial_is_valid_without_a_word(world: Analysed, case: str) -> None:
     assert world.verdict(case) == ("valid", "")
 
@@ -25,6 +25,7 @@ def test_a_sound_trial_is_valid_without_a_word(world: Analysed, case: str) -> No
         ("clock_off", "valid", "1.00 sampling periods"),
         ("clock_unknown", "unknown", "clock was not compared"),
         ("client_bound", "valid", "client-bound: the client used"),
+        ("drifting", "valid", "drift: the last third of the measured time ran at 0.70 times"),
         ("no_histograms", "unknown", "histograms could not be held against Return counts"),
         ("no_history", "unknown", "dfsio-history line 0 missing from the record"),
         ("torn_summary", "unknown", "1 line(s) of the results could not be read"),

@@ -31,6 +31,7 @@ def _sound(factory: RunFactory) -> dict[str, Truth]:
         "mixed": factory.ycsb(V1, rate=1500),
         "scan": factory.ycsb(V1, "scan95-insert5"),
         "scan_v2": factory.ycsb(V2, "scan95-insert5"),
+        "several": factory.ycsb(V1, rate=1500, threads=60, clients=3),
     }
 
 
@@ -67,6 +68,8 @@ def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:
     trials["short"].returns["READ"] = {"OK": 45 * 18}
     trials["short"].setting = trials["short"].setting.model_copy(update={"duration_s": 60.0})
     _lose(trials["lossy"], 3)
+    trials["drifting"] = factory.ycsb(V1, rate=300, threads=42)
+    _slow_down(trials["drifting"], 0.7)
     late = trials["late_monitor"] = factory.ycsb(V1, rate=100, threads=41)
     late.dool = [(at_s, cells) for at_s, cells in late.dool if at_s > late.start_s + 2]
     return trials
@@ -77,6 +80,14 @@ def _busy_client(truth: Truth) -> None:
     for number, (_, nodes) in enumerate(truth.ticks):
         if "c1" in nodes:
             nodes["c1"] = (number * 170, number * 10)
+
+
+def _slow_down(truth: Truth, share: float) -> None:
+    """From the fourteenth second on, `share` of the operations are done."""
+    for operation, seconds in truth.latencies_us.items():
+        for number in range(13, len(seconds)):
+            seconds[number] = seconds[number][: round(share * len(seconds[number]))]
+        truth.returns[operation] = {"OK": sum(map(len, seconds))}
 
 
 def _lose(truth: Truth, count: int) -> None:
