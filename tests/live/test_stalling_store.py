@@ -1,0 +1,99 @@
+"""A known answer: a store that stalls 500 ms once a second, asked at a fixed rate by the real YCSB.
+
+Of operations meant to begin evenly in time, the share that waits longer than x ms is (500 - x) / 1000.
+So intended p95 is 450 ms and p99 is 490 ms. A closed loop sends one operation a thread into each
+stall, 2 of the second's 600: its p99 knows nothing of them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hdrh.histogram import HdrHistogram
+from hdrh.log import HistogramLogReader
+
+from tests.live.java_client import YCSB, compiled, instead, java_argv
+from workloads.settings import YcsbSetting
+from workloads.ycsb.faults import faults_of_all
+from workloads.ycsb.hdr import IntervalRow, parse_hdr
+from workloads.ycsb.histogram import Histogram, merge
+from workloads.ycsb.properties import client_arguments, client_name
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
+
+SETTING = YcsbSetting(mix="b", records=1000, threads=1, clients=2, duration_s=16, warm_up_s=5,
+                      target_ops_s=600)  # fmt: skip
+STALLS = ("-p", "stall.ms=500", "-p", "stall.every.ms=1000")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What two clients of one trial left behind, by the properties that a study gives them."""
+    folder = tmp_path_factory.mktemp("stalls")
+    path = compiled(folder, "StallingDb")
+    clients = [_start(folder, path, number) for number in (1, 2)]
+    assert [client.wait(timeout=60) for client in clients] == [0, 0]
+    return folder
+
+
+def _start(folder: Path, path: list[str], number: int) -> subprocess.Popen[bytes]:
+    name = client_name(number)
+    words = client_arguments(SETTING, f"{folder}/{name}-", number)
+    words = (*instead(words, "-db", "org.densitystudy.ycsb.StallingDb"), *STALLS)
+    out, err = (folder / f"{name}.{suffix}" for suffix in ("out", "err"))
+    with out.open("wb") as stdout, err.open("wb") as stderr:
+        return subprocess.Popen(java_argv(path, YCSB, *words), stdout=stdout, stderr=stderr)
+
+
+def _after_warm_up(folder: Path, intended: bool) -> Iterator[IntervalRow]:
+    for path in sorted(folder.glob("ycsb-*.hdr")):
+        parsed = parse_hdr(path.read_bytes(), path.name)
+        assert not parsed.quarantined
+        rows = [row for row in parsed.rows if row.intended == intended]
+        for row in rows:
+            at_s = row.start_epoch_s - parsed.rows[0].start_epoch_s
+            if row.measurement.operation != "CLEANUP" and at_s >= SETTING.warm_up_s:
+                yield row
+
+
+def _merged(folder: Path, intended: bool) -> Histogram:
+    return merge(row.histogram() for row in _after_warm_up(folder, intended))
+
+
+def test_every_operation_was_answered(folder: Path) -> None:
+    assert faults_of_all(folder, SETTING) == ()
+
+
+def test_the_target_was_held_in_spite_of_the_stalls(folder: Path) -> None:
+    rows = list(_after_warm_up(folder, intended=True))
+    seconds = max(r.start_epoch_s + r.length_s for r in rows) - min(r.start_epoch_s for r in rows)
+    assert sum(row.operations for row in rows) / seconds == pytest.approx(600, rel=0.1)  # the edges may lie in a stall
+
+
+def test_intended_latency_shows_the_stall_at_its_size(folder: Path) -> None:
+    intended = _merged(folder, intended=True)
+    assert intended.percentile_us(95) / 1000 == pytest.approx(450, abs=12)
+    assert intended.percentile_us(99) / 1000 == pytest.approx(490, abs=12)
+
+
+def test_closed_loop_latency_hides_it(folder: Path) -> None:
+    closed = _merged(folder, intended=False)
+    assert closed.percentile_us(99) / 1000 < 50
+    assert closed.max_us / 1000 > 450  # it was there to be seen
+
+
+def test_the_merge_is_what_the_histogram_library_makes_of_the_same_logs(folder: Path) -> None:
+    total = HdrHistogram(1, 3_600_000_000, 3)
+    ours = []
+    for path in sorted(folder.glob("ycsb-*Intended-READ.hdr")):
+        reader = HistogramLogReader(str(path), total)
+        while reader.add_next_interval_histogram(dest_histogram=total):
+            pass
+        ours += [row.histogram() for row in parse_hdr(path.read_bytes(), path.name).rows]
+    assert merge(ours).counts == tuple(
+        (item.value_iterated_to, item.count_at_value_iterated_to)
+        for item in total.get_recorded_iterator()
+    )
