@@ -68,9 +68,10 @@ def test_every_operation_was_answered(folder: Path) -> None:
 
 
 def test_the_target_was_held_in_spite_of_the_stalls(folder: Path) -> None:
+    """The edges of the measured time may lie in a stall."""
     rows = list(_after_warm_up(folder, intended=True))
     seconds = max(r.start_epoch_s + r.length_s for r in rows) - min(r.start_epoch_s for r in rows)
-    assert sum(row.operations for row in rows) / seconds == pytest.approx(600, rel=0.1)  # the edges may lie in a stall
+    assert sum(row.operations for row in rows) / seconds == pytest.approx(600, rel=0.1)
 
 
 def test_intended_latency_shows_the_stall_at_its_size(folder: Path) -> None:
