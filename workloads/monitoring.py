@@ -11,7 +11,8 @@ from cluster.errors import StudyError
 from cluster.host import Host
 from cluster.topology import Node
 from cluster.transport import ProcessId
-from workloads.manifest import MonitorRun
+from workloads.clock import Reading, clock_of, method_of
+from workloads.manifest import ClockOffset, MonitorRun
 from workloads.monitors import MONITORS, Monitor
 from workloads.workload import Bench
 
@@ -40,9 +41,13 @@ class Monitors:
         self._period_s = period_s
         self._kinds = kinds
         self._running: list[_Running] = []
+        self._clock_before: dict[str, Reading] = {}
+        self.clock: tuple[ClockOffset, ...] = ()
+        """Each host's clock, monitored or not; known when all is stopped."""
 
     def start(self) -> None:
         """Start all, and return when each has written a sample. StudyError names the one that did not."""
+        self._clock_before = self._clocks()
         for host in self._bench.cluster.topology.hosts:
             for monitor in self._kinds.values():
                 self._running.append(self._start(monitor, host))
@@ -63,7 +68,25 @@ class Monitors:
             self._bench.transport.fetch(running.node, running.file, running.file)
             stopped.append(self._describe(running))
         self._running = []
+        self.clock = self._offsets()
         return tuple(stopped)
+
+    def _clocks(self) -> dict[str, Reading]:
+        topology, transport = self._bench.cluster.topology, self._bench.transport
+        placed = {node.host: node for node in topology.nodes}
+        return {host: clock_of(transport, node) for host, node in placed.items()}
+
+    def _offsets(self) -> tuple[ClockOffset, ...]:
+        after = self._clocks() if self._clock_before else {}
+        return tuple(
+            ClockOffset(
+                host=host,
+                before_s=before.offset_s,
+                after_s=after[host].offset_s,
+                method=method_of(self._bench.transport, before, after[host]),
+            )
+            for host, before in self._clock_before.items()
+        )
 
     def _start(self, monitor: Monitor, host: Host) -> _Running:
         file = self._bench.record.monitor / f"{host.name}.{monitor.kind}.csv"
@@ -96,13 +119,15 @@ class Monitors:
         return all((self._last_s(r) or 0) >= window_end_s for r in self._running)
 
     def _last_s(self, running: _Running) -> float | None:
+        """Time of the last sample, by the controller's clock."""
         try:
             self._bench.transport.fetch(running.node, running.file, running.file)
         except FileNotFoundError:
             return None
         if not running.file.exists():
             return None
-        return running.monitor.last_epoch_s(running.file.read_text(errors="replace"))
+        last_s = running.monitor.last_epoch_s(running.file.read_text(errors="replace"))
+        return None if last_s is None else last_s - self._clock_before[running.host.name].offset_s
 
     def _describe(self, running: _Running) -> MonitorRun:
         return MonitorRun(

@@ -41,6 +41,7 @@ class _Seen:
     prepared: Prepared | None = None
     clients: tuple[ClientRun, ...] = ()
     monitors: tuple[MonitorRun, ...] = ()
+    clock: tuple[ClockOffset, ...] = ()
     collected: Collected = field(default_factory=Collected)
     window: Window | None = None
     times_s: dict[str, float] = field(default_factory=dict)
@@ -118,6 +119,7 @@ def _measure(run: Run, step: Step, bench: Bench, seen: _Seen) -> None:
     finally:
         with clock.timing("settle"):
             seen.monitors = monitors.stop(window_end_s)
+            seen.clock = monitors.clock
     seen.faults += [_exit_fault(client) for client in seen.clients if client.exit_code != 0]
     with clock.timing("settle"):
         seen.collected = workload.collect(bench, setting, seen.prepared)
@@ -172,7 +174,7 @@ def _manifest(draft: Manifest, seen: _Seen) -> Manifest:
             "window": seen.window,
             "clients": seen.clients,
             "monitors": seen.monitors,
-            "clock": tuple(_same_kernel(monitor.host) for monitor in seen.monitors[:1]),
+            "clock": seen.clock,
             "cold": seen.collected.cold or prepared.cold,
             "data_set_mib": prepared.data_set_mib if seen.prepared else None,
             "times_s": seen.times_s,
@@ -180,11 +182,6 @@ def _manifest(draft: Manifest, seen: _Seen) -> Manifest:
             "state_after": seen.collected.state or {},
         }
     )
-
-
-def _same_kernel(host: str) -> ClockOffset:
-    """Process groups share the controller's kernel, and so its clock: the offset is zero by nature."""
-    return ClockOffset(host=host, before_s=0.0, after_s=0.0, method="same kernel")
 
 
 def _journal(run: Run, step: Step, state: str, **fields: Any) -> None:

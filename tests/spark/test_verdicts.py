@@ -9,7 +9,10 @@ from tests.spark.conftest import Analysed
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("case", ("write", "read", "load", "mixed", "scan", "scan_v2", "several"))
+SOUND = ("write", "read", "load", "mixed", "scan", "scan_v2", "several", "one_reader", "three_readers")
+
+
+@pytest.mark.parametrize("case", SOUND)
 def test_a_sound_trial_is_valid_without_a_word(world: Analysed, case: str) -> None:
     assert world.verdict(case) == ("valid", "")
 
@@ -38,6 +41,8 @@ def test_a_sound_trial_is_valid_without_a_word(world: Analysed, case: str) -> No
             "caching suspected: random, backward and skip reads differ by 40%",
         ),
         ("slow_backward", "unknown", "caching suspected"),
+        ("stopped_skip", "invalid", "only 98.1% of the work asked for was done"),
+        ("doubled_result", "unknown", "could not be held against its work and time"),
     ),
 )
 def test_trouble_is_named(world: Analysed, case: str, verdict: str, reason: str) -> None:

@@ -20,6 +20,8 @@ def make_world(study: Path) -> tuple[Path, dict[str, Truth]]:
         _raw(root, truths["no_histograms"], f"ycsb-1-{operation}.hdr").unlink()
     _raw(root, truths["no_history"], "history/job_1.jhist").unlink()
     _tear(_raw(root, truths["torn_summary"], "ycsb-1.out"))
+    result = _raw(root, truths["doubled_result"], "testdfsio.log")
+    result.write_text(result.read_text() * 2)
     return root, truths
 
 
@@ -109,8 +111,16 @@ def _troubled_dfsio(factory: RunFactory) -> dict[str, Truth]:
     slow = factory.dfsio(V1, "backward", files=10)
     slow.streams = [(64 * MIB, 1400)] * 10
     lost = factory.dfsio(V1, "write", files=11)
+    alone = factory.dfsio(V1, "random", files=12, readers=1)
+    alone.streams = [(64 * MIB, 500)] * 12
+    crowd = factory.dfsio(V1, "skip", files=12, readers=3)
+    crowd.streams = [(32 * MIB, 1000)] * 12
+    stopped = factory.dfsio(V1, "skip", files=13)
+    stopped.streams = [(32 * MIB, 700)] * 12 + [(24 * MIB, 500)]
+    doubled = factory.dfsio(V1, "write", files=14)
     return {"no_history": lost, "warm": warm, "cold_unknown": unknown, "cold_by_dool": by_dool,
-            "fast_random": fast, "slow_backward": slow}  # fmt: skip
+            "fast_random": fast, "slow_backward": slow, "one_reader": alone, "three_readers": crowd,
+            "stopped_skip": stopped, "doubled_result": doubled}  # fmt: skip
 
 
 def _cold(read: int | None) -> ColdProof:

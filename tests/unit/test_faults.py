@@ -115,6 +115,14 @@ def test_a_job_that_lost_a_stream_or_bytes_is_a_fault(tmp_path: Path) -> None:
     assert "processed" in dfsio.faults_of(dfsio_record(tmp_path / "b", size=1), DFSIO)[0]
 
 
+def test_a_result_file_used_twice_is_a_fault(tmp_path: Path) -> None:
+    """The tool appends, and says nothing of its arguments: which block is the trial's is not known."""
+    raw = dfsio_record(tmp_path)
+    once = (raw / "testdfsio.log").read_text()
+    (raw / "testdfsio.log").write_text(once + once)
+    assert "['random', 'random'], not one random" in dfsio.faults_of(raw, DFSIO)[0]
+
+
 def test_another_modes_result_is_a_fault(tmp_path: Path) -> None:
     raw = dfsio_record(tmp_path)
     assert "not one read" in dfsio.faults_of(raw, DFSIO.model_copy(update={"mode": "read"}))[0]
