@@ -9,7 +9,17 @@ from tests.spark.conftest import Analysed
 pytestmark = pytest.mark.spark
 
 
-SOUND = ("write", "read", "load", "mixed", "scan", "scan_v2", "several", "one_reader", "three_readers")
+SOUND = (
+    "write",
+    "read",
+    "load",
+    "mixed",
+    "scan",
+    "scan_v2",
+    "several",
+    "one_reader",
+    "three_readers",
+)
 
 
 @pytest.mark.parametrize("case", SOUND)
