@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.findings import Comparison, comparisons, rate
-from analysis.summary import SettingSummary
+from analysis.summary import Finding, SettingSummary
 
 _HEADLINES = (
     "ycsb-scan95-insert5",
@@ -25,11 +25,22 @@ _DOING = {
 }
 
 
-def answer(settings: Sequence[SettingSummary], blocks: int, isolation: str, trials: int) -> str:
-    """What the run says of the highest density against the lowest, and that it claims nothing."""
+def answer(
+    settings: Sequence[SettingSummary],
+    blocks: int,
+    isolation: str,
+    trials: int,
+    findings: Sequence[Finding] = (),
+) -> str:
+    """The best density if one is found; else what the run says of the highest density against the
+    lowest, and whether that is a claim."""
+    best = next(iter(one for one in findings if _is_best(one)), None)
+    if best is not None:
+        return f"{best.statement} ({best.why})."
     found = [one for one in comparisons(settings) if one.ratio("rate") is not None]
     if found:
-        return _compared(min(found, key=lambda one: _place(one.first)), blocks, isolation)
+        headline = min(found, key=lambda one: _place(one.first))
+        return _compared(headline, blocks, isolation, findings)
     alone = [entry for entry in settings if rate(entry) is not None]
     if not alone:
         return f"No answer: none of the {trials} trials is valid."
@@ -40,17 +51,32 @@ def answer(settings: Sequence[SettingSummary], blocks: int, isolation: str, tria
     )
 
 
-def _compared(one: Comparison, blocks: int, isolation: str) -> str:
+def _is_best(finding: Finding) -> bool:
+    return finding.family == "best-density" and finding.verdict == "reproduced"
+
+
+def _compared(one: Comparison, blocks: int, isolation: str, findings: Sequence[Finding]) -> str:
     counted = "1 block" if blocks == 1 else f"{blocks} blocks"
     what = "the operations a second" if one.first.workload == "ycsb" else "the MiB a second"
+    claim = _claimed(one, findings)
+    begun, sure = (f"No claim ({counted}): {_with(one, isolation)}", "")
+    if claim is not None:
+        begun = f"W{_with(one, isolation)[1:]}"
+        sure = f" (interval {claim.low:.2f} to {claim.high:.2f}, {counted})"
     sentence = (
-        f"No claim ({counted}): {_with(one, isolation)} on the same memory, {_doing(one.first)} ran "
-        f"at {one.ratio('rate'):.2f}x {what}"
+        f"{begun} on the same memory, {_doing(one.first)} ran "
+        f"at {one.ratio('rate'):.2f}x {what}{sure}"
     )
     first, later = one.values("cpu")
     if first is None or later is None:
         return sentence + "."
     return f"{sentence} and the host's CPU was busy {later:.0f} % instead of {first:.0f} %."
+
+
+def _claimed(one: Comparison, findings: Sequence[Finding]) -> Finding | None:
+    """The finding that decided this comparison's rate, if one did."""
+    wanted = f"density-rate-{one.later.setting}-{one.first.topology}-{one.later.topology}"
+    return next((f for f in findings if f.id == wanted and f.verdict != "no claim"), None)
 
 
 def _with(one: Comparison, isolation: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from analysis.disclosure import DIFFERENCES
 from analysis.findings import LEAST_BUILDS
 from analysis.summary import TrialSummary
+from analysis.unequal import Difference
 from cluster.topology import Topology
 from workloads.manifest import Manifest
 
@@ -19,7 +19,7 @@ def caveats(
     topologies: Iterable[Topology],
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
-    disclosure: dict[str, object],
+    unequal: Sequence[Difference],
 ) -> tuple[str, ...]:
     """Plain sentences, the gravest first. `planned`: names of the trials the plan wanted."""
     return (
@@ -27,7 +27,7 @@ def caveats(
         *_topologies(list(topologies)),
         *_blocks(manifests),
         *_memory(manifests),
-        *_disclosure(disclosure),
+        *_disclosure(unequal),
     )
 
 
@@ -89,10 +89,12 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[str]:
         )
 
 
-def _disclosure(disclosure: dict[str, object]) -> Iterator[str]:
-    differing = disclosure.get(DIFFERENCES)
-    if isinstance(differing, dict) and differing:
+def _disclosure(unequal: Sequence[Difference]) -> Iterator[str]:
+    """Method 23. What differs because the topology does is no surprise, and is not warned of."""
+    if unequal:
+        named = "; ".join(str(one) for one in unequal[:MOST_NAMED])
+        more = f"; and {len(unequal) - MOST_NAMED} more" if len(unequal) > MOST_NAMED else ""
         yield (
-            f"The builds' disclosures differ in {len(differing)} place(s), listed under "
-            f"'{DIFFERENCES}'."
+            "Builds differ in what should be equal, so what they differ in is not compared: "
+            f"{named}{more}."
         )

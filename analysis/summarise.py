@@ -17,9 +17,10 @@ from analysis import read_series, tables
 from analysis.answer import answer
 from analysis.caveats import caveats
 from analysis.disclosure import merge
-from analysis.findings import findings
+from analysis.findings import LEAST_BUILDS, Evidence, findings
 from analysis.labels import labels
 from analysis.monitor_cost import monitor_cost, sentence
+from analysis.statistics.interval import mean_interval
 from analysis.store import read_table
 from analysis.summary import (
     BuildSummary,
@@ -30,12 +31,15 @@ from analysis.summary import (
     TrialSummary,
 )
 from analysis.time_spent import time_spent
+from analysis.unequal import Difference, unexpected
 from cluster.atomic import write_text
 from cluster.journal import Journal
 from cluster.topology import Topology, topology_from_json
+from workloads.hypotheses import read_hypotheses
 from workloads.manifest import Manifest
 from workloads.plan import read_plan
 from workloads.record import closed_records
+from workloads.settings import DfsioSetting, Setting
 
 SUMMARY = "summary.json"
 DATA_DOCS = "data_docs/index.html"
@@ -59,7 +63,10 @@ def summarise(run_root: Path, now_s: float) -> Summary:
     trials = _trials(run)
     settings = _settings(run)
     cost = monitor_cost(run.trials, run.verdicts, run.metrics)
-    disclosure = merge({m.build: m.disclosure for m in run.manifests if m.disclosure})
+    evidence = Evidence(
+        settings, blocks, first.isolation, _emulated(topologies.values()), run.unequal_arms
+    )
+    found = findings(evidence, read_hypotheses(run_root / "study.yaml"))
     return Summary(
         study=first.study,
         run=first.run,
@@ -69,13 +76,13 @@ def summarise(run_root: Path, now_s: float) -> Summary:
         isolation=first.isolation,
         blocks=blocks,
         seed=first.seed,
-        answer=answer(settings, blocks, first.isolation, len(trials)),
+        answer=answer(settings, blocks, first.isolation, len(trials), found),
         warnings=(
-            *caveats(run.manifests, topologies.values(), trials, _planned(run_root), disclosure),
+            *caveats(run.manifests, topologies.values(), trials, _planned(run_root), run.unequal()),
             *((sentence(cost),) if cost else ()),
         ),
         settings=settings,
-        findings=findings(settings, blocks, first.isolation, _emulated(topologies.values())),
+        findings=found,
         trials=trials,
         builds=_builds(run_root),
         time=time_spent(
@@ -83,7 +90,7 @@ def summarise(run_root: Path, now_s: float) -> Summary:
             sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
             now_s,
         ),
-        disclosure=disclosure,
+        disclosure=merge(run.disclosures),
         series=read_series.trial_series(run_root, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
         monitor_cost=cost,
@@ -97,6 +104,7 @@ class _Run:
     manifests: tuple[Manifest, ...]
     topologies: Mapping[str, Topology]
     labels: Mapping[str, str]
+    settings: Mapping[str, Setting]
     trials: pd.DataFrame
     verdicts: pd.DataFrame
     metrics: pd.DataFrame
@@ -129,7 +137,27 @@ class _Run:
                 read_series.price_performance(run_root),
             ),
             usd_per_hour=read_series.usd_per_hour(run_root),
+            settings={m.setting_id: m.setting for m in manifests},
         )
+
+    @property
+    def disclosures(self) -> dict[str, dict[str, Any]]:
+        """By build."""
+        return {m.build: m.disclosure for m in self.manifests if m.disclosure}
+
+    def unequal(self, *topologies: str) -> tuple[Difference, ...]:
+        """Unexpected differences among the builds of these topologies; of all if none is named."""
+        names = {m.build: str(m.topology["name"]) for m in self.manifests}
+        chosen = {
+            build: disclosure
+            for build, disclosure in self.disclosures.items()
+            if not topologies or names[build] in topologies
+        }
+        media = {build: str(self.topologies[name].medium) for build, name in names.items()}
+        return unexpected(chosen, names, media)
+
+    def unequal_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
+        return tuple(map(str, self.unequal(first.topology, later.topology)))
 
 
 def _trials(run: _Run) -> tuple[TrialSummary, ...]:
@@ -190,9 +218,32 @@ def _setting(
         workload=row["workload"],
         label=run.labels[row["setting"]],
         n_builds=n_builds,
-        metrics=_metrics(metrics),
         usd_per_hour=run.usd_per_hour.get(topology.name),
+        metrics=tuple(map(_with_interval, _metrics(metrics))),
+        **_knobs(run.settings[row["setting"]]),
+        neighbour=getattr(run.settings[row["setting"]], "neighbour", None),
     )
+
+
+def _knobs(setting: Setting) -> dict[str, Any]:
+    """What the fields of a SettingSummary call the setting's own knobs."""
+    if isinstance(setting, DfsioSetting):
+        return {"mode": setting.mode, "files": setting.files}
+    return {
+        "mode": setting.mix,
+        "records": setting.records,
+        "threads": setting.threads,
+        "target_ops_s": setting.target_ops_s,
+    }
+
+
+def _with_interval(metric: Metric) -> Metric:
+    """From 5 units on (method 2). The value is their median: the interval is made to hold it."""
+    if len(metric.points) < LEAST_BUILDS or metric.value is None:
+        return metric
+    ends = mean_interval(metric.points)
+    low, high = min(ends.low, metric.value), max(ends.high, metric.value)
+    return metric.model_copy(update={"low": low, "high": high})
 
 
 def _metrics(rows: pd.DataFrame | None) -> tuple[Metric, ...]:
@@ -247,8 +298,8 @@ def _builds(run_root: Path) -> tuple[BuildSummary, ...]:
     )
 
 
-def _emulated(topologies: Iterable[Topology]) -> Sequence[str]:
-    return sorted({t.medium for t in topologies for n in t.workers if n.disk and n.disk.emulated})
+def _emulated(topologies: Iterable[Topology]) -> frozenset[str]:
+    return frozenset(t.medium for t in topologies for n in t.workers if n.disk and n.disk.emulated)
 
 
 def _planned(run_root: Path) -> Sequence[str]:

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.series import TrialSeries
 
-FORMAT: Literal[1] = 1
+FORMAT: Literal[2] = 2
 VerdictName = Literal["valid", "invalid", "unknown"]
+FindingVerdict = Literal["reproduced", "contradicted", "no claim"]
 MetricName = Literal[
     "throughput_per_stream",  # TestDFSIO's own mean a stream, MiB/s
     "throughput_map_phase",  # bytes over first map start to last map end, MiB/s
@@ -118,6 +119,9 @@ class SettingSummary(_Frozen):
     threads: int | None = Field(None, description="YCSB: threads of a client")
     target_ops_s: float | None = Field(None, description="YCSB: rate asked for; null is none")
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
+    neighbour: str | None = Field(
+        None, description="what ran on another node of the same host meanwhile; null: nothing"
+    )
 
 
 class Finding(_Frozen):
@@ -125,7 +129,7 @@ class Finding(_Frozen):
 
     id: str
     statement: str
-    verdict: Literal["reproduced", "contradicted", "no claim"]
+    verdict: FindingVerdict
     why: str
     effect: float | None = Field(None, description="ratio, later arm over first")
     low: float | None = None
@@ -137,6 +141,20 @@ class Finding(_Frozen):
         None, description="what with what: '2 VMs per host over the bare host'"
     )
     among: str | None = Field(None, description="what both arms share: 'flash'")
+    family: str | None = Field(None, description="findings that share one Holm adjustment")
+    rule: str | None = Field(
+        None, description="what the ratio must be, written before the data: 'above 1.25'"
+    )
+    unit: Literal["build", "trial"] = Field("build", description="what n counts")
+    test: str | None = Field(None, description="null with fewer than 5 units an arm")
+    p: float | None = Field(None, description="of the test, unadjusted")
+    p_adjusted: float | None = Field(
+        None, description="after Holm; null where the arms decide nothing"
+    )
+    detectable: float | None = Field(
+        None,
+        description="least ratio above 1 that this n and the spread seen show with a chance of 80 %",
+    )
 
 
 class BuildSummary(_Frozen):
@@ -156,7 +174,7 @@ class TimeSummary(_Frozen):
 
 
 class Summary(_Frozen):
-    format: Literal[1] = FORMAT
+    format: Literal[2] = FORMAT
     study: str
     run: str
     question: str | None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analysis.answer import answer
-from analysis.findings import comparisons, findings
-from analysis.summary import Metric, SettingSummary
+from analysis.findings import Evidence, comparisons, effects
+from analysis.findings.decide import decide
+from analysis.summary import Finding, Metric, SettingSummary
 
 
 def _setting(
@@ -25,11 +26,21 @@ def _setting(
     return base.model_copy(update=changes)
 
 
+def _density(
+    settings: tuple[SettingSummary, ...],
+    blocks: int,
+    isolation: str,
+    emulated: tuple[str, ...] = (),
+) -> tuple[Finding, ...]:
+    evidence = Evidence(settings, blocks, isolation, frozenset(emulated))
+    return decide(list(effects.density(evidence)), blocks)
+
+
 ONE, TWO, FOUR = _setting(1, 100.0, 61.0), _setting(2, 112.0, 74.0), _setting(4, 150.0, 80.0)
 
 
 def test_the_last_density_is_compared_with_the_first() -> None:
-    rate, cpu = findings((FOUR, ONE, TWO), blocks=1, isolation="vm")
+    rate, cpu = _density((FOUR, ONE, TWO), blocks=1, isolation="vm")
     assert (rate.effect, cpu.effect) == pytest.approx((1.5, 80 / 61))
     assert (
         rate.statement
@@ -39,7 +50,7 @@ def test_the_last_density_is_compared_with_the_first() -> None:
 
 
 def test_one_block_gives_points_and_no_claim() -> None:
-    for finding in findings((ONE, TWO), blocks=1, isolation="vm"):
+    for finding in _density((ONE, TWO), blocks=1, isolation="vm"):
         assert (finding.verdict, finding.low, finding.high) == ("no claim", None, None)
         assert finding.why == "1 block: points only; a claim needs 5 builds an arm"
 
@@ -48,8 +59,8 @@ def test_one_block_gives_points_and_no_claim() -> None:
 def test_process_isolation_and_emulated_media_never_decide(
     isolation: str, emulated: tuple[str, ...]
 ) -> None:
-    arms = tuple(_setting(v, 100.0 * v, n_builds=8) for v in (1, 2))
-    for finding in findings(arms, 8, isolation, emulated):
+    arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
+    for finding in _density(arms, 8, isolation, emulated):
         assert finding.verdict == "no claim"
         assert "decide" in finding.why
         assert finding.effect is not None
@@ -62,7 +73,7 @@ def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
 
 def test_an_arm_without_a_valid_trial_is_said() -> None:
     empty = _setting(2, None, n_builds=0, metrics=())
-    rate, _ = findings((ONE, empty), blocks=1, isolation="vm")
+    rate, _ = _density((ONE, empty), blocks=1, isolation="vm")
     assert (rate.effect, rate.why) == (None, "an arm has no valid trial")
 
 

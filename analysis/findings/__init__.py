@@ -1,0 +1,52 @@
+"""Findings: comparisons with a rule written before the data, decided by interval and test.
+
+Under 5 units an arm: points, and no claim (method 2). Process-isolated and emulated arms show their
+effect and decide nothing (method 24); arms of unequal disclosure are not compared (method 23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.findings import claims, effects, expectations
+from analysis.findings.arms import Comparison, comparisons, rate, used_cpu
+from analysis.findings.best_density import best_density
+from analysis.findings.decide import decide
+from analysis.findings.question import Evidence, density
+from analysis.statistics.power import LEAST_UNITS as LEAST_BUILDS
+from analysis.summary import Finding
+from workloads.hypotheses import Hypotheses
+
+__all__ = [
+    "LEAST_BUILDS",
+    "Comparison",
+    "Evidence",
+    "comparisons",
+    "density",
+    "findings",
+    "rate",
+    "used_cpu",
+]
+
+NO_HYPOTHESES = Hypotheses()
+
+
+def findings(evidence: Evidence, asked: Hypotheses = NO_HYPOTHESES) -> tuple[Finding, ...]:
+    """Every finding of a run: effects, the study's own hypotheses, the best density, the talk's
+    claims."""
+    questions = [
+        *effects.density(evidence),
+        *effects.medium(evidence),
+        *effects.control(evidence),
+        *effects.isolation(evidence),
+        *expectations.questions(evidence, asked.expect),
+    ]
+    return (
+        *decide(questions, evidence.blocks),
+        *best_density(evidence, asked.sla),
+        *claims.findings(evidence),
+    )
+
+
+def of_family(found: Sequence[Finding], family: str) -> tuple[Finding, ...]:
+    return tuple(finding for finding in found if finding.family == family)

@@ -1,0 +1,118 @@
+"""What two arms are made of: the points of a setting, one a build, by what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import mean
+
+from analysis.statistics.interval import ratio_of_means
+from analysis.summary import Metric, SettingSummary
+
+RATES = ("throughput", "throughput_map_phase")
+Points = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One setting at its lowest and its highest density, all else equal."""
+
+    first: SettingSummary
+    later: SettingSummary
+
+    def values(self, what: str) -> tuple[float | None, float | None]:
+        """(first, later) of `rate` (in the metric's unit) or `cpu` (percent, mean of the hosts)."""
+        read = rate if what == "rate" else used_cpu
+        return read(self.first), read(self.later)
+
+    def ratio(self, what: str) -> float | None:
+        """Later over first; None if one of them is not known, or zero."""
+        read = rate_points if what == "rate" else cpu_points
+        return ratio(read(self.first), read(self.later))
+
+
+def ratio(first: Points, later: Points) -> float | None:
+    """Of geometric means; None if an arm has no point, or one that is not positive."""
+    if not first or not later or min(*first, *later) <= 0:
+        return None
+    return ratio_of_means(first, later)
+
+
+def comparisons(settings: Sequence[SettingSummary]) -> Iterator[Comparison]:
+    """One for each setting and arm that has more than one density, in the settings' order."""
+    order = list(dict.fromkeys(entry.setting for entry in settings))
+    arms = sorted(settings, key=lambda entry: (order.index(entry.setting), *_arm(entry)))
+    for _, same in groupby(arms, key=lambda entry: (entry.setting, *_arm(entry))):
+        by_density = sorted(same, key=lambda entry: entry.vms_per_host)
+        if len(by_density) > 1:
+            yield Comparison(by_density[0], by_density[-1])
+
+
+def _arm(entry: SettingSummary) -> tuple[str, int]:
+    return entry.medium, entry.regionservers_per_node
+
+
+def rate(entry: SettingSummary) -> float | None:
+    """The setting's main rate: operations a second, or MiB/s over the map phase."""
+    return next((metric.value for metric in entry.metrics if metric.name in RATES), None)
+
+
+def rate_points(entry: SettingSummary) -> Points:
+    return next((points_of(metric) for metric in entry.metrics if metric.name in RATES), ())
+
+
+def used_cpu(entry: SettingSummary) -> float | None:
+    """Used CPU of the hosts, percent of their cores, their mean (each host counted once)."""
+    values = [metric.value for metric in entry.metrics if _is_host(metric, "cpu_used")]
+    known = [value for value in values if value is not None]
+    return mean(known) if known and len(known) == len(values) else None
+
+
+def cpu_points(entry: SettingSummary, name: str = "cpu_used") -> Points:
+    """A build's mean over the hosts, percent; none if a host lacks one."""
+    hosts = [points_of(metric) for metric in entry.metrics if _is_host(metric, name)]
+    if not hosts or len({len(points) for points in hosts}) > 1:
+        return ()
+    return tuple(mean(build) for build in zip(*hosts, strict=True))
+
+
+def latency(entry: SettingSummary, operation: str, percentile: float) -> Metric | None:
+    """The metric of that operation and percentile, intended before closed-loop."""
+    found = [
+        metric
+        for metric in entry.metrics
+        if metric.name == "latency"
+        and metric.operation == operation
+        and metric.percentile == percentile
+        and metric.value is not None
+    ]
+    return min(found, key=lambda metric: metric.latency_kind != "intended", default=None)
+
+
+def latency_arms(
+    first: SettingSummary, later: SettingSummary, operation: str, percentile: float
+) -> tuple[str, Points, Points] | None:
+    """(kind, first's points, later's points), ms. None unless both have it, of one kind: closed-loop
+    beside intended is not one quantity (method 10)."""
+    a, b = (latency(arm, operation, percentile) for arm in (first, later))
+    if a is None or b is None or a.latency_kind != b.latency_kind:
+        return None
+    return a.latency_kind or "", points_of(a), points_of(b)
+
+
+def main_operation(entry: SettingSummary) -> str | None:
+    """What the setting is about: its scans, else its reads, else its other operations."""
+    seen = {metric.operation for metric in entry.metrics if metric.name == "latency"}
+    return next((one for one in ("SCAN", "READ", "UPDATE", "INSERT") if one in seen), None)
+
+
+def points_of(metric: Metric) -> Points:
+    """One a unit, in block order; the value itself where no points are kept."""
+    if metric.points or metric.value is None:
+        return metric.points
+    return (metric.value,)
+
+
+def _is_host(metric: Metric, name: str) -> bool:
+    return metric.name == name and (metric.scope or "").startswith("host:")

@@ -1,0 +1,168 @@
+"""The best density under the SLA: where the rate is highest among densities that keep the limits.
+
+Written before the data: a density keeps the SLA if the whole interval of each limited latency lies at
+or under its limit, and breaks it if the whole interval lies over; a density is best if it keeps the
+SLA and its rate is above that of every other density that does not break it (Mann-Whitney, Holm over
+the densities). One finding a medium, for each of the study's mixes; a density's rate is its highest
+among threads and targets that keep the SLA. Under 5 builds a density: the highest point, no claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import median
+from typing import Literal
+
+from analysis.findings.arms import latency, points_of, rate_points
+from analysis.findings.decide import decide
+from analysis.findings.question import Evidence, Question
+from analysis.findings.rule import RISES
+from analysis.statistics.interval import mean_interval
+from analysis.statistics.power import LEAST_UNITS
+from analysis.summary import Finding, SettingSummary
+from workloads.hypotheses import latency_name
+
+Kept = Literal["kept", "broken", "unsure", "none"]
+
+
+@dataclass(frozen=True)
+class _Arm:
+    """A density's fastest setting that keeps the SLA, or may."""
+
+    entry: SettingSummary
+    kept: Kept
+
+
+def best_density(evidence: Evidence, sla: Mapping[str, float]) -> Iterator[Finding]:
+    """One finding a mix and medium with two densities or more; none where no limit applies."""
+    entries = [e for e in evidence.settings if e.neighbour is None and _limited(e, sla)]
+    for _, group in groupby(sorted(entries, key=_asked), key=_asked):
+        densities = _arms(list(group), sla)
+        if len(densities) > 1:
+            yield _finding(evidence, densities, sla)
+
+
+def _asked(entry: SettingSummary) -> tuple[str, int, str]:
+    return entry.mode or "", entry.records or 0, entry.medium
+
+
+def _limited(entry: SettingSummary, sla: Mapping[str, float]) -> bool:
+    seen = {metric.operation for metric in entry.metrics if metric.name == "latency"}
+    return any(latency_name(name)[0] in seen for name in sla)
+
+
+def _arms(entries: Sequence[SettingSummary], sla: Mapping[str, float]) -> list[_Arm]:
+    """One a topology, ascending by density; RegionServers a node as few as there are."""
+    least = min(entry.regionservers_per_node for entry in entries)
+    plain = sorted(
+        (entry for entry in entries if entry.regionservers_per_node == least),
+        key=lambda entry: entry.vms_per_host,
+    )
+    return [
+        max(
+            (_Arm(entry, _keeps(entry, sla)) for entry in same),
+            key=lambda arm: (arm.kept != "broken", *_middle(arm.entry)),
+        )
+        for _, group in groupby(plain, key=lambda entry: entry.vms_per_host)
+        for same in [list(group)]
+    ]
+
+
+def _middle(entry: SettingSummary) -> tuple[float]:
+    points = rate_points(entry)
+    return (median(points) if points else 0.0,)
+
+
+def _keeps(entry: SettingSummary, sla: Mapping[str, float]) -> Kept:
+    """`unsure`: an interval spans its limit; with few builds the points stand for the interval."""
+    judged: set[Kept] = set()
+    for name, limit_ms in sla.items():
+        metric = latency(entry, *latency_name(name))
+        points = points_of(metric) if metric else ()
+        if not points:
+            judged.add("none")
+            continue
+        low, high = min(points), max(points)
+        if len(points) >= LEAST_UNITS:
+            ends = mean_interval(points)
+            low, high = ends.low, ends.high
+        judged.add("kept" if high <= limit_ms else "broken" if low > limit_ms else "unsure")
+    if "broken" in judged:
+        return "broken"
+    return "unsure" if "unsure" in judged or judged == {"none"} else "kept"
+
+
+def _finding(evidence: Evidence, densities: Sequence[_Arm], sla: Mapping[str, float]) -> Finding:
+    limits = ", ".join(f"{name} at most {limit:g} ms" for name, limit in sla.items())
+    subject, medium = densities[0].entry.label.split(",")[0], densities[0].entry.medium
+    able = [arm for arm in densities if arm.kept != "broken" and rate_points(arm.entry)]
+    base = {
+        "id": f"best-density-{densities[0].entry.mode}-r{densities[0].entry.records or 0}-{medium}",
+        "family": "best-density",
+        "subject": subject,
+        "measure": "best density under the SLA",
+        "among": medium,
+        "rule": "keeps the SLA, and its rate is above that of each other density",
+        "unit": "build",
+    }
+    if not able:
+        words = f"{subject}, {medium}: best density under the SLA ({limits}): none keeps it"
+        return Finding(
+            **base, statement=words, verdict="no claim", why="every density breaks the SLA"
+        )
+    best = max(able, key=lambda arm: _middle(arm.entry))
+    others = [arm for arm in able if arm is not best]
+    words = evidence.density(best.entry.vms_per_host)
+    statement = f"{subject}, {medium}: best density under the SLA ({limits}): {words}"
+    duels = decide([_duel(evidence, best, other) for other in others], evidence.blocks)
+    verdict, why = _verdict(evidence, best, duels)
+    worst = max(duels, key=lambda duel: duel.p_adjusted or 1.0, default=None)
+    return Finding(
+        **base,
+        statement=statement,
+        verdict=verdict,
+        why=why,
+        arms=words,
+        effect=worst.effect if worst else None,
+        low=worst.low if worst else None,
+        high=worst.high if worst else None,
+        n=tuple(len(rate_points(arm.entry)) for arm in densities),
+        test=worst.test if worst else None,
+        p=worst.p if worst else None,
+        p_adjusted=worst.p_adjusted if worst else None,
+        detectable=worst.detectable if worst else None,
+    )
+
+
+def _duel(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
+    first, later = other.entry, best.entry
+    return Question(
+        id=f"{later.topology}-over-{first.topology}",
+        family="best-density",
+        subject=later.label,
+        measure="throughput",
+        arms=f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}",
+        rule=RISES,
+        first=rate_points(first),
+        later=rate_points(later),
+        obstacles=evidence.about_vms(first, later),
+        refused=evidence.unequal(first, later),
+    )
+
+
+def _verdict(
+    evidence: Evidence, best: _Arm, duels: Sequence[Finding]
+) -> tuple[Literal["reproduced", "no claim"], str]:
+    """`contradicted` has no meaning here: the rule names the density itself."""
+    if best.kept != "kept":
+        return "no claim", "whether it keeps the SLA is not decided: an interval spans a limit"
+    open_duels = [duel for duel in duels if duel.verdict != "reproduced"]
+    if open_duels:
+        return "no claim", f"{open_duels[0].arms}: {open_duels[0].why}"
+    forbidden = evidence.about_vms(best.entry)
+    few = len(rate_points(best.entry)) < LEAST_UNITS
+    if forbidden or few:
+        return "no claim", "; ".join(forbidden) or f"a claim needs {LEAST_UNITS} builds an arm"
+    return "reproduced", duels[0].why if duels else "every other density breaks the SLA"

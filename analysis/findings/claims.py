@@ -1,0 +1,56 @@
+"""The talk's claims C1 to C8 (Shvachko and Sundar, ApacheCon NA 2013), each with its numeric rule.
+
+The rules are in analysis/findings/claim_rules.py and, as a table, in docs/claims.md; both were written
+before any data. A claim has parts; each part is a finding of its own, Holm within the claim. The claim
+is reproduced when each of its parts is, contradicted when one of them is, else there is no claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.findings.claim_rules import CLAIMS, Claim
+from analysis.findings.decide import decide
+from analysis.findings.question import Evidence, Question
+from analysis.summary import Finding, FindingVerdict
+
+
+def findings(evidence: Evidence) -> tuple[Finding, ...]:
+    """For each claim in order: the claim, then its parts."""
+    return tuple(finding for claim in CLAIMS for finding in _claim(claim, evidence))
+
+
+def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
+    questions = tuple(claim.questions(evidence))
+    parts = decide(questions, evidence.blocks)
+    verdict, why = _verdict(claim, questions, parts)
+    whole = Finding(
+        id=claim.id,
+        statement=f"{claim.id}: {claim.statement}",
+        subject=claim.id,
+        measure="claim of the talk",
+        family=claim.id,
+        rule="; ".join(part.rule_words for part in claim.parts),
+        verdict=verdict,
+        why=why,
+    )
+    return whole, *parts
+
+
+def _verdict(
+    claim: Claim, questions: Sequence[Question], parts: Sequence[Finding]
+) -> tuple[FindingVerdict, str]:
+    """The gravest reason is named; parts that this study cannot have are named too."""
+    for part in parts:
+        if part.verdict == "contradicted":
+            return "contradicted", f"{part.statement}: {part.why}"
+    seen = {question.part for question in questions}
+    missing = [part.needs for part in claim.parts if part.name not in seen]
+    if missing:
+        return "no claim", f"this study does not have what it needs: {'; '.join(missing)}"
+    undecided = [part for part in parts if part.verdict == "no claim"]
+    if undecided:
+        return "no claim", (
+            f"{len(undecided)} of {len(parts)} parts are not decided; one: {undecided[0].why}"
+        )
+    return "reproduced", f"each of its {len(parts)} parts is"

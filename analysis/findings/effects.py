@@ -1,0 +1,164 @@
+"""What every study is asked: the effect of density, of medium, of the control arm, of a neighbour.
+
+Each is a family of one comparison a setting. Rules, fixed before any data: more VMs per host, and
+flash, raise throughput and used CPU and lower latency; so does a RegionServer more on each node; a
+neighbour lowers a victim's throughput and raises its latency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from analysis.findings.arms import (
+    Comparison,
+    Points,
+    comparisons,
+    cpu_points,
+    latency_arms,
+    main_operation,
+    rate_points,
+)
+from analysis.findings.question import Evidence, Question
+from analysis.findings.rule import FALLS, RISES, Rule
+from analysis.summary import SettingSummary
+
+MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts", "latency": "latency"}
+TAIL = 99.0
+"""The percentile that effects on latency are told at."""
+
+
+def density(evidence: Evidence) -> Iterator[Question]:
+    """The highest density over the lowest, same medium and RegionServers a node."""
+    for pair in comparisons(_alone(evidence.settings)):
+        first, later = pair.first, pair.later
+        arms = f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}"
+        for what, rule in (("rate", RISES), ("cpu", RISES), ("latency", FALLS)):
+            obstacles = evidence.about_vms(first, later)
+            yield from _question("density", what, pair, arms, rule, obstacles, evidence)
+
+
+def medium(evidence: Evidence) -> Iterator[Question]:
+    """Flash over hdd, same density and RegionServers a node."""
+    for first, later in _pairs(evidence.settings, "medium"):
+        flash, hdd = sorted((first, later), key=lambda entry: entry.medium)
+        arms = f"{flash.medium} over {hdd.medium}"
+        obstacles = evidence.about_media(first, later)
+        for what, rule in (("rate", RISES), ("cpu", RISES), ("latency", FALLS)):
+            pair = Comparison(hdd, flash)
+            yield from _question("medium", what, pair, arms, rule, obstacles, evidence)
+
+
+def control(evidence: Evidence) -> Iterator[Question]:
+    """More RegionServers a node over fewer, same density and medium: what of a density's effect is
+    owed to more RegionServers alone (method 3)."""
+    for first, later in _pairs(evidence.settings, "regionservers_per_node"):
+        few, many = sorted((first, later), key=lambda entry: entry.regionservers_per_node)
+        arms = (
+            f"{many.regionservers_per_node} over {few.regionservers_per_node} RegionServers a node"
+        )
+        obstacles = evidence.about_media(first, later)
+        for what, rule in (("rate", RISES), ("cpu", RISES)):
+            pair = Comparison(few, many)
+            yield from _question("control", what, pair, arms, rule, obstacles, evidence)
+
+
+def isolation(evidence: Evidence) -> Iterator[Question]:
+    """A victim beside a neighbour over the victim alone, on the same topology. Trials are the units."""
+    for entry in evidence.settings:
+        if entry.neighbour is None:
+            continue
+        alone = _without_neighbour(evidence.settings, entry)
+        if alone is None:
+            continue
+        arms = f"beside {entry.neighbour} over alone"
+        for what, rule in (("rate", FALLS), ("latency", RISES)):
+            pair = Comparison(alone, entry)
+            obstacles = evidence.about_vms(alone, entry)
+            yield from _question("isolation", what, pair, arms, rule, obstacles, evidence)
+
+
+def _alone(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
+    return tuple(entry for entry in settings if entry.neighbour is None)
+
+
+def _without_neighbour(
+    settings: Sequence[SettingSummary], victim: SettingSummary
+) -> SettingSummary | None:
+    def same(entry: SettingSummary) -> tuple[object, ...]:
+        return (entry.topology, entry.workload, entry.mode, entry.files, entry.records,
+                entry.threads, entry.target_ops_s)  # fmt: skip
+
+    return next((e for e in _alone(settings) if same(e) == same(victim)), None)
+
+
+def _pairs(
+    settings: Sequence[SettingSummary], factor: str
+) -> Iterator[tuple[SettingSummary, SettingSummary]]:
+    """The ends of `factor` for each setting, the other factors alike."""
+    factors = ("vms_per_host", "medium", "regionservers_per_node")
+    others = [name for name in factors if name != factor]
+
+    def alike(entry: SettingSummary) -> tuple[object, ...]:
+        return (entry.setting, *(getattr(entry, name) for name in others))
+
+    order = {alike(entry): place for place, entry in reversed(list(enumerate(settings)))}
+    for _, group in groupby(sorted(_alone(settings), key=lambda e: order[alike(e)]), key=alike):
+        levels = sorted(group, key=lambda entry: getattr(entry, factor))
+        if len(levels) > 1:
+            yield levels[0], levels[-1]
+
+
+def _question(
+    effect: str,
+    what: str,
+    pair: Comparison,
+    arms: str,
+    rule: Rule,
+    obstacles: tuple[str, ...],
+    evidence: Evidence,
+) -> Iterator[Question]:
+    """None for a latency that the setting does not have."""
+    first, later = pair.first, pair.later
+    measured = _measured(what, first, later)
+    if measured is None:
+        return
+    measure, first_points, later_points = measured
+    among = ", ".join(_among(effect, first, evidence))
+    yield Question(
+        id=f"{effect}-{what}-{later.setting}-{first.topology}-{later.topology}",
+        family=f"{effect}-{what}",
+        subject=first.label,
+        measure=measure,
+        arms=arms,
+        among=among or None,
+        rule=rule,
+        first=first_points,
+        later=later_points,
+        unit="trial" if effect == "isolation" else "build",
+        obstacles=obstacles,
+        refused=evidence.unequal(first, later),
+    )
+
+
+def _measured(
+    what: str, first: SettingSummary, later: SettingSummary
+) -> tuple[str, Points, Points] | None:
+    """What is compared, in words, and both arms' points."""
+    if what == "rate":
+        return MEASURES[what], rate_points(first), rate_points(later)
+    if what == "cpu":
+        return MEASURES[what], cpu_points(first), cpu_points(later)
+    operation = main_operation(first) or ""
+    found = latency_arms(first, later, operation, TAIL)
+    return (f"{found[0]} {operation} p{TAIL:g}", *found[1:]) if found else None
+
+
+def _among(effect: str, arm: SettingSummary, evidence: Evidence) -> Iterator[str]:
+    """What both arms share, where the run has more than one of it."""
+    if effect != "medium":
+        yield arm.medium
+    if effect != "density" and len({e.vms_per_host for e in evidence.settings}) > 1:
+        yield evidence.density(arm.vms_per_host)
+    if effect != "control" and arm.regionservers_per_node > 1:
+        yield f"{arm.regionservers_per_node} RegionServers a node"

@@ -1,0 +1,72 @@
+"""Which settings a claim is judged on, out of all a study ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.findings.question import Evidence
+from analysis.summary import SettingSummary
+
+
+def least_dense(
+    evidence: Evidence, mode: str, medium: str | None = None
+) -> tuple[SettingSummary, ...]:
+    """Settings of a mode on the fewest VMs and RegionServers the run has."""
+    return tuple(
+        entry
+        for entry in plain(evidence, mode)
+        if entry.vms_per_host == min(e.vms_per_host for e in evidence.settings)
+        and medium in (None, entry.medium)
+    )
+
+
+def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
+    """Settings of a mode without neighbour, control arm or target rate."""
+    least = min((e.regionservers_per_node for e in evidence.settings), default=1)
+    return tuple(
+        entry
+        for entry in evidence.settings
+        if entry.mode == mode
+        and entry.neighbour is None
+        and entry.target_ops_s is None
+        and entry.regionservers_per_node == least
+    )
+
+
+def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[SettingSummary, ...]:
+    """Settings of a mode at one density, on flash where the run has it (as the talk's VMs were)."""
+    entries = [entry for entry in plain(evidence, mode) if entry.vms_per_host == vms_per_host]
+    flash = tuple(entry for entry in entries if entry.medium == "flash")
+    return flash or tuple(entries)
+
+
+def most_loaded(entries: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
+    """The one with the most readers or threads, of each data-set size; smaller sizes first."""
+    best: dict[int, SettingSummary] = {}
+    for entry in entries:
+        size = entry.records or 0
+        if size not in best or _load(entry) > _load(best[size]):
+            best[size] = entry
+    return tuple(best[size] for size in sorted(best))
+
+
+def _load(entry: SettingSummary) -> float:
+    return entry.threads or readers(entry)
+
+
+def readers(entry: SettingSummary) -> float:
+    """Maps that really ran at once (method 14); files where that is not known."""
+    found = next((m.value for m in entry.metrics if m.name == "concurrent_maps"), None)
+    return float(found if found is not None else entry.files or 0)
+
+
+def by_threads(entries: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
+    """(fewest, most threads) at the largest data set, if they differ; else nothing."""
+    sized = [entry for entry in entries if entry.threads]
+    if not sized:
+        return ()
+    largest = max(entry.records or 0 for entry in sized)
+    ordered = sorted(
+        (entry for entry in sized if entry.records == largest), key=lambda e: e.threads or 0
+    )
+    return (ordered[0], ordered[-1]) if ordered[0].threads != ordered[-1].threads else ()

@@ -1,0 +1,97 @@
+"""How builds differ in what should be equal: rule 23 of the method, within a run.
+
+A topology's rendered files and its daemons' command lines follow from it, and so differ between
+topologies: they are owed to the factor under study. Paths below a build's own folders, and ports, are
+owed to the build. All else is unexpected: between builds of one topology anything, between topologies
+whatever is not rendered (machine, kernel, Java, Hadoop, HBase, native library, disks).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+RENDERED = ("files", "daemons")
+"""Computed from the topology by pure functions (cluster/render)."""
+OF_MEDIUM = ("disks",)
+"""May differ where the medium is the factor."""
+ABSENT = "not disclosed"
+_PORT = re.compile(r"(?<=[\w.\]]):\d{2,5}\b")
+_SHORT = 60
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`key` is dotted; `values` holds each value, as text, and the builds that have it."""
+
+    key: str
+    values: Mapping[str, tuple[str, ...]]
+
+    def __str__(self) -> str:
+        """'machine.kernel: Linux 6.1 (b1-v1-flash), Linux 6.2 (b2-v1-flash)'."""
+        told = (f"{_short(text)} ({', '.join(builds)})" for text, builds in self.values.items())
+        return f"{self.key}: {', '.join(told)}"
+
+
+def unexpected(
+    disclosures: Mapping[str, Mapping[str, Any]],
+    topologies: Mapping[str, str],
+    media: Mapping[str, str],
+) -> tuple[Difference, ...]:
+    """Differences not owed to a factor, by key. `disclosures` by build; `topologies` names each
+    build's topology, `media` each build's medium."""
+    plain = {build: dict(leaves(value, build)) for build, value in disclosures.items()}
+    found: dict[str, Difference] = {}
+    for topology in dict.fromkeys(topologies[build] for build in plain):
+        same = {build: own for build, own in plain.items() if topologies[build] == topology}
+        for difference in _differing(same):
+            found.setdefault(difference.key, difference)
+    owed = RENDERED + (OF_MEDIUM if len({media[build] for build in plain}) > 1 else ())
+    shared = {
+        build: {key: text for key, text in own.items() if key.split(".")[0] not in owed}
+        for build, own in plain.items()
+    }
+    for difference in _differing(shared):
+        found[difference.key] = difference
+    return tuple(found[key] for key in sorted(found))
+
+
+def leaves(disclosure: Mapping[str, Any], build: str, *mine: str) -> Iterator[tuple[str, str]]:
+    """(dotted key, text) of every value, without what is the build's own: its name, the texts
+    `mine`, ports, and the hash of a file whose text stands beside it or holds only paths."""
+    for path, value in _flat(disclosure, ()):
+        if path[0] == "files" and path[-1] == "sha256":
+            continue
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        for own in (build, *mine):
+            text = text.replace(own, "<own>")
+        yield ".".join(path), _PORT.sub(":<port>", text)
+
+
+def _flat(
+    value: Mapping[str, Any], above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for key, inner in value.items():
+        path = (*above, str(key))
+        if isinstance(inner, Mapping) and inner:
+            yield from _flat(inner, path)
+        else:
+            yield path, inner
+
+
+def _differing(builds: Mapping[str, Mapping[str, str]]) -> Iterator[Difference]:
+    keys = dict.fromkeys(key for own in builds.values() for key in own)
+    for key in keys:
+        values: dict[str, list[str]] = {}
+        for build, own in builds.items():
+            values.setdefault(own.get(key, ABSENT), []).append(build)
+        if len(values) > 1:
+            yield Difference(key, {text: tuple(names) for text, names in values.items()})
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHORT else f"{line[:_SHORT]}…"
