@@ -206,7 +206,8 @@ class RunFactory:
             data_set_mib=384.0, total_ram_mib=24000.0,
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
             bring_up=(PhaseSeconds(name="hdfs", seconds=9.0), PhaseSeconds(name="hbase", seconds=11.5)),
-            disclosure={"versions": {"hadoop": "3.4.2"}, "files": {"workers": {"text": str(topology.vms_per_host)}}},
+            disclosure={"versions": {"hadoop": "3.4.2"},
+                        "files": {"workers": {"text": str(topology.vms_per_host)}}},
         )  # fmt: skip
 
 
