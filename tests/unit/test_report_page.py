@@ -377,7 +377,7 @@ def test_the_command_writes_a_page_and_refuses_what_is_no_summary(
     source.write_text(one_block().model_dump_json(), encoding="utf-8")
     assert main([str(source), str(target)]) == 0
     assert target.stat().st_size > 1e6
-    source.write_text('{"format": 2}', encoding="utf-8")
+    source.write_text('{"format": 3}', encoding="utf-8")
     assert main([str(source), str(target)]) == 2
     assert "format" in capsys.readouterr().err
     assert main([str(tmp_path / "none.json"), str(target)]) == 2
