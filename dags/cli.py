@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cluster.errors import BringUpError, StudyError
-from dags import capacity_command
+from dags import capacity_command, compare_command
 
 if TYPE_CHECKING:
     from dags.running import RunEnd
@@ -46,6 +46,7 @@ Examples:
 """,
 )
 app.add_typer(capacity_command.app)
+compare_command.add_to(app)
 LOG_WIDTH = 132
 """Columns of what goes to a file or a pipe, where a terminal has its own: no row shall be broken."""
 
@@ -128,12 +129,16 @@ def _run(spec: Path, runs: Path, sets: list[str], ask: Ask) -> RunEnd:
     from dags.display import clock, progress_display
     from dags.home import home
     from dags.overrides import parse_overrides
+    from dags.planning import check
     from dags.progress import ANALYSIS_ESTIMATE_S
     from dags.running import carry_out
     from workloads.run import open_run
     from workloads.steps import steps_left
 
-    opened = open_run(spec, runs, parse_overrides(sets), ask=ask)
+    overrides = parse_overrides(sets)
+    if not ask.add_blocks:
+        check(spec, overrides, runs, ask.only)
+    opened = open_run(spec, runs, overrides, ask=ask)
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
@@ -172,10 +177,27 @@ def _print_report(root: Path) -> None:
 
 
 @app.command(epilog="Example:  `study plan workloads/studies/quickstart.yaml --set blocks=5`")
-def plan(spec: Spec, runs: Runs = RUNS, sets: Sets = None, only: Only = None) -> None:
-    """What would run, in what order, and how long it would take. Starts nothing."""
+def plan(
+    spec: Spec,
+    runs: Runs = RUNS,
+    sets: Sets = None,
+    only: Only = None,
+    effect: Annotated[
+        float,
+        typer.Option(
+            "--effect", metavar="RATIO", min=0.01, help="Tell the blocks this effect needs."
+        ),
+    ] = 1.2,
+) -> None:
+    """What would run, in what order, how long it would take, and what it could show. Starts nothing.
+
+    A study whose hypotheses could never be decided, or whose comparison over time cannot show its own
+    tolerance, is refused.
+    """
+    from analysis.planning import notes, warnings
     from dags.display import plan_page
     from dags.overrides import parse_overrides
+    from dags.planning import check_plan, noise
     from dags.progress import ANALYSIS_ESTIMATE_S
     from workloads.preflight import disk_need_mib
     from workloads.run import plan_study
@@ -183,8 +205,14 @@ def plan(spec: Spec, runs: Runs = RUNS, sets: Sets = None, only: Only = None) ->
 
     overrides = parse_overrides(sets or [])
     planned = plan_study(spec, overrides, runs, tuple(only or ()))
-    need_mib = disk_need_mib(read_study(spec, overrides).study)
-    out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S))
+    study = read_study(spec, overrides).study
+    seen = noise(study, runs)
+    told = tuple(notes(study, planned, seen, effect))
+    need_mib = disk_need_mib(study)
+    out.print(
+        plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, told, tuple(warnings(study, planned)))
+    )
+    check_plan(study, planned, spec, runs)
 
 
 @app.command(epilog="Example:  `study status runs/quickstart/20261120T201530Z`")

@@ -1,33 +1,17 @@
-"""DAG `density_study`: one study, from its YAML file to its report. Thin tasks over dags/stages.py.
-
-`step` is one task, mapped over the plan's steps; each of its instances carries out the *next* step
-of the plan, whichever slot Airflow hands out first. Airflow cannot nest mapping, mapped groups
-interleave, and `dag.test` takes mapped instances in the order of a set: claiming keeps the plan's
-seeded order in all of them, and with it at most one cluster.
-"""
-# Airflow's decorators are not followed by mypy here (pyproject.toml); the functions are typed.
+"""DAG `density_study`: one study, from its YAML file to its report. Its tasks: dags/study_tasks.py."""
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
-from typing import Any
+from airflow.sdk import Param, dag
 
-from airflow.sdk import Param, TriggerRule, dag, get_current_context, task
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-
-from dags import stages
 from dags.home import project_root
+from dags.study_tasks import study_tasks
 
 SHIPPED = sorted(
     str(path.relative_to(project_root()))
     for path in (project_root() / "workloads" / "studies").glob("*.yaml")
 )
-ROOT = "{{ ti.xcom_pull(task_ids='open_run') }}"
-"""The run's folder, for tasks that must not depend on the setup: Airflow allows a setup's direct
-downstream no trigger rule but all_success."""
-# `slots` succeeds whenever the run was opened, so this reads: whatever became of the steps, but
-# only for a run that exists.
-OPENED = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
 
 PARAMS = {
     "spec": Param(
@@ -98,72 +82,7 @@ PARAMS = {
 )
 def density_study() -> None:
     """Open, build and measure in the plan's order, tear down, analyse, conclude."""
-
-    @task
-    def open_run(params: dict[str, Any] | None = None) -> str:
-        """Check the input; write the plan and the journal. Nothing is built here, so nothing can be
-        left behind by a set-up whose teardown Airflow would not run."""
-        return stages.open_or_load(params or {})
-
-    @task
-    def slots(root: str) -> list[str]:
-        """One slot for each step of the plan."""
-        return stages.slots(root)
-
-    @task(
-        max_active_tis_per_dagrun=1,
-        map_index_template="{{ ran | default(task.op_kwargs['slot'], true) }}",
-    )
-    def step(root: str, slot: str) -> None:
-        """The next step of the plan: a bring-up, a trial, or a tear-down. Never retried."""
-        ended = stages.step(root)
-        get_current_context()["ran"] = ended.step.label if ended else f"nothing left ({slot})"
-        if ended is None or ended.outcome == "skipped":
-            raise AirflowSkipException(ended.message if ended else "no step of the plan is left")
-        if ended.outcome == "failed":
-            raise AirflowFailException(ended.message)
-
-    @task
-    def tear_down(root: str) -> None:
-        """Whatever still stands goes, proved; a step that failed or was killed may have left it."""
-        stages.tear_down(root)
-
-    @task(trigger_rule=OPENED)
-    def ingest(root: str) -> None:
-        """Records to typed tables; failed trials too, so that the report shows them."""
-        stages.ingest(root)
-
-    @task
-    def validate(root: str) -> None:
-        """A verdict for every trial."""
-        stages.validate(root)
-
-    @task
-    def measure(root: str) -> None:
-        """Valid trials to metrics."""
-        stages.measure(root)
-
-    @task
-    def publish(root: str) -> None:
-        """report/index.html and report/summary.json."""
-        stages.publish(root)
-
-    @task
-    def conclude(root: str) -> None:
-        """Fails when any step did or is left: a run with a failed trial is never called a success.
-
-        A teardown too, for it must run when somebody marks the run failed: Airflow then skips what
-        is no teardown, and would call the run a success once the cluster is down."""
-        stages.conclude(root)
-
-    root = open_run()
-    slot = slots(root)
-    torn_down = tear_down(root).as_teardown(setups=root, on_failure_fail_dagrun=True)
-    concluded = conclude(root).as_teardown(setups=root, on_failure_fail_dagrun=True)
-    tables = ingest(ROOT)
-    step.partial(root=root).expand(slot=slot) >> torn_down >> tables
-    tables >> validate(ROOT) >> measure(ROOT) >> publish(ROOT) >> concluded
-    slot >> tables
+    study_tasks()
 
 
 density = density_study()

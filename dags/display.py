@@ -34,8 +34,14 @@ def clock(seconds: float) -> str:
 # ---------------------------------------------------------------------------------- the plan
 
 
-def plan_page(plan: Plan, need_mib: int, analysis_s: float) -> RenderableType:
-    """What would run, in what order, how long, on what, and what it cannot show."""
+def plan_page(
+    plan: Plan,
+    need_mib: int,
+    analysis_s: float,
+    told: Iterable[str] = (),
+    warned: Iterable[str] = (),
+) -> RenderableType:
+    """What would run, in what order, how long, on what, what it can show and what it cannot."""
     return Group(
         Text(f"study {plan.study}: {_counts(plan)}, seed {plan.seed}", style="bold"),
         Text(""),
@@ -45,7 +51,8 @@ def plan_page(plan: Plan, need_mib: int, analysis_s: float) -> RenderableType:
         Text(""),
         Text(f"time     about {clock(plan.estimate_s + analysis_s)}, of which analysis {clock(analysis_s)}"),
         Text(f"disk     up to {need_mib:,} MiB at once; a build's data go with it"),
-        *(Text(f"warning  {warning}", style="yellow") for warning in warnings_of(plan)),
+        *(Text(f"shows    {line}") for line in told),
+        *(Text(f"warning  {warning}", style="yellow") for warning in (*warnings_of(plan), *warned)),
     )  # fmt: skip
 
 

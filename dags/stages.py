@@ -12,9 +12,11 @@ from typing import Any
 
 import psutil
 
+from cluster.atomic import write_text
 from cluster.errors import StudyError, TearDownError
 from cluster.reap import Reaped
 from cluster.reap import reap as reap_clusters
+from dags.comparing import COMPARISON, compare_with, comparison_lines, told
 from dags.home import project_root
 from workloads.record import OPEN, close_unfinished, closed_records
 from workloads.run import Ask, Run, end_run, load_run, open_run
@@ -31,6 +33,11 @@ def open_or_load(params: Mapping[str, Any]) -> str:
     if params.get("run"):
         run = load_run(_absolute(params["run"]))
     else:
+        if not params["add_blocks"]:
+            from dags.planning import check  # the statistics take a second to import
+
+            check(_absolute(params["spec"]), params["overrides"], _absolute(params["runs"]),
+                  params["only"])  # fmt: skip
         run = open_run(
             _absolute(params["spec"]),
             _absolute(params["runs"]),
@@ -119,6 +126,31 @@ def publish(root: str) -> None:
     from jobs import pipeline
 
     log.info("report: %s", pipeline.publish(Path(root)))
+
+
+def regression(root: str) -> str:
+    """Hold the run against earlier ones as its study says, in report/comparison.json; the answer.
+
+    Empty if the study has nothing to compare with yet, or does not ask. StudyError on a change for the
+    worse beyond the study's tolerance.
+    """
+    run = load_run(Path(root))
+    if run.study.compare is None:
+        return ""
+    compared = compare_with(run.root, run.study.compare.baseline, run.study.compare.tolerance)
+    if compared is None:
+        return ""
+    write_text(run.root / "report" / COMPARISON, compared.model_dump_json(indent=2) + "\n")
+    log.info("%s", "\n".join(comparison_lines(compared)))
+    if compared.regressions:
+        raise StudyError(
+            f"{compared.answer} {'; '.join(told(change) for change in compared.regressions)}.",
+            str(run.root),
+            "candidate causes: "
+            + ("; ".join(compared.candidate_causes) or "none is disclosed")
+            + ".",
+        )
+    return compared.answer
 
 
 def conclude(root: str) -> None:

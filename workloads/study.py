@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
+from workloads.hypotheses import Expectation, Sla
 from workloads.quantity import Seconds, whole_mib
-from workloads.settings import Setting
+from workloads.schedule import CompareSpec, Schedule
+from workloads.settings import DfsioSetting, Setting
 from workloads.testdfsio.spec import DfsioSpec
 from workloads.ycsb.setting import YcsbSpec
 
@@ -110,6 +120,10 @@ class Study(_Spec):
     monitor: MonitorSpec = MonitorSpec()
     blocks: Annotated[int, Field(strict=True, ge=1, le=1000)] = 1
     seed: Annotated[int, Field(strict=True, ge=0)] = 20130226
+    sla: Sla = Field({}, description="limits of latency: {read_p99: 20 ms}")
+    expect: tuple[Expectation, ...] = ()
+    compare: CompareSpec | None = None
+    schedule: Schedule | None = Field(None, description="cron, or {asset: uri}: a DAG of its own")
 
     def settings(self) -> tuple[Setting, ...]:
         """Every setting of the study, in the order written."""
@@ -130,6 +144,31 @@ class Study(_Spec):
         if self.provider == "local":
             self._check_local()
         return self
+
+    @field_validator("expect")
+    @classmethod
+    def _answerable(
+        cls, expect: tuple[Expectation, ...], info: ValidationInfo
+    ) -> tuple[Expectation, ...]:
+        """Each hypothesis names levels and a workload that the study has."""
+        _no_duplicates("name", [one.name for one in expect])
+        factors, entries = info.data.get("factors"), info.data.get("workloads")
+        if factors is None or entries is None:
+            return expect  # wrong themselves, and told first
+        for one in expect:
+            levels = [str(level) for level in getattr(factors, one.compare) or ("hdd", "flash")]
+            for level in (one.first, one.later):
+                if level not in levels:
+                    raise ValueError(
+                        f"{one.name}: factors.{one.compare} has no {level!r}, only {', '.join(levels)}"
+                    )
+            modes = {s.mode if isinstance(s, DfsioSetting) else s.mix
+                     for entry in entries for s in entry.settings()}  # fmt: skip
+            if one.workload not in modes:
+                raise ValueError(
+                    f"{one.name}: no workload {one.workload!r}, only {', '.join(sorted(modes))}"
+                )
+        return expect
 
     def _check_local(self) -> None:
         if len(self.hosts) > 1:

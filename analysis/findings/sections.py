@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from analysis.findings.question import Evidence
 from analysis.summary import SettingSummary
+
+_PLAIN_DFSIO = re.compile(r"testdfsio-[a-z]+-n\d+(-r\d+)?")
+"""No compression, no erasure coding, no other size of a read: only readers may differ."""
 
 
 def least_dense(
@@ -21,7 +25,7 @@ def least_dense(
 
 
 def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
-    """Settings of a mode without neighbour, control arm or target rate."""
+    """Settings of a mode without neighbour, control arm, target rate, or another way to keep files."""
     least = min((e.regionservers_per_node for e in evidence.settings), default=1)
     return tuple(
         entry
@@ -29,6 +33,7 @@ def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
         if entry.mode == mode
         and entry.neighbour is None
         and entry.target_ops_s is None
+        and (entry.workload == "ycsb" or _PLAIN_DFSIO.fullmatch(entry.setting))
         and entry.regionservers_per_node == least
     )
 

@@ -7,6 +7,7 @@ effect must pass at its first and hardest step.
 
 from __future__ import annotations
 
+from functools import cache
 from math import exp, log, sqrt
 
 from scipy import optimize, stats
@@ -17,7 +18,7 @@ ALPHA = 0.05
 POWER = 0.8
 LEAST_UNITS = 5
 """Fewer units an arm: points, and no claim (method 2)."""
-ASSUMED_SPREAD = 0.05
+ASSUMED_SPREAD = 0.025
 """Between builds, where no earlier run of the study tells it."""
 MOST_UNITS = 1000
 _RANK_EFFICIENCY = 3 / 3.141592653589793
@@ -30,30 +31,38 @@ def can_claim(first: int, later: int, comparisons: int = 1) -> bool:
     return min(first, later) >= LEAST_UNITS and least_p(first, later) * comparisons <= ALPHA
 
 
-def power(ratio: float, units: int, spread: float, comparisons: int = 1) -> float:
-    """Chance that `units` builds an arm show a true `ratio` other than 1."""
-    if not can_claim(units, units, comparisons):
+def power(
+    ratio: float, units: int, spread: float, comparisons: int = 1, others: int | None = None
+) -> float:
+    """Chance that `units` builds an arm (`others` in the other, if not as many) show a true `ratio`
+    other than 1."""
+    first, later = units, units if others is None else others
+    if not can_claim(first, later, comparisons):
         return 0.0
-    effective = units * _RANK_EFFICIENCY
-    freedom = 2 * effective - 2
-    shift = abs(log(ratio)) / (spread * sqrt(2 / effective))
+    freedom = (first + later) * _RANK_EFFICIENCY - 2
+    error = spread * sqrt((1 / first + 1 / later) / _RANK_EFFICIENCY)
     critical = stats.t.ppf(1 - ALPHA / comparisons / 2, freedom)
-    return float(stats.nct.sf(critical, freedom, shift))
+    return float(stats.nct.sf(critical, freedom, abs(log(ratio)) / error))
 
 
-def detectable_ratio(units: int, spread: float, comparisons: int = 1) -> float | None:
+def detectable_ratio(
+    units: int, spread: float, comparisons: int = 1, others: int | None = None
+) -> float | None:
     """The least ratio above 1 that is shown with a chance of 80 %; None if none ever is."""
-    if not can_claim(units, units, comparisons):
+    spreads = _detectable_spreads(units, units if others is None else others, comparisons)
+    return None if spreads is None else exp(min(spreads * spread, _MOST_LOG_RATIO))
+
+
+@cache
+def _detectable_spreads(first: int, later: int, comparisons: int) -> float | None:
+    """The least logarithm of a ratio that is shown, in units of the spread: it scales with it."""
+    if not can_claim(first, later, comparisons):
         return None
-    if spread <= 0:
-        return 1.0
 
     def lacking(log_ratio: float) -> float:
-        return power(exp(log_ratio), units, spread, comparisons) - POWER
+        return power(exp(log_ratio), first, 1.0, comparisons, later) - POWER
 
-    # In units of the spread, so that the search is over a few numbers whatever the noise.
-    most = min(_MOST_LOG_RATIO, 30.0 * spread)
-    return exp(float(optimize.brentq(lacking, 1e-9, most)))
+    return float(optimize.brentq(lacking, 1e-9, _MOST_LOG_RATIO))
 
 
 def units_needed(ratio: float, spread: float, comparisons: int = 1) -> int | None:

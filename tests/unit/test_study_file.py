@@ -67,6 +67,59 @@ def test_a_fault_is_one_error_with_place_and_remedy(
     assert caught.value.exit_code == 2
 
 
+EXPECT = "expect:\n  - {name: h, workload: load, compare: vms_per_host, 2_over_1: '> 1.5'}\n"
+LINE = len(TEXT.splitlines()) + 1
+
+
+def test_what_a_study_asks_of_its_numbers_is_read() -> None:
+    asked = "sla: {read_p99: 20 ms, scan_p99.9: 1 s}\nschedule: '0 2 * * 6'\n"
+    compared = "compare: {baseline: rolling 5, tolerance: 5%}\n"
+    study = parse_study(TEXT + EXPECT + asked + compared, "q.yaml").study
+    assert study.sla == {"read_p99": 20.0, "scan_p99.9": 1000.0}
+    (one,) = study.expect
+    assert (one.later, one.first, one.low, one.high) == ("2", "1", 1.5, None)
+    assert study.compare is not None and study.compare.baseline.rolling == 5
+    assert study.compare.tolerance == pytest.approx(0.05)
+    assert study.schedule is not None and study.schedule.cron == "0 2 * * 6"
+    on_asset = parse_study(TEXT + "schedule: {asset: 's3://x/y'}\n", "q.yaml").study.schedule
+    assert on_asset is not None and on_asset.asset == "s3://x/y"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "what"),
+    [
+        ("sla: {read_p42: 20 ms}", "sla.read_p42", "no latency"),
+        ("sla: {read_p99: 20}", "sla.read_p99", "no unit"),
+        ("sla: {read_p99: 0 ms}", "sla.read_p99", "more than nothing"),
+        (EXPECT.replace("> 1.5", "about 2"), "expect[0]", "no expected ratio"),
+        (EXPECT.replace("> 1.5", "> 0"), "expect[0]", "above 0"),
+        (EXPECT.replace("2_over_1", "2_under_1"), "expect[0]", "<later>_over_<first>"),
+        (EXPECT.replace("2_over_1", "2_over_2"), "expect[0]", "with itself"),
+        (EXPECT.replace("2_over_1", "3_over_1"), "expect", "has no '3', only 1, 2"),
+        (EXPECT.replace(": load", ": c"), "expect", "no workload 'c'"),
+        (EXPECT.replace("name: h", "name: h, metric: speed"), "expect[0].metric", "no latency"),
+        (EXPECT.replace("name: h", "name: h, way: x"), "expect[0].way", "unknown key 'way'"),
+        (EXPECT + EXPECT.removeprefix("expect:\n"), "expect", "duplicate name: 'h'"),
+        ("compare: {baseline: last, tolerance: 5%}", "compare.baseline", "no baseline"),
+        ("compare: {baseline: rolling 0}", "compare.baseline", "no baseline"),
+        ("compare: {baseline: rolling 5, tolerance: 5}", "compare.tolerance", "no unit"),
+        ("compare: {baseline: rolling 5, tolerance: 95%}", "compare.tolerance", "at most at 90%"),
+        ("compare: {tolerance: 5%}", "compare.baseline", "is missing"),
+        ("schedule: at noon", "schedule.cron", "no cron expression"),
+        ("schedule: '0 2 * * * *'", "schedule.cron", "no cron expression"),
+        ("schedule: {asset: x}", "schedule.asset", "pattern"),
+        ("schedule: {}", "schedule", "cron expression, or"),
+    ],
+)
+def test_a_fault_in_what_it_asks_is_placed_too(text: str, key: str, what: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT + text.rstrip() + "\n", "q.yaml")
+    place, _, told = caught.value.where.partition(", key ")
+    assert told == key
+    assert int(place.removeprefix("q.yaml:")) >= LINE
+    assert what in caught.value.what
+
+
 def test_two_hosts_of_one_name_are_refused() -> None:
     text = TEXT.replace("hosts:\n", "hosts:\n  - {name: here, memory: 1 GiB}\n")
     with pytest.raises(InputError, match="duplicate host name: 'here'"):

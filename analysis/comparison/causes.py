@@ -1,0 +1,63 @@
+"""What else differs between two runs of a study, by their disclosures: candidate causes (method 23)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.disclosure import DIFFERENCES
+from analysis.summary import Summary
+from analysis.unequal import ABSENT, leaves
+
+_SHORT = 80
+_RUN_PATH = re.compile(r"/\S*?(?=/<own>)")
+"""Where a run's folder lies: another place is no cause."""
+
+
+def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
+    """'machine.kernel: Linux 6.1 -> Linux 6.2', one a key, of the first build of each shared topology.
+
+    Files are named without their text; the reports of both runs hold it.
+    """
+    builds = {
+        topology: (_build_of(before, topology), _build_of(after, topology))
+        for topology in dict.fromkeys(entry.topology for entry in after.settings)
+    }
+    found: dict[str, str] = {}
+    for old, new in builds.values():
+        if old is None or new is None:
+            continue
+        first, later = _own(before, old), _own(after, new)
+        for key in sorted({*first, *later}):
+            values = first.get(key, ABSENT), later.get(key, ABSENT)
+            if values[0] != values[1]:
+                found.setdefault(key, _told(key, *values))
+    return tuple(found.values())
+
+
+def _build_of(summary: Summary, topology: str) -> str | None:
+    return next((t.build for t in summary.trials if t.topology == topology), None)
+
+
+def _own(summary: Summary, build: str) -> dict[str, str]:
+    """The build's own disclosure, from what all builds share and what they differ in."""
+    common = {key: value for key, value in summary.disclosure.items() if key != DIFFERENCES}
+    own = dict(leaves(common, build, summary.run))
+    differing: Mapping[str, Mapping[str, Any]] = summary.disclosure.get(DIFFERENCES, {})
+    for key, by_value in differing.items():
+        for text, builds in by_value.items():
+            if build in builds and text != ABSENT and not key.endswith(".sha256"):
+                own.update(leaves({key: text}, build, summary.run))
+    return {key: _RUN_PATH.sub("", text) for key, text in own.items()}
+
+
+def _told(key: str, old: str, new: str) -> str:
+    if key.startswith(("files.", "daemons.")):
+        return f"{key}: rendered otherwise"
+    return f"{key}: {_line(old)} -> {_line(new)}"
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHORT else f"{line[:_SHORT]}…"

@@ -1,0 +1,104 @@
+"""Since when: the run at which a setting's rate changed its level, over many runs of a study.
+
+A small test of its own. A library that searches for changes (ruptures) needs a penalty and tells no
+error rate; here both are known. The statistic is the largest difference of means over every split of
+a series, in units of its pooled deviation; its p comes from 999 permutations of the runs (seeded: the
+same series gives the same answer). A series whose p passes is split there, and each part is looked at
+again. Bonferroni over the series, so that with no change at most 5 % of histories name any. A level
+that was left and came back within a few runs can be missed: no one split tells it apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import log
+
+import numpy as np
+
+from analysis.comparison.result import ChangePoint
+from analysis.findings.arms import rate_points
+from analysis.statistics.interval import ratio_of_means
+from analysis.statistics.power import ALPHA
+from analysis.summary import Summary
+
+LEAST_RUNS = 8
+LEAST_PART = 3
+"""Runs on each side of a change."""
+PERMUTATIONS = 999
+Series = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
+    """Changes of rate over runs, oldest first; none with fewer than 8 runs."""
+    if len(summaries) < LEAST_RUNS:
+        return ()
+    series = dict(_series(summaries))
+    alpha = ALPHA / max(1, len(series))
+    found = []
+    for subject, levels in series.items():
+        for at, p in splits(levels, alpha):
+            ratio = ratio_of_means(*(tuple(np.exp(part)) for part in _around(levels, at, alpha)))
+            run = summaries[at].run
+            found.append(
+                ChangePoint(subject=subject, run=run, ratio=ratio, p=min(1.0, p * len(series)))
+            )
+    return tuple(sorted(found, key=lambda change: change.run))
+
+
+def splits(levels: Series, alpha: float = ALPHA) -> list[tuple[int, float]]:
+    """(index of the first of the new level, p) of each change, ascending."""
+    return sorted(_split(levels, 0, alpha))
+
+
+def _split(levels: Series, offset: int, alpha: float) -> Iterator[tuple[int, float]]:
+    if len(levels) < 2 * LEAST_PART or np.ptp(levels) == 0:
+        return
+    statistics = _statistics(levels[None, :])[0]
+    best = int(statistics.argmax())
+    dice = np.random.default_rng(len(levels))
+    shuffled = dice.permuted(np.tile(levels, (PERMUTATIONS, 1)), axis=1)
+    least = statistics[best] - 1e-9
+    p = (1 + int((_statistics(shuffled).max(axis=1) >= least).sum())) / (PERMUTATIONS + 1)
+    if p > alpha:
+        return
+    at = best + LEAST_PART
+    yield offset + at, p
+    yield from _split(levels[:at], offset, alpha)
+    yield from _split(levels[at:], offset + at, alpha)
+
+
+def _statistics(
+    rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """|difference of means| over its standard error, for each row and split."""
+    length = rows.shape[1]
+    sizes = np.arange(LEAST_PART, length - LEAST_PART + 1)
+    sums, squares = rows.cumsum(axis=1), (rows**2).cumsum(axis=1)
+    before, before_squares = sums[:, sizes - 1], squares[:, sizes - 1]
+    after, after_squares = sums[:, -1:] - before, squares[:, -1:] - before_squares
+    within = before_squares - before**2 / sizes + after_squares - after**2 / (length - sizes)
+    error = np.sqrt(np.maximum(within, 1e-18) / (length - 2) * (1 / sizes + 1 / (length - sizes)))
+    statistics: np.ndarray[tuple[int, int], np.dtype[np.float64]] = (
+        np.abs(after / (length - sizes) - before / sizes) / error
+    )
+    return statistics
+
+
+def _around(levels: Series, at: int, alpha: float) -> tuple[Series, Series]:
+    """The levels just before and just after a change, up to the next ones."""
+    edges = [0, *(place for place, _ in splits(levels, alpha)), len(levels)]
+    place = edges.index(at)
+    return levels[edges[place - 1] : at], levels[at : edges[place + 1]]
+
+
+def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Series]]:
+    """Mean of the logarithms of a run's builds, of each setting that every run has."""
+    by_run = [
+        {(e.setting, e.topology): (e.label, rate_points(e)) for e in summary.settings}
+        for summary in summaries
+    ]
+    for key, (label, _) in by_run[-1].items():
+        points = [run.get(key, ("", ()))[1] for run in by_run]
+        if all(one and min(one) > 0 for one in points):
+            means = [sum(map(log, one)) / len(one) for one in points]
+            yield f"{label}, {key[1]}", np.array(means)

@@ -1,0 +1,124 @@
+"""A run against earlier runs of its study. The unit is the build; earlier runs' builds are one arm.
+
+A run's time is the factor under study, so any difference between runs is a change; the tolerance says
+which changes matter. Rates are one family, tail latencies another, Holm within each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from analysis.comparison.causes import candidate_causes
+from analysis.comparison.change_points import change_points
+from analysis.comparison.result import Change, Outcome, RunComparison
+from analysis.findings.arms import Points, latency_arms, main_operation, rate_points
+from analysis.findings.decide import decide
+from analysis.findings.question import Question
+from analysis.findings.rule import FALLS, RISES, Rule
+from analysis.summary import Finding, SettingSummary, Summary
+from cluster.errors import InputError
+
+TAIL = 99.0
+Key = tuple[str, str]
+
+
+def compare(
+    before: Sequence[Summary],
+    after: Summary,
+    tolerance: float,
+    history: Sequence[Summary] = (),
+) -> RunComparison:
+    """`after` against `before`, oldest first. InputError if they are not of one study, or none.
+
+    `history`: all earlier runs, in which change points are looked for.
+    """
+    _check(before, after)
+    sides = [{_key(entry): entry for entry in summary.settings} for summary in (*before, after)]
+    shared = [key for key in sides[-1] if all(key in side for side in sides[:-1])]
+    questions = [
+        question
+        for key in shared
+        for question in _questions([side[key] for side in sides[:-1]], sides[-1][key])
+    ]
+    found = decide(questions, min(summary.blocks for summary in (*before, after)))
+    every = dict.fromkeys(key for side in sides for key in side)
+    return RunComparison(
+        study=after.study,
+        baseline=tuple(summary.run for summary in before),
+        run=after.run,
+        tolerance=tolerance,
+        changes=tuple(Change(outcome=_outcome(one, tolerance), finding=one) for one in found),
+        not_compared=tuple(" on ".join(key) for key in every if key not in shared),
+        candidate_causes=candidate_causes(before[-1], after),
+        change_points=change_points((*history, after)),
+    )
+
+
+def _check(before: Sequence[Summary], after: Summary) -> None:
+    if not before:
+        raise InputError(
+            "there is no earlier run to compare with.",
+            f"study {after.study}",
+            "run the study again later, or name a run.",
+        )
+    for summary in before:
+        if summary.study != after.study:
+            raise InputError(
+                f"runs of two studies, {summary.study!r} and {after.study!r}, are not compared.",
+                f"run {summary.run}",
+                "name runs of one study.",
+            )
+        if summary.run == after.run:
+            raise InputError("a run is not compared with itself.", f"run {after.run}",
+                             "name another run.")  # fmt: skip
+
+
+def _key(entry: SettingSummary) -> Key:
+    return entry.setting, entry.topology
+
+
+def _questions(before: Sequence[SettingSummary], after: SettingSummary) -> Iterator[Question]:
+    rates = tuple(point for entry in before for point in rate_points(entry))
+    yield _question(after, "throughput", FALLS, (rates, rate_points(after)))
+    operation = main_operation(after) or ""
+    pairs = [latency_arms(entry, after, operation, TAIL) for entry in before]
+    known = [pair for pair in pairs if pair is not None]
+    if known and len(known) == len(pairs):
+        points = tuple(point for pair in known for point in pair[1])
+        measure = f"{known[0][0]} {operation} p{TAIL:g}"
+        yield _question(after, measure, RISES, (points, known[0][2]))
+
+
+def _question(
+    after: SettingSummary, measure: str, rule: Rule, arms: tuple[Points, Points]
+) -> Question:
+    family = "rates" if measure == "throughput" else "latencies"
+    return Question(
+        id=f"{family}-{after.setting}-{after.topology}",
+        family=family,
+        subject=after.label,
+        among=after.topology,
+        measure=measure,
+        arms="later run over earlier",
+        rule=rule,
+        first=arms[0],
+        later=arms[1],
+    )
+
+
+def _outcome(finding: Finding, tolerance: float) -> Outcome:
+    """Rates worsen by falling, latencies by rising; both are judged as a time gained or lost."""
+    if finding.effect is None or finding.low is None or finding.high is None:
+        return "no claim"
+    rate = finding.family == "rates"
+    kept, kept_low, kept_high = (
+        (finding.effect, finding.low, finding.high)
+        if rate
+        else (1 / finding.effect, 1 / finding.high, 1 / finding.low)
+    )
+    if finding.verdict == "reproduced":
+        return "regression" if kept <= 1 - tolerance else "slower"
+    if finding.verdict == "contradicted":
+        return "faster"
+    inside = kept_low > 1 - tolerance and kept_high < 1 / (1 - tolerance)
+    return "within tolerance" if inside else "no claim"

@@ -1,0 +1,70 @@
+"""The earlier runs of a study, by their summaries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from math import log, sqrt
+from pathlib import Path
+from statistics import mean
+
+from analysis.findings.arms import rate_points
+from analysis.summary import FORMAT, Summary
+from cluster.errors import InputError, StudyError
+
+SUMMARY = "report/summary.json"
+
+
+def read_summary(root: Path) -> Summary:
+    """The summary of an analysed run. InputError if it was not analysed, or by another version."""
+    path = root / SUMMARY
+    if not path.exists():
+        raise InputError(
+            "the run has no summary: it was not analysed.",
+            str(root),
+            f"analyse its records: study report {root}",
+        )
+    value = json.loads(path.read_text(encoding="utf-8"))
+    if value.get("format") != FORMAT:
+        raise InputError(
+            f"summary.json has format {value.get('format')!r}; this version reads {FORMAT}.",
+            str(path),
+            f"analyse the records again with this version: study report {root}",
+        )
+    return Summary.model_validate(value)
+
+
+def earlier(root: Path) -> tuple[Summary, ...]:
+    """Summaries of the same study's runs before this one, oldest first. Runs that were not analysed,
+    or by another version, are left out: they have no numbers to compare with."""
+    root = root.absolute()
+    return tuple(s for s in _summaries(root.parent) if s.run < root.name)
+
+
+def newest(study_folder: Path, count: int) -> tuple[Summary, ...]:
+    """The last `count` of a study's analysed runs, oldest first."""
+    return tuple(_summaries(study_folder))[-count:]
+
+
+def _summaries(study_folder: Path) -> Iterator[Summary]:
+    for path in sorted(study_folder.glob(f"*/{SUMMARY}")):
+        try:
+            yield read_summary(path.parents[1])
+        except (StudyError, ValueError):
+            continue
+
+
+def seen_spread(summaries: Sequence[Summary]) -> float | None:
+    """Pooled standard deviation of the logarithms of rates between builds of one topology of one run;
+    None if no run had two builds of one."""
+    squares, freedom = 0.0, 0
+    for summary in summaries:
+        for entry in summary.settings:
+            points = rate_points(entry)
+            if len(points) < 2 or min(points) <= 0:
+                continue
+            logs = [log(point) for point in points]
+            middle = mean(logs)
+            squares += sum((one - middle) ** 2 for one in logs)
+            freedom += len(logs) - 1
+    return sqrt(squares / freedom) if freedom else None

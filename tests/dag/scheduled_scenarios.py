@@ -1,0 +1,89 @@
+"""`python -m tests.dag.scheduled_scenarios FOLDER`: a scheduled study's DAG, in process, twice.
+
+The first run finds no earlier one; the second is 20 % slower and is to fail in `regression`. Prints one
+JSON object; the summaries are made up, the rest is the make-believe backend's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from dags.home import Home, project_root
+from tests.arms import noisy, ycsb
+from tests.dag import backend
+from tests.summary_factory import one_block
+from workloads.run import load_run
+
+STUDY = """\
+study: nightly
+schedule: {schedule}
+blocks: 5
+compare: {{baseline: rolling 5, tolerance: 10%, spread: 2%}}
+hosts:
+  - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{medium: flash}}]}}
+factors: {{vms_per_host: [1]}}
+workloads:
+  - ycsb: {{records: [1000], mixes: [a], threads: [1], duration: 2 s, warm_up: 1 s}}
+"""
+
+
+def main(folder: Path) -> None:
+    backend.install()
+    os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
+    os.environ["DENSITY_STUDY_STUDIES"] = str(folder / "studies")
+    os.environ["DENSITY_STUDY_RUNS"] = str(folder / "runs")
+    os.environ.update(Home(folder / "airflow", project_root()).command_environment())
+    (folder / "studies").mkdir()
+    (folder / "studies" / "nightly.yaml").write_text(STUDY.format(schedule='"0 2 * * 6"'))
+    (folder / "studies" / "broken.yaml").write_text("study: broken\nschedule: at noon\n")
+    on_asset = STUDY.format(schedule="{asset: 'file:///release'}").replace("nightly", "on-release")
+    (folder / "studies" / "release.yaml").write_text(on_asset)
+    from dags.database import migrate_once
+
+    migrate_once(folder / "airflow" / "command.db")
+    from dags import scheduled
+
+    told: dict[str, Any] = {"dags": sorted(n for n in vars(scheduled) if n.startswith("study_") and
+                                           n not in ("study_dag", "study_tasks"))}  # fmt: skip
+    dag = scheduled.study_nightly  # type: ignore[attr-defined]
+    told["schedule"] = str(dag.schedule)
+    told["runs"] = [_run(folder, dag, ops_s) for ops_s in (100.0, 80.0)]
+    print(json.dumps(told))
+
+
+def _run(folder: Path, dag: Any, ops_s: float) -> dict[str, Any]:
+    def publish(root: Path) -> Path:
+        page = published(root)
+        summary = one_block("nightly").model_copy(
+            update={
+                "run": root.name, "blocks": 5, "findings": (),
+                "settings": (ycsb("a", ops_s=noisy(ops_s, 5, 0.01, ops_s)),),
+            }
+        )  # fmt: skip
+        (root / "report" / "summary.json").write_text(summary.model_dump_json())
+        return page
+
+    published, backend.publish = backend.publish, publish
+    try:
+        ended = dag.test()
+    finally:
+        backend.publish = published
+    states = {task.task_id: str(task.state) for task in ended.get_task_instances()}
+    root = max((folder / "runs" / "nightly").glob("*Z"))
+    comparison = root / "report" / "comparison.json"
+    return {
+        "state": str(ended.state.value),
+        "regression": states["regression"],
+        "conclude": states["conclude"],
+        "run": root.name,
+        "fresh": load_run(root).id,
+        "comparison": json.loads(comparison.read_text()) if comparison.exists() else None,
+    }
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
