@@ -74,7 +74,8 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
         return
     compare, blocks = study.compare, plan.blocks
     earlier = blocks * (compare.baseline.rolling or 1)
-    size = len(plan.topologies) * len(study.settings())
+    free = sum(_target(setting) is None for setting in study.settings())
+    size = len(plan.topologies) * max(1, free)
     least = detectable_ratio(blocks, noise.spread, size, earlier)
     wanted = 1 / (1 - compare.tolerance)
     if least is not None and least <= wanted:
@@ -178,7 +179,15 @@ def _made_up(topology: Topology, setting: Setting, blocks: int) -> SettingSummar
         metrics=(rate, cpu, *_latencies(setting, points)),
         mode=setting.mode if isinstance(setting, DfsioSetting) else setting.mix,
         neighbour=getattr(setting, "neighbour", None),
+        target_ops_s=_target(setting),
     )
+
+
+def _target(setting: Setting) -> float | None:
+    """Any number stands for a percentage: what counts is that a rate is asked for."""
+    if not isinstance(setting, YcsbSetting):
+        return None
+    return setting.target_ops_s if setting.target_percent is None else 1.0
 
 
 def _latencies(setting: Setting, points: Sequence[float]) -> Iterator[Metric]:

@@ -94,7 +94,11 @@ def _around(levels: Series, at: int, alpha: float) -> tuple[Series, Series]:
 def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Series]]:
     """Mean of the logarithms of a run's builds, of each setting that every run has."""
     by_run = [
-        {(e.setting, e.topology): (e.label, rate_points(e)) for e in summary.settings}
+        {
+            (e.setting, e.topology): (e.label, rate_points(e))
+            for e in summary.settings
+            if e.target_ops_s is None
+        }
         for summary in summaries
     ]
     for key, (label, _) in by_run[-1].items():

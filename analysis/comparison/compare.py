@@ -78,8 +78,9 @@ def _key(entry: SettingSummary) -> Key:
 
 
 def _questions(before: Sequence[SettingSummary], after: SettingSummary) -> Iterator[Question]:
-    rates = tuple(point for entry in before for point in rate_points(entry))
-    yield _question(after, "throughput", FALLS, (rates, rate_points(after)))
+    if after.target_ops_s is None:  # a rate that was asked for is no result
+        rates = tuple(point for entry in before for point in rate_points(entry))
+        yield _question(after, "throughput", FALLS, (rates, rate_points(after)))
     operation = main_operation(after) or ""
     pairs = [latency_arms(entry, after, operation, TAIL) for entry in before]
     known = [pair for pair in pairs if pair is not None]

@@ -118,7 +118,7 @@ def _question(
     obstacles: tuple[str, ...],
     evidence: Evidence,
 ) -> Iterator[Question]:
-    """None for a latency that the setting does not have."""
+    """None for what the setting does not have."""
     first, later = pair.first, pair.later
     measured = _measured(what, first, later)
     if measured is None:
@@ -144,8 +144,10 @@ def _question(
 def _measured(
     what: str, first: SettingSummary, later: SettingSummary
 ) -> tuple[str, Points, Points] | None:
-    """What is compared, in words, and both arms' points."""
+    """What is compared, in words, and both arms' points. A rate that was asked for is no result."""
     if what == "rate":
+        if first.target_ops_s is not None:
+            return None
         return MEASURES[what], rate_points(first), rate_points(later)
     if what == "cpu":
         return MEASURES[what], cpu_points(first), cpu_points(later)

@@ -78,3 +78,9 @@ def test_the_blocks_a_remedy_names_are_enough() -> None:
     _compared(blocks, "rolling 5", "5%", noisy)
     with pytest.raises(InputError):
         _compared(blocks - 1, "rolling 5", "5%", noisy)
+
+
+def test_a_rate_that_is_asked_for_is_no_comparison() -> None:
+    ycsb = {"records": [1000], "mixes": ["a"], "threads": [8]}
+    asked = {"workloads": [{"ycsb": {**ycsb, "latency_at": ["50%", "100/s"]}}]}
+    assert _families(**asked) == {"density-rate": 1, "density-cpu": 3, "density-latency": 3}
