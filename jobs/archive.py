@@ -86,7 +86,7 @@ def _rehearse(spark: SparkSession, run_root: Path) -> None:
 
     for table in TABLES.values():
         write_rows(run_root, table, [])
-    ingest.ingest_files(spark, run_root, [])
+    ingest.ingest_files(lambda: spark, run_root, [])
     jobs = (
         *pipeline.METRIC_JOBS,
         checks,

@@ -1,23 +1,32 @@
-"""From the records of a run to typed tables and a quarantine: `python -m jobs.ingest RUN`."""
+"""From the records of a run to typed tables and a quarantine: `python -m jobs.ingest RUN`.
+
+A record already ingested is not read again: its rows are taken from the tables as they are.
+"""
 
 from __future__ import annotations
 
 import argparse
+import logging
+import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, fields
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import partial
 from pathlib import Path
 
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StringType, StructField, StructType
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession
 
 from analysis import tables
-from analysis.store import write_rows
+from analysis.arrow import arrow_schema
+from analysis.store import replace, table_path, write_rows
 from analysis.tables import Table
 from cluster.errors import StudyError
-from jobs import store
-from jobs.parse_task import FROM_FILES, parse_batches
+from jobs import ingested
+from jobs.parse_task import FROM_FILES, parse_files
 from jobs.raw_files import RawFile, raw_files
 from jobs.records import (
     Row,
@@ -28,34 +37,123 @@ from jobs.records import (
     node_rows,
     trial_row,
 )
-from jobs.schema import struct
 from jobs.session import spark_session
 from workloads.manifest import Manifest
 
-FILES_A_TASK = 16
+log = logging.getLogger(__name__)
+
+STAGING = ".staging"
+BYTES_A_TASK = 2**24
+SMALL_BYTES = 2**23
+"""Less than this is parsed here: to start an executor's Python takes longer."""
 
 
-def ingest(spark: SparkSession, run_root: Path) -> None:
-    """Write every table that comes from the records. Again gives the same tables.
+def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
+    """Write every table that comes from the records. Again, or after a crash, gives the same tables.
 
-    StudyError: no record, or a manifest of a format this version does not know.
+    session: called only if there is enough to read. StudyError: no record, or a manifest of a format
+    that this version does not know.
     """
     manifests = manifests_of(run_root)
     for table, rows in _from_manifests(manifests):
         write_rows(run_root, table, rows)
-    files = [file for manifest in manifests for file in raw_files(run_root, manifest)]
-    ingest_files(spark, run_root, files)
-
-
-def ingest_files(spark: SparkSession, run_root: Path, files: Sequence[RawFile]) -> None:
-    """Write the tables that are made of raw files."""
-    parsed = parse(spark, files).persist(StorageLevel.MEMORY_AND_DISK)
+    files = {manifest.trial: list(raw_files(run_root, manifest)) for manifest in manifests}
+    digests = {trial: ingested.digest(found) for trial, found in files.items()}
+    known = ingested.read(run_root)
+    kept = {trial for trial, value in digests.items() if known.get(trial) == value}
+    log.info("%d of %d records were ingested before", len(kept), len(digests))
+    if kept == digests.keys() == known.keys() and known:
+        return
+    ingested.forget(run_root)
+    new = [file for trial, found in files.items() if trial not in kept for file in found]
     try:
-        parsed.count()  # now, in parallel: each table is then written by one task
-        for table in FROM_FILES:
-            store.write(rows_of(parsed, table), run_root, table)
-    finally:
-        parsed.unpersist()
+        ingest_files(session, run_root, new, kept)
+    except (OSError, Py4JJavaError) as error:
+        raise StudyError(
+            f"the tables could not be written: {_last_line(error)}.",
+            str(run_root / "tables"),
+            "see to free disk space, then repeat: study report RUN; nothing is lost.",
+        ) from error
+    ingested.remember(run_root, digests)
+
+
+def ingest_files(
+    session: Callable[[], SparkSession],
+    run_root: Path,
+    files: Sequence[RawFile],
+    kept: Set[str] = frozenset(),
+) -> None:
+    """Make the tables of raw files: rows of `files`, and of the `kept` trials as the tables have
+    them. Each table is replaced whole."""
+    staging = run_root / "tables" / STAGING
+    _remove(staging)
+    staging.mkdir(parents=True)
+    groups = list(enumerate(_groups(files)))
+    task = partial(parse_files, folder=str(staging))
+    if sum(file.bytes for file in files if not file.fault) < SMALL_BYTES:
+        for group in groups:
+            task(group)
+    else:
+        context = session().sparkContext
+        context.parallelize(groups, len(groups)).map(task).collect()
+    for table in FROM_FILES:
+        replace(run_root, table, partial(_fill, run_root, table, staging / table.name, kept))
+    _remove(staging)
+
+
+def _groups(files: Sequence[RawFile]) -> Iterator[list[RawFile]]:
+    """Files for a task each, in order of trials, so that tables are nearly sorted as they are."""
+    group: list[RawFile] = []
+    size = 0
+    for file in sorted(files, key=lambda f: (f.trial, f.kind, f.subject, f.file)):
+        group.append(file)
+        size += 0 if file.fault else file.bytes
+        if size >= BYTES_A_TASK:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _fill(run_root: Path, table: Table, staged: Path, kept: Set[str], folder: Path) -> None:
+    """The table's new folder: what was parsed, and what is kept of the old one."""
+    if staged.exists():
+        staged.rename(folder)
+    else:
+        folder.mkdir(parents=True)
+    old = table_path(run_root, table)
+    rows = _kept_rows(old, table, kept) if kept and old.exists() else None
+    schema = arrow_schema(table)
+    if rows is None and _is_empty(folder):
+        pq.write_table(schema.empty_table(), folder / "part-0.parquet")
+    elif rows is not None:
+        with pq.ParquetWriter(folder / "part-kept.parquet", schema) as writer:
+            for batch in rows:
+                writer.write_batch(batch)
+
+
+def _is_empty(folder: Path) -> bool:
+    return not any(folder.glob("*.parquet"))
+
+
+def _kept_rows(old: Path, table: Table, kept: Set[str]) -> Iterator[pa.RecordBatch]:
+    condition = pc.field("trial").isin(pa.array(sorted(kept), pa.string()))
+    dataset = ds.dataset(old, arrow_schema(table), format="parquet")
+    return iter(dataset.scanner(filter=condition).to_batches())
+
+
+def _remove(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _last_line(error: OSError | Py4JJavaError) -> str:
+    """Of a task's traceback: what went wrong in it."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    lines = [line.strip() for line in str(error.java_exception).splitlines()]
+    told = [line for line in lines if "Error" in line and not line.startswith(("at ", "File"))]
+    return told[-1] if told else str(error)
 
 
 def _from_manifests(manifests: Sequence[Manifest]) -> Iterator[tuple[Table, list[Row]]]:
@@ -66,26 +164,11 @@ def _from_manifests(manifests: Sequence[Manifest]) -> Iterator[tuple[Table, list
     yield tables.BRING_UP, list(bring_up_rows(manifests))
 
 
-def parse(spark: SparkSession, files: Sequence[RawFile]) -> DataFrame:
-    """Every row of every file: a struct column for each table of FROM_FILES, of which one is not
-    null. Parsed where the executors are, some files a task."""
-    schema = StructType([StructField(field.name, StringType()) for field in fields(RawFile)])
-    tasks = max(spark.sparkContext.defaultParallelism, len(files) // FILES_A_TASK)
-    listed = spark.createDataFrame([astuple(file) for file in files], schema)
-    whole = StructType([StructField(table.name, struct(table)) for table in FROM_FILES])
-    return listed.repartition(tasks).mapInArrow(parse_batches, whole)
-
-
-def rows_of(parsed: DataFrame, table: Table) -> DataFrame:
-    """The rows of `table` among what `parse` gave."""
-    return parsed.where(parsed[table.name].isNotNull()).select(f"{table.name}.*")
-
-
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, help="runs/<study>/<run-id>")
     try:
-        ingest(spark_session(), parser.parse_args(argv).run)
+        ingest(spark_session, parser.parse_args(argv).run)
     except StudyError as error:
         sys.exit(str(error))
 

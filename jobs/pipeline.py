@@ -34,6 +34,7 @@ from jobs import (
     utilization,
 )
 from jobs import ingest as ingesting
+from jobs.run_folder import require_inside
 from jobs.run_job import Inputs, read_inputs
 from jobs.session import spark_session, tune
 
@@ -66,7 +67,7 @@ def analyse(run_root: Path) -> Path:
 def ingest(run_root: Path) -> None:
     """Records to typed tables; lines that no parser understands to the quarantine."""
     with _stage(run_root, "ingest"):
-        ingesting.ingest(_session(run_root), run_root)
+        ingesting.ingest(spark_session, run_root)
 
 
 def validate(run_root: Path) -> None:
@@ -128,6 +129,7 @@ def _session(run_root: Path) -> SparkSession:
 @contextmanager
 def _stage(run_root: Path, stage: str) -> Iterator[None]:
     """Journal when the stage began and ended: the summary says how long analysing took."""
+    require_inside(run_root)
     journal = Journal(run_root / "journal.jsonl")
     journal.write("analysis-started", stage=stage)
     yield

@@ -1,14 +1,29 @@
-"""Which files of a record hold what: the raw files a trial should have left, found or missing."""
+"""Which files of a record hold what: the raw files a trial should have left, found, missing or refused.
+
+A record may come from a stranger: what its manifest names is looked for within the record alone, and
+read only if it is a plain file of bounded size.
+"""
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+
+from jobs.places import is_local, place
 
 if TYPE_CHECKING:  # executors load this module, and need no models
     from workloads.manifest import Manifest
+
+MOST_BYTES = 2**28
+"""A second of dool takes 130 bytes: three weeks of it are less. Bounds an executor's memory."""
+
+
+class UnreadableError(Exception):
+    """The file will not be read; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +31,7 @@ class RawFile:
     """A file of a record and what to read it as.
 
     kind: a key of `jobs.readers.READERS`. subject: the host or client it tells of. path: absolute;
-    empty when the record should hold such a file and does not, then `file` says where.
+    empty when there is nothing to read, then `fault` says why and `file` where.
     """
 
     trial: str
@@ -24,19 +39,74 @@ class RawFile:
     subject: str
     file: str
     path: str
+    fault: str = ""
+    bytes: int = 0
+    modified_ns: int = 0
 
 
 def raw_files(run_root: Path, manifest: Manifest) -> Iterator[RawFile]:
     """The files of a trial's record that tables are made of. Of a trial that is complete, those that
-    must be there and are not come with an empty path; one that failed may miss any."""
+    must be there and are not come with a fault; one that failed may miss any."""
     record = run_root / "records" / manifest.trial
     for kind, subject, pattern in _expected(manifest):
+        if not _stays_inside(pattern):
+            yield RawFile(
+                manifest.trial, kind, subject, pattern, "", "its name leads out of the record"
+            )
+            continue
         found = sorted(record.glob(pattern))
         for path in found:
-            file = str(path.relative_to(record))
-            yield RawFile(manifest.trial, kind, subject, file, str(path.absolute()))
+            yield _looked_at(manifest.trial, kind, subject, record, path)
         if not found and manifest.state == "complete":
-            yield RawFile(manifest.trial, kind, subject, pattern, "")
+            yield RawFile(manifest.trial, kind, subject, pattern, "", "missing from the record")
+
+
+def content(file: RawFile) -> bytes:
+    """The file's bytes. UnreadableError if it has changed into something that is not to be read."""
+    path = place(file.path)
+    try:
+        if not is_local(path):
+            return path.read_bytes()
+        # no link is followed, and no pipe waited for, should one have taken the file's place
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as stream:
+            if reason := _refusal(os.fstat(descriptor)):
+                raise UnreadableError(reason)
+            return stream.read(MOST_BYTES)
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror or error}") from error
+
+
+def _stays_inside(pattern: str) -> bool:
+    pure = PurePosixPath(pattern)
+    return (
+        bool(pure.parts)
+        and not pure.is_absolute()
+        and ".." not in pure.parts
+        and "\0" not in pattern
+    )
+
+
+def _looked_at(trial: str, kind: str, subject: str, record: Path, path: Path) -> RawFile:
+    file = path.relative_to(record).as_posix()
+    if not is_local(path):
+        info = path.stat()
+        fault = f"larger than {MOST_BYTES} bytes" if info.st_size > MOST_BYTES else ""
+        return RawFile(trial, kind, subject, file, "" if fault else str(path), fault, info.st_size)
+    info = path.lstat()
+    folders = [record / part for part in PurePosixPath(file).parents]
+    linked = any(folder.is_symlink() for folder in folders)
+    fault = "a symbolic link leads to it" if linked else _refusal(info)
+    where = "" if fault else str(path.absolute())
+    return RawFile(trial, kind, subject, file, where, fault, info.st_size, info.st_mtime_ns)
+
+
+def _refusal(info: os.stat_result) -> str:
+    if stat.S_ISLNK(info.st_mode):
+        return "a symbolic link"
+    if not stat.S_ISREG(info.st_mode):
+        return "not a plain file"
+    return f"larger than {MOST_BYTES} bytes" if info.st_size > MOST_BYTES else ""
 
 
 def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str]]:

@@ -1,19 +1,18 @@
 """From a raw file to rows of tables, by the pure parsers. Runs on Spark's executors.
 
-A reader takes a file's bytes and yields (table, row). To replace one by a vectorised path, leave its
-kind out of the files given to `jobs.ingest.parse` and add that path's frames to the result's.
+A reader takes a file's bytes and yields (table, row). What is large is read by columns instead, in
+`jobs.file_tables`, and held against these readers by the tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from analysis import tables
 from analysis.tables import Table
-from jobs.raw_files import RawFile
+from jobs.raw_files import RawFile, UnreadableError, content
 from workloads.monitors.dool import parse_dool
 from workloads.monitors.host_sample import HostSample
 from workloads.monitors.nodecpu import NodeCpuSample, parse_nodecpu
@@ -31,24 +30,36 @@ Rows = Iterator[tuple[Table, dict[str, Any]]]
 def read(file: RawFile) -> Rows:
     """Every row of `file`, and a row of `quarantine` for each line that gave none. A file that is
     missing, or that as a whole is not what it should be, is one quarantined line 0."""
-    if not file.path:
-        yield _quarantined(file, 0, "missing from the record", "")
-        return
     try:
-        parsed, rows = READERS[file.kind](Path(file.path).read_bytes(), file)
-    except ParseError as error:
-        yield _quarantined(file, error.line, error.reason, "")
+        parsed, rows = READERS[file.kind](bytes_of(file), file)
+    except (UnreadableError, ParseError) as error:
+        yield tables.QUARANTINE, condemned(file, error)
         return
     for table, row in rows:
         yield table, {"trial": file.trial, **row}
     for bad in parsed.quarantined:
-        yield _quarantined(file, bad.line, bad.reason, bad.text)
+        yield tables.QUARANTINE, quarantined(file, bad.line, bad.reason, bad.text)
 
 
-def _quarantined(
-    file: RawFile, line: int, reason: str, excerpt: str
-) -> tuple[Table, dict[str, Any]]:
-    return tables.QUARANTINE, {
+def bytes_of(file: RawFile) -> bytes:
+    """The file's content. UnreadableError for one that is missing or refused."""
+    if file.fault:
+        raise UnreadableError(file.fault)
+    if file.kind not in READERS:
+        raise UnreadableError(f"no reader for files of kind {file.kind!r}")
+    return content(file)
+
+
+def condemned(file: RawFile, error: UnreadableError | ParseError) -> dict[str, Any]:
+    """The row of a file that gives none: line 0, or the line that told."""
+    if isinstance(error, ParseError):
+        return quarantined(file, error.line, error.reason, "")
+    return quarantined(file, 0, str(error), "")
+
+
+def quarantined(file: RawFile, line: int, reason: str, excerpt: str) -> dict[str, Any]:
+    """A row of `quarantine`."""
+    return {
         "trial": file.trial,
         "kind": file.kind,
         "file": file.file,

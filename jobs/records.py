@@ -39,7 +39,14 @@ def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
             str(records),
             "run the study first: study run SPEC.",
         )
-    return tuple(sorted(manifests.values(), key=lambda manifest: manifest.order))
+    for folder, manifest in manifests.items():
+        if manifest.trial != folder:
+            raise StudyError(
+                f"its manifest is of the trial {manifest.trial!r}.",
+                str(records / folder),
+                "restore the record, or remove it.",
+            )
+    return tuple(sorted(manifests.values(), key=lambda manifest: (manifest.order, manifest.trial)))
 
 
 def trial_row(manifest: Manifest) -> Row:

@@ -25,8 +25,11 @@ from cluster.errors import StudyError
 Row = TypeVar("Row", covariant=True)
 
 EXCERPT_CHARACTERS = 200
+LONGEST_LINE_BYTES = 2**22
+"""No tool writes longer lines; a longer one is never decoded, and costs no memory beyond its own."""
 EXACT_INTEGER_LIMIT = 2**53  # from here on a float no longer holds every whole number
 LONG_MAX = 2**63 - 1
+BOM = b"\xef\xbb\xbf"
 
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _WHOLE = re.compile(r"-?[0-9]+")
@@ -89,6 +92,9 @@ class Line:
     text: str
     ended: bool
 
+    def quarantined(self, file: str, reason: str) -> Quarantined:
+        return Quarantined(file, self.number, reason, self.text[:EXCERPT_CHARACTERS])
+
 
 class _Fate(Enum):
     PARSED = auto()
@@ -109,11 +115,11 @@ class Ledger:
         self.lines: tuple[Line, ...] = tuple(self._readable())
 
     def _readable(self) -> Iterator[Line]:
-        for index, (text, utf8, ended) in enumerate(self._texts):
-            if utf8:
-                yield Line(index + 1, text, ended)
+        for index, (line, unreadable) in enumerate(self._texts):
+            if unreadable is None:
+                yield line
             else:
-                self._fates[index] = "not UTF-8"
+                self._fates[index] = unreadable
 
     def parse(self, *lines: Line) -> None:
         """Rows were made of these lines."""
@@ -143,29 +149,33 @@ class Ledger:
     def _quarantined(self) -> Iterator[Quarantined]:
         for index, fate in enumerate(self._fates):
             if isinstance(fate, str):
-                excerpt = self._texts[index][0][:EXCERPT_CHARACTERS]
-                yield Quarantined(self.file, index + 1, fate, excerpt)
+                yield self._texts[index][0].quarantined(self.file, fate)
 
     def refuse(self, reason: str, line: int = 0) -> ParseError:
         """The error for a file that as a whole is of no known kind."""
         return ParseError(self.file, line, reason)
 
 
-def _split(data: bytes | str) -> list[tuple[str, bool, bool]]:
-    r"""(text, is UTF-8, ended) of each line. Only \n ends a line; \r before it is dropped."""
+def _split(data: bytes | str) -> list[tuple[Line, str | None]]:
+    r"""Each line, and why it is not to be read. Only \n ends a line."""
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    pieces = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    pieces = raw.removeprefix(BOM).split(b"\n")
     last = pieces.pop()
-    lines = [_decoded(piece, True) for piece in pieces]
-    return [*lines, _decoded(last, False)] if last else lines
+    lines = [decoded(number, piece, True) for number, piece in enumerate(pieces, start=1)]
+    return [*lines, decoded(len(pieces) + 1, last, False)] if last else lines
 
 
-def _decoded(piece: bytes, ended: bool) -> tuple[str, bool, bool]:
+def decoded(number: int, piece: bytes, ended: bool) -> tuple[Line, str | None]:
+    r"""A line from its bytes without \n, and why it is not to be read (None: it is). One \r at its
+    end is dropped."""
     piece = piece.removesuffix(b"\r")
+    if len(piece) > LONGEST_LINE_BYTES:
+        text = piece[:EXCERPT_CHARACTERS].decode("utf-8", "backslashreplace")
+        return Line(number, text, ended), f"longer than {LONGEST_LINE_BYTES} bytes"
     try:
-        return piece.decode("utf-8"), True, ended
+        return Line(number, piece.decode("utf-8"), ended), None
     except UnicodeDecodeError:
-        return piece.decode("utf-8", "backslashreplace"), False, ended
+        return Line(number, piece.decode("utf-8", "backslashreplace"), ended), "not UTF-8"
 
 
 def decimal(text: str) -> float:

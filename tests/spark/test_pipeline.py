@@ -14,7 +14,7 @@ from analysis.summary import Summary
 from analysis.tables import TABLES
 from cluster.errors import StudyError
 from jobs import ingest as ingesting
-from jobs import pipeline, session, utilization
+from jobs import ingested, pipeline, session, utilization
 from jobs.raw_files import raw_files
 from tests.record_factory import RUN, RunFactory
 from tests.spark.conftest import Analysed
@@ -45,13 +45,17 @@ def test_the_same_in_any_order_and_partitioning(
     _make_tables(small)
     before = _tables(small)
     monkeypatch.setattr(session, "_SMALL", {**session._LARGE, "spark.sql.shuffle.partitions": "3"})
-    monkeypatch.setattr(ingesting, "FILES_A_TASK", 1)
+    ingested.forget(small)
+    monkeypatch.setattr(ingesting, "BYTES_A_TASK", 1)  # a task a file, on executors
+    monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)
     monkeypatch.setattr(ingesting, "raw_files", lambda *known: reversed(list(raw_files(*known))))
     _make_tables(small)
     after = _tables(small)
     for name, table in before.items():
         pd.testing.assert_frame_equal(table, after[name], check_exact=True, obj=name)
-    assert not [path.name for path in (small / "tables").iterdir() if path.name not in TABLES]
+    assert len(list((small / "tables" / "ycsb_histograms").iterdir())) > 1
+    left = {path.name for path in (small / "tables").iterdir()}
+    assert left == {*TABLES, "ingested.json"}
 
 
 def test_a_record_of_another_format_is_refused_by_name(spark: SparkSession, small: Path) -> None:

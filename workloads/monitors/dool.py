@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from cluster.command import Command
 from workloads.monitors.dool_header import (
@@ -22,12 +23,14 @@ from workloads.monitors.dool_header import (
 from workloads.monitors.host_sample import HostSample
 from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal
 
+NO_BANNER = "no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'"
 _MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
-_TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat
-_CPU = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
-_CPU_SUM_TOLERANCE = 1.0
-_DAY_S = 86400.0
-_YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
+TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat
+CPU_PARTS = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
+CPU_SUM_TOLERANCE = 1.0
+DAY_S = 86400.0
+LEAST_STEP_S = 0.001
+YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
 _OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names
 
 
@@ -80,8 +83,8 @@ def parse_dool(data: bytes | str, file: str) -> Parsed[HostSample]:
     """
     ledger = Ledger(data, file)
     if not any(read_banner(line.text) for line in ledger.lines):
-        raise ledger.refuse("no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'")
-    reader = _Reader()
+        raise ledger.refuse(NO_BANNER)
+    reader = DoolReader()
     rows = []
     for line in ledger.lines:
         try:
@@ -97,7 +100,20 @@ def parse_dool(data: bytes | str, file: str) -> Parsed[HostSample]:
     return ledger.close(rows)
 
 
-class _Reader:
+@dataclass(frozen=True)
+class Layout:
+    """What a row under the current headers holds, for those who read many rows at once.
+
+    keys: of each cell, no two alike. last_s: time of the last row accepted, None if not known.
+    """
+
+    keys: tuple[Key, ...]
+    units: Units
+    start: Start | None
+    last_s: float | None
+
+
+class DoolReader:
     """The headers above the current line, and the last row accepted under them."""
 
     def __init__(self) -> None:
@@ -109,8 +125,26 @@ class _Reader:
         self._start: Start | None = None
         self._sections: list[str] | None = None
         self._columns: tuple[Key, ...] | None = None
-        self._last: HostSample | None = None
+        self._last_s: float | None = None
         self._sampled = False
+
+    def layout(self) -> Layout | None:
+        """None where a row is not a plain list of values: below no header, before the first row, or
+        of pcp-dstat."""
+        keys = self._columns
+        if keys is None or not self._sampled or len(set(keys)) != len(keys):
+            return None
+        if self._banner is None or self._banner.tool == "pcp-dstat":
+            return None
+        try:
+            factors = units(self._banner, self._start)
+        except RejectedError:
+            return None
+        return Layout(keys, factors, self._start, self._last_s)
+
+    def go_on_from(self, epoch_s: float) -> None:
+        """Rows of the current layout were accepted elsewhere, the last one of this time."""
+        self._last_s = epoch_s
 
     def read(self, line: Line) -> HostSample | None:
         """A row, or None for a line that is known and holds none."""
@@ -144,7 +178,7 @@ class _Reader:
             self._sections, self._columns = cells, None
             return
         sections, self._sections = self._sections, None
-        self._last, self._sampled = None, False
+        self._last_s, self._sampled = None, False
         self._columns = columns(sections, cells)
 
     def _row(self, line: Line) -> HostSample | None:
@@ -155,7 +189,7 @@ class _Reader:
             self._sampled = True  # pcp-dstat's first row: rates need a second reading
             return None
         row = self._sample(line, self._fitted(cells), missed_ticks)
-        self._last, self._sampled = row, True
+        self._last_s, self._sampled = row.epoch_s, True
         return row
 
     def _fitted(self, cells: list[str]) -> dict[Key, str]:
@@ -202,22 +236,22 @@ class _Reader:
             self._require_progress(by_text, least_s=0.0)
             return by_text, text
         epoch_s = decimal(printed)
-        if not _YEARS_S[0] <= epoch_s <= _YEARS_S[1]:
+        if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
             raise RejectedError(f"epoch {printed} is not of this century")
         if by_text is not None and not -0.001 <= epoch_s - by_text < 1.001:
             raise RejectedError(f"epoch {printed} and time {text} differ")
-        self._require_progress(epoch_s, least_s=0.001)
+        self._require_progress(epoch_s, least_s=LEAST_STEP_S)
         return epoch_s, text
 
     def _require_progress(self, epoch_s: float | None, least_s: float) -> None:
         begun_s = self._start.epoch_s if self._start else None
-        last_s = self._last.epoch_s if self._last else None
+        last_s = self._last_s
         since_s = begun_s - 1.001 if last_s is None and begun_s is not None else last_s
         if epoch_s is None or since_s is None:
             return
         if epoch_s < since_s + (least_s if last_s is not None else 0.0):
             raise RejectedError("time goes back")
-        if epoch_s > since_s + _DAY_S:
+        if epoch_s > since_s + DAY_S:
             raise RejectedError("time jumps by more than a day")
 
 
@@ -243,15 +277,20 @@ def _number(cells: Mapping[Key, str], section: str, column: str, factor: float =
     return decimal(text) * factor if text else None
 
 
+def cpu_section(keys: Collection[Key]) -> str | None:
+    """The section of all CPUs together."""
+    return next((name for name in TOTAL_CPU if (name, "idl") in keys), None)
+
+
 def _cpu(cells: Mapping[Key, str]) -> dict[str, float | None]:
-    section = next((name for name in _TOTAL_CPU if (name, "idl") in cells), None)
+    section = cpu_section(cells)
     if section is None:
         return {}
-    parts = {name: _number(cells, section, name) for name in _CPU if (section, name) in cells}
+    parts = {name: _number(cells, section, name) for name in CPU_PARTS if (section, name) in cells}
     known = [value for value in parts.values() if value is not None]
     if not known:
         return {}
-    if len(known) != len(parts) or abs(sum(known) - 100) > _CPU_SUM_TOLERANCE:
+    if len(known) != len(parts) or abs(sum(known) - 100) > CPU_SUM_TOLERANCE:
         raise RejectedError(f"CPU shares add to {sum(known):.3f}, not to 100")
     interrupts = [parts[name] for name in ("hiq", "siq") if name in parts]
     return {

@@ -17,12 +17,13 @@ from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal, whol
 
 FORMAT = 1
 HEADER = "epoch_s,node,user_ticks,system_ticks,processes"
-_TITLE = re.compile(
+TITLE = re.compile(
     r"# nodecpu format ([0-9]+), host=([^,]+), ticks_per_s=([0-9]{1,6}), cores=([0-9]{1,6})"
 )
+MOST_PROCESSES = 2**22
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
-_LATE_S = 10.0  # ticks may be seen that much later than they were spent (new nodes' first round)
+YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
+LATE_S = 10.0  # ticks may be seen that much later than they were spent (new nodes' first round)
 
 
 def title(host: str, ticks_per_s: int, cores: int) -> str:
@@ -105,34 +106,53 @@ def parse_nodecpu(data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
     ParseError: the file has no title of format 1.
     """
     ledger = Ledger(data, file)
-    titles = [match for line in ledger.lines if (match := _TITLE.fullmatch(line.text))]
-    if not titles:
-        raise ledger.refuse("no nodecpu file: no line '# nodecpu format 1, host=..., ...'")
-    if unknown := [match.group(1) for match in titles if match.group(1) != str(FORMAT)]:
-        raise ledger.refuse(f"nodecpu format {unknown[0]}; this version reads format {FORMAT}")
-    return ledger.close(_rows(ledger))
-
-
-def _rows(ledger: Ledger) -> list[NodeCpuSample]:
-    rows: list[NodeCpuSample] = []
-    about: re.Match[str] | None = None
-    last: dict[str, NodeCpuSample] = {}
+    if reason := refusal(line.text for line in ledger.lines):
+        raise ledger.refuse(reason)
+    reader = NodeCpuReader()
+    rows = []
     for line in ledger.lines:
-        if line.text.startswith("#"):
-            about, last = _TITLE.fullmatch(line.text), {}
-        if not line.text.strip() or line.text == HEADER or (line.text.startswith("#") and about):
-            ledger.skip(line)
-            continue
         try:
-            row = _row(line, about)
-            _require_plausible(last.get(row.node), row)
+            row = reader.read(line)
         except RejectedError as error:
             ledger.quarantine(str(error), line)
             continue
-        last[row.node] = row
-        rows.append(row)
-        ledger.parse(line)
-    return rows
+        if row is None:
+            ledger.skip(line)
+        else:
+            rows.append(row)
+            ledger.parse(line)
+    return ledger.close(rows)
+
+
+def refusal(texts: Iterable[str]) -> str | None:
+    """Why a file with these lines is none of ours; None if it is one."""
+    titles = [match for text in texts if (match := TITLE.fullmatch(text))]
+    if not titles:
+        return "no nodecpu file: no line '# nodecpu format 1, host=..., ...'"
+    if unknown := [match.group(1) for match in titles if match.group(1) != str(FORMAT)]:
+        return f"nodecpu format {unknown[0]}; this version reads format {FORMAT}"
+    return None
+
+
+class NodeCpuReader:
+    """The title above the current line, and each node's last row accepted under it."""
+
+    def __init__(self) -> None:
+        self.about: re.Match[str] | None = None
+        self.last: dict[str, NodeCpuSample] = {}
+
+    def read(self, line: Line) -> NodeCpuSample | None:
+        """A row, or None for a line that is known and holds none."""
+        if line.text.startswith("#"):
+            self.about, self.last = TITLE.fullmatch(line.text), {}
+            if self.about:
+                return None
+        if not line.text.strip() or line.text == HEADER:
+            return None
+        row = _row(line, self.about)
+        _require_plausible(self.last.get(row.node), row)
+        self.last[row.node] = row
+        return row
 
 
 def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
@@ -146,7 +166,7 @@ def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
     if not _NODE.fullmatch(cells[1]):
         raise RejectedError(f"not a node's name: {cells[1][:40]!r}")
     epoch_s = decimal(cells[0])
-    if not _YEARS_S[0] <= epoch_s <= _YEARS_S[1]:
+    if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
         raise RejectedError(f"epoch {cells[0]} is not of this century")
     return NodeCpuSample(
         line=line.number,
@@ -155,7 +175,7 @@ def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
         node=cells[1],
         user_ticks=whole(cells[2]),
         system_ticks=whole(cells[3]),
-        processes=whole(cells[4], most=2**22),
+        processes=whole(cells[4], most=MOST_PROCESSES),
         ticks_per_s=int(about.group(3)),
         cores=int(about.group(4)),
     )
@@ -169,7 +189,7 @@ def _require_plausible(last: NodeCpuSample | None, row: NodeCpuSample) -> None:
         raise RejectedError(f"time goes back since line {last.line}")
     if user < 0 or system < 0:
         raise RejectedError(f"ticks go back since line {last.line}")
-    most_s = (row.epoch_s - last.epoch_s + _LATE_S) * row.cores
+    most_s = (row.epoch_s - last.epoch_s + LATE_S) * row.cores
     if user + system > most_s * row.ticks_per_s:
         raise RejectedError(f"more CPU since line {last.line} than {row.cores} cores have")
 

@@ -7,7 +7,9 @@ are microseconds. An interval starts at the header's StartTime plus its own Star
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal
 from workloads.ycsb.histogram import Histogram, decode
@@ -64,7 +66,21 @@ def name_of(file: str) -> str | None:
     return match.group(1) if match else None
 
 
-def parse_hdr(data: bytes | str, file: str) -> Parsed[IntervalRow]:
+class Decoded(Protocol):
+    """What is asked of a payload's histogram here."""
+
+    @property
+    def total(self) -> int: ...
+
+    @property
+    def max_us(self) -> int: ...
+
+
+Decode = Callable[[str], Decoded]
+"""From a payload to its histogram; RejectedError says why not."""
+
+
+def parse_hdr(data: bytes | str, file: str, decode: Decode = decode) -> Parsed[IntervalRow]:
     """Rows in the file's order, each with a payload that decodes and agrees with its Interval_Max.
 
     ParseError: the file is no interval log, or of an unknown version.
@@ -72,7 +88,7 @@ def parse_hdr(data: bytes | str, file: str) -> Parsed[IntervalRow]:
     ledger = Ledger(data, file)
     if not any(_is_header(line.text) for line in ledger.lines):
         raise ledger.refuse("no HdrHistogram interval log: no header line")
-    log = _Log(file)
+    log = _Log(file, decode)
     rows = []
     for line in ledger.lines:
         try:
@@ -110,7 +126,8 @@ def _read(ledger: Ledger, log: _Log, line: Line) -> IntervalRow | None:
 class _Log:
     """What the header lines said so far, and where the last interval ended."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, decode: Decode) -> None:
+        self._decode = decode
         self._file_name = name_of(file)
         self._name = self._file_name
         self._start_s: float | None = None
@@ -138,7 +155,7 @@ class _Log:
             raise RejectedError(f"measurement unknown: header {self._name}, file {self._file_name}")
         if start_s < self._ends_s.get(tag, 0.0) - _OVERLAP_S:
             raise RejectedError("interval begins before the last one ended")
-        histogram = decode(payload)
+        histogram = self._decode(payload)
         if abs(histogram.max_us / _US_PER_S - decimal(most)) > _ROUNDING:
             raise RejectedError(f"Interval_Max {most} is not the histogram's {histogram.max_us} us")
         self._ends_s[tag] = start_s + length_s

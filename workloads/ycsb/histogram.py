@@ -77,11 +77,18 @@ def decode(payload: str) -> Histogram:
 
     RejectedError, with the reason, unless it is whole, unscaled and in the V2 encoding.
     """
+    body, buckets = inner(payload)
+    return Histogram(tuple(_counts(body, buckets)))
+
+
+def inner(payload: str) -> tuple[bytes, Buckets]:
+    """The payload's counts, still as numbers of variable length, and what they count. RejectedError
+    as `decode`; whether the counts are whole is not looked at."""
     try:
         wire = base64.b64decode(payload.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):
         raise RejectedError("histogram is not base64") from None
-    return _decode_inner(_inflate(wire))
+    return _body(_inflate(wire))
 
 
 def _inflate(wire: bytes) -> bytes:
@@ -112,7 +119,7 @@ def _require_v2(cookie: int, cookies: dict[int, int]) -> None:
         raise RejectedError(f"unknown histogram cookie {cookie:#x}")
 
 
-def _decode_inner(inner: bytes) -> Histogram:
+def _body(inner: bytes) -> tuple[bytes, Buckets]:
     if len(inner) < _INNER.size:
         raise RejectedError("histogram has no whole header")
     cookie, length, offset, digits, lowest, highest, ratio = _INNER.unpack_from(inner)
@@ -123,12 +130,11 @@ def _decode_inner(inner: bytes) -> Histogram:
         raise RejectedError("histogram is shifted or scaled")
     if digits > 5 or not 1 <= lowest <= highest // 2 or highest > LONG_MAX:
         raise RejectedError("histogram has an impossible range")
-    buckets = _Buckets.of(digits, lowest, highest)
-    return Histogram(tuple(_counts(inner[_INNER.size :], buckets)))
+    return inner[_INNER.size :], Buckets.of(digits, lowest, highest)
 
 
 @dataclass(frozen=True)
-class _Buckets:
+class Buckets:
     """How an index into the counts stands for a range of values."""
 
     unit_magnitude: int
@@ -136,14 +142,14 @@ class _Buckets:
     length: int
 
     @staticmethod
-    def of(digits: int, lowest: int, highest: int) -> _Buckets:
+    def of(digits: int, lowest: int, highest: int) -> Buckets:
         unit_magnitude = lowest.bit_length() - 1
         half_magnitude = max((2 * 10**digits - 1).bit_length(), 1) - 1
         buckets, top = 1, 2 ** (half_magnitude + 1) << unit_magnitude
         while top <= highest:
             top <<= 1
             buckets += 1
-        return _Buckets(unit_magnitude, half_magnitude, (buckets + 1) << half_magnitude)
+        return Buckets(unit_magnitude, half_magnitude, (buckets + 1) << half_magnitude)
 
     def highest_value(self, index: int) -> int:
         half = 1 << self.half_magnitude
@@ -152,7 +158,7 @@ class _Buckets:
         return ((sub_bucket + 1) << (bucket + self.unit_magnitude)) - 1
 
 
-def _counts(body: bytes, buckets: _Buckets) -> Iterator[tuple[int, int]]:
+def _counts(body: bytes, buckets: Buckets) -> Iterator[tuple[int, int]]:
     """(value, count) of buckets that hold something. A negative number is a run of empty ones."""
     index = 0
     for number in _zigzag_leb128(body):

@@ -1,0 +1,42 @@
+"""A run's folder may come from a stranger: nothing in it may lead out of it."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from cluster.errors import StudyError
+from jobs.places import is_local
+
+MOST_MANIFEST_BYTES = 2**26
+_OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml")
+_BELOW = ("records/*", "records/*/manifest.json", "tables/*", "report/*")
+
+
+def require_inside(run_root: Path) -> None:
+    """StudyError if what the analysis reads or writes is a symbolic link, or a manifest no plain file
+    of bounded size. Raw files are looked at one by one: a bad one costs its trial alone."""
+    if not is_local(run_root):
+        return
+    for path in _paths(run_root):
+        if path.is_symlink():
+            raise _refused(path, "is a symbolic link")
+        if path.name == "manifest.json" and path.exists():
+            info = path.stat()
+            if not stat.S_ISREG(info.st_mode) or info.st_size > MOST_MANIFEST_BYTES:
+                raise _refused(path, f"is no plain file of at most {MOST_MANIFEST_BYTES} bytes")
+
+
+def _paths(run_root: Path) -> Iterator[Path]:
+    yield from (run_root / name for name in _OURS)
+    for pattern in _BELOW:
+        yield from run_root.glob(pattern)
+
+
+def _refused(path: Path, why: str) -> StudyError:
+    return StudyError(
+        f"it {why}; the analysis reads and writes within the run's own folder.",
+        str(path),
+        "remove it, or copy what it stands for in its place.",
+    )

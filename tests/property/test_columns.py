@@ -1,0 +1,212 @@
+"""What is read by columns is what the pure parsers read: rows and quarantine, for every input.
+
+`HYPOTHESIS_PROFILE=deep` runs 100,000 mutated inputs.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import random
+import re
+import struct
+import zlib
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.file_tables import BY_COLUMNS, file_tables
+from jobs.hdr_columns import Decoder
+from jobs.raw_files import RawFile
+from jobs.readers import read
+from tests import record_texts as texts
+from tests.property.mutations import SAMPLES, mutate
+from workloads.parsing import RejectedError
+from workloads.ycsb.histogram import decode
+
+MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
+PATTERNS = {
+    "dool": ("d*.csv", "pcp-dstat.csv"),
+    "nodecpu": ("nodecpu-*.csv",),
+    "ycsb-hdr": ("ycsb-*.hdr",),
+}
+NAMES = {
+    "dool": "monitor/h.dool.csv",
+    "nodecpu": "monitor/h.nodecpu.csv",
+    "ycsb-hdr": "raw/c-READ.hdr",
+}
+BEGIN_S = 1_795_200_000.0
+
+
+def dool_text(seconds: int, begin_s: float = BEGIN_S) -> str:
+    dice = random.Random(seconds)
+    rows = []
+    for second in range(seconds):
+        user, system, iowait = (round(dice.uniform(0, 30), 3) for _ in range(3))
+        idle = round(100 - user - system - iowait, 3)
+        moved = float(dice.randint(0, 2**40))
+        rows.append(
+            (begin_s + second + dice.random() / 2, (user, system, idle, iowait, 0.0, moved, 1.0))
+        )
+    return texts.dool(rows)
+
+
+def nodecpu_text(seconds: int) -> str:
+    dice = random.Random(seconds)
+    spent = {name: [0, 0] for name in ("m1", "w1", "w2", "monitor")}
+    rounds = []
+    for second in range(seconds):
+        for ticks in spent.values():
+            ticks[0] += dice.randint(0, 60)
+            ticks[1] += dice.randint(0, 9)
+        rounds.append((BEGIN_S + second, {name: (t[0], t[1]) for name, t in spent.items()}))
+    return texts.nodecpu(rounds)
+
+
+def hdr_text(seconds: int) -> str:
+    dice = random.Random(seconds)
+    intervals = [
+        (1.0, [round(dice.lognormvariate(6.5, 1.2)) for _ in range(dice.randint(0, 80))])
+        for _ in range(seconds)
+    ]
+    return texts.hdr("READ", BEGIN_S, intervals)
+
+
+def bases() -> list[tuple[str, bytes]]:
+    """(kind, content): real samples of every tool, and files long enough to have plain runs."""
+    found = [
+        (kind, path.read_bytes())
+        for kind, patterns in PATTERNS.items()
+        for pattern in patterns
+        for path in sorted(SAMPLES.glob(pattern))
+    ]
+    assert {kind for kind, _ in found} == set(BY_COLUMNS)
+    new_year = 1_798_761_590.0  # ten seconds before 2027
+    long = [
+        *(("dool", dool_text(seconds).encode()) for seconds in (30, 60)),
+        ("dool", dool_text(20, new_year).encode()),
+        ("dool", (dool_text(15) + "\n" + dool_text(15, BEGIN_S + 100)).encode()),
+        ("dool", dool_text(12).replace("\n", "\r\n").encode()),
+        ("nodecpu", nodecpu_text(12).encode()),
+        ("nodecpu", (nodecpu_text(6) + nodecpu_text(7)).encode()),
+        ("ycsb-hdr", hdr_text(12).encode()),
+    ]
+    return [*found, *long, *long]
+
+
+def both(kind: str, data: bytes, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    path.write_bytes(data)
+    file = RawFile("t", kind, "h", NAMES[kind], str(path))
+    by_columns: dict[str, Any] = defaultdict(list)
+    by_rows: dict[str, Any] = defaultdict(list)
+    for table, rows in file_tables(file):
+        by_columns[table.name] += rows.to_pylist()
+    for declared, row in read(file):
+        by_rows[declared.name].append({name: row.get(name) for name in declared.column_names})
+    return by_columns, {name: rows for name, rows in by_rows.items() if rows}
+
+
+def same(kind: str, data: bytes, path: Path) -> None:
+    by_columns, by_rows = both(kind, data, path)
+    assert {name: rows for name, rows in by_columns.items() if rows} == by_rows
+
+
+@pytest.mark.parametrize("number", range(len(bases())))
+def test_a_whole_file(number: int, tmp_path: Path) -> None:
+    kind, data = bases()[number]
+    same(kind, data, tmp_path / "file")
+
+
+def test_every_mutated_file(tmp_path: Path) -> None:
+    """Seeded: a failure repeats, and names its number."""
+    found = bases()
+    for number in range(MUTATED):
+        rng = random.Random(number)
+        (kind, data), (_, other) = rng.choice(found), rng.choice(found)
+        damaged = mutate(data, other, rng)
+        try:
+            same(kind, damaged, tmp_path / "file")
+        except BaseException as error:
+            error.add_note(f"mutation {number} of a {kind}: {damaged!r:.1500}")
+            raise
+
+
+def test_every_mutated_histogram() -> None:
+    """Damage within the compressed part, under a right length and checksum."""
+    base = inflated(hdr_text(1))
+    for number in range(MUTATED):
+        rng = random.Random(number)
+        head, body = base[:40], base[40:]
+        if rng.random() < 0.2:
+            head = mutate(head, body, rng).ljust(40, b"\0")[:40]
+        body = mutate(body, rng.randbytes(40), rng)
+        same_counts(packed(head, body))
+
+
+def inflated(text: str) -> bytes:
+    wire = base64.b64decode(text.splitlines()[-1].rpartition(",")[2])
+    return zlib.decompress(wire[8:])
+
+
+def packed(head: bytes, body: bytes) -> str:
+    inner = head[:4] + struct.pack(">I", len(body)) + head[8:] + body
+    small = zlib.compress(inner)
+    return base64.b64encode(struct.pack(">II", 0x1C849314, len(small)) + small).decode()
+
+
+def same_counts(payload: str) -> None:
+    try:
+        expected: Any = decode(payload).counts
+    except RejectedError as error:
+        with pytest.raises(RejectedError, match=f"^{re.escape(str(error))}$"):
+            Decoder([payload]).decode(payload)
+        return
+    found = Decoder([payload]).decode(payload)
+    pairs = zip(found.value_us.tolist(), found.counts.tolist(), strict=True)
+    assert tuple(pairs) == expected
+    assert (found.total, found.max_us) == (decode(payload).total, decode(payload).max_us)
+
+
+@pytest.mark.parametrize("kind", ("dool", "nodecpu"))
+def test_plain_rows_are_read_by_columns(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the tests above would compare the pure parser with itself."""
+    from jobs import dool_columns, nodecpu_columns
+
+    classes = {"dool": dool_columns._DoolColumns, "nodecpu": nodecpu_columns._NodeCpuColumns}
+    alone: list[int] = []
+    original = classes[kind].read  # type: ignore[attr-defined]
+
+    def read_alone(self: Any, line: Any) -> Any:
+        alone.append(line.number)
+        return original(self, line)
+
+    monkeypatch.setattr(classes[kind], "read", read_alone)
+    text = dool_text(300) if kind == "dool" else nodecpu_text(80)
+    same(kind, text.encode(), tmp_path / "file")
+    assert len(alone) < 10
+    alone.clear()
+    lines = text.split("\n")
+    lines[100] = "nothing that is a row"
+    same(kind, "\n".join(lines).encode(), tmp_path / "file")
+    assert len(alone) < 12  # one bad line costs one line
+
+
+def test_two_gigabyte_lines_and_other_encodings_are_quarantined(tmp_path: Path) -> None:
+    long = dool_text(5) + "9" * (2**22 + 1) + "\n" + dool_text(5, BEGIN_S + 60)
+    same("dool", long.encode(), tmp_path / "long")
+    _, rows = both("dool", long.encode(), tmp_path / "long")
+    assert [row["reason"] for row in rows["quarantine"]] == ["longer than 4194304 bytes"]
+    assert len(rows["quarantine"][0]["excerpt"]) == 200 and len(rows["host_samples"]) == 12
+    for encoding in ("utf-16", "utf-32", "cp500"):
+        for kind, text in (
+            ("dool", dool_text(5)),
+            ("nodecpu", nodecpu_text(3)),
+            ("ycsb-hdr", hdr_text(3)),
+        ):
+            same(kind, text.encode(encoding), tmp_path / "other")
+            _, rows = both(kind, text.encode(encoding), tmp_path / "other")
+            assert set(rows) == {"quarantine"}

@@ -1,0 +1,140 @@
+"""A records folder from a stranger: refused or quarantined, nothing outside of it read or written."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis.store import read_table
+from analysis.tables import QUARANTINE, TABLES
+from cluster.errors import StudyError
+from jobs import ingest, pipeline
+from jobs.raw_files import RawFile, UnreadableError, content
+from jobs.run_folder import require_inside
+from tests.record_factory import RUN, RunFactory, Truth
+
+pytestmark = pytest.mark.spark
+SECRET = "[READ], Return=OK, 12345\n"
+
+
+def made(tmp_path: Path) -> tuple[Path, Truth]:
+    factory = RunFactory(tmp_path / "runs" / RUN)
+    truth = factory.ycsb("b1-v1-flash", seconds=3, rate=40)
+    root = factory.close()
+    (tmp_path / "secret.out").write_text(SECRET)
+    return root, truth
+
+
+def ingested(root: Path) -> pd.DataFrame:
+    require_inside(root)
+    ingest.ingest(lambda: pytest.fail("no session is needed"), root)
+    return read_table(root, QUARANTINE)
+
+
+def change(root: Path, edit: Any) -> None:
+    (path,) = root.glob("records/*/manifest.json")
+    value = json.loads(path.read_text())
+    edit(value)
+    path.write_text(json.dumps(value))
+
+
+def nothing_read(root: Path) -> None:
+    for table in ("ycsb_summary", "quarantine"):
+        rows = read_table(root, TABLES[table]).astype(str)
+        assert not rows.apply(lambda column: column.str.contains("12345")).any().any(), rows
+
+
+@pytest.mark.parametrize(
+    "name", ("../../../../secret.out", "/secret.out", "raw/../../x", "", "a\0b")
+)
+def test_names_that_lead_out_are_quarantined(tmp_path: Path, name: str) -> None:
+    root, _ = made(tmp_path)
+    if name.startswith("/"):
+        name = str(tmp_path / "secret.out")
+    change(root, lambda manifest: manifest["clients"][0].update(stdout=name))
+    rows = ingested(root)
+    assert list(rows["reason"]) == ["its name leads out of the record"]
+    nothing_read(root)
+
+
+def test_a_linked_file_or_folder_is_quarantined(tmp_path: Path) -> None:
+    root, truth = made(tmp_path)
+    raw = root / "records" / truth.trial / "raw"
+    (raw / "ycsb-1.out").unlink()
+    (raw / "ycsb-1.out").symlink_to(tmp_path / "secret.out")
+    monitor = raw.parent / "monitor"
+    monitor.rename(tmp_path / "elsewhere")
+    monitor.symlink_to(tmp_path / "elsewhere")
+    rows = ingested(root).set_index("kind")["reason"]
+    assert rows.to_dict() == {
+        "ycsb-summary": "a symbolic link",
+        "dool": "a symbolic link leads to it",
+        "nodecpu": "a symbolic link leads to it",
+    }
+    assert read_table(root, TABLES["host_samples"]).empty
+    nothing_read(root)
+
+
+def test_a_pipe_or_a_giant_is_not_opened(tmp_path: Path) -> None:
+    root, truth = made(tmp_path)
+    record = root / "records" / truth.trial
+    (record / "raw" / "ycsb-1.err").unlink()
+    os.mkfifo(record / "raw" / "ycsb-1.err")
+    with (record / "monitor" / "here.dool.csv").open("wb") as stream:
+        stream.truncate(2**31)  # one line of 2 GB; the file has holes, and takes no space
+    rows = ingested(root).set_index("kind")["reason"]
+    assert rows["ycsb-status"] == "not a plain file"
+    assert rows["dool"].startswith("larger than")
+
+
+def test_a_link_that_takes_a_files_place_is_not_followed(tmp_path: Path) -> None:
+    root, truth = made(tmp_path)
+    path = root / "records" / truth.trial / "raw" / "ycsb-1.out"
+    file = RawFile(truth.trial, "ycsb-summary", "ycsb-1", "raw/ycsb-1.out", str(path))
+    path.unlink()
+    path.symlink_to(tmp_path / "secret.out")
+    with pytest.raises(UnreadableError, match="cannot be read"):
+        content(file)
+
+
+@pytest.mark.parametrize("trial", ("../x", "/tmp/x", "another"))
+def test_a_record_that_gives_another_name_is_refused(tmp_path: Path, trial: str) -> None:
+    root, _ = made(tmp_path)
+    change(root, lambda manifest: manifest.update(trial=trial))
+    with pytest.raises(StudyError, match="its manifest is of the trial"):
+        ingested(root)
+
+
+@pytest.mark.parametrize(
+    "name", ("tables", "report", "journal.jsonl", "records/linked", "tables/metrics")
+)
+def test_a_run_whose_own_parts_are_links_is_refused(tmp_path: Path, name: str) -> None:
+    root, _ = made(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    path = root / name
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(outside)
+    with pytest.raises(StudyError, match="is a symbolic link"):
+        pipeline.ingest(root)
+    assert not list(outside.iterdir())
+
+
+def test_a_bomb_within_a_histogram_is_quarantined(tmp_path: Path) -> None:
+    import base64
+    import struct
+    import zlib
+
+    root, truth = made(tmp_path)
+    path = root / "records" / truth.trial / "raw" / "ycsb-1-READ.hdr"
+    bomb = zlib.compress(b"\0" * 2**28, 9)
+    payload = base64.b64encode(struct.pack(">II", 0x1C849314, len(bomb)) + bomb).decode()
+    path.write_text(path.read_text() + f"9.000,1.000,0.001,{payload}\n")
+    rows = ingested(root)
+    assert list(rows["reason"]) == ["histogram does not inflate to its end"]
