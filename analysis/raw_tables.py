@@ -14,6 +14,7 @@ HOST_SAMPLES = Table(
         LINE,
         column("epoch_s", "double", "end of the sample, host's clock", "s"),
         column("since_boot", "boolean", "the first sample: a mean since boot, never used"),
+        column("repeated", "boolean", "a line above has the same time: never used"),
         column("cpu_user", "double", "share of the host's cores", "percent"),
         column("cpu_system", "double", "share of the host's cores", "percent"),
         column("cpu_idle", "double", "share of the host's cores", "percent"),

@@ -13,7 +13,7 @@ from jobs.exact import exact_sum
 from jobs.run_job import Inputs, run_job
 from jobs.seconds import by_second, share_of_span
 from jobs.store import conform
-from jobs.utilization import host_samples, tick_steps
+from jobs.utilization import host_samples, steps_of, tick_steps
 
 TABLE = tables.TRIAL_CPU_SERIES
 INPUTS = (
@@ -39,7 +39,7 @@ def host_seconds(inputs: Inputs) -> DataFrame:
 def mean_of_second(name: str) -> Column:
     """Mean of a column of `host_seconds`, each sample weighted by its part of the second."""
     known = F.when(F.col(name).isNotNull(), F.col("inside_s"))
-    return (exact_sum(F.col(name) * known) / exact_sum(known)).alias(name)
+    return (exact_sum(F.col(name) * known, steps_of(name)) / exact_sum(known)).alias(name)
 
 
 def _hosts(inputs: Inputs) -> DataFrame:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from analysis import tables
 from analysis.arrow import arrow_schema
@@ -33,7 +34,7 @@ def file_tables(file: RawFile) -> FileTables:
     faster."""
     by_columns = BY_COLUMNS.get(file.kind)
     if by_columns is None:
-        yield from _by_rows(file)
+        yield from by_rows(file)
         return
     try:
         table, pieces, lines = by_columns(bytes_of(file), file)
@@ -46,11 +47,30 @@ def file_tables(file: RawFile) -> FileTables:
         yield tables.QUARANTINE, _table(tables.QUARANTINE, rows)
 
 
-def _by_rows(file: RawFile) -> FileTables:
+def by_rows(file: RawFile) -> FileTables:
+    """The same by the pure readers, whatever the file."""
     rows: dict[Table, list[dict[str, Any]]] = defaultdict(list)
     for table, row in read(file):
         rows[table].append(row)
-    yield from ((table, _table(table, found)) for table, found in rows.items())
+    for table, found in rows.items():
+        made = _table(table, found)
+        yield table, with_repeated(made) if table is tables.HOST_SAMPLES else made
+
+
+def with_repeated(samples: pa.Table) -> pa.Table:
+    """`host_samples` of a file with `repeated` filled in: a dool that was started twice into one
+    file may tell a second twice. Without a pass over all samples nobody would see it later."""
+    counted = (
+        pc.invert(samples["since_boot"]).to_numpy() & pc.is_valid(samples["epoch_s"]).to_numpy()
+    )
+    times = samples["epoch_s"].to_numpy()[counted]
+    repeated = np.zeros(len(samples), bool)
+    if (times[1:] <= times[:-1]).any():
+        again = np.ones(len(times), bool)
+        again[np.unique(times, return_index=True)[1]] = False
+        repeated[counted] = again
+    place = samples.schema.get_field_index("repeated")
+    return samples.set_column(place, samples.schema.field(place), pa.array(repeated))
 
 
 def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
@@ -62,7 +82,8 @@ ByColumns = tuple[Table, list[pa.Table], list[Quarantined]]
 
 def _dool(data: bytes, file: RawFile) -> ByColumns:
     found = dool_columns(data, file.file, file.trial, file.subject)
-    return tables.HOST_SAMPLES, found.pieces, found.quarantined
+    whole = [with_repeated(pa.concat_tables(found.pieces))] if found.pieces else []
+    return tables.HOST_SAMPLES, whole, found.quarantined
 
 
 def _nodecpu(data: bytes, file: RawFile) -> ByColumns:

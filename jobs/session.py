@@ -50,9 +50,9 @@ _LARGE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.adaptive.enabled": "true",  # it joins shuffle partitions that are too small
-    "spark.sql.shuffle.partitions": "200",
 }
 _LARGE_FROM_BYTES = 64 * 2**20
+_BYTES_A_PARTITION = 16 * 2**20
 
 _OPTIONS = {
     "spark.app.name": "density-study",
@@ -91,7 +91,9 @@ def tune(spark: SparkSession, run_root: Path) -> None:
         file for part in ("raw", "monitor") for file in run_root.glob(f"records/*/{part}/**/*")
     )
     size = sum(file.stat().st_size for file in files)
-    for name, value in (_LARGE if size >= _LARGE_FROM_BYTES else _SMALL).items():
+    partitions = {"spark.sql.shuffle.partitions": str(max(4, size // _BYTES_A_PARTITION))}
+    large = {**_LARGE, **partitions}
+    for name, value in (large if size >= _LARGE_FROM_BYTES else _SMALL).items():
         spark.conf.set(name, value)
 
 

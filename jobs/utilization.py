@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.exact import exact_sum
+from jobs.exact import COARSE, FINE, exact_sum
 from jobs.metric_rows import metric_rows
 from jobs.run_job import Inputs, run_job
 from jobs.window import by_controller_clock, overlap_s, windows
@@ -79,15 +79,17 @@ def host_samples(inputs: Inputs) -> DataFrame:
 
 def distinct_samples(samples: DataFrame) -> DataFrame:
     """Samples without the since-boot one; of two with the same time the first line is kept."""
-    rest = [name for name in samples.columns if name not in ("trial", "host", "epoch_s")]
-    first = F.min_by(F.struct(*rest), F.col("line")).alias("first")
-    kept = samples.where("NOT since_boot").groupBy("trial", "host", "epoch_s").agg(first)
-    return kept.select("trial", "host", "epoch_s", "first.*")
+    return samples.where("NOT since_boot AND NOT repeated")
 
 
 def _weighted_mean(name: str) -> Column:
     known = F.when(F.col(name).isNotNull(), F.col("weight_s"))
-    return (exact_sum(F.col(name) * known) / exact_sum(known)).alias(name)
+    return (exact_sum(F.col(name) * known, steps_of(name)) / exact_sum(known)).alias(name)
+
+
+def steps_of(name: str) -> float:
+    """How finely the sums of a column of `host_samples` are made."""
+    return FINE if name.startswith("cpu_") else COARSE
 
 
 def _monitor(inputs: Inputs, kind: str) -> DataFrame:

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from jobs.file_tables import BY_COLUMNS, file_tables
+from jobs.file_tables import by_rows as file_tables_by_rows
 from jobs.hdr_columns import Decoder
 from jobs.raw_files import RawFile
-from jobs.readers import read
 from tests import record_texts as texts
 from tests.property.mutations import SAMPLES, mutate
 from workloads.parsing import RejectedError
@@ -103,8 +103,8 @@ def both(kind: str, data: bytes, path: Path) -> tuple[dict[str, Any], dict[str, 
     by_rows: dict[str, Any] = defaultdict(list)
     for table, rows in file_tables(file):
         by_columns[table.name] += rows.to_pylist()
-    for declared, row in read(file):
-        by_rows[declared.name].append({name: row.get(name) for name in declared.column_names})
+    for table, rows in file_tables_by_rows(file):
+        by_rows[table.name] += rows.to_pylist()
     return by_columns, {name: rows for name, rows in by_rows.items() if rows}
 
 
@@ -193,6 +193,15 @@ def test_plain_rows_are_read_by_columns(
     lines[100] = "nothing that is a row"
     same(kind, "\n".join(lines).encode(), tmp_path / "file")
     assert len(alone) < 12  # one bad line costs one line
+
+
+def test_a_second_told_twice_is_marked_on_its_later_line(tmp_path: Path) -> None:
+    text = dool_text(6)
+    _, rows = both("dool", (text + text).encode(), tmp_path / "twice")
+    marked = [row["repeated"] for row in rows["host_samples"]]
+    assert marked == [False] * 7 + [False] + [True] * 6  # each start begins with one since boot
+    lines = [row["line"] for row in rows["host_samples"]]
+    assert lines == sorted(lines)
 
 
 def test_two_gigabyte_lines_and_other_encodings_are_quarantined(tmp_path: Path) -> None:
