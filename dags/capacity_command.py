@@ -10,7 +10,11 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from analysis.capacity.catalogue import Catalogue
+    from analysis.capacity.model import Model
     from analysis.capacity.points import Point
+    from analysis.capacity.profile import Profile
+    from analysis.capacity.question import Question
 
 out = Console(highlight=False)
 if not out.is_terminal:
@@ -26,6 +30,8 @@ Examples:
 
     study capacity fit --points analysis/capacity/examples/points.csv -o model.json
     study capacity check model.json --hold-out hosts
+    study capacity size --genomes-per-day 100 --hosts catalog.yaml --sla turnaround_p95=24h --model model.json
+    study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json -o whatif.svg
 """,
 )
 
@@ -116,3 +122,131 @@ def _points_of(source: Path) -> tuple[Point, ...]:
     from analysis.capacity.points import read_points
 
     return read_points(source)
+
+
+PerDay = Annotated[float, typer.Option("--genomes-per-day", metavar="N", help="Genomes a day.")]
+ProfileName = Annotated[
+    str,
+    typer.Option("--profile", metavar="NAME|YAML", help="wgs30x, exome, cohort-query, or a file."),
+]
+Hosts = Annotated[
+    Path, typer.Option("--hosts", metavar="YAML", help="Catalogue of host types with prices.")
+]
+ModelFile = Annotated[Path, typer.Option("--model", metavar="JSON", help="Made by capacity fit.")]
+Sla = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sla", metavar="PROMISE", help="turnaround_p95=24h, query_p95=3s. May be repeated."
+    ),
+]
+Mapped = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="RESOURCE=GROUP",
+        help="Which measured group stands for hdfs_read, hdfs_write, hbase_write, hbase_scan, genome_job.",
+    ),
+]
+Draws = Annotated[int, typer.Option("--draws", help="Draws of everything uncertain.")]
+Seed = Annotated[int, typer.Option("--seed", help="Of the draws: the same seed, the same plan.")]
+SEED = 20130226
+
+
+@app.command(
+    epilog="Example:  `study capacity size --genomes-per-day 100 --profile wgs30x --hosts catalog.yaml"
+    " --sla turnaround_p95=24h --sla query_p95=3s --model model.json`"
+)
+def size(
+    genomes_per_day: PerDay,
+    hosts: Hosts,
+    model: ModelFile,
+    profile: ProfileName = "wgs30x",
+    sla: Sla = None,
+    mapped: Mapped = None,
+    draws: Draws = 1000,
+    seed: Seed = SEED,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="JSON", help="Where the plan goes.")
+    ] = None,
+) -> None:
+    """What to buy: hosts, VMs per host, media, cost per genome; or an excuse that names what does not fit.
+
+    Exit code: 0 a plan, 1 an excuse, 2 bad input.
+    """
+    from analysis.capacity.plan import Plan
+    from analysis.capacity.size import size as answer
+    from cluster.atomic import write_text
+    from dags.capacity_plan_display import excuse_page, plan_page
+
+    found = answer(*_asked(genomes_per_day, hosts, model, profile, sla, mapped, draws, seed))
+    if output is not None:
+        write_text(output, found.model_dump_json(indent=1) + "\n")
+    out.print(plan_page(found) if isinstance(found, Plan) else excuse_page(found))
+    raise typer.Exit(0 if isinstance(found, Plan) else 1)
+
+
+@app.command(
+    epilog="Example:  `study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json`"
+)
+def whatif(
+    genomes_per_day: PerDay,
+    hosts: Hosts,
+    model: ModelFile,
+    profile: ProfileName = "wgs30x",
+    sla: Sla = None,
+    mapped: Mapped = None,
+    draws: Draws = 1000,
+    seed: Seed = SEED,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="SVG", help="Where the cost-density curve goes."),
+    ] = Path("whatif.svg"),
+) -> None:
+    """Cost and hosts of every density, medium and host type; cost against density as a chart."""
+    from analysis.capacity.whatif import whatif as table
+    from analysis.capacity.whatif import write_chart
+    from dags.capacity_plan_display import whatif_page
+
+    rows, refused = table(*_asked(genomes_per_day, hosts, model, profile, sla, mapped, draws, seed))
+    out.print(whatif_page(rows, refused))
+    if not any(row.hosts for row in rows):
+        raise typer.Exit(1)
+    write_chart(rows, output)
+    out.print(f"chart    {output}", markup=False, soft_wrap=True)
+
+
+def _asked(
+    genomes_per_day: float,
+    hosts: Path,
+    model: Path,
+    profile: str,
+    sla: list[str] | None,
+    mapped: list[str] | None,
+    draws: int,
+    seed: int,
+) -> tuple[Question, Model, Profile, Catalogue]:
+    """The inputs of a plan, read and checked. InputError for any that is bad."""
+    from analysis.capacity.catalogue import read_catalogue
+    from analysis.capacity.model import read_model
+    from analysis.capacity.profile import read_profile
+    from analysis.capacity.question import parse_promises, question
+
+    asked = question(genomes_per_day, parse_promises(sla or []), mapped or [], draws, seed)
+    return asked, read_model(model), read_profile(profile), read_catalogue(hosts)
+
+
+@app.command(
+    "import-trace", epilog="Example:  `study capacity import-trace trace.txt -o mine.yaml`"
+)
+def import_trace(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Nextflow's trace.txt.")],
+    genomes: Annotated[int, typer.Option("--genomes", help="Genomes the trace is of.")] = 1,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="YAML", help="Where the profile goes.")
+    ] = Path("profile.yaml"),
+) -> None:
+    """Make a profile of a Nextflow trace: stages, core-hours, memory and I/O as they were measured."""
+    from analysis.capacity.nextflow import write_profile
+
+    stages = write_profile(trace, genomes, output)
+    out.print(f"profile  {output}: {stages} stages", markup=False, soft_wrap=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, special, stats
 
 from analysis.capacity.array import Floats
 from analysis.capacity.curve import Curve, Weights, repeat_noise
@@ -23,12 +23,16 @@ WEIGHTS = np.linspace(0.0, 1.0, 11)
 PRIOR_WEIGHT = 0.3
 PRIOR_LOSSES = 6.0
 PRIOR_DEGREES = 4.0
-"""The file's spread counts as much as four errors of the curve itself."""
+"""Where few curves tell: the file's spread counts as much as four errors of the curve itself."""
+FEW_CURVES = 8
+DEGREES_RANGE = (2.5, 60.0)
+MEDIAN_VARIANCE = 1.4
+"""Variance of a median of a few normal values, over that of one of them, times their number."""
 UNKNOWN_SPREAD = {"inside": 0.05, "above": 0.08, "below": 0.30}
 """Log error to expect where no cell could be left out: the p90 seen on public clusters (README)."""
 UNKNOWN_DEGREES = 3.0
 LEAST_SPREAD = 0.005
-SEEN_ALL = {"inside": 0.9, "above": 0.8, "below": 1.0}
+SEEN_ALL = {"inside": 0.9, "above": 0.9, "below": 1.0}
 """A fit of all cells errs less than one that lacks another cell besides: measured by simulation."""
 LEVEL = 0.90
 
@@ -52,21 +56,39 @@ class Spread:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a family's curves of one file teach each other. `noise`: sd of log time within a cell."""
+    """What a family's curves of one file teach each other. `noise`: sd of log time within a cell.
+    `repetitions`: of a cell, on average. `alike`: degrees of freedom of the curves' likeness."""
 
     weights: Weights
     shared: dict[Side, Spread]
     noise: float
+    repetitions: float
+    alike: float
 
     def spread(self, curve: Curve, side: Side) -> Spread:
-        """The curve's own left-out errors, shrunk to the file's."""
+        """Of the level a new cell would show: the curve's left-out errors, shrunk to the file's."""
         shared = self.shared[side]
         own = _errors(curve, self.weights, side)
         own = np.clip(own, -4 * shared.sigma, 4 * shared.sigma) if len(own) > 3 else own
-        prior = min(PRIOR_DEGREES, shared.degrees)
+        prior = min(self.alike, shared.degrees)
         total = prior * shared.sigma**2 + float((own**2).sum())
         degrees = prior + len(own)
         return Spread(max(LEAST_SPREAD, float(np.sqrt(total / degrees))), degrees)
+
+    @property
+    def repeat_extra(self) -> float:
+        """sd that one measurement has beyond a cell's level, whose own noise the spread holds already."""
+        return self.noise * float(np.sqrt(max(0.0, 1 - self._cell_share)))
+
+    def of_truth(self, spread: Spread) -> Spread:
+        """The spread round the true curve: without the noise of the cell it was learnt on."""
+        rest = spread.sigma**2 - self.noise**2 * self._cell_share
+        return Spread(float(np.sqrt(max(rest, (spread.sigma / 2) ** 2))), spread.degrees)
+
+    @property
+    def _cell_share(self) -> float:
+        """Variance of a cell's level over that of a measurement."""
+        return 1.0 if self.repetitions < 2 else min(1.0, MEDIAN_VARIANCE / self.repetitions)
 
 
 def calibrate(curves: Sequence[Curve]) -> Calibration:
@@ -76,7 +98,27 @@ def calibrate(curves: Sequence[Curve]) -> Calibration:
     noise, _ = repeat_noise(curves)
     sides: tuple[Side, ...] = ("inside", "above", "below")
     shared = {side: _shared(usable, weights, side, noise) for side in sides}
-    return Calibration(weights, shared, noise)
+    counts = [len(cell.times) for curve in curves for cell in curve.cells]
+    repetitions = float(np.mean(counts)) if counts else 1.0
+    return Calibration(weights, shared, noise, repetitions, _alike(usable, weights))
+
+
+def _alike(curves: Sequence[Curve], weights: Weights) -> float:
+    """Prior degrees of freedom, by moments of the curves' log variances (Smyth 2004, limma): many
+    where all curves err alike, few where some err much more than others."""
+    errors = [_errors(curve, weights, "inside") for curve in curves]
+    errors = [one for one in errors if len(one) > 1 and float((one**2).sum()) > 0]
+    if len(errors) < FEW_CURVES:
+        return PRIOR_DEGREES
+    degrees = np.array([len(one) for one in errors], dtype=float)
+    logs = np.log([float(np.mean(one**2)) for one in errors])
+    logs = logs - special.digamma(degrees / 2) + np.log(degrees / 2)
+    left = float(np.var(logs, ddof=1) - special.polygamma(1, degrees / 2).mean())
+    low, high = DEGREES_RANGE
+    if left <= float(special.polygamma(1, high / 2)):
+        return high
+    found = optimize.brentq(lambda d: float(special.polygamma(1, d / 2)) - left, 0.1, high)
+    return float(np.clip(found, low, high))
 
 
 def _weight(curves: Sequence[Curve], side: Side) -> float:

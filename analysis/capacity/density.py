@@ -46,7 +46,9 @@ def law(coefficients: Floats) -> tuple[float, float, float]:
 
 def _least_squares(matrix: Floats, used: Floats, columns: int) -> Floats:
     part = matrix[:, :columns]
-    gram = np.einsum("bm,mi,mj->bij", used, part, part) + 1e-12 * np.eye(columns)
+    gram = np.einsum("bm,mi,mj->bij", used, part, part)
+    # Rows with too few cells for all columns are not used, but they must be solvable.
+    gram += 1e-10 * np.abs(gram).max(axis=(1, 2), keepdims=True) * np.eye(columns)
     moment = np.einsum("bm,mi->bi", used, part)
     found = np.zeros((len(used), 3))
     found[:, :columns] = np.linalg.solve(gram, moment[..., None])[..., 0]

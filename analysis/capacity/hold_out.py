@@ -116,7 +116,7 @@ def _fair(surface: Surface, v: int, hosts: int, mode: Mode) -> bool:
 def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
     times = np.array([point.work_time_s for point in found])
     centre, spread = float(forecast.log_time[0]), forecast.spreads[0]
-    half = spread.half_width(extra=forecast.noise)
+    half = spread.half_width(extra=forecast.repeat_extra)
     first = found[0]
     return Miss(
         group=first.group,

@@ -28,16 +28,23 @@ BORROWED_SPREAD = 0.05
 
 @dataclass(frozen=True)
 class Forecast:
-    """log work time at each host count asked for (k,), and how far it may miss."""
+    """log work time at each host count asked for (k,), and how far it may miss.
+
+    spreads: of the level a new cell would show. repeat_extra: sd of one measurement beyond that.
+    """
 
     log_time: Floats
     spreads: tuple[Spread, ...]
-    noise: float
+    calibration: Calibration
     notes: tuple[str, ...] = ()
 
+    @property
+    def repeat_extra(self) -> float:
+        return self.calibration.repeat_extra
+
     def draws(self, dice: np.random.Generator, count: int) -> Floats:
-        """Work times (count, k): one error a draw, for the curve is off at all counts alike."""
-        sigma = np.array([spread.sigma for spread in self.spreads])
+        """True work times (count, k): one error a draw, for the curve is off at all counts alike."""
+        sigma = np.array([self.calibration.of_truth(spread).sigma for spread in self.spreads])
         degrees = min(spread.degrees for spread in self.spreads)
         errors = dice.standard_t(degrees, count)[:, None] * sigma[None, :]
         times: Floats = np.exp(self.log_time[None, :] + np.clip(errors, -3.0, 3.0))
@@ -93,7 +100,7 @@ class Surface:
     def _own(self, curve: Curve, hosts: Floats) -> Forecast:
         logs = curve.log_predictions(hosts, self.scaling.weights)
         spreads = tuple(self._spread(curve, float(n)) for n in hosts)
-        return Forecast(logs, spreads, self.scaling.noise)
+        return Forecast(logs, spreads, self.scaling)
 
     def _spread(self, curve: Curve, hosts: float) -> Spread:
         side: Side = "inside"
@@ -118,7 +125,7 @@ class Surface:
             Spread(max(self.scaling.noise, spread.sigma) / repeats[int(n)] ** 0.5, spread.degrees)
             for n in hosts
         )
-        return Forecast(np.array([level[int(n)] for n in hosts]), spreads, self.scaling.noise)
+        return Forecast(np.array([level[int(n)] for n in hosts]), spreads, self.scaling)
 
     def _borrowed(self, curve: Curve, hosts: Floats) -> Forecast:
         lender = max(self.scalable, key=lambda v: len(self.arms[v].cells))
@@ -129,7 +136,7 @@ class Surface:
             Spread(float(np.hypot(one.sigma, BORROWED_SPREAD)), one.degrees) for one in base.spreads
         )
         note = f"the shape over hosts is that of {lender} VMs per host: interaction not tested"
-        return Forecast(base.log_time + gaps.mean(), spreads, base.noise, (note,))
+        return Forecast(base.log_time + gaps.mean(), spreads, self.scaling, (note,))
 
     def _between(self, hosts: Floats, v: int) -> Forecast:
         measured = [one for one in self.densities if one >= 1]
@@ -139,27 +146,28 @@ class Surface:
                 f"not at {v} and not on both sides of it; measure at {v}"
             )
         parts = {one: self._measured_density(hosts, one) for one in measured}
-        predictions = [
-            self._law({one: float(np.exp(parts[one].log_time[i])) for one in measured}, v)
+        curves = [
+            self._across({one: parts[one].log_time[i] for one in measured})
             for i in range(len(hosts))
         ]
+        at = np.array([float(v)])
+        logs = np.array([curve.log_predictions(at, self.density.weights)[0] for curve in curves])
+        # One law's spread stands for all host counts: they share the densities it is learnt from.
+        law = self.density.spread(curves[len(curves) // 2], "inside")
         spreads = tuple(
             Spread(
-                float(
-                    np.hypot(spread.sigma, max(part.spreads[i].sigma for part in parts.values()))
-                ),
-                spread.degrees,
+                float(np.hypot(law.sigma, max(part.spreads[i].sigma for part in parts.values()))),
+                law.degrees,
             )
-            for i, (_, spread) in enumerate(predictions)
+            for i in range(len(hosts))
         )
         notes = tuple(note for part in parts.values() for note in part.notes)
-        noise = self.scaling.noise
-        return Forecast(np.array([log for log, _ in predictions]), spreads, noise, notes)
+        return Forecast(logs, spreads, self.density, notes)
 
-    def _law(self, times: dict[int, float], v: int) -> tuple[float, Spread]:
-        curve = Curve(density, tuple(Cell(x, (time,)) for x, time in times.items()))
-        log = curve.log_predictions(np.array([float(v)]), self.density.weights)[0]
-        return float(log), self.density.spread(curve, "inside")
+    @staticmethod
+    def _across(log_times: dict[int, float]) -> Curve:
+        """The curve over densities at one host count."""
+        return Curve(density, tuple(Cell(v, (float(np.exp(log)),)) for v, log in log_times.items()))
 
 
 def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:

@@ -32,12 +32,12 @@ def test_the_faces_give_what_nnls_gives(wobble: list[float], mask: int) -> None:
     assert ours == pytest.approx(loss, rel=1e-6, abs=1e-9), oracle
 
 
-def test_scaling_finds_the_truth_and_drops_c_under_four_counts() -> None:
+def test_scaling_finds_the_truth_and_drops_c_under_five_counts() -> None:
     times = 5 + 300 / HOSTS + 0.4 * HOSTS
     every = scaling.fit(HOSTS, times, np.ones((1, 5)))[0]
     assert every == pytest.approx([5, 300, 0.4], rel=1e-4)
-    three = scaling.fit(HOSTS, times, np.array([[1.0, 1, 1, 0, 0]]))[0]
-    assert three[2] == 0.0
+    four = scaling.fit(HOSTS, times, np.array([[1.0, 1, 1, 1, 0]]))[0]
+    assert four[2] == 0.0
 
 
 def test_one_outlying_count_does_not_bend_the_curve() -> None:

@@ -16,13 +16,13 @@ HOSTS = (1, 2, 4, 6, 8, 12)
 
 @pytest.mark.parametrize("shape", ["form", "power", "usl", "wiggle"])
 def test_interior_counts_are_within_the_goals_and_intervals_cover(shape: Shape) -> None:
-    misses = hold_out(measured(truths(40, 7, shape=shape), HOSTS, seed=8), "hosts")
+    misses = hold_out(measured(truths(25, 7, shape=shape), HOSTS, seed=8, repetitions=3), "hosts")
     errors = [miss.error for miss in misses]
-    assert len(misses) == 40 * 4
+    assert len(misses) == 25 * 4
     assert np.median(errors) <= 0.05
     assert np.quantile(errors, 0.9) <= 0.15
     covered = np.mean([miss.covered / miss.repetitions for miss in misses])
-    assert 0.85 <= covered <= 0.97, "a band for 160 cells; the bench holds 85 to 95 %"
+    assert 0.84 <= covered <= 0.98, "a band for 100 cells; the bench holds 85 to 95 %"
 
 
 def test_a_held_out_count_never_enters_its_prediction() -> None:
@@ -34,9 +34,10 @@ def test_a_held_out_count_never_enters_its_prediction() -> None:
 
 
 def test_the_next_count_up_and_a_density_between() -> None:
-    points = measured(truths(25, 3), HOSTS, seed=4, densities=(1, 2, 3, 4, 6), repetitions=3)
-    largest = judged(hold_out(points, "largest"), "largest")
+    points = measured(truths(6, 3), (2, 4), seed=4, densities=(1, 2, 3, 4, 6), repetitions=3)
     density = judged(hold_out(points, "density"), "density")
+    up = measured(truths(20, 3), HOSTS, seed=4, repetitions=3)
+    largest = judged(hold_out(up, "largest"), "largest")
     for goals in (largest, density):
         assert {g.name: g.outcome for g in goals if g.name.startswith("abs")}.get(
             "absolute error, median"
