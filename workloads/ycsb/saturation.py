@@ -72,12 +72,17 @@ def measured_ops_s(record: Path, manifest: Manifest) -> float:
     assert isinstance(manifest.setting, YcsbSetting)
     from_s = manifest.window.start_epoch_s + manifest.setting.warm_up_s
     offsets = _clock_offsets(manifest)
-    total = 0.0
-    for client in manifest.clients:
-        rows = _intervals(record, client.name)
-        offset_s = offsets.get(client.node, 0.0)
-        total += _rate([r for r in rows if r.start_epoch_s - offset_s >= from_s], manifest.trial)
-    return total
+    return sum(
+        client_ops_s(record / "raw", client.name, from_s + offsets.get(client.node, 0.0))
+        for client in manifest.clients
+    )
+
+
+def client_ops_s(folder: Path, client: str, from_epoch_s: float) -> float:
+    """Operations that succeeded a second, of one client's intervals that begin at `from_epoch_s` (by
+    its own clock) or later. StudyError if its interval logs in `folder` do not tell it."""
+    rows = [row for row in _intervals(folder, client) if row.start_epoch_s >= from_epoch_s]
+    return _rate(rows, f"{client} in {folder}")
 
 
 def _clock_offsets(manifest: Manifest) -> dict[str, float]:
@@ -87,15 +92,15 @@ def _clock_offsets(manifest: Manifest) -> dict[str, float]:
     return {node.name: hosts.get(node.host, 0.0) for node in nodes}
 
 
-def _intervals(record: Path, client: str) -> list[IntervalRow]:
+def _intervals(folder: Path, client: str) -> list[IntervalRow]:
     rows: list[IntervalRow] = []
-    for path in sorted((record / "raw").glob(f"{client}-*.hdr")):
+    for path in sorted(folder.glob(f"{client}-*.hdr")):
         try:
             parsed = parse_hdr(path.read_bytes(), path.name)
         except ParseError as error:
-            raise _unknown(record.name, str(error)) from error
+            raise _unknown(str(path), str(error)) from error
         if parsed.quarantined:
-            raise _unknown(record.name, f"{path.name}: {parsed.quarantined[0].reason}")
+            raise _unknown(str(path), f"{path.name}: {parsed.quarantined[0].reason}")
         rows += [row for row in parsed.rows if _counts(row)]
     return rows
 
@@ -105,10 +110,10 @@ def _counts(row: IntervalRow) -> bool:
     return not what.intended and what.outcome is None and what.operation not in NOT_OF_USERS
 
 
-def _rate(rows: list[IntervalRow], trial: str) -> float:
+def _rate(rows: list[IntervalRow], where: str) -> float:
     """A read-modify-write is logged thrice, as itself, as its read and as its update: counted once."""
     if not rows:
-        raise _unknown(trial, "no interval log holds operations after its warm-up")
+        raise _unknown(where, "no interval log holds operations after its warm-up")
     twice = sum(r.operations for r in rows if r.measurement.operation == READ_MODIFY_WRITE)
     seconds = max(r.start_epoch_s + r.length_s for r in rows) - min(r.start_epoch_s for r in rows)
     return (sum(row.operations for row in rows) - 2 * twice) / seconds

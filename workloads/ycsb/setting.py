@@ -93,7 +93,9 @@ class YcsbSetting(BaseModel):
     @property
     def estimate_s(self) -> float:
         """A rough guess; a run corrects it by what it sees."""
-        return AROUND_ESTIMATE_S + (self.duration_s or self.records / LOAD_ESTIMATE_OPS_S)
+        warm_up_s = 2 * self.warm_up_daemons_s if self.mix == "load" else 0.0
+        work_s = self.duration_s or self.records / LOAD_ESTIMATE_OPS_S
+        return AROUND_ESTIMATE_S + warm_up_s + work_s
 
     def writes_for(self, other: object) -> bool:
         """Whether this setting writes the data that `other` reads."""

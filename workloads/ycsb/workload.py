@@ -47,7 +47,7 @@ class Ycsb:
 
     def run(self, bench: Bench, setting: YcsbSetting) -> tuple[ClientRun, ...]:
         timeout_s = setting.duration_s + GRACE_S if setting.duration_s else LOAD_TIMEOUT_S
-        return run_clients(bench, _clients(bench, setting, "raw"), timeout_s)
+        return run_clients(bench, client_commands(bench, setting, "raw"), timeout_s)
 
     def collect(self, bench: Bench, setting: YcsbSetting, prepared: Prepared) -> Collected:
         facts = table_tool(bench, "table-after", ("state", *_table(setting)))
@@ -102,7 +102,7 @@ def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:
         update={"mix": "load", "duration_s": None, "warm_up_s": 0.0, "target_percent": None,
                 "target_ops_s": None}
     )  # fmt: skip
-    runs = run_clients(bench, _clients(bench, load, "logs"), LOAD_TIMEOUT_S, "logs")
+    runs = run_clients(bench, client_commands(bench, load, "logs"), LOAD_TIMEOUT_S, "logs")
     for run in runs:
         require_success(bench, run, "loading the table")
     faults = faults_of_all(bench.record.root / "logs", load)
@@ -137,7 +137,8 @@ def _warm_up(bench: Bench, setting: YcsbSetting, shares: Mapping[str, float] | N
     bench.journal.write("daemons-warmed-up", name=name, table=table_of(setting), seconds=seconds)
 
 
-def _clients(bench: Bench, setting: YcsbSetting, folder: str) -> list[Command]:
+def client_commands(bench: Bench, setting: YcsbSetting, folder: str) -> list[Command]:
+    """The trial's client processes, their interval logs going to `folder` of the record."""
     names = {number: client_name(number) for number in range(1, setting.clients + 1)}
     return [
         _command(bench, name, client_arguments(setting, _prefix(bench, folder, name), number))
