@@ -14,19 +14,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import quickstart, report_page, setup_time
+from tests.bench import binding, harness, quickstart, report_page, setup_time
 from tests.bench.measurement import Bench, Measurement
 
 BENCHES: Mapping[str, Bench] = {
     "setup": setup_time.bench,
     "quickstart": quickstart.bench,
     "report": report_page.bench,
+    "binding": binding.bench,
+    "harness": harness.bench,
 }
 
 
 def main(
     only: Annotated[
-        list[str] | None, typer.Argument(help="setup, quickstart, report; all if left out")
+        list[str] | None,
+        typer.Argument(help="setup, quickstart, report, binding, harness; all if left out"),
     ] = None,
     repeats: Annotated[int, typer.Option(help="runs of each; the median is reported")] = 3,
     output: Annotated[Path, typer.Option(help="where the JSON goes")] = Path("bench.json"),
@@ -43,8 +46,9 @@ def _table(lines: list[Measurement]) -> Table:
     table = Table("what", "median", "unit", "goal", "holds", "runs")
     for line in lines:
         holds = {None: "", True: "yes", False: "NO"}[line.holds]
-        runs = ", ".join(f"{run:.1f}" for run in line.runs)
-        table.add_row(line.name, f"{line.value:.1f}", line.unit, line.goal, holds, runs)
+        digits = 3 if line.unit == "ratio" else 1
+        runs = ", ".join(f"{run:.{digits}f}" for run in line.runs)
+        table.add_row(line.name, f"{line.value:.{digits}f}", line.unit, line.goal, holds, runs)
     return table
 
 

@@ -38,6 +38,11 @@ def at_most(name: str, unit: str, runs: list[float], limit: float) -> Measuremen
     return Measurement(name, unit, tuple(runs), f"<= {limit:g} {unit}", held)
 
 
+def at_least(name: str, unit: str, runs: list[float], limit: float) -> Measurement:
+    held = statistics.median(runs) >= limit
+    return Measurement(name, unit, tuple(runs), f">= {limit:g} {unit}", held)
+
+
 def printed(name: str, unit: str, runs: list[float]) -> Measurement:
     """A number without a goal."""
     return Measurement(name, unit, tuple(runs), "", None)

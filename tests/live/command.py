@@ -21,9 +21,9 @@ PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
-def study_run(runs: Path, *extra: str) -> Iterator[subprocess.Popen[str]]:
-    """`study run` on the small study, started; killed and reaped on the way out, whatever happened."""
-    argv = [str(STUDY), "run", str(SPEC), "--runs", str(runs), *extra]
+def study_run(runs: Path, *extra: str, spec: Path = SPEC) -> Iterator[subprocess.Popen[str]]:
+    """`study run` on a study, started; killed and reaped on the way out, whatever happened."""
+    argv = [str(STUDY), "run", str(spec), "--runs", str(runs), *extra]
     child = subprocess.Popen(
         argv,
         stdout=subprocess.PIPE,

@@ -2,110 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import signal
-import socket
+import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from cluster.stack import classpath, ensure, find_java
+from tests.live.standalone import RECORDS, REGIONS, StandaloneHBase, hbase, loaded, ycsb_words
+
+__all__ = ["hbase", "loaded"]  # fixtures
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
-
-REGIONS = 6
-RECORDS = 6_000
-OPENS = tuple(
-    f"--add-opens=java.base/{package}=ALL-UNNAMED"
-    for package in ("java.lang", "java.nio", "sun.nio.ch", "java.util", "java.net")
-)
-# The kernel ends each JVM with the test, even if the test is killed.
-MORTAL = ("setpriv", "--pdeathsig", "KILL", "--")
-
-
-class StandaloneHBase:
-    """HMaster, RegionServer and ZooKeeper in one JVM, and the client's JVMs that speak to it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.java = root, str(find_java().command)
-        self.conf = root / "conf"
-        self.conf.mkdir()
-        (self.conf / "hbase-site.xml").write_text(_site_xml(root))
-        (self.conf / "log4j.properties").write_text(_LOG4J)
-
-    def start(self) -> subprocess.Popen[bytes]:
-        argv = [*MORTAL, self.java, "-Xmx512m", "-XX:+UseSerialGC", *self._common("hbase")]
-        log = (self.root / "hmaster.log").open("wb")
-        return subprocess.Popen(
-            [*argv, "org.apache.hadoop.hbase.master.HMaster", "start"], stdout=log, stderr=log
-        )
-
-    def client(self, main: str, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.client_argv(main, *words),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    def client_argv(self, main: str, *words: str) -> list[str]:
-        quick = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-        return [*MORTAL, self.java, *quick, *self._common("ycsb"), main, *words]
-
-    def tool(self, line: str) -> dict[str, Any]:
-        """Run verbs that must succeed; verb -> result."""
-        done = self.client("org.densitystudy.table.TableTool", *line.split())
-        assert done.returncode == 0, done.stdout + done.stderr
-        answers = [json.loads(answer) for answer in done.stdout.splitlines()]
-        return {answer["verb"]: answer["result"] for answer in answers}
-
-    def refused(self, line: str) -> tuple[int, str]:
-        """Run verbs that must fail; exit code and what was said."""
-        done = self.client("org.densitystudy.table.TableTool", *line.split())
-        assert "table-tool: " in done.stderr
-        assert "error" in json.loads(done.stdout.splitlines()[-1])
-        return done.returncode, done.stderr
-
-    def ycsb(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self.client("site.ycsb.Client", *_ycsb_words(*words))
-
-    def _common(self, stack: str) -> list[str]:
-        path = ":".join([*classpath(ensure(stack)), str(self.conf)])
-        log4j = f"-Dlog4j.configuration=file:{self.conf}/log4j.properties"
-        return [*OPENS, "-Djava.net.preferIPv4Stack=true", log4j, "-cp", path]
-
-
-@pytest.fixture(scope="module")
-def hbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneHBase]:
-    root = tmp_path_factory.mktemp("hbase")
-    standalone = StandaloneHBase(root)
-    process = standalone.start()
-    try:
-        answer = standalone.tool("ready --regionservers 1 --deadline-s 90 + balancer off")
-        assert len(answer["ready"]["regionservers"]) == 1
-        assert not any(answer["balancer"].values())
-        yield standalone
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait(timeout=20)
-        shutil.rmtree(root, ignore_errors=True)
-
-
-@pytest.fixture(scope="module")
-def loaded(hbase: StandaloneHBase) -> StandaloneHBase:
-    """usertable, pre-split and loaded with RECORDS rows, flushed, compacted, kept as `full`."""
-    hbase.tool(f"create --table usertable --family f --regions {REGIONS}")
-    done = hbase.ycsb("-load", "-threads", "4", "-p", f"recordcount={RECORDS}")
-    assert f"[INSERT], Return=OK, {RECORDS}" in done.stdout, done.stdout + done.stderr
-    return hbase
 
 
 def test_presplit_load_is_even_settles_and_comes_back(loaded: StandaloneHBase) -> None:
@@ -187,9 +96,30 @@ def test_every_operation_tells_its_exact_status(loaded: StandaloneHBase) -> None
     assert said[9] == ["Return code: NOT_FOUND"]
 
 
+@pytest.mark.parametrize("caching", [0, 100])
+def test_a_scan_goes_on_across_regions(loaded: StandaloneHBase, caching: int) -> None:
+    """From the first row through more than two of six regions; in one round trip a region, or many."""
+    rows = RECORDS * 2 // 5
+    assert _scanned(loaded, "user", rows, caching) == rows
+    last = loaded.tool("state --table usertable")["state"]["regions"][-1]["start_key"]
+    left = _scanned(loaded, last, RECORDS, caching)  # past the last row there is no more: no error
+    assert 0.7 * RECORDS / REGIONS < left < 1.3 * RECORDS / REGIONS
+
+
+def _scanned(hbase: StandaloneHBase, start: str, rows: int, caching: int) -> int:
+    """How many rows a scan gave that must succeed. Values hold the shell's prompt: lines are counted."""
+    done = hbase.client(
+        "site.ycsb.CommandLine",
+        *ycsb_words("-p", f"hbase.scan.caching={caching}"),
+        stdin=f"scan {start} {rows} field0\nquit\n",
+    )
+    assert "Result: OK" in done.stdout, done.stdout[-2000:] + done.stderr
+    return len(re.findall(r"^Record [0-9]+$", done.stdout, re.MULTILINE))
+
+
 def test_a_table_that_vanishes_is_an_error_told_once(hbase: StandaloneHBase) -> None:
     hbase.tool("create --table gone --family f --regions 1")
-    argv = hbase.client_argv("site.ycsb.CommandLine", *_ycsb_words("-table", "gone"))
+    argv = hbase.client_argv("site.ycsb.CommandLine", *ycsb_words("-table", "gone"))
     with subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as shell:
@@ -221,7 +151,7 @@ def test_failures_are_told_with_their_reason(hbase: StandaloneHBase) -> None:
 def _shell(hbase: StandaloneHBase, *commands: str) -> list[list[str]]:
     """What YCSB's own shell answered to each command: sorted fields after the status line."""
     done = hbase.client(
-        "site.ycsb.CommandLine", *_ycsb_words(), stdin="\n".join([*commands, "quit", ""])
+        "site.ycsb.CommandLine", *ycsb_words(), stdin="\n".join([*commands, "quit", ""])
     )
     answers = done.stdout.partition("Connected.\n")[2].split("> ")[1:]
     assert len(answers) > len(commands), done.stdout + done.stderr
@@ -233,12 +163,6 @@ def _answer(text: str) -> list[str]:
     return [status, *sorted(fields)]
 
 
-def _ycsb_words(*words: str) -> list[str]:
-    mine = ["-db", "org.densitystudy.ycsb.HBaseClient", "-p", "columnfamily=f"]
-    workload = ["-p", "workload=site.ycsb.workloads.CoreWorkload", "-p", "hbase.retries=2"]
-    return [*mine, *workload, *words]
-
-
 def _recorded(log: Path) -> int:
     """Values in all intervals of an .hdr log."""
     total = HdrHistogram(1, 3_600_000_000, 3)
@@ -246,53 +170,3 @@ def _recorded(log: Path) -> int:
     while reader.add_next_interval_histogram(dest_histogram=total):
         pass
     return int(total.get_total_count())
-
-
-def _site_xml(root: Path) -> str:
-    zookeeper, master, master_web, server, server_web = _free_ports(5)
-    properties = {
-        "hbase.cluster.distributed": "false",
-        "hbase.rootdir": f"file://{root}/data",
-        "hbase.tmp.dir": f"{root}/tmp",
-        "hbase.wal.provider": "filesystem",
-        "hbase.unsafe.stream.capability.enforce": "false",
-        "hbase.localcluster.assign.random.ports": "false",
-        "hbase.zookeeper.quorum": "127.0.0.1",
-        "hbase.zookeeper.property.clientPort": zookeeper,
-        "hbase.zookeeper.property.clientPortAddress": "127.0.0.1",
-        "hbase.zookeeper.property.dataDir": f"{root}/zookeeper",
-        "hbase.master.hostname": "127.0.0.1",
-        "hbase.master.ipc.address": "127.0.0.1",
-        "hbase.master.port": master,
-        "hbase.master.info.bindAddress": "127.0.0.1",
-        "hbase.master.info.port": master_web,
-        "hbase.unsafe.regionserver.hostname": "127.0.0.1",
-        "hbase.regionserver.ipc.address": "127.0.0.1",
-        "hbase.regionserver.port": server,
-        "hbase.regionserver.info.bindAddress": "127.0.0.1",
-        "hbase.regionserver.info.port": server_web,
-        "hbase.regionserver.msginterval": 500,
-    }
-    body = "".join(
-        f"<property><name>{name}</name><value>{value}</value></property>\n"
-        for name, value in properties.items()
-    )
-    return f"<configuration>\n{body}</configuration>\n"
-
-
-def _free_ports(count: int) -> list[int]:
-    """Held together, then let go: five different ports, free a moment ago."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(held.getsockname()[1]) for held in sockets]
-    for held in sockets:
-        held.close()
-    return ports
-
-
-_LOG4J = """\
-log4j.rootLogger=WARN,stderr
-log4j.appender.stderr=org.apache.log4j.ConsoleAppender
-log4j.appender.stderr.target=System.err
-log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
-log4j.appender.stderr.layout.ConversionPattern=%d %p %c{2}: %m%n
-"""

@@ -1,0 +1,111 @@
+"""What the harness costs the number it takes: YCSB inside a trial against the same YCSB by hand.
+
+One cluster of two workers; paired runs in turns, each from the same restored table. Inside: a whole
+trial with its monitors. By hand: the same command line, started by nothing but a shell's means.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from cluster.bringup import bring_up
+from cluster.cluster import Cluster
+from cluster.journal import Journal
+from cluster.provider import provider_of
+from cluster.stacks import ensure_stacks
+from cluster.teardown import tear_down
+from tests.bench.measurement import Measurement, at_least, printed
+from tests.drafts import draft, plan, study
+from tests.live.builds import open_build, topology
+from workloads.plan import Step
+from workloads.record import Record
+from workloads.run import Run
+from workloads.settings import YcsbSetting
+from workloads.trial import run_trial
+from workloads.workload import Bench
+from workloads.ycsb.saturation import client_ops_s, measured_ops_s
+from workloads.ycsb.workload import Ycsb, client_commands
+
+GOAL = 0.98
+LEAST_PAIRS = 5
+SETTING = YcsbSetting(mix="read45-insert55", records=50_000, threads=8, duration_s=24, warm_up_s=10,
+                      warm_up_daemons_s=20)  # fmt: skip
+
+
+def bench(repeats: int) -> list[Measurement]:
+    """`repeats` pairs, at least five."""
+    with tempfile.TemporaryDirectory(prefix="density-bench-") as name:
+        folder = Path(name)
+        site, journal = open_build(folder, os.getpid())
+        try:
+            cluster = bring_up(site, topology(folder), ensure_stacks(), journal)
+            pairs = _pairs(_Standing(folder, cluster, journal), max(repeats, LEAST_PAIRS))
+        finally:
+            tear_down(site, journal)
+    inside, by_hand = zip(*pairs, strict=True)
+    ratios = [one / other for one, other in pairs]
+    return [
+        at_least("YCSB in a study over YCSB by hand", "ratio", ratios, GOAL),
+        printed("YCSB in a study", "ops/s", list(inside)),
+        printed("YCSB by hand", "ops/s", list(by_hand)),
+    ]
+
+
+class _Standing:
+    """The cluster, and a run folder whose trials it carries out; each has a number of its own."""
+
+    def __init__(self, folder: Path, cluster: Cluster, journal: Journal) -> None:
+        name, build = cluster.topology.name, cluster.site.root.name
+        alike = plan().model_copy(
+            update={"topologies": {name: cluster.topology}, "builds": {build: name}}
+        )
+        self.run = Run(folder / "runs" / "bench" / "r1", study(), alike, journal)
+        self.cluster = cluster
+        self.transport = provider_of("local").transport(cluster.site, journal)
+        self._number = 0
+
+    def inside(self) -> float:
+        """A trial as a study runs it, and its rate."""
+        step = self._step()
+        manifest = run_trial(self.run, step, self.cluster, self.transport)
+        if manifest.state != "complete":
+            raise RuntimeError("; ".join(manifest.reasons))
+        return measured_ops_s(self.run.records / manifest.trial, manifest)
+
+    def by_hand(self) -> float:
+        """Prepared as a trial is; then the client alone, and no monitor."""
+        record = Record.open(self.run.records, draft(str(self._step().trial)))
+        bench = Bench(self.cluster, self.transport, record, self.run.journal)
+        Ycsb().prepare(bench, SETTING)
+        (command,) = client_commands(bench, SETTING, "raw")
+        began_s = time.time()
+        with (record.raw / "out").open("wb") as out, (record.raw / "err").open("wb") as err:
+            environment = {**os.environ, **command.env}
+            subprocess.run(
+                command.argv, env=environment, cwd=command.cwd, stdout=out, stderr=err, check=True
+            )
+        return client_ops_s(record.raw, command.name, began_s + SETTING.warm_up_s)
+
+    def _step(self) -> Step:
+        self._number += 1
+        build = self.cluster.site.root.name
+        return Step(index=self._number, kind="trial", block=1, build=build, label="bench",
+                    trial=f"bench-{self._number}", order=self._number, setting=SETTING,
+                    estimate_s=1.0)  # fmt: skip
+
+
+def _pairs(standing: _Standing, count: int) -> list[tuple[float, float]]:
+    """Each first in every other pair: what changes with time meets both alike."""
+    standing.inside()  # loads the table, warms the daemons, counts for nothing
+    pairs = []
+    for pair in range(count):
+        if pair % 2:
+            other = standing.by_hand()
+            pairs.append((standing.inside(), other))
+        else:
+            pairs.append((standing.inside(), standing.by_hand()))
+    return pairs

@@ -1,0 +1,164 @@
+"""Every mix, by the properties a study gives the client, on a real HBase; and several clients at once."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.live.java_client import YCSB
+from tests.live.standalone import StandaloneHBase, hbase
+from workloads.settings import Mix, YcsbSetting
+from workloads.ycsb.faults import faults_of_all
+from workloads.ycsb.mixes import MIXES
+from workloads.ycsb.properties import client_arguments, client_name, table_of
+from workloads.ycsb.summary import operation_counts, parse_summary
+
+__all__ = ["hbase"]  # a fixture
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(240)]
+
+RECORDS = 5_000
+OPERATIONS = 1_500
+CLIENTS = 3
+REGIONS = 20
+KINDS = {"read": "READ", "update": "UPDATE", "insert": "INSERT", "scan": "SCAN",
+         "readmodifywrite": "READ-MODIFY-WRITE"}  # fmt: skip
+
+
+def setting(mix: Mix, clients: int = 1) -> YcsbSetting:
+    timed = None if mix == "load" else 60.0
+    return YcsbSetting(mix=mix, records=RECORDS, threads=4, clients=clients, duration_s=timed,
+                       max_scan_length=50)  # fmt: skip
+
+
+TABLE = table_of(setting("load"))
+
+
+def run(
+    hbase: StandaloneHBase, folder: Path, one: YcsbSetting, more: Sequence[str] = ()
+) -> dict[str, int]:
+    """Run all clients of a setting at once, without a fault; operation -> how many came back well."""
+    clients = [_start(hbase, folder, one, number, more) for number in range(1, one.clients + 1)]
+    assert [client.wait(timeout=100) for client in clients] == [0] * one.clients
+    assert faults_of_all(folder, one) == ()
+    total: dict[str, int] = {}
+    for number in range(1, one.clients + 1):
+        path = folder / f"{client_name(number)}.out"
+        for name, count in operation_counts(parse_summary(path.read_bytes(), "out").rows).items():
+            total[name] = total.get(name, 0) + count.ok
+    return total
+
+
+def _start(
+    hbase: StandaloneHBase, folder: Path, one: YcsbSetting, number: int, more: Sequence[str]
+) -> subprocess.Popen[bytes]:
+    name = client_name(number)
+    words = client_arguments(one, f"{folder}/{name}-", number)
+    if one.mix != "load":
+        words = (*words, "-p", f"operationcount={OPERATIONS}")
+    out, err = (folder / f"{name}.{suffix}" for suffix in ("out", "err"))
+    with out.open("wb") as stdout, err.open("wb") as stderr:
+        argv = hbase.client_argv(YCSB, *words, *more)
+        return subprocess.Popen(argv, stdout=stdout, stderr=stderr)
+
+
+@pytest.fixture(scope="module")
+def loaded(hbase: StandaloneHBase, tmp_path_factory: pytest.TempPathFactory) -> StandaloneHBase:
+    """The table of RECORDS rows, by three clients; kept as the snapshot `full`."""
+    folder = tmp_path_factory.mktemp("load")
+    hbase.tool(f"create --table {TABLE} --family f --regions {REGIONS}")
+    assert run(hbase, folder, setting("load", CLIENTS)) == {"INSERT": RECORDS}
+    hbase.tool(f"flush-compact-settle --table {TABLE} + snapshot full --table {TABLE}")
+    return hbase
+
+
+def rows(hbase: StandaloneHBase) -> int:
+    return int(hbase.tool(f"count --table {TABLE}")["count"]["rows"])
+
+
+def restore(hbase: StandaloneHBase) -> None:
+    hbase.tool(f"restore full --table {TABLE}")
+
+
+def test_a_load_by_several_clients_leaves_every_row_once(loaded: StandaloneHBase) -> None:
+    assert rows(loaded) == RECORDS
+
+
+@pytest.mark.parametrize("mix", [mix for mix in MIXES if mix != "load"])
+def test_a_mix_does_what_its_shares_say_and_finds_every_row(
+    loaded: StandaloneHBase, tmp_path: Path, mix: Mix
+) -> None:
+    done = run(loaded, tmp_path, setting(mix))
+    shares = {KINDS[kind]: share for kind, share in MIXES[mix].items() if share > 0}
+    both = shares.pop("READ-MODIFY-WRITE", 0.0)
+    if both:  # returns are counted of its read and of its update, and none of the whole
+        shares |= {"READ": shares["READ"] + both, "UPDATE": both}
+        summary = parse_summary((tmp_path / "ycsb-1.out").read_bytes(), "out").rows
+        timed = {row.name: row.value for row in summary if row.measure == "Operations"}
+        assert timed["READ-MODIFY-WRITE"] == done["UPDATE"]
+    assert set(done) == set(shares)
+    for operation, share in shares.items():
+        spread = 5 * math.sqrt(OPERATIONS * share * max(1 - share, 0))
+        assert abs(done[operation] - share * OPERATIONS) <= spread, done
+
+
+def test_clients_at_once_insert_rows_of_their_own(loaded: StandaloneHBase, tmp_path: Path) -> None:
+    restore(loaded)
+    done = run(loaded, tmp_path, setting("read45-insert55", CLIENTS))
+    assert done["INSERT"] > 0.4 * CLIENTS * OPERATIONS
+    assert rows(loaded) == RECORDS + done["INSERT"]
+
+
+def test_without_it_they_overwrite_each_other(loaded: StandaloneHBase, tmp_path: Path) -> None:
+    """What the test above would find with YCSB's own workload: that it can fail."""
+    restore(loaded)
+    plain = ("-p", "workload=site.ycsb.workloads.CoreWorkload")
+    done = run(loaded, tmp_path, setting("read45-insert55", CLIENTS), plain)
+    assert rows(loaded) < RECORDS + 0.5 * done["INSERT"]
+
+
+@pytest.mark.parametrize("mix", ["d", "e"])
+def test_clients_at_once_find_every_row_they_ask_for(
+    loaded: StandaloneHBase, tmp_path: Path, mix: Mix
+) -> None:
+    restore(loaded)
+    assert sum(run(loaded, tmp_path, setting(mix, CLIENTS)).values()) == CLIENTS * OPERATIONS
+
+
+def test_measured_requests_are_even_over_the_regions(
+    loaded: StandaloneHBase, tmp_path: Path
+) -> None:
+    restore(loaded)
+    before = _reads(loaded, TABLE)
+    words = ("-p", "requestdistribution=uniform", "-p", "operationcount=8000")
+    done = run(loaded, tmp_path, setting("c"), words)
+    reads = [after - before[start] for start, after in _reads(loaded, TABLE).items()]
+    assert len(reads) == REGIONS
+    assert sum(reads) >= done["READ"] == 8000
+    even = sum(reads) / REGIONS  # of 250 rows and 400 reads each, chance alone is some 8 %
+    assert min(reads) > 0.65 * even and max(reads) < 1.35 * even, reads
+
+
+def test_even_splits_of_the_key_space_would_leave_regions_nearly_empty(
+    loaded: StandaloneHBase, tmp_path: Path
+) -> None:
+    """What the test above would find on a table cut at even distances from user1000 to user9999."""
+    splits = tmp_path / "splits"
+    edges = [f"user{1000 + number * 9000 // REGIONS}" for number in range(1, REGIONS)]
+    splits.write_text("\n".join(edges) + "\n")
+    loaded.tool(f"create --table naive --family f --splits {splits}")
+    run(loaded, tmp_path, setting("load"), ("-p", "table=naive"))
+    state = loaded.tool("state --table naive")["state"]
+    writes = [region["write_requests"] for region in state["regions"]]
+    assert len(writes) == REGIONS and sum(writes) >= RECORDS
+    assert min(writes) < 0.2 * RECORDS / REGIONS, writes
+
+
+def _reads(hbase: StandaloneHBase, table: str) -> dict[str, int]:
+    """Read requests so far of each region, by its start key."""
+    state = hbase.tool(f"state --table {table}")["state"]
+    return {region["start_key"]: region["read_requests"] for region in state["regions"]}
