@@ -16,9 +16,10 @@ from cluster.errors import InputError, StudyError
 from cluster.host import Host
 from cluster.placement import Density, Layout, place
 from cluster.topology import Topology
+from workloads.isolation.placement import pair
 from workloads.monitor_cost import Part, parts_of
 from workloads.order import random_order
-from workloads.settings import Setting
+from workloads.settings import Setting, YcsbSetting
 from workloads.study import Study
 from workloads.testdfsio.fit import require_fit
 
@@ -92,6 +93,7 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
     settings = chosen(study.settings(), only)
     for topology in topologies:
         require_fit(settings, topology)
+    _require_neighbours(settings, topologies)
     empty = Plan(
         study=study.study,
         seed=study.seed,
@@ -129,6 +131,21 @@ def chosen(settings: Sequence[Setting], only: Sequence[str]) -> tuple[Setting, .
     return tuple(s for s in settings if not only or any(fnmatch(s.id, glob) for glob in only))
 
 
+def _require_neighbours(settings: Sequence[Setting], topologies: Sequence[Topology]) -> None:
+    for setting in settings:
+        if not any(is_possible(setting, topology) for topology in topologies):
+            raise InputError(
+                f"{setting.id}: no topology has two workers on one host, so nobody has a neighbour.",
+                "factors.vms_per_host",
+                "add a density of 2 or more, or leave `isolation` out.",
+            )
+
+
+def is_possible(setting: Setting, topology: Topology) -> bool:
+    """Whether the topology has what the setting needs: a victim needs a neighbour on its host."""
+    return not (isinstance(setting, YcsbSetting) and setting.is_isolation) or bool(pair(topology))
+
+
 def _with_blocks(plan: Plan, blocks: int, settings: Sequence[Setting], cost_pairs: int = 0) -> Plan:
     steps, builds = list(plan.steps), dict(plan.builds)
     for block in range(plan.blocks + 1, plan.blocks + blocks + 1):
@@ -138,7 +155,8 @@ def _with_blocks(plan: Plan, blocks: int, settings: Sequence[Setting], cost_pair
             all_builds = blocks * len(plan.topologies)
             parts = parts_of(len(builds), all_builds, cost_pairs, settings, plan.seed)
             builds[build] = name
-            _append_build(steps, block, build, (*random_order(tuple(settings), rng), *parts))
+            possible = [s for s in settings if is_possible(s, plan.topologies[name])]
+            _append_build(steps, block, build, (*random_order(tuple(possible), rng), *parts))
     return plan.model_copy(
         update={"blocks": plan.blocks + blocks, "builds": builds, "steps": tuple(steps)}
     )

@@ -49,7 +49,7 @@ def test_nothing_of_it_is_left(finished: tuple[Path, str]) -> None:
 
 def test_every_trial_is_complete_and_valid(finished: tuple[Path, str]) -> None:
     trials = _summary(finished[0])["trials"]
-    assert len(trials) == 4
+    assert len(trials) == 6
     assert [(t["state"], t["verdict"], t["reasons"]) for t in trials] == [
         ("complete", "valid", t["reasons"]) for t in trials
     ], trials
@@ -98,6 +98,24 @@ def test_reads_were_cold(finished: tuple[Path, str]) -> None:
             cold = manifest.cold
             assert cold is not None and cold.physical_read_bytes and cold.distinct_bytes_asked
             assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
+
+
+def test_a_victim_is_confined_to_one_node_and_its_neighbour_is_noisy_on_another(
+    finished: tuple[Path, str],
+) -> None:
+    run, _ = finished
+    noisy = {}
+    for name, manifest in closed_records(run / "records").items():
+        if manifest.setting.workload != "ycsb" or not manifest.setting.is_isolation:
+            continue
+        assert len({r["server"] for r in manifest.state_before["hbase"]["regions"]}) == 1
+        noisy[manifest.setting.neighbour] = manifest.state_after.get("neighbour")
+        trial = next(t for t in _summary(run)["trials"] if t["trial"] == name)
+        used = {m["scope"]: m["value"] for m in trial["metrics"] if m["name"] == "cpu_used"}
+        noisy[f"{manifest.setting.neighbour}: w2"] = used["node:w2"]
+    assert noisy["nobody"] is None
+    assert noisy["2 busy threads"]["hashed_mib"] > 100
+    assert noisy["2 busy threads: w2"] > noisy["nobody: w2"] + 20
 
 
 def test_the_report_can_be_made_again_without_a_cluster(finished: tuple[Path, str]) -> None:

@@ -109,3 +109,31 @@ def test_a_glob_that_no_setting_matches_is_refused_with_what_there_is() -> None:
     with pytest.raises(InputError, match="no setting of the study is called 'ycbs") as caught:
         make_plan(study(), [host()], only=("ycbs-*",))
     assert "testdfsio-write-n6" in caught.value.remedy
+
+
+ISOLATED = {
+    "ycsb": {
+        "records": [1000],
+        "mixes": ["load"],
+        "threads": [4],
+        "isolation": {"mix": "c", "threads": 4, "neighbour_threads": 2},
+    }
+}
+
+
+def test_isolation_trials_run_where_a_victim_has_a_neighbour_and_only_there() -> None:
+    made = plan(workloads=[ISOLATED])
+    pairs = {
+        build: [s.setting.id for s in made.trials if s.build == build and "beside" in s.label]
+        for build in made.builds
+    }
+    assert pairs["b1-v1-flash"] == []
+    assert sorted(pairs["b1-v2-flash"]) == [
+        "ycsb-c-r1000-t4-beside-nobody",
+        "ycsb-c-r1000-t4-beside2",
+    ]
+
+
+def test_an_isolation_trial_that_no_topology_can_hold_is_refused() -> None:
+    with pytest.raises(InputError, match="nobody has a neighbour"):
+        plan(workloads=[ISOLATED], **{"factors.vms_per_host": [1]})

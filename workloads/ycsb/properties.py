@@ -24,8 +24,9 @@ PERCENTILES = "50,90,95,99,99.9"
 
 
 def table_of(setting: YcsbSetting) -> str:
-    """One table for each number of records, whatever runs on it."""
-    return f"usertable_{setting.records}"
+    """One table for each number of records, whatever runs on it; isolation trials, whose regions are
+    confined to one node, have their own."""
+    return f"usertable_{setting.records}{'_confined' if setting.is_isolation else ''}"
 
 
 def operations_at_most(setting: YcsbSetting) -> int:

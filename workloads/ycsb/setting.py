@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from workloads.isolation.placement import NOBODY
 from workloads.quantity import Seconds, seconds
 from workloads.ycsb.target import LatencyTarget, Target
 
@@ -57,11 +58,27 @@ class YcsbSetting(BaseModel):
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
     max_scan_length: int = 100
     regions_per_server: int = 10
+    neighbour_threads: int | None = Field(
+        None, ge=0, description="an isolation trial: busy threads beside the victim, 0 for none"
+    )
 
     @property
     def id(self) -> str:
         clients = f"-c{self.clients}" if self.clients > 1 else ""
-        return f"ycsb-{self.mix}-r{self.records}-t{self.threads}{clients}{self._at}"
+        beside = f"-beside{self.neighbour_threads or '-nobody'}" if self.is_isolation else ""
+        return f"ycsb-{self.mix}-r{self.records}-t{self.threads}{clients}{self._at}{beside}"
+
+    @property
+    def is_isolation(self) -> bool:
+        """Whether the trial is one of a pair: a victim alone, and the same beside a noisy neighbour."""
+        return self.neighbour_threads is not None
+
+    @property
+    def neighbour(self) -> str | None:
+        """What is beside the victim, in words; None for a trial that is no isolation trial."""
+        if self.neighbour_threads is None:
+            return None
+        return f"{self.neighbour_threads} busy threads" if self.neighbour_threads else NOBODY
 
     @property
     def _at(self) -> str:
@@ -78,7 +95,8 @@ class YcsbSetting(BaseModel):
     @property
     def label(self) -> str:
         """For people."""
-        return f"YCSB {LABELS.get(self.mix, f'workload {self.mix.upper()}')}"
+        beside = f", beside {self.neighbour}" if self.neighbour else ""
+        return f"YCSB {LABELS.get(self.mix, f'workload {self.mix.upper()}')}{beside}"
 
     @property
     def data_mib(self) -> float:
@@ -99,7 +117,7 @@ class YcsbSetting(BaseModel):
 
     def writes_for(self, other: object) -> bool:
         """Whether this setting writes the data that `other` reads."""
-        if not isinstance(other, YcsbSetting) or self.mix != "load":
+        if not isinstance(other, YcsbSetting) or self.mix != "load" or other.is_isolation:
             return False
         return other.mix != "load" and self.records == other.records
 
@@ -108,7 +126,23 @@ class YcsbSetting(BaseModel):
         if not isinstance(other, YcsbSetting) or other.target_percent is None:
             return False
         alike = (self.mix, self.records, self.clients) == (other.mix, other.records, other.clients)
-        return self.is_saturation and alike
+        return self.is_saturation and alike and not self.is_isolation
+
+
+class IsolationSpec(BaseModel):
+    """A pair of trials: a victim alone, and beside a neighbour that keeps threads busy and writes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    mix: Mix
+    threads: Count
+    neighbour_threads: Count = 2
+
+    @model_validator(mode="after")
+    def _is_a_run(self) -> IsolationSpec:
+        if self.mix == "load":
+            raise ValueError("the victim of an isolation trial runs for a time: any mix but load")
+        return self
 
 
 class YcsbSpec(BaseModel):
@@ -126,6 +160,7 @@ class YcsbSpec(BaseModel):
     threads: tuple[Count, ...] = Field(min_length=1)
     clients: Annotated[int, Field(strict=True, ge=1, le=64)] = 1
     latency_at: tuple[LatencyTarget, ...] = ()
+    isolation: IsolationSpec | None = None
     duration: Seconds = 600.0
     warm_up: Seconds = 60.0
     warm_up_daemons: Annotated[float, BeforeValidator(_off_or_seconds)] = 20.0
@@ -144,7 +179,7 @@ class YcsbSpec(BaseModel):
         return self
 
     def settings(self) -> tuple[YcsbSetting, ...]:
-        return (*self._saturation(), *self._latency())
+        return (*self._saturation(), *self._latency(), *self._isolation())
 
     def _saturation(self) -> Iterator[YcsbSetting]:
         for records in dict.fromkeys(self.records):
@@ -157,6 +192,13 @@ class YcsbSpec(BaseModel):
             for mix in dict.fromkeys(mix for mix in self.mixes if mix != "load"):
                 for target in dict.fromkeys(self.latency_at):
                     yield self._setting(records, max(self.threads), mix, target)
+
+    def _isolation(self) -> Iterator[YcsbSetting]:
+        if self.isolation is None:
+            return
+        victim = self._setting(self.records[0], self.isolation.threads, self.isolation.mix)
+        for threads in (0, self.isolation.neighbour_threads):
+            yield victim.model_copy(update={"neighbour_threads": threads})
 
     def _setting(
         self, records: int, threads: int, mix: Mix, target: Target | None = None

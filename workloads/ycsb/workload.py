@@ -20,6 +20,7 @@ from cluster.command import Command
 from cluster.errors import StudyError
 from cluster.stack import classpath, ensure
 from workloads.client_run import require_success, run_client, run_clients
+from workloads.isolation.neighbour import noise, noise_made, victims_servers
 from workloads.manifest import ClientRun
 from workloads.workload import Bench, Collected, Prepared
 from workloads.ycsb.faults import faults_of_all
@@ -47,7 +48,8 @@ class Ycsb:
 
     def run(self, bench: Bench, setting: YcsbSetting) -> tuple[ClientRun, ...]:
         timeout_s = setting.duration_s + GRACE_S if setting.duration_s else LOAD_TIMEOUT_S
-        return run_clients(bench, client_commands(bench, setting, "raw"), timeout_s)
+        with noise(bench, setting.neighbour_threads or 0):
+            return runclient_commands(bench, client_commands(bench, setting, "raw"), timeout_s)
 
     def collect(self, bench: Bench, setting: YcsbSetting, prepared: Prepared) -> Collected:
         facts = table_tool(bench, "table-after", ("state", *_table(setting)))
@@ -55,7 +57,10 @@ class Ycsb:
         tables = Tables.of(bench.cluster)
         if setting.mix == "load" and not faults and tables.known(table_of(setting)) == "there":
             tables.remember(table_of(setting), "loaded")
-        return Collected(faults=faults, state=_state(facts))
+        made = noise_made(bench.record.raw)
+        return Collected(
+            faults=faults, state={**_state(facts), **({"neighbour": made} if made else {})}
+        )
 
 
 def _create(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
@@ -74,7 +79,8 @@ def _create(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
         _warm_up_inserts(bench, setting)
         tables.remember_warm_inserts()
         acts.append(("drop", *_table(setting)))
-    facts = table_tool(bench, "table-before", *acts, create, ("state", *_table(setting)))
+    acts += [create, *_confined(bench, setting), ("state", *_table(setting))]
+    facts = table_tool(bench, "table-before", *acts)
     if known != "snapshot":  # a snapshot outlives its table: it holds the same loaded rows
         tables.remember(name, "there")
     return facts
@@ -94,7 +100,15 @@ def _restore(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
         _warm_up_mix(bench, setting)
         tables.remember(name, "snapshot")
     restore = ("restore", snapshot, *_table(setting))
-    return table_tool(bench, "table-before", restore, ("state", *_table(setting)))
+    state = ("state", *_table(setting))
+    return table_tool(bench, "table-before", restore, *_confined(bench, setting), state)
+
+
+def _confined(bench: Bench, setting: YcsbSetting) -> list[tuple[str, ...]]:
+    """An isolation trial's table, all of it on the victim's node."""
+    if not setting.is_isolation:
+        return []
+    return [("confine", *_table(setting), "--info", victims_servers(bench))]
 
 
 def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:

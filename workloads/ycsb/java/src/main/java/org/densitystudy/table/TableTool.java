@@ -28,6 +28,7 @@ public final class TableTool {
       new TreeMap<>(
           Map.ofEntries(
               Map.entry("balancer", Balancer::parse),
+              Map.entry("confine", Confine::parse),
               Map.entry("count", CountRows::parse),
               Map.entry("create", CreateTable::parse),
               Map.entry("drop", TableLife::drop),

@@ -33,6 +33,8 @@ class TableToolTest {
         "create --table in:valid:name --family f --regions 2",
         "ready --regionservers 1",
         "snapshot --table t",
+        "confine --table t",
+        "confine --table t --info here",
       })
   void aWrongCommandLineEndsWith2BeforeAnythingIsDone(String line) {
     String[] words = line.isEmpty() ? new String[0] : line.split(" ");

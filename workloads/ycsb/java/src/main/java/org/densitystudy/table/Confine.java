@@ -1,0 +1,74 @@
+package org.densitystudy.table;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.hadoop.hbase.ClusterMetrics;
+import org.apache.hadoop.hbase.ServerMetrics;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.RegionInfo;
+
+/**
+ * confine --table T --info HOST:PORT[,HOST:PORT...]: move every region of T to these RegionServers
+ * in turn, named by the address of their web pages, and return when all are there.
+ */
+record Confine(TableName table, List<String> info) implements Task {
+  record Confined(String table, int regions, int moved, List<String> servers) {}
+
+  static Task parse(Arguments arguments) {
+    List<String> info = Arrays.asList(arguments.option("info").split(",", -1));
+    if (info.stream().anyMatch(address -> !address.matches("[^:]+:\\d+"))) {
+      throw arguments.wrong("--info takes HOST:PORT[,HOST:PORT...]");
+    }
+    return new Confine(TableName.valueOf(arguments.option("table")), info);
+  }
+
+  @Override
+  public Confined run(Session session) throws IOException {
+    Admin admin = session.admin();
+    List<ServerName> servers = named(admin);
+    List<RegionInfo> regions = admin.getRegions(table);
+    int moved = 0;
+    for (int i = 0; i < regions.size(); i++) {
+      moved += move(admin, regions.get(i), servers.get(i % servers.size()));
+    }
+    List<String> names = servers.stream().map(ServerName::getServerName).toList();
+    return new Confined(table.getNameAsString(), regions.size(), moved, names);
+  }
+
+  private List<ServerName> named(Admin admin) throws IOException {
+    List<ServerMetrics> live =
+        List.copyOf(
+            admin
+                .getClusterMetrics(EnumSet.of(ClusterMetrics.Option.LIVE_SERVERS))
+                .getLiveServerMetrics()
+                .values());
+    List<String> addresses = live.stream().map(Confine::address).toList();
+    if (!addresses.containsAll(info)) {
+      throw new IOException("no live RegionServer at one of " + info + "; there are " + addresses);
+    }
+    return IntStream.range(0, live.size())
+        .filter(i -> info.contains(addresses.get(i)))
+        .mapToObj(i -> live.get(i).getServerName())
+        .toList();
+  }
+
+  private static String address(ServerMetrics server) {
+    return server.getServerName().getHostname() + ":" + server.getInfoServerPort();
+  }
+
+  /** 1 if the region was elsewhere. The master answers when the move is done, and refuses if not. */
+  private static int move(Admin admin, RegionInfo region, ServerName to) throws IOException {
+    boolean there =
+        admin.getRegions(to).stream()
+            .anyMatch(held -> held.getEncodedName().equals(region.getEncodedName()));
+    if (!there) {
+      admin.move(region.getEncodedNameAsBytes(), to);
+    }
+    return there ? 0 : 1;
+  }
+}
