@@ -28,7 +28,7 @@ def label(setting: Setting) -> str:
     """'TestDFSIO random read, 12 readers', 'YCSB 95/5 short scan'."""
     if isinstance(setting, DfsioSetting):
         return ", ".join((f"TestDFSIO {_DFSIO[setting.mode]}", *setting.variant))
-    return f"YCSB {_YCSB[setting.mix]}"
+    return f"YCSB {_YCSB[setting.mix]}{setting.victim}"
 
 
 def labels(settings: Mapping[str, Setting]) -> dict[str, str]:

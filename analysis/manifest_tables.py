@@ -62,6 +62,11 @@ TRIALS = Table(
             "YCSB: rate asked for as a share of the saturation measured on the build",
             "percent",
         ),
+        column(
+            "neighbour_threads",
+            "int",
+            "isolation trial: busy threads beside the victim, 0 for none; null: no such trial",
+        ),
         column("request_distribution", "string", "YCSB: zipfian, uniform or latest"),
         column("max_scan_length", "int", "YCSB: longest scan", "records"),
         column("window_start_epoch_s", "double", "workload start, controller's clock", "s"),

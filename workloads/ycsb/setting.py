@@ -95,8 +95,14 @@ class YcsbSetting(BaseModel):
     @property
     def label(self) -> str:
         """For people."""
-        beside = f", beside {self.neighbour}" if self.neighbour else ""
-        return f"YCSB {LABELS.get(self.mix, f'workload {self.mix.upper()}')}{beside}"
+        return f"YCSB {LABELS.get(self.mix, f'workload {self.mix.upper()}')}{self.victim}"
+
+    @property
+    def victim(self) -> str:
+        """What a label says of an isolation trial, behind the mix; empty for others."""
+        if self.neighbour is None:
+            return ""
+        return ", victim alone" if self.neighbour == NOBODY else f", beside {self.neighbour}"
 
     @property
     def data_mib(self) -> float:
