@@ -120,7 +120,7 @@ class SettingSummary(_Frozen):
     target_ops_s: float | None = Field(None, description="YCSB: rate asked for; null is none")
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
     neighbour: str | None = Field(
-        None, description="what ran on another node of the same host meanwhile; null: nothing"
+        None, description="isolation trial: what ran on another node of its host, or nobody"
     )
 
 

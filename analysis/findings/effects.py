@@ -22,6 +22,7 @@ from analysis.findings.arms import (
 from analysis.findings.question import Evidence, Question
 from analysis.findings.rule import FALLS, RISES, Rule
 from analysis.summary import SettingSummary
+from workloads.isolation.placement import NOBODY
 
 MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts", "latency": "latency"}
 TAIL = 99.0
@@ -64,11 +65,14 @@ def control(evidence: Evidence) -> Iterator[Question]:
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
-    """A victim beside a neighbour over the victim alone, on the same topology. Trials are the units."""
+    """A victim beside a neighbour over the victim alone, on the same topology. Trials are the units.
+
+    Both are confined to one node: a plain trial of the same mix, spread over all, is no victim alone.
+    """
     for entry in evidence.settings:
-        if entry.neighbour is None:
+        if entry.neighbour in (None, NOBODY):
             continue
-        alone = _without_neighbour(evidence.settings, entry)
+        alone = _victim_alone(evidence.settings, entry)
         if alone is None:
             continue
         arms = f"beside {entry.neighbour} over alone"
@@ -82,14 +86,14 @@ def _alone(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
     return tuple(entry for entry in settings if entry.neighbour is None)
 
 
-def _without_neighbour(
+def _victim_alone(
     settings: Sequence[SettingSummary], victim: SettingSummary
 ) -> SettingSummary | None:
     def same(entry: SettingSummary) -> tuple[object, ...]:
         return (entry.topology, entry.workload, entry.mode, entry.files, entry.records,
                 entry.threads, entry.target_ops_s)  # fmt: skip
 
-    return next((e for e in _alone(settings) if same(e) == same(victim)), None)
+    return next((e for e in settings if e.neighbour == NOBODY and same(e) == same(victim)), None)
 
 
 def _pairs(

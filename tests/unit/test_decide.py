@@ -142,14 +142,15 @@ def test_a_victim_is_compared_with_itself_alone() -> None:
     p99 = {("READ", 99.0): noisy(10.0, seed=1)}
     beside = {("READ", 99.0): noisy(30.0, seed=2)}
     settings = (
-        ycsb("c", ops_s=noisy(100.0, seed=3), latencies=p99),
+        ycsb("c", ops_s=noisy(200.0, seed=5), latencies=p99),  # spread over all nodes: no victim
+        ycsb("c", ops_s=noisy(100.0, seed=3), latencies=p99, setting="alone", neighbour="nobody"),
         ycsb("c", ops_s=noisy(60.0, seed=4), latencies=beside, setting="beside",
-             neighbour="TestDFSIO write"),
+             neighbour="2 busy threads"),
     )  # fmt: skip
     rate, tail = decide(list(effects.isolation(Evidence(settings, 8, "vm"))), 8)
     assert (rate.effect, tail.effect) == pytest.approx((0.6, 3.0), rel=0.05)
     assert (rate.verdict, tail.verdict) == ("reproduced", "reproduced")
-    assert rate.arms == "beside TestDFSIO write over alone"
+    assert rate.arms == "beside 2 busy threads over alone"
 
 
 def _expect(**changes: object) -> Expectation:
