@@ -49,7 +49,7 @@ class Ycsb:
     def run(self, bench: Bench, setting: YcsbSetting) -> tuple[ClientRun, ...]:
         timeout_s = setting.duration_s + GRACE_S if setting.duration_s else LOAD_TIMEOUT_S
         with noise(bench, setting.neighbour_threads or 0):
-            return runclient_commands(bench, client_commands(bench, setting, "raw"), timeout_s)
+            return run_clients(bench, client_commands(bench, setting, "raw"), timeout_s)
 
     def collect(self, bench: Bench, setting: YcsbSetting, prepared: Prepared) -> Collected:
         facts = table_tool(bench, "table-after", ("state", *_table(setting)))
