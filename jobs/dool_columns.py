@@ -18,12 +18,11 @@ from workloads.monitors.dool import (
     DAY_S,
     LEAST_STEP_S,
     NO_BANNER,
-    YEARS_S,
     DoolReader,
     Layout,
     cpu_section,
 )
-from workloads.monitors.dool_header import Key, read_banner
+from workloads.monitors.dool_header import YEARS_S, Key, read_banner
 from workloads.monitors.host_sample import HostSample
 from workloads.parsing import Line, ParseError
 

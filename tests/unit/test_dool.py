@@ -261,6 +261,13 @@ def test_in_another_zone_there_is_only_the_text() -> None:
     assert (row.epoch_s, row.time_text) == (None, "Nov-20 18:44:42")
 
 
+def test_a_damaged_year_makes_no_time() -> None:
+    """Found by fuzzing: the year 1013 made times before the epoch."""
+    text = with_times("20 Nov 1013 17:44:42 UTC", "Nov-20 17:44:42")
+    (row,) = parse_dool(text, "d.csv").rows
+    assert (row.epoch_s, row.time_text) == (None, "Nov-20 17:44:42")
+
+
 @pytest.mark.parametrize("time", ["Nov-31 17:44:43", "Nov-20 25:44:43", "Foo-20 17:44:43", "5"])
 def test_no_such_time(time: str) -> None:
     text = with_times("20 Nov 2026 17:44:42 UTC", "Nov-20 17:44:42", time)

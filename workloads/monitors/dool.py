@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from cluster.command import Command
 from workloads.monitors.dool_header import (
+    YEARS_S,
     Banner,
     Key,
     Start,
@@ -30,7 +31,6 @@ CPU_PARTS = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
 CPU_SUM_TOLERANCE = 1.0
 DAY_S = 86400.0
 LEAST_STEP_S = 0.001
-YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
 _OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names
 
 

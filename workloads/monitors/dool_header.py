@@ -21,6 +21,7 @@ from workloads.parsing import RejectedError
 
 Tool = Literal["dstat", "dool", "pcp-dstat"]
 Key = tuple[str, str]  # section, column
+YEARS_S = (1e9, 4.2e9)  # 2001 to 2103: the times that may be true
 
 _BANNER = re.compile(r'"(dstat|dool|pcp-dstat) ([0-9][^ "]*) CSV output"', re.IGNORECASE)
 _CMDLINE = re.compile(r'"Cmdline:","(.*)",,,,"Date:","([^"]*)"')
@@ -158,10 +159,11 @@ def _split_time(text: str) -> tuple[str, str, list[str]]:
 
 
 def _utc(year: str, month: str, day: str, *clock: str) -> float | None:
-    """None if there is no such moment."""
+    """None if there is no such moment, or it lies in another century: its year is damaged."""
     try:
         hour, minute, second = (int(part) for part in clock)
         moment = datetime(int(year), _MONTHS.index(month) + 1, int(day), hour, minute, second)
     except ValueError:
         return None
-    return moment.replace(tzinfo=UTC).timestamp()
+    epoch_s = moment.replace(tzinfo=UTC).timestamp()
+    return epoch_s if YEARS_S[0] <= epoch_s <= YEARS_S[1] else None
