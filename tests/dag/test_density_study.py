@@ -120,7 +120,7 @@ def test_params_that_do_not_fit_their_schema_are_refused(told: dict[str, Any]) -
     assert "is not of type 'object'" in told["bad params"]
 
 
-def test_the_dags_folder_holds_one_dag_that_imports_without_errors(tmp_path: Path) -> None:
+def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path) -> None:
     """As Airflow's dag-processor sees it: .airflowignore, the file, the params' schema."""
     code = (
         "import json\n"
@@ -146,7 +146,7 @@ def test_the_dags_folder_holds_one_dag_that_imports_without_errors(tmp_path: Pat
         ended.stdout.splitlines()[-1]
     )
     assert (dags, errors) == (["density_study"], {})
-    assert [Path(file).name for file in files] == ["density_study.py"]
+    assert sorted(Path(file).name for file in files) == ["density_study.py", "scheduled.py"]
     assert (active_runs, at_once, retries) == (1, 1, 0)
     assert params["spec"] in schema["spec"]["examples"]
     assert {key: bool(each.get("title")) for key, each in schema.items()} == dict.fromkeys(
