@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from typing import Any
 
 from analysis.caveats import caveats
@@ -12,14 +13,18 @@ TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash
 MEDIA = dict.fromkeys(TOPOLOGIES, "flash")
 
 
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _disclosure(build: str, workers: int) -> dict[str, Any]:
     """As cluster/disclosure.py makes it: rendered files and command lines hold the build's paths."""
     text = f"<value>/data/{build}/w{workers}</value><value>127.0.0.1:2100{workers}</value>"
     return {
         "stacks": {"java": "17.0.15", "hadoop": {"version": "3.4.2"}},
         "files": {
-            "nodes/w1/hdfs-site.xml": {"sha256": f"of {text}", "text": text},
-            "nodes/w1/hadoop.classpath": {"sha256": f"of {build}"},
+            "nodes/w1/hdfs-site.xml": {"sha256": _sha256(text), "text": text},
+            "nodes/w1/hadoop.classpath": {"sha256": _sha256(build)},
             **{f"nodes/w{n}/zoo.cfg": {"sha256": "1", "text": "x"} for n in range(2, workers + 1)},
         },
         "daemons": {"w1/datanode": ["java", f"-Dlog=/runs/r/builds/{build}/w1.log"]},
