@@ -31,7 +31,7 @@ from analysis.summary import (
     TrialSummary,
 )
 from analysis.time_spent import time_spent
-from analysis.unequal import Difference, unexpected
+from analysis.unequal import Difference, guests_are_emulated, unexpected
 from cluster.atomic import write_text
 from cluster.journal import Journal
 from cluster.topology import Topology, topology_from_json
@@ -64,7 +64,12 @@ def summarise(run_root: Path, now_s: float) -> Summary:
     settings = _settings(run)
     cost = monitor_cost(run.trials, run.verdicts, run.metrics)
     evidence = Evidence(
-        settings, blocks, first.isolation, _emulated(topologies.values()), run.unequal_arms
+        settings,
+        blocks,
+        first.isolation,
+        _emulated(topologies.values()),
+        any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
+        run.unequal_arms,
     )
     found = findings(evidence, read_hypotheses(run_root / "study.yaml"))
     return Summary(

@@ -16,7 +16,7 @@ from typing import Any
 
 RENDERED = ("files", "daemons")
 """Computed from the topology by pure functions (cluster/render)."""
-OF_MEDIUM = ("disks",)
+OF_MEDIUM = ("disks", "emulated")
 """May differ where the medium is the factor."""
 ABSENT = "not disclosed"
 _PORT = re.compile(r"(?<=[\w.\]]):\d{2,5}\b")
@@ -59,12 +59,19 @@ def unexpected(
     return tuple(found[key] for key in sorted(found))
 
 
+def guests_are_emulated(disclosure: Mapping[str, Any]) -> bool:
+    """Whether a build's VMs ran under QEMU's own emulation (tcg), by `acceleration`."""
+    return "tcg" in json.dumps(disclosure.get("acceleration"))
+
+
 def leaves(disclosure: Mapping[str, Any], build: str, *mine: str) -> Iterator[tuple[str, str]]:
     """(dotted key, text) of every value, without what is the build's own: its name, the texts
     `mine`, ports, and the hash of a file whose text stands beside it or holds only paths."""
     for path, value in _flat(disclosure, ()):
         if path[0] == "files" and path[-1] == "sha256":
             continue
+        if path[0] == "emulated" and "measured" in path:
+            continue  # a proof of the limits, measured anew in each build
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
         for own in (build, *mine):
             text = text.replace(own, "<own>")

@@ -21,7 +21,11 @@ def questions(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Que
 
 
 def _questions(evidence: Evidence, one: Expectation) -> Iterator[Question]:
-    fitting = [entry for entry in evidence.settings if entry.mode == one.workload]
+    fitting = [
+        entry
+        for entry in evidence.settings
+        if entry.mode == one.workload and entry.neighbour is None
+    ]
     for first in fitting:
         if str(getattr(first, one.compare)) != one.first:
             continue

@@ -20,7 +20,8 @@ def equal(_first: SettingSummary, _later: SettingSummary) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What findings are made of. `emulated`: media that are emulated.
+    """What findings are made of. `emulated`: media that are emulated; `emulated_guests`:
+    VMs run without the hardware's help.
 
     unequal: how two arms' disclosures differ apart from the factor under study (method 23).
     """
@@ -29,12 +30,15 @@ class Evidence:
     blocks: int
     isolation: str
     emulated: frozenset[str] = frozenset()
+    emulated_guests: bool = False
     unequal: Unequal = equal
 
     def about_vms(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms decide nothing about VMs (method 24)."""
         if self.isolation == "process":
             return ("isolation: process; groups of processes decide no claim about VMs",)
+        if self.emulated_guests:
+            return ("the VMs are emulated, not accelerated; they decide no claim about VMs",)
         return self.about_media(*arms)
 
     def about_media(self, *arms: SettingSummary) -> tuple[str, ...]:

@@ -66,6 +66,14 @@ def test_process_isolation_and_emulated_media_never_decide(
         assert finding.effect is not None
 
 
+def test_guests_without_acceleration_never_decide() -> None:
+    arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
+    evidence = Evidence(arms, 8, "vm", emulated_guests=True)
+    for finding in decide(list(effects.density(evidence)), 8):
+        assert (finding.verdict, finding.effect is None) == ("no claim", False)
+        assert "the VMs are emulated" in finding.why
+
+
 def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
     other = _setting(2, 1.0, medium="hdd"), _setting(2, 1.0, regionservers_per_node=4)
     assert list(comparisons((ONE, *other))) == []

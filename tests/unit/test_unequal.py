@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 
 from analysis.caveats import caveats
-from analysis.unequal import unexpected
+from analysis.unequal import guests_are_emulated, unexpected
 
 TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash": "v1-flash"}
 MEDIA = dict.fromkeys(TOPOLOGIES, "flash")
@@ -72,6 +72,28 @@ def test_disks_may_differ_where_the_medium_is_the_factor() -> None:
         "disks./slow.device",
     ]
     assert unexpected(run, TOPOLOGIES, {**MEDIA, "b1-v2-flash": "hdd"}) == ()
+
+
+def test_acceleration_is_read_from_the_disclosure() -> None:
+    assert guests_are_emulated({"acceleration": {"h1": {"accel": "tcg", "why": "no /dev/kvm"}}})
+    assert not guests_are_emulated({"acceleration": {"h1": {"accel": "kvm", "why": "booted"}}})
+    assert not guests_are_emulated({})
+
+
+def test_the_proof_of_an_emulated_disk_is_measured_anew_and_its_limits_are_not() -> None:
+    run = _run()
+    for build, seen in zip(run, (99.0, 101.0, 100.0), strict=True):
+        disk = {
+            "emulated": True,
+            "limits": {"read_ops_s": 100},
+            "measured": {"read": {"seen": seen}},
+        }
+        run[build]["emulated"] = {"/data": disk}
+    assert unexpected(run, TOPOLOGIES, MEDIA) == ()
+    run["b2-v1-flash"]["emulated"]["/data"]["limits"]["read_ops_s"] = 200
+    assert [d.key for d in unexpected(run, TOPOLOGIES, MEDIA)] == [
+        "emulated./data.limits.read_ops_s"
+    ]
 
 
 def test_what_one_build_does_not_disclose_is_a_difference() -> None:
