@@ -89,6 +89,11 @@ def _make_dir(path: str, mark: str) -> None:
     directories.make_at(Path(path), mark)
 
 
+def _make_folder(path: str) -> None:
+    """A folder inside one that is ours already."""
+    Path(path).mkdir(parents=True, exist_ok=True)
+
+
 def _dirs_there(paths: Sequence[str]) -> list[str]:
     return [path for path in paths if Path(path).exists()]
 
@@ -111,6 +116,7 @@ ACTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "java": _java,
         "listening": _listening,
         "make-dir": _make_dir,
+        "make-folder": _make_folder,
         "marked": _marked,
         "probe": _probe,
         "remove-dir": _remove_dir,

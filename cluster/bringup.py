@@ -50,7 +50,7 @@ def bring_up(
     phases = Phases(site, journal, on_phase)
     with phases.timed("total"):
         build = _Build(site, topology, stacks, journal, phases)
-        with build.provider.reserve(build.blueprint.ports):
+        with build.provider.reserve(topology, build.blueprint.ports):
             build.create()
             watch = build.start(deadline_s)
         cluster = build.cluster(watch)
@@ -80,7 +80,8 @@ class _Build:
         with phases.timed("render"):
             ports = allocate_ports(topology)
             places = self.provider.places(site, topology)
-            self.blueprint = Blueprint(topology, site.mark, ports, stacks.homes, places)
+            homes = self.provider.homes(topology, stacks)
+            self.blueprint = Blueprint(topology, site.mark, ports, homes, places)
             self.rendered: Rendered = render(self.blueprint)
 
     def create(self) -> None:
@@ -92,6 +93,7 @@ class _Build:
             mark=self.site.mark,
             provider=self.topology.provider,
             ports=sorted(self.blueprint.ports.by_service.values()),
+            **self.provider.intent(self.site, self.topology),
         )
         with self.phases.timed("create"):
             self.provider.create(self.site, self.topology, self.journal)
@@ -113,17 +115,20 @@ class _Build:
             endpoints=self.rendered.endpoints,
             phases=(),
             processes=tuple(watch.running),
-            hadoop_home=self.stacks.hadoop.home,
-            hbase_home=self.stacks.hbase.home,
-            java_home=self.stacks.java.home,
+            hadoop_home=Path(self.blueprint.homes.hadoop),
+            hbase_home=Path(self.blueprint.homes.hbase),
+            java_home=Path(self.blueprint.homes.java),
             client_conf=Path(self.blueprint.places.client_conf),
             disclosure={**disclosure, "native_hadoop": not watch.has_logged("datanode", NO_NATIVE)},
         )
 
     def _put_files(self) -> None:
         conf = Path(self.blueprint.places.conf)
+        kept = self.site.root.absolute() / "conf"
         for path, text in self.rendered.files.items():
-            self.transport.put(owner(path, self.topology), text, conf / path)
+            atomic.write_text(kept / path, text)  # part of the build's record
+            if conf != kept:
+                self.transport.put(owner(path, self.topology), text, conf / path)
 
     def _start_daemons(self, watch: Watch) -> None:
         """All at once, save for what must wait for the filesystem to be formatted."""
@@ -132,14 +137,18 @@ class _Build:
         first = [daemon for daemon in self.rendered.daemons if not daemon.starts_after]
         then = [daemon for daemon in self.rendered.daemons if daemon.starts_after]
         for daemon in first:
-            watch.add(self._start(daemon), daemon)
+            watch.add(self._serve(daemon), daemon)
         watch.until_ended(formatting, prepare)
         for daemon in then:
-            watch.add(self._start(daemon), daemon)
+            watch.add(self._serve(daemon), daemon)
 
     def _start(self, daemon: Daemon) -> ProcessId:
         node = self.nodes[daemon.node]
         return self.transport.start(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
+
+    def _serve(self, daemon: Daemon) -> ProcessId:
+        node = self.nodes[daemon.node]
+        return self.transport.serve(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
 
     def _await_services(self, watch: Watch) -> None:
         pending = services(self.topology, self.rendered.endpoints)

@@ -54,10 +54,11 @@ def java_command(
     goes by the environment (CLASSPATH), where it does not drown the command line.
     """
     places = _places(cluster)
-    java = _java(
-        cluster, places, heap_mib, collector, (archive_flag(classpath[-1]), *NETTY, *jvm_flags)
-    )
-    env = {"CLASSPATH": ":".join((*classpath, str(places.client_conf)))}
+    provider = provider_of(cluster.topology.provider)
+    there = [provider.there(cluster.topology, entry) for entry in classpath]
+    archive = archive_flag(there[-1])
+    java = _java(cluster, places, heap_mib, collector, (archive, *NETTY, *jvm_flags))
+    env = {"CLASSPATH": ":".join((*there, str(places.client_conf)))}
     return Command(name, (*java, main_class, *args), env, cwd=_directory(cluster, places))
 
 

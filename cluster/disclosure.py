@@ -26,7 +26,20 @@ def disclose(
         "daemons": {
             f"{daemon.node}/{daemon.name}": list(daemon.command.argv) for daemon in rendered.daemons
         },
+        "listens_on_all_addresses": _wildcards(blueprint),
         **provider.disclose(topology),
+    }
+
+
+def _wildcards(blueprint: Blueprint) -> dict[str, list[str]]:
+    """What Hadoop binds to every address and nothing can configure: all else has its node's own."""
+    workers = blueprint.topology.workers
+    ports = [blueprint.ports.port(worker, "nodemanager.shuffle") for worker in workers]
+    return {
+        "ShuffleHandler of the NodeManagers": [
+            f"{worker.name}: port {port}" for worker, port in zip(workers, ports, strict=True)
+        ],
+        "MapReduce ApplicationMaster": ["any worker: ports of the kernel's choice, during a job"],
     }
 
 

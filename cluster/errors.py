@@ -51,6 +51,13 @@ class TearDownError(StudyError):
 
 
 @dataclass(eq=False)
+class HostBusyError(InputError):
+    """Another live study holds a host. The study says whether to wait for it (`when_busy`)."""
+
+    __str__ = StudyError.__str__
+
+
+@dataclass(eq=False)
 class HostLostError(StudyError):
     """A host no longer answers: nothing can be said of what runs there."""
 

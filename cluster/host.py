@@ -19,6 +19,17 @@ class Disk:
 
 
 @dataclass(frozen=True)
+class Login:
+    """How a host is signed on to over SSH, and the Java 17 found there. Nothing secret."""
+
+    user: str
+    port: int
+    known_hosts: str
+    java_home: str = ""
+    java_version: str = ""
+
+
+@dataclass(frozen=True)
 class Host:
     """A physical machine. `memory_mib` is what the study may use of it, not what it has."""
 
@@ -29,3 +40,4 @@ class Host:
     disks: tuple[Disk, ...]
     roles: tuple[Role, ...] = ("worker",)
     usd_per_hour: float | None = None
+    login: Login | None = None

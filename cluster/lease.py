@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cluster import atomic
-from cluster.errors import InputError, StudyError
+from cluster.errors import HostBusyError, InputError, StudyError
 from cluster.marks import marked, start_ticks
 from cluster.runtime import runtime_dir
 
@@ -84,7 +84,7 @@ def _check_free(held: Lease, mark: str, owner_pid: int) -> None:
     # One owner carries out one run at a time: its own earlier one was stopped, and never ended.
     if held.is_live and not (held.owner_pid == owner_pid and held.mark != mark):
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(held.since))
-        raise InputError(
+        raise HostBusyError(
             f"study {study!r} is running on this host (run {run}, process {held.owner_pid}, "
             f"since {since}).",
             "one study at a time on a host",

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any, Protocol
 
 from cluster.cluster import Site
 from cluster.errors import InputError
 from cluster.journal import Journal
 from cluster.ports import Ports
-from cluster.render.blueprint import Places
+from cluster.render.blueprint import Homes, Places
+from cluster.stacks import Stacks
 from cluster.topology import Topology
 from cluster.transport import Transport
 
 
 @dataclass(frozen=True)
 class Remains:
-    """What of a build is still there: processes, directories, ports. Empty is the proof."""
+    """What of a build is still there. Empty is the proof; a host that cannot be asked is none."""
 
     processes: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    silent_hosts: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.processes or self.directories or self.ports)
+        return bool(self.all)
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (
+            *self.processes, *self.directories, *self.ports, *self.units, *self.silent_hosts
+        )  # fmt: skip
 
     @property
     def named(self) -> str:
-        return ", ".join((*self.processes, *self.directories, *self.ports))
+        return ", ".join(self.all)
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a host has free now, MiB: memory, and each folder's disk."""
+
+    memory_mib: int
+    disks_mib: Mapping[str, int]
 
 
 class Provider(Protocol):
@@ -40,12 +58,36 @@ class Provider(Protocol):
         """Where the nodes' files will be. Pure."""
         ...
 
-    def check(self, ports: Ports) -> None:
-        """InputError if a port is taken. Starts nothing."""
+    def there(self, topology: Topology, path: PurePath | str) -> str:
+        """What the nodes call a path of the controller's stacks. Pure."""
         ...
 
-    def reserve(self, ports: Ports) -> AbstractContextManager[None]:
+    def homes(self, topology: Topology, stacks: Stacks) -> Homes:
+        """Where Java and the stacks are on every node."""
+        ...
+
+    def intent(self, site: Site, topology: Topology) -> dict[str, Any]:
+        """What the journal must hold of a build, besides its ports, for `destroy` to find it."""
+        ...
+
+    def check_leases(self, topology: Topology, mark: str) -> None:
+        """HostBusyError if another run than `mark` holds a host, and lives."""
+        ...
+
+    def check(self, topology: Topology, ports: Ports) -> None:
+        """InputError if a port is taken, or a host lacks something. Starts nothing."""
+        ...
+
+    def preflight(self, topology: Topology, mark: str) -> None:
+        """InputError if a host lacks what a build needs. Leaves nothing there."""
+        ...
+
+    def reserve(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
         """`check`, and hold the ports against other studies while daemons take them."""
+        ...
+
+    def room(self, topology: Topology) -> Mapping[str, Room]:
+        """What each host (by name) has free. Starts nothing."""
         ...
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
@@ -58,6 +100,10 @@ class Provider(Protocol):
         """What a stranger must know of the machines: kernel, CPU, memory, disks."""
         ...
 
+    def memory_mib(self, topology: Topology) -> int:
+        """Of all machines together: what could hold the data set."""
+        ...
+
     def destroy(self, site: Site, journal: Journal) -> Remains:
         """Remove what the journal or the mark says is this build's; returns what is left."""
         ...
@@ -66,8 +112,12 @@ class Provider(Protocol):
         """What `destroy` would remove. Changes nothing."""
         ...
 
+    def give_back(self, mark: str, journal: Journal) -> None:
+        """Release what the run `mark` holds against other runs; of what it never held, nothing."""
+        ...
 
-_MODULES = {"local": "cluster.local.provider"}
+
+_MODULES = {"local": "cluster.local.provider", "physical": "cluster.physical.provider"}
 
 
 def provider_of(name: str) -> Provider:

@@ -13,10 +13,11 @@ from typing import Any
 
 from cluster import lease
 from cluster.cluster import Site
+from cluster.errors import StudyError, TearDownError
 from cluster.journal import Journal
 from cluster.local.transport import stop_all
 from cluster.marks import is_below, marked, start_ticks
-from cluster.teardown import remains_of, tear_down
+from cluster.teardown import give_back, remains_of, tear_down
 
 GRACE_S = 5.0
 
@@ -43,17 +44,27 @@ def reap(runs: Path, dry_run: bool = False, on_run: OnRun | None = None) -> list
     `on_run(root, dry_run)` does the same for what only callers know of, as records left open, and
     says in words what it did. TearDownError if something cannot be removed.
     """
-    found = []
+    found, failures = [], []
     for journal_path in sorted(runs.absolute().glob("*/*/journal.jsonl")):
         left = _Left.of(journal_path)
         if left is None:
             continue
-        removed = left.described()
-        if not dry_run:
-            left.remove()
+        try:
+            removed = left.described()
+            if not dry_run:
+                left.remove()
+        except StudyError as error:  # of one run; the others' things go all the same
+            failures.append(str(error))
+            continue
         removed += on_run(left.root, dry_run) if on_run else ()
         if removed:
             found.append(Reaped(left.mark, left.root, removed, dry_run))
+    if failures:
+        raise TearDownError(
+            f"{len(failures)} run(s) could not be cleared: {'; '.join(failures)}",
+            str(runs),
+            "mend what is named, and run `study reap` again.",
+        )
     return found
 
 
@@ -91,13 +102,12 @@ class _Left:
         processes = tuple(
             f"process {p.pid} ({p.name} on {p.node or '-'})" for p in marked(self.mark)
         )
-        directories = tuple(
-            one for site in self.sites for one in remains_of(site, self.journal).directories
-        )
-        return (*processes, *directories, *self._held_lease())
+        there = tuple(one for site in self.sites for one in remains_of(site, self.journal).all)
+        return (*dict.fromkeys((*processes, *there)), *self._held_lease())
 
     def remove(self) -> None:
         self.clear()
+        give_back(self.mark, self.journal)
         lease.release(self.mark)
 
     def clear(self) -> None:

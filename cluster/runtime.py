@@ -18,12 +18,17 @@ def runtime_dir() -> Path:
     """
     path = _chosen()
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    check_own(path)
+    return path
+
+
+def check_own(path: Path) -> None:
+    """InputError if somebody else made `path` before us, or made it a link."""
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise InputError(
             "is not a folder of this user.", str(path), f"set {VARIABLE} to a folder of your own."
         )
-    return path
 
 
 def _chosen() -> Path:

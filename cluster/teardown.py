@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from cluster.cluster import Site
 from cluster.errors import TearDownError
@@ -15,7 +15,7 @@ class Proof:
     """That nothing is left: what was looked for, and how many of it were found (always none)."""
 
     mark: str
-    looked_for: tuple[str, ...] = ("processes", "directories", "ports")
+    looked_for: tuple[str, ...] = ("processes", "directories", "ports", "units")
     found: int = 0
 
 
@@ -44,10 +44,22 @@ def remains_of(site: Site, journal: Journal) -> Remains:
     """What `tear_down` would remove. Changes nothing."""
     found = [provider_of(name).remains(site, journal) for name in _providers(site, journal)]
     return Remains(
-        processes=tuple(one for remains in found for one in remains.processes),
-        directories=tuple(one for remains in found for one in remains.directories),
-        ports=tuple(one for remains in found for one in remains.ports),
+        *(
+            tuple(one for remains in found for one in getattr(remains, field.name))
+            for field in fields(Remains)
+        )
     )
+
+
+def give_back(mark: str, journal: Journal) -> None:
+    """Release the hosts that the run `mark` leased, of whichever provider it used."""
+    names = {
+        entry["provider"]
+        for entry in journal.read()
+        if entry["event"] == "intent" and entry.get("act") == "build"
+    }
+    for name in sorted(names):
+        provider_of(name).give_back(mark, journal)
 
 
 def _providers(site: Site, journal: Journal) -> list[str]:

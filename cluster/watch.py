@@ -46,9 +46,8 @@ class Watch:
 
     def check_alive(self) -> None:
         """BringUpError if a daemon has died."""
-        for process, daemon in self.running.items():
-            if not self._transport.alive(process):
-                self._fail(daemon, "died while the cluster was brought up.")
+        for process in self._transport.dead(tuple(self.running)):
+            self._fail(self.running[process], "died while the cluster was brought up.")
 
     def until_ended(self, process: ProcessId, daemon: Daemon) -> None:
         """Wait for a preparing command. BringUpError if it fails, is late, or a daemon dies."""

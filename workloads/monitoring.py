@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,7 +66,8 @@ class Monitors:
         stopped = []
         for running in self._running:
             self._bench.transport.stop(running.process)
-            self._bench.transport.fetch(running.node, running.file, running.file)
+            self._last_s(running)  # fetches the whole file
+            self._fetch_streams(running)
             stopped.append(self._describe(running))
         self._running = []
         self.clock = self._offsets()
@@ -93,16 +95,11 @@ class Monitors:
         cluster = self._bench.cluster
         node = _node_on(cluster.topology.nodes, host)
         transport = self._bench.transport
-        output = str(transport.at(node, file))
+        output = transport.at(node, file)
+        transport.act(node, "make-folder", str(output.parent))
         python = transport.python(node)
-        command = monitor.command(host.name, output, self._period_s, cluster.site.mark, python)
-        logs = self._bench.record.root / "logs"
-        process = transport.start(
-            node,
-            command,
-            logs / f"{host.name}.{monitor.kind}.out",
-            logs / f"{host.name}.{monitor.kind}.err",
-        )
+        command = monitor.command(host.name, str(output), self._period_s, cluster.site.mark, python)
+        process = transport.start(node, command, *self._streams(host, monitor))
         return _Running(monitor, host, node, process, file, time.time())
 
     def _wait_for_sample(self, running: _Running, after_s: float, deadline: float) -> None:
@@ -128,6 +125,16 @@ class Monitors:
             return None
         last_s = running.monitor.last_epoch_s(running.file.read_text(errors="replace"))
         return None if last_s is None else last_s - self._clock_before[running.host.name].offset_s
+
+    def _fetch_streams(self, running: _Running) -> None:
+        for path in self._streams(running.host, running.monitor):
+            with contextlib.suppress(FileNotFoundError):
+                self._bench.transport.fetch(running.node, path, path)
+
+    def _streams(self, host: Host, monitor: Monitor) -> tuple[Path, Path]:
+        """What it prints, and its errors."""
+        logs = self._bench.record.root / "logs"
+        return logs / f"{host.name}.{monitor.kind}.out", logs / f"{host.name}.{monitor.kind}.err"
 
     def _describe(self, running: _Running) -> MonitorRun:
         return MonitorRun(

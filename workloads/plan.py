@@ -171,7 +171,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
     found = dict.fromkeys(disk.medium for host in hosts for disk in host.disks)
     layout = Layout(
         provider=study.provider,
-        isolation="process",
+        isolation="host" if study.provider == "physical" else "process",
         replication=study.stack.replication,
         base_port=study.stack.base_port,
     )

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-import psutil
 
 from cluster.errors import InputError
 from cluster.host import Host
 from cluster.ports import allocate_ports
-from cluster.provider import provider_of
+from cluster.provider import Room, provider_of
 from cluster.stack import ensure
 from cluster.stacks import ensure_stacks
 from workloads.plan import Plan
@@ -41,11 +39,15 @@ def _stored(setting: Setting, replication: int) -> tuple[str, float]:
 
 def preflight(study: Study, plan: Plan, runs: Path) -> None:
     """Raise InputError for the first thing this machine lacks. Starts nothing."""
+    need_mib = disk_need_mib(study)
     for topology in plan.topologies.values():
+        provider = provider_of(topology.provider)
+        room = provider.room(topology)
         for host in topology.hosts:
-            _check_memory(host)
-            _check_disks(host, disk_need_mib(study), runs)
-        provider_of(topology.provider).check(allocate_ports(topology))
+            if host.name in room:
+                _check_memory(host, room[host.name])
+                _check_disks(host, {**room[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
+        provider.check(topology, allocate_ports(topology))
     dool_path()
     ensure_software()
 
@@ -56,25 +58,28 @@ def ensure_software() -> None:
     ensure("ycsb")
 
 
-def _check_memory(host: Host) -> None:
-    available_mib = psutil.virtual_memory().available // 2**20
-    if host.memory_mib > available_mib:
+def _check_memory(host: Host, room: Room) -> None:
+    if host.memory_mib > room.memory_mib:
         raise InputError(
-            f"the study uses {host.memory_mib} MiB; only {available_mib} MiB are free now.",
+            f"the study uses {host.memory_mib} MiB; only {room.memory_mib} MiB are free now.",
             f"host {host.name!r}, key memory",
             "stop what takes the memory, or give the study less.",
         )
 
 
-def _check_disks(host: Host, need_mib: int, runs: Path) -> None:
-    for folder in dict.fromkeys([*(disk.path for disk in host.disks), str(runs)]):
-        free_mib = shutil.disk_usage(_existing(Path(folder))).free // 2**20
+def _check_disks(host: Host, disks_mib: Mapping[str, int], need_mib: int) -> None:
+    for folder, free_mib in disks_mib.items():
         if free_mib < need_mib:
             raise InputError(
                 f"the study will write up to {need_mib} MiB; {free_mib} MiB are free.",
                 f"host {host.name!r}, disk {folder}",
                 "free some space, name another disk, or make files, file_size or records smaller.",
             )
+
+
+def _runs_disk(runs: Path) -> dict[str, int]:
+    """The controller's own: logs and records."""
+    return {str(runs): shutil.disk_usage(_existing(runs)).free // 2**20}
 
 
 def _existing(folder: Path) -> Path:

@@ -3,71 +3,135 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 from cluster.errors import InputError
-from cluster.host import Disk, Host, Medium
-from cluster.medium import probe
-from workloads.study import DiskSpec, HostSpec, Study
+from cluster.host import Disk, Host, Login, Medium
+from cluster.medium import Probe, probe
+from cluster.ssh.build import check_same_java, on_all
+from cluster.ssh.channel import channel
+from cluster.ssh.known_hosts import write_known_hosts
+from cluster.ssh.stack_copies import work_folder
+from cluster.ssh.target import Target
+from workloads.study import DiskSpec, HostSpec, SshSpec, Study
 
 AUTO_MEMORY_SHARE = 0.5
 
 
+@dataclass(frozen=True)
+class _Machine:
+    """What a host turned out to be. `auto_disk` is the folder that a disk path `auto` means."""
+
+    cores: int
+    memory_mib: int
+    auto_disk: Path
+    probe: Callable[[Path], Probe]
+    login: Login | None = None
+
+
 def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """Hosts with cores, memory and proved media. InputError if a disk is not of the medium it says."""
-    return tuple(_host(spec, runs) for spec in study.hosts)
+    """Hosts with cores, memory and proved media. InputError if a disk is not of the medium it says.
+
+    Over SSH for hosts that are not this machine: their own disks are probed there.
+    """
+    if study.ssh is None or study.provider == "local":
+        return tuple(_host(spec, _this_machine(runs)) for spec in study.hosts)
+    machines = _machines(study, study.ssh, runs)
+    return tuple(_host(spec, machines[spec.name]) for spec in study.hosts)
 
 
-def _host(spec: HostSpec, runs: Path) -> Host:
-    return Host(
-        name=spec.name,
-        address=spec.address,
-        cores=_cores(spec),
-        memory_mib=_memory_mib(spec),
-        disks=tuple(_disk(disk, spec.name, runs) for disk in spec.disks),
-        roles=spec.roles,
-        usd_per_hour=spec.usd_per_hour,
+def _this_machine(runs: Path) -> _Machine:
+    return _Machine(
+        cores=len(os.sched_getaffinity(0)),
+        memory_mib=psutil.virtual_memory().total // 2**20,
+        auto_disk=runs.absolute(),
+        probe=lambda folder: probe(folder),
     )
 
 
-def _cores(spec: HostSpec) -> int:
-    usable = len(os.sched_getaffinity(0))
-    if spec.cores == "auto":
-        return usable
-    if spec.cores != usable:
-        raise InputError(
-            f"the study says {spec.cores} core(s); this machine has {usable}, and provider local "
-            "cannot hold daemons to fewer.",
-            f"host {spec.name!r}, key cores",
-            f"write cores: auto, or cores: {usable}.",
+def _machines(study: Study, ssh: SshSpec, runs: Path) -> dict[str, _Machine]:
+    """Every host asked at once. InputError if one cannot be signed on to, or their Java differs."""
+    known_hosts = runs.absolute() / study.study / "known_hosts"
+    write_known_hosts(
+        Path(ssh.known_hosts).expanduser().absolute(),
+        [(host.address, ssh.port) for host in study.hosts],
+        known_hosts,
+    )
+    targets = {
+        host.name: Target(host.name, host.address, ssh.port, ssh.user, str(known_hosts))
+        for host in study.hosts
+    }
+    java_home, java_version = check_same_java(
+        on_all(targets, lambda _, target: channel(target).call("act", "java", []))
+    )
+    login = Login(ssh.user, ssh.port, str(known_hosts), java_home, java_version)
+
+    def machine(_: str, target: Target) -> _Machine:
+        found = channel(target).call("act", "describe", [])
+        return _Machine(
+            cores=found["cores"],
+            memory_mib=found["memory_mib"],
+            auto_disk=Path(work_folder(ssh.user) / "data"),
+            probe=lambda folder: Probe(**channel(target).call("act", "probe", [str(folder)])),
+            login=login,
         )
-    return spec.cores
+
+    return on_all(targets, machine)
 
 
-def _memory_mib(spec: HostSpec) -> int:
-    total_mib = psutil.virtual_memory().total // 2**20
+def _host(spec: HostSpec, machine: _Machine) -> Host:
+    return Host(
+        name=spec.name,
+        address=spec.address,
+        cores=_cores(spec, machine.cores),
+        memory_mib=_memory_mib(spec, machine.memory_mib),
+        disks=tuple(_disk(disk, spec.name, machine) for disk in spec.disks),
+        roles=spec.roles,
+        usd_per_hour=spec.usd_per_hour,
+        login=machine.login,
+    )
+
+
+def _cores(spec: HostSpec, usable: int) -> int:
+    if spec.cores in ("auto", usable):
+        return usable
+    raise InputError(
+        f"the study says {spec.cores} core(s); the machine has {usable}, and daemons cannot be held "
+        "to fewer.",
+        f"host {spec.name!r}, key cores",
+        f"write cores: auto, or cores: {usable}.",
+    )
+
+
+def _memory_mib(spec: HostSpec, total_mib: int) -> int:
     if spec.memory == "auto":
         return int(total_mib * AUTO_MEMORY_SHARE)
     if spec.memory > total_mib:
         raise InputError(
-            f"the study wants {spec.memory} MiB; this machine has {total_mib} MiB.",
+            f"the study wants {spec.memory} MiB; the machine has {total_mib} MiB.",
             f"host {spec.name!r}, key memory",
             f"write at most memory: {total_mib} MiB, or memory: auto for half of it.",
         )
     return spec.memory
 
 
-def _disk(spec: DiskSpec, host: str, runs: Path) -> Disk:
-    folder = runs.absolute() if spec.path == "auto" else Path(spec.path)
+def _disk(spec: DiskSpec, host: str, machine: _Machine) -> Disk:
+    folder = machine.auto_disk if spec.path == "auto" else Path(spec.path)
     if not folder.is_absolute():
         raise InputError(
             f"disk path {spec.path!r} is relative.",
             f"host {host!r}, key disks",
             "give an absolute folder on the disk, or auto for the disk of the runs folder.",
         )
-    seen = probe(folder)
+    return _judged(spec, host, folder, machine.probe(folder))
+
+
+def _judged(spec: DiskSpec, host: str, folder: Path, seen: Probe) -> Disk:
+    """The disk, if it behaves like the medium the study says. InputError with the figure if not."""
     if seen.medium is None and spec.medium == "auto":
         raise InputError(
             f"a random 4 KiB read took {seen.random_4k_read_ms:.2f} ms, neither flash nor hdd.",

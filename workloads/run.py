@@ -14,9 +14,10 @@ from typing import Literal
 from cluster import lease
 from cluster.atomic import write_text
 from cluster.cluster import Site
-from cluster.errors import InputError
+from cluster.errors import HostBusyError, InputError
 from cluster.journal import Journal
 from cluster.marks import start_ticks
+from cluster.provider import provider_of
 from cluster.reap import clear
 from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.preflight import preflight
@@ -26,6 +27,7 @@ from workloads.study import Study
 from workloads.study_file import StudyFile, read_study
 
 DEFAULT_RUNS = Path("runs")
+QUEUE_LOOK_EVERY_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -118,11 +120,13 @@ def open_run(
     earlier, plan = _which(folder, file.study, runs, ask)
     root = earlier.root if earlier else folder / _new_id()
     pid = owner_pid or os.getpid()
-    lease.acquire(f"{file.study.study}/{root.name}", pid)
+    _lease(f"{file.study.study}/{root.name}", pid, file.study, plan)
     try:
         if earlier:
             clear(earlier.root)  # what a killed owner left has the ports that preflight asks for
         preflight(file.study, plan, runs)
+        for topology in plan.topologies.values():
+            provider_of(topology.provider).preflight(topology, f"{file.study.study}/{root.name}")
         run = _go_on(earlier, plan) if earlier else _begin(root, file, plan)
     except BaseException:
         lease.release(f"{file.study.study}/{root.name}")
@@ -137,6 +141,25 @@ def open_run(
         resumed=earlier is not None,
     )
     return run
+
+
+def _lease(mark: str, pid: int, study: Study, plan: Plan) -> None:
+    """Take this machine, once no other live run holds it or one of the hosts: at once or not at all,
+    or when they are free, as the study says."""
+    while True:
+        try:
+            lease.acquire(mark, pid)
+            try:
+                for topology in plan.topologies.values():
+                    provider_of(topology.provider).check_leases(topology, mark)
+            except BaseException:
+                lease.release(mark)
+                raise
+            return
+        except HostBusyError:
+            if study.when_busy == "refuse":
+                raise
+            time.sleep(QUEUE_LOOK_EVERY_S)
 
 
 def load_run(root: Path) -> Run:

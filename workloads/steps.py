@@ -15,10 +15,11 @@ from typing import Literal
 from cluster import lease
 from cluster.bringup import bring_up
 from cluster.cluster import Cluster, cluster_from_json
-from cluster.errors import StudyError
+from cluster.errors import HostLostError, StudyError
 from cluster.provider import provider_of
 from cluster.stacks import ensure_stacks
-from cluster.teardown import tear_down
+from cluster.teardown import give_back, tear_down
+from cluster.transport import Transport
 from workloads.manifest import TargetRate
 from workloads.plan import Step
 from workloads.record import Record, closed_records
@@ -101,6 +102,7 @@ def close_run(run: Run) -> None:
     with run.step_lock():
         for build in run.plan.builds:
             tear_down(run.site(build), run.journal)
+        give_back(run.mark, run.journal)  # other machines: analysis does not need them
         if next_step(run) is not None:
             lease.release(run.mark)
 
@@ -150,6 +152,9 @@ def _trial(run: Run, step: Step) -> StepOutcome:
         return _not_run(run, step, str(error))
     cluster = _cluster(run, step.build)
     transport = provider_of(cluster.topology.provider).transport(cluster.site, run.journal)
+    lost = _lost(cluster, transport)
+    if lost:
+        return _not_run(run, step, lost)
     manifest = run_trial(run, step, cluster, transport, target)
     if manifest.state == "complete":
         return StepOutcome(step, "ok")
@@ -170,6 +175,16 @@ def _with_target(run: Run, step: Step) -> tuple[Step, TargetRate | None]:
     resolved, target = resolve(setting, planned, run.records, closed_records(run.records))
     run.journal.write("target-resolved", trial=step.trial, **target.model_dump())
     return step.model_copy(update={"setting": resolved}), target
+
+
+def _lost(cluster: Cluster, transport: Transport) -> str:
+    """Why the cluster is no longer what was built; empty if it is. Nothing is measured on less."""
+    try:
+        dead = transport.dead(cluster.processes)
+    except HostLostError as error:
+        return f"a node is lost: {error}"
+    names = ", ".join(f"{process.name} on {process.node}" for process in dead)
+    return f"the cluster is no longer what was built: {names} died before" if names else ""
 
 
 def _not_run(run: Run, step: Step, reason: str) -> StepOutcome:

@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from cluster.render.names import check_address
 from workloads.hypotheses import Expectation, Sla
 from workloads.quantity import Seconds, whole_mib
 from workloads.schedule import CompareSpec, Schedule
@@ -54,6 +55,15 @@ class HostSpec(_Spec):
     disks: tuple[DiskSpec, ...] = (DiskSpec(),)
     roles: tuple[Literal["master", "worker", "client"], ...] = ("worker",)
     usd_per_hour: float | None = Field(None, ge=0)
+
+
+class SshSpec(_Spec):
+    """How hosts are signed on to. The private key is never named here: the environment does, or an
+    SSH agent has it."""
+
+    user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$")]
+    port: Annotated[int, Field(strict=True, ge=1, le=65535)] = 22
+    known_hosts: str = Field("~/.ssh/known_hosts", description="file that holds the hosts' keys")
 
 
 class Factors(_Spec):
@@ -112,8 +122,12 @@ class Study(_Spec):
 
     study: Name = Field(description="names the folder under runs/")
     question: str | None = None
-    provider: Literal["local"] = "local"
+    provider: Literal["local", "physical"] = "local"
     hosts: tuple[HostSpec, ...] = Field(min_length=1)
+    ssh: SshSpec | None = None
+    when_busy: Literal["refuse", "queue"] = Field(
+        "refuse", description="what to do when another study holds a host"
+    )
     factors: Factors
     stack: StackSpec = StackSpec()
     workloads: tuple[WorkloadSpec, ...] = Field(min_length=1)
@@ -143,6 +157,8 @@ class Study(_Spec):
                 raise ValueError(f"no host has the role {role!r}")
         if self.provider == "local":
             self._check_local()
+        if self.provider == "physical":
+            self._check_physical()
         return self
 
     @field_validator("expect")
@@ -169,6 +185,25 @@ class Study(_Spec):
                     f"{one.name}: no workload {one.workload!r}, only {', '.join(sorted(modes))}"
                 )
         return expect
+
+    def _check_physical(self) -> None:
+        if self.ssh is None:
+            raise ValueError("provider physical needs the key ssh, with a user")
+        _no_duplicates("host address", [host.address for host in self.hosts])
+        for host in self.hosts:
+            check_address(host.address, "hosts")
+            if host.address == "localhost" or host.address.startswith("127."):
+                raise ValueError(
+                    f"host {host.name!r} has the loopback address {host.address}; other hosts "
+                    "could not reach it"
+                )
+        if self.factors.vms_per_host != (0,):
+            raise ValueError("provider physical has bare hosts only: vms_per_host: [0]")
+        workers = sum("worker" in host.roles for host in self.hosts)
+        if self.stack.replication > workers:
+            raise ValueError(
+                f"stack.replication {self.stack.replication} is more than the {workers} worker(s)"
+            )
 
     def _check_local(self) -> None:
         if len(self.hosts) > 1:

@@ -10,10 +10,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-import psutil
-
 from cluster.cluster import Cluster
-from cluster.errors import StudyError
+from cluster.errors import HostLostError, StudyError
+from cluster.provider import provider_of
 from cluster.topology import topology_to_json
 from cluster.transport import Transport
 from workloads.manifest import (
@@ -46,6 +45,7 @@ class _Seen:
     window: Window | None = None
     times_s: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    lost: bool = False
 
 
 def draft_manifest(run: Run, step: Step) -> Manifest:
@@ -88,6 +88,9 @@ def run_trial(
     seen = _Seen()
     try:
         _measure(run, step, bench, seen)
+    except HostLostError as error:
+        seen.lost = True
+        seen.faults.append(str(error))
     except (StudyError, OSError) as error:
         seen.faults.append(str(error))
     manifest = _manifest(draft, seen)
@@ -120,6 +123,7 @@ def _measure(run: Run, step: Step, bench: Bench, seen: _Seen) -> None:
         with clock.timing("settle"):
             seen.monitors = monitors.stop(window_end_s)
             seen.clock = monitors.clock
+    bench.check_daemons()
     seen.faults += [_exit_fault(client) for client in seen.clients if client.exit_code != 0]
     with clock.timing("settle"):
         seen.collected = workload.collect(bench, setting, seen.prepared)
@@ -159,7 +163,9 @@ def _with_cluster(draft: Manifest, cluster: Cluster) -> Manifest:
                 PhaseSeconds(name=phase.name, seconds=phase.seconds) for phase in cluster.phases
             ),
             "disclosure": cluster.disclosure,
-            "total_ram_mib": psutil.virtual_memory().total / 2**20,
+            "total_ram_mib": float(
+                provider_of(cluster.topology.provider).memory_mib(cluster.topology)
+            ),
         }
     )
 
@@ -169,7 +175,7 @@ def _manifest(draft: Manifest, seen: _Seen) -> Manifest:
     return Manifest.model_validate(
         {
             **draft.model_dump(),
-            "state": "failed" if seen.faults else "complete",
+            "state": _state(seen),
             "reasons": tuple(seen.faults),
             "window": seen.window,
             "clients": seen.clients,
@@ -182,6 +188,14 @@ def _manifest(draft: Manifest, seen: _Seen) -> Manifest:
             "state_after": seen.collected.state or {},
         }
     )
+
+
+def _state(seen: _Seen) -> str:
+    """A host that was lost says nothing of the setting: the trial is incomplete, and is repeated when
+    the study goes on with all its hosts."""
+    if seen.lost:
+        return "incomplete"
+    return "failed" if seen.faults else "complete"
 
 
 def _journal(run: Run, step: Step, state: str, **fields: Any) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
+from pathlib import PurePath
 from typing import Any
 
+import psutil
+
+from cluster.acts import ACTS
 from cluster.cluster import Site
 from cluster.journal import Journal
 from cluster.local import directories
@@ -15,8 +19,9 @@ from cluster.local.sockets import Address, check_free, is_taken, listener, reser
 from cluster.local.transport import LocalTransport, stop_all
 from cluster.marks import marked
 from cluster.ports import Ports
-from cluster.provider import Remains
-from cluster.render.blueprint import Places
+from cluster.provider import Remains, Room
+from cluster.render.blueprint import Homes, Places
+from cluster.stacks import Stacks
 from cluster.topology import Topology
 
 GRACE_S = 2.0
@@ -30,11 +35,35 @@ class LocalProvider:
         data = {node.name: directories.data_dir(site, node) for node in topology.nodes}
         return Places(conf=root / "conf", logs=root / "logs", data=data)
 
-    def check(self, ports: Ports) -> None:
+    def there(self, topology: Topology, path: PurePath | str) -> str:
+        return str(path)
+
+    def homes(self, topology: Topology, stacks: Stacks) -> Homes:
+        return stacks.homes
+
+    def intent(self, site: Site, topology: Topology) -> dict[str, Any]:
+        return {}
+
+    def check_leases(self, topology: Topology, mark: str) -> None:
+        """Nothing: this machine's own lease (`cluster.lease`) is the controller's."""
+
+    def check(self, topology: Topology, ports: Ports) -> None:
         check_free(ports.by_service.values())
 
-    def reserve(self, ports: Ports) -> AbstractContextManager[None]:
+    def preflight(self, topology: Topology, mark: str) -> None:
+        """Nothing more: the controller's own preflight is this machine's."""
+
+    def reserve(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
         return reserved(ports.by_service.values())
+
+    def room(self, topology: Topology) -> Mapping[str, Room]:
+        return {
+            host.name: Room(
+                psutil.virtual_memory().available // 2**20,
+                {disk.path: ACTS["free-mib"](disk.path) for disk in host.disks},
+            )
+            for host in topology.hosts
+        }
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         for node in topology.nodes:
@@ -51,6 +80,10 @@ class LocalProvider:
             "disks": {path: describe_disk(path) for path in sorted(disks)},
         }
 
+    def memory_mib(self, topology: Topology) -> int:
+        memory: int = describe_machine()["memory_mib"]
+        return memory
+
     def destroy(self, site: Site, journal: Journal) -> Remains:
         _stop_everything(site, journal)
         directories.remove(site, journal)
@@ -62,6 +95,9 @@ class LocalProvider:
             directories=tuple(str(path) for path in directories.made(site, journal)),
             ports=tuple(f"port {port} on {host}" for host, port in _ports_held(site, journal)),
         )
+
+    def give_back(self, mark: str, journal: Journal) -> None:
+        """Nothing: this machine's own lease is the controller's."""
 
     def _settled(self, site: Site, journal: Journal) -> Remains:
         """A killed process may take a moment to go, and its ports with it."""

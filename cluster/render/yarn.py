@@ -64,6 +64,8 @@ def _resourcemanager(blueprint: Blueprint) -> dict[str, str]:
         "yarn.scheduler.maximum-allocation-mb": str(_largest_container(blueprint)),
         # A job of seconds must not spend them waiting for heartbeats.
         "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "200",
+        # Jobs come from the client over RPC; the web port must not start programs for whoever asks.
+        "yarn.webapp.enable-rest-app-submissions": "false",
         "yarn.resourcemanager.am.max-attempts": "1",  # a repeat is a new trial, not a second try
         "yarn.resourcemanager.recovery.enabled": "false",
     }

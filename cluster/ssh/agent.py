@@ -102,11 +102,11 @@ class Agent:
     def units(self, mark: str) -> list[str]:
         return units.of(mark)
 
-    def lease(self, verb: str, lease: dict[str, Any]) -> Any:
-        return {"take": host_lease.take, "release": host_lease.release}[verb](lease)
+    def lease(self, verb: str, work: str, lease: dict[str, Any]) -> Any:
+        return {"take": host_lease.take, "release": host_lease.release}[verb](work, lease)
 
-    def lease_holder(self) -> dict[str, Any] | None:
-        return host_lease.holder()
+    def lease_holder(self, work: str) -> dict[str, Any] | None:
+        return host_lease.holder(work)
 
 
 def _command(given: Mapping[str, Any]) -> Command:

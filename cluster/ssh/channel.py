@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.errors import HostLostError, InputError
-from cluster.runtime import runtime_dir
+from cluster.runtime import check_own, runtime_dir
 from cluster.ssh.options import ssh_options, ssh_program
 from cluster.ssh.target import Target
 from cluster.ssh.toolkit import toolkit
@@ -29,6 +29,7 @@ from cluster.ssh.wire import encode, raise_failure
 
 CALL_TIMEOUT_S = 60.0
 READY_TIMEOUT_S = 40.0
+LONGEST_SOCKET_PATH = 90
 _BOOT = (
     "import os,sys; n=int(sys.argv[1]); b=sys.stdin.buffer.read(n); f=os.memfd_create('toolkit'); "
     "os.write(f,b); sys.path.insert(0,'/proc/self/fd/%d'%f); "
@@ -153,9 +154,16 @@ class Channel:
 
 
 def control_path(target: Target) -> Path:
-    """Short: a socket's path may have 108 bytes. One a process: it dies with its master."""
+    """One a process: it dies with its master. Where the runtime folder's path is too long for a socket
+    (108 bytes, and ssh appends 17 while it makes one), a folder of this user's below /tmp."""
     key = sha256(f"{os.getpid()} {target}".encode()).hexdigest()[:16]
-    return runtime_dir() / f"ssh-{key}"
+    path = runtime_dir() / f"ssh-{key}"
+    if len(str(path)) < LONGEST_SOCKET_PATH:
+        return path
+    folder = Path(f"/tmp/density-study-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    check_own(folder)
+    return folder / path.name
 
 
 _open: dict[Target, Channel] = {}

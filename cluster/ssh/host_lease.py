@@ -16,16 +16,16 @@ from typing import Any
 
 from cluster import atomic
 from cluster.marks import marked
-from cluster.runtime import runtime_dir
+from cluster.runtime import check_own
 
 EXPIRES_S = 24 * 3600.0
 """After its last renewal; every build renews it."""
 
 
-def take(lease: Mapping[str, Any]) -> dict[str, Any] | None:
+def take(work: str, lease: Mapping[str, Any]) -> dict[str, Any] | None:
     """Take or renew the host for `lease` (mark, controller, pid, start_ticks, and `stale`: a holder
     known to be dead). None if it is ours now, else who holds it."""
-    with _locked() as path:
+    with _locked(work) as path:
         held = _read(path)
         if held is not None and held["mark"] != lease["mark"]:
             dead = held["mark"] == lease.get("stale") or held["expires"] < time.time()
@@ -38,9 +38,9 @@ def take(lease: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
 
 
-def release(lease: Mapping[str, Any]) -> bool:
+def release(work: str, lease: Mapping[str, Any]) -> bool:
     """Give the host back; whether the mark had held it."""
-    with _locked() as path:
+    with _locked(work) as path:
         held = _read(path)
         if held is None or held["mark"] != lease["mark"]:
             return False
@@ -48,14 +48,16 @@ def release(lease: Mapping[str, Any]) -> bool:
         return True
 
 
-def holder() -> dict[str, Any] | None:
-    with _locked() as path:
+def holder(work: str) -> dict[str, Any] | None:
+    with _locked(work) as path:
         return _read(path)
 
 
 @contextmanager
-def _locked() -> Iterator[Path]:
-    folder = runtime_dir()
+def _locked(work: str) -> Iterator[Path]:
+    folder = Path(work)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    check_own(folder)
     with (folder / "host-lease.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder / "host-lease.json"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, dataclass
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -20,23 +21,33 @@ from cluster.transport import ProcessId
 
 Reach = Mapping[str, Target]
 """Node's name -> the SSH server of the machine it is on."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Of one build: its own folder on every host, and how its nodes are reached."""
+
+    folder: PurePath
+    reach: Reach
+
+
 CHUNK_BYTES = 4 * 2**20
 _STOP_MARGIN_S = 30.0
 
 
 class SshTransport:
-    """`folder` is the build's own folder on every host. `reach` is asked when first needed: it comes
-    from the journal, which knows it once the build is intended."""
+    """`place` is asked when first needed: it comes from the journal, which knows it once the build is
+    intended."""
 
-    def __init__(
-        self, site: Site, journal: Journal, folder: PurePath, reach: Callable[[], Reach]
-    ) -> None:
+    def __init__(self, site: Site, journal: Journal, place: Callable[[], Place]) -> None:
         self.mark = site.mark
         self.journal = journal
-        self.folder = folder
         self._run = site.root.absolute().parents[1]
-        self._reach = reach
-        self._known: Reach = {}
+        self._place = cache(place)
+
+    @property
+    def folder(self) -> PurePath:
+        return self._place().folder
 
     @property
     def same_kernel(self) -> bool:
@@ -125,6 +136,4 @@ class SshTransport:
         return channel(self._target(node)).call(verb, *arguments, timeout_s=timeout_s)
 
     def _target(self, node: str) -> Target:
-        if node not in self._known:
-            self._known = self._reach()
-        return self._known[node]
+        return self._place().reach[node]

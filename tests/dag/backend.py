@@ -62,9 +62,11 @@ def install() -> None:
     steps.tear_down = tear_down
     steps.run_trial = run_trial
     steps._cluster = lambda *_: SimpleNamespace(
-        topology=SimpleNamespace(provider="local"), site=None
+        topology=SimpleNamespace(provider="local"), site=None, processes=()
     )
-    steps.provider_of = lambda _: SimpleNamespace(transport=lambda *_: None)
+    steps.provider_of = lambda _: SimpleNamespace(
+        transport=lambda *_: SimpleNamespace(dead=lambda _: [])
+    )
     sys.modules["jobs.pipeline"] = jobs.pipeline = sys.modules[__name__]
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cluster.marks import child_start_ticks
 from dags.home import Home, project_root
 from tests.dag import backend
 from workloads import run as runs
@@ -37,6 +39,7 @@ def main(folder: Path) -> None:
     told = {name: _run(folder / name, faults) for name, faults in SCENARIOS.items()}
     told["bad input"] = _run_dag({"spec": str(folder / "nowhere.yaml"), "runs": str(folder)})
     told["bad params"] = _refused({"overrides": "blocks=2"})
+    told["reap"] = _reap(folder / "reaped")
     print(json.dumps(told))
 
 
@@ -69,6 +72,33 @@ def _run_dag(conf: dict[str, Any]) -> dict[str, Any]:
     tasks = sorted(run.get_task_instances(), key=lambda task: (task.task_id, task.map_index))
     rows = [[t.task_id, t.map_index, t.rendered_map_index, t.state] for t in tasks]
     return {"state": str(run.state.value), "rows": rows}
+
+
+def _reap(runs_folder: Path) -> dict[str, Any]:
+    """DAG reap_clusters, beside what a killed run left: one process of its mark."""
+    from cluster.command import Command
+    from cluster.journal import Journal
+    from cluster.local.transport import spawn
+    from dags.reap_clusters import reap_hourly
+
+    owner = subprocess.Popen(["true"])
+    ticks = child_start_ticks(owner.pid)
+    owner.wait()
+    mark = f"killed-{os.getpid()}/r1"
+    journal = Journal(runs_folder / mark / "journal.jsonl")
+    journal.write("run-opened", study=mark, run="r1", mark=mark, owner_pid=owner.pid,
+                  owner_start_ticks=ticks)  # fmt: skip
+    out = runs_folder / "out"
+    left = spawn(f"{mark}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
+    looked = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": True})
+    alive_after_look = left.poll() is None
+    run = reap_hourly.test(run_conf={"runs": str(runs_folder)})
+    return {
+        "schedule": reap_hourly.schedule,
+        "states": [str(looked.state.value), str(run.state.value)],
+        "alive_after_look": alive_after_look,
+        "exit": left.wait(10),
+    }
 
 
 def _refused(conf: dict[str, Any]) -> str:

@@ -152,3 +152,13 @@ def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path
     assert {key: bool(each.get("title")) for key, each in schema.items()} == dict.fromkeys(
         ("spec", "overrides", "fresh", "add_blocks", "only", "runs", "run"), True
     )
+
+
+def test_reap_clusters_runs_by_itself_and_removes_what_a_killed_run_left(
+    told: dict[str, Any],
+) -> None:
+    reap = told["reap"]
+    assert reap["schedule"] == "@hourly"
+    assert reap["states"] == ["success", "success"]
+    assert reap["alive_after_look"] is True
+    assert reap["exit"] == -15

@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cluster.stack.stack import cache_root
 from tests.hosts.host import BOUND, UID, USER
 from tests.hosts.lab import address_of
 
 ROOT = Path(__file__).parents[2]
+SEED = cache_root() / "test-hosts" / "stacks"
 CLONE_NEWNET = 0x40000000
 PR_SET_PDEATHSIG = 1
 SUDO_RULE = (
@@ -29,17 +31,23 @@ SUDO_RULE = (
 
 
 class Hosts:
-    """`folder`/<name>/ is a host's disk. `known_hosts` and `identity` are what a user would have."""
+    """`folder`/<name>/ is a host's disk. `known_hosts` and `identity` are what a user would have.
 
-    def __init__(self, folder: Path, names: list[str]) -> None:
+    Hosts begin with the stack cache that an earlier session left them, but for those that are `cold`.
+    """
+
+    def __init__(self, folder: Path, names: list[str], cold: tuple[str, ...] = ()) -> None:
         self.folder = folder
         self.names = names
         self.addresses = {name: address_of(index) for index, name in enumerate(names)}
         self.identity = folder / "identity"
         self.known_hosts = folder / "known_hosts"
+        folder.mkdir(parents=True, exist_ok=True)
         _keygen(self.identity)
         for name in names:
             self._furnish(name)
+            if name not in cold:
+                _copy_stacks(SEED, self._stacks(name))
         self.known_hosts.write_text(
             "".join(
                 f"{self.addresses[name]} {_public(folder / name / 'etc' / 'ssh' / 'host_key')}\n"
@@ -62,8 +70,15 @@ class Hosts:
                 self.wait_for_ssh(name)
 
     def close(self) -> None:
+        """All hosts off, their disks gone; one host's stack cache is kept for the next session."""
         self.lab.kill()
         self.lab.wait()
+        for name in self.names:
+            _copy_stacks(self._stacks(name), SEED)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _stacks(self, name: str) -> Path:
+        return self.folder / name / "var-tmp" / f"density-study-{USER}" / "stacks"
 
     def kill(self, name: str) -> None:
         self._tell("kill", name)
@@ -180,6 +195,17 @@ def _below(pid: int) -> Iterator[int]:
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         yield int(child)
         yield from _below(int(child))
+
+
+def _copy_stacks(source: Path, to: Path) -> None:
+    """Whole ones that are not there yet, with hard links: a stack is never written to."""
+    for archive in source.glob("*/classes.jsa"):
+        if not (to / archive.parent.name).exists():
+            to.mkdir(parents=True, exist_ok=True)
+            for folder in (to, to.parent):
+                os.chown(folder, UID, UID)
+            argv = ["cp", "--archive", "--link", str(archive.parent), str(to)]
+            subprocess.run(argv, check=True)
 
 
 def _append(file: Path, text: str) -> None:

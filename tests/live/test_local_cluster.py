@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -35,6 +38,8 @@ pytestmark = pytest.mark.timeout(300)
 
 TEST_DFSIO = "org.apache.hadoop.fs.TestDFSIO"
 DATA = "/benchmarks/TestDFSIO"
+LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
+"""As /proc writes 127.0.0.1, the same mapped into IPv6, and ::1."""
 
 
 class Up:
@@ -121,17 +126,20 @@ def test_every_daemon_maps_its_class_data_archive(up: Up) -> None:
         assert "/classes.jsa" in maps, process.name
 
 
-def test_every_daemon_listens_on_loopback_alone_except_for_shuffle(up: Up) -> None:
-    """ShuffleHandler has no setting for its address."""
-    wildcards = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for fields in map(str.split, Path(table).read_text().splitlines()[1:]):
-            host, port = fields[1].rsplit(":", 1)
-            ours = fields[3] == "0A" and int(port, 16) in range(BASE_PORT, BASE_PORT + 40)
-            if ours and host != "0100007F":
-                wildcards.add(int(port, 16))
-    shuffle = {BASE_PORT + 17, BASE_PORT + 27}
-    assert wildcards <= shuffle
+def test_every_daemon_listens_on_loopback_alone_except_where_disclosed(up: Up) -> None:
+    """Hadoop binds ShuffleHandler to every address, and nothing can configure it."""
+    open_ports = {port for port, _ in wildcard_listeners(up.site.mark)}
+    told = up.cluster.disclosure["listens_on_all_addresses"]
+    shuffle = {int(one.rpartition(" ")[2]) for one in told["ShuffleHandler of the NodeManagers"]}
+    assert open_ports == shuffle == {BASE_PORT + 17, BASE_PORT + 27}
+
+
+def test_programs_cannot_be_started_through_yarns_web_port(up: Up) -> None:
+    url = f"http://{up.cluster.endpoints.resourcemanager_http}/ws/v1/cluster/apps/new-application"
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=10)
+    assert refused.value.code == 403
+    assert "disabled" in refused.value.read().decode()
 
 
 def test_what_is_put_into_hdfs_comes_out(up: Up) -> None:
@@ -145,8 +153,10 @@ def test_what_is_put_into_hdfs_comes_out(up: Up) -> None:
 def test_dfsio_runs_on_yarn_in_marked_containers(up: Up) -> None:
     daemons = {process.pid for process in up.cluster.processes}
     containers: dict[int, ProcessId] = {}
+    open_to_all: set[str] = set()
 
     def look() -> None:
+        open_to_all.update(who for _, who in wildcard_listeners(up.site.mark))
         for process in marked(up.site.mark):
             if process.pid not in daemons and "YarnChild" in arguments(process.pid):
                 containers[process.pid] = process
@@ -155,6 +165,8 @@ def test_dfsio_runs_on_yarn_in_marked_containers(up: Up) -> None:
     said = up.run(up.dfsio("-read", "-random"))
     assert "----- TestDFSIO ----- : random read" in said
     assert {process.node for process in containers.values()} == {"w1", "w2"}
+    # As the manifest discloses: these two, and nothing else of the job.
+    assert {"NodeManager", "MRAppMaster"} == open_to_all
     host, _, port = up.cluster.endpoints.namenode_http.rpartition(":")
     hdfs = fsspec.filesystem("webhdfs", host=host, port=int(port), user="study")
     assert len(hdfs.glob(f"{HISTORY_DIR}/intermediate/*/*.jhist")) == 2
@@ -231,6 +243,29 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
     assert marked(reaped.mark) == []
     assert list((tmp_path / "disk").iterdir()) == []
     assert lease.holder() is None
+
+
+def wildcard_listeners(mark: str) -> set[tuple[int, str]]:
+    """(port, main class) of the mark's processes that listen on every address."""
+    inodes: dict[str, int] = {}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for fields in map(str.split, Path(table).read_text().splitlines()[1:]):
+            host, port = fields[1].rsplit(":", 1)
+            if fields[3] == "0A" and host not in LOOPBACK:
+                inodes[f"socket:[{fields[9]}]"] = int(port, 16)
+    found = set()
+    for process in marked(mark):
+        for descriptor in Path(f"/proc/{process.pid}/fd").glob("*"):
+            with contextlib.suppress(OSError):  # closed, or its process ended, meanwhile
+                port_there = inodes.get(str(descriptor.readlink()))
+                if port_there is not None:
+                    found.add((port_there, main_class(process.pid)))
+    return found
+
+
+def main_class(pid: int) -> str:
+    names = ("MRAppMaster", "NodeManager", "YarnChild", "TestDFSIO")
+    return next((name for name in names if f".{name}" in arguments(pid)), arguments(pid)[-80:])
 
 
 def wait_for_daemons(folder: Path, orchestrator: subprocess.Popen[bytes], at_least: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -85,6 +86,9 @@ class Fake:
 
     def alive(self, process: ProcessId) -> bool:
         return process.name in self.living
+
+    def dead(self, processes: Sequence[ProcessId]) -> list[ProcessId]:
+        return [process for process in processes if not self.alive(process)]
 
     def wait(self, process: ProcessId, timeout_s: float) -> int:
         return self.exit_code

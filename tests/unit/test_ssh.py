@@ -14,6 +14,7 @@ import pytest
 
 from cluster.errors import InputError
 from cluster.marks import marked
+from cluster.ssh.channel import control_path
 from cluster.ssh.known_hosts import write_known_hosts
 from cluster.ssh.options import IDENTITY, identity_file, ssh_options
 from cluster.ssh.target import Target, target_from_json, target_to_json
@@ -110,6 +111,13 @@ def test_errors_keep_their_fields_over_the_wire() -> None:
     assert caught.value.where == "host 'h1', port 1"
     with pytest.raises(TimeoutError):
         raise_failure(failure(TimeoutError("late")), "h1")
+
+
+def test_a_sockets_path_is_short_enough_whatever_the_runtime_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / ("long" * 30)))
+    assert len(str(control_path(TARGET))) + 17 < 108
 
 
 def test_a_units_command_is_what_the_sudo_rule_allows() -> None:

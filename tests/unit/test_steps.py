@@ -12,6 +12,7 @@ import pytest
 
 from cluster.errors import BringUpError, StudyError, TearDownError
 from cluster.journal import Journal
+from cluster.transport import ProcessId
 from tests.drafts import QUICKSTART, host, plan, study
 from workloads import steps
 from workloads.manifest import Manifest, TargetRate
@@ -72,6 +73,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 class _FakeCluster:
     run: Run
     build: str
+    processes: tuple[ProcessId, ...] = ()
 
     @property
     def topology(self) -> Any:

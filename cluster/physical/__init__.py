@@ -1,0 +1,1 @@
+"""Provider `physical`: hosts that are there already, over SSH. A node is a host."""

@@ -1,0 +1,304 @@
+"""`SshBuild`: one build on hosts reached over SSH: made, its logs fetched, removed, and proved gone.
+
+All of it works from the journal: `of` needs no object that made the build. Providers put it to use.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path, PurePath
+from typing import Any, TypeVar
+
+from cluster.cluster import Site
+from cluster.errors import HostLostError, InputError, StudyError
+from cluster.journal import Journal
+from cluster.provider import Remains
+from cluster.render.blueprint import Places
+from cluster.runtime import runtime_dir
+from cluster.ssh.ansible import play
+from cluster.ssh.channel import channel
+from cluster.ssh.host_leases import take_leases
+from cluster.ssh.stack_copies import SUMS, WHOSE, StackCopy, missing, work_folder
+from cluster.ssh.target import Target, target_from_json, target_to_json
+from cluster.ssh.toolkit import TOOLKIT, toolkit
+from cluster.ssh.transport import Place
+from cluster.topology import Topology
+
+GRACE_S = 2.0
+"""Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
+_STOP_TIMEOUT_S = 90.0
+T = TypeVar("T")
+
+
+class SshBuild:
+    """`reach`: node's name -> SSH server of its machine. `work`: the program's folder on each host."""
+
+    def __init__(
+        self, site: Site, journal: Journal, reach: Mapping[str, Target], work: PurePath
+    ) -> None:
+        self.site = site
+        self.journal = journal
+        self.reach = reach
+        self.work = work
+        self.hosts: dict[str, Target] = {target.host: target for target in reach.values()}
+
+    @classmethod
+    def of(cls, site: Site, journal: Journal) -> SshBuild | None:
+        """The build as its journal tells of it; None if it never was intended."""
+        intents = [
+            entry
+            for entry in journal.read()
+            if entry["event"] == "intent"
+            and entry.get("act") == "build"
+            and entry["mark"] == site.mark
+        ]
+        if not intents:
+            return None
+        reach = {node: target_from_json(target) for node, target in intents[-1]["reach"].items()}
+        return cls(site, journal, reach, PurePath(intents[-1]["work"]))
+
+    @property
+    def place(self) -> Place:
+        return Place(self.folder, self.reach)
+
+    @property
+    def folder(self) -> PurePath:
+        return self.work / "builds" / self.site.mark
+
+    def create(
+        self,
+        topology: Topology,
+        places: Places,
+        copies: Mapping[str, Sequence[StackCopy]],
+        java: str,
+    ) -> None:
+        """Hosts leased, folders made, toolkit and stacks there and verified. `copies`: by host."""
+        take_leases(self.hosts, self.site.mark.rpartition("/")[0], self.journal)
+        for host in self.hosts:
+            self._make_dir(host, self.folder)
+        for node in topology.nodes:
+            self._make_dir(self.reach[node.name].host, PurePath(places.data[node.name]))
+        content = base64.b64encode(toolkit()).decode()
+        self._on_all(lambda _, target: channel(target).call(
+            "put", str(self.folder / TOOLKIT), content))  # fmt: skip
+        self._provision(copies, java)
+
+    def destroy(self) -> Remains:
+        """Processes stopped, logs fetched, folders removed. What cannot be asked is told as such."""
+        stopped, silent = self._try_all(
+            lambda _, target: channel(target).call(
+                "act", "stop-marked", [self.site.mark, GRACE_S], timeout_s=_STOP_TIMEOUT_S
+            )
+        )
+        for host, processes in stopped.items():
+            for process in processes:
+                self.journal.write(
+                    "process-stopped", host=host, pid=process["pid"],
+                    start_ticks=process["start_ticks"],
+                )  # fmt: skip
+        self._fetch_logs([host for host in self.hosts if host not in silent])
+        intended = self._intended_dirs()
+        self._try_all(lambda host, target: self._remove_dirs(target, intended.get(host, [])))
+        return self.remains()
+
+    def remains(self) -> Remains:
+        """Of every host: processes, folders, ports, units; and hosts that do not answer."""
+        intended, ports = self._intended_dirs(), self._intended_ports()
+        found, silent = self._try_all(
+            lambda host, target: _remains_on(target, self.site.mark, intended.get(host, []), ports)
+        )
+        return Remains(
+            processes=tuple(one for host in found for one in found[host][0]),
+            directories=tuple(one for host in found for one in found[host][1]),
+            ports=tuple(one for host in found for one in found[host][2]),
+            units=tuple(one for host in found for one in found[host][3]),
+            silent_hosts=tuple(f"host {host} (it does not answer)" for host in silent),
+        )
+
+    def _make_dir(self, host: str, path: PurePath) -> None:
+        fields = {"mark": self.site.mark, "host": host, "path": str(path)}
+        self.journal.write("intent", act="make-dir", **fields)
+        channel(self.hosts[host]).call("act", "make-dir", [str(path), self.site.mark])
+        self.journal.write("dir-made", **fields)
+
+    def _remove_dirs(self, target: Target, paths: Sequence[str]) -> None:
+        # The build's own folder goes last: it was made first.
+        for path in reversed(paths):
+            if channel(target).call("act", "remove-dir", [path, self.site.mark]):
+                self.journal.write("dir-removed", mark=self.site.mark, host=target.host, path=path)
+        for aside in self._intended_asides(target.host):
+            channel(target).call("remove_tree", aside, str(self.work / "stacks"))
+        channel(target).call("remove_tree", str(self.work / "builds" / ".ansible"), str(self.work))
+
+    def _provision(self, copies: Mapping[str, Sequence[StackCopy]], java: str) -> None:
+        lacking = {
+            host: missing(wanted, _sums(self.hosts[host], wanted))
+            for host, wanted in copies.items()
+        }
+        folder = Path(tempfile.mkdtemp(prefix="stacks-", dir=runtime_dir()))
+        try:
+            tars: dict[str, Path] = {}
+            for copy in {c.stack.name: c for cs in lacking.values() for c in cs}.values():
+                tars[copy.stack.name] = copy.write_tar(folder)
+            of_host = {
+                host: {
+                    "stacks": [copy.to_vars(self.site.mark) for copy in wanted],
+                    "missing": [
+                        copy.to_vars(self.site.mark, tars[copy.stack.name])
+                        for copy in lacking[host]
+                    ],
+                }
+                for host, wanted in copies.items()
+            }
+            for host, given in of_host.items():
+                for one in given["missing"]:
+                    self.journal.write(
+                        "intent", act="copy-stack", mark=self.site.mark, host=host,
+                        path=one["home"], aside=one["aside"],
+                    )  # fmt: skip
+            self._play("provision", {"java": java, "whose": WHOSE}, of_host)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _fetch_logs(self, hosts: Sequence[str]) -> None:
+        """To the build's own logs folder, as `local` has them there. None yet: nothing to fetch."""
+        targets = {
+            host: self.hosts[host]
+            for host in hosts
+            if channel(self.hosts[host]).call("files", str(self.folder / "logs"))
+        }
+        if not targets:
+            return
+        folder = Path(tempfile.mkdtemp(prefix="logs-", dir=runtime_dir()))
+        try:
+            variables = {"folder": str(self.folder), "into": str(folder)}
+            self._play("collect", variables, {host: {} for host in targets})
+            self.site.root.mkdir(parents=True, exist_ok=True)
+            for packed in folder.glob("*.tar.gz"):
+                with tarfile.open(packed) as tar:
+                    tar.extractall(self.site.root, filter="data")
+        except HostLostError:
+            pass  # its host is told among the remains
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _play(
+        self, playbook: str, variables: Mapping[str, Any], of_host: Mapping[str, Any]
+    ) -> None:
+        targets = {host: self.hosts[host] for host in of_host}
+        play(
+            playbook, targets, variables,
+            mark=self.site.mark, work=str(self.work), of_host=of_host,
+        )  # fmt: skip
+
+    def _on_all(self, act: Callable[[str, Target], T]) -> dict[str, T]:
+        """On every host at once; the first error is raised."""
+        return on_all(self.hosts, act)
+
+    def _try_all(self, act: Callable[[str, Target], T]) -> tuple[dict[str, T], list[str]]:
+        """The same; hosts that do not answer are named instead."""
+
+        def tried(host: str, target: Target) -> T | HostLostError:
+            try:
+                return act(host, target)
+            except HostLostError as error:
+                return error
+
+        answers = self._on_all(tried)
+        silent = [host for host, answer in answers.items() if isinstance(answer, HostLostError)]
+        found = {h: a for h, a in answers.items() if not isinstance(a, HostLostError)}
+        return found, silent
+
+    def _intended_dirs(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for entry in self._intents("make-dir"):
+            theirs = found.setdefault(entry["host"], [])
+            if entry["path"] not in theirs:
+                theirs.append(entry["path"])
+        return found
+
+    def _intended_asides(self, host: str) -> list[str]:
+        return [e["aside"] for e in self._intents("copy-stack") if e["host"] == host]
+
+    def _intended_ports(self) -> list[list[Any]]:
+        return [port for entry in self._intents("build") for port in entry["ports"]]
+
+    def _intents(self, act: str) -> list[dict[str, Any]]:
+        return [
+            entry
+            for entry in self.journal.read()
+            if entry["event"] == "intent"
+            and entry.get("act") == act
+            and entry["mark"] == self.site.mark
+        ]
+
+
+def on_all(hosts: Mapping[str, Target], act: Callable[[str, Target], T]) -> dict[str, T]:
+    """`act` on every host at once, each in a thread; the first error is raised when all have ended."""
+    with ThreadPoolExecutor(max_workers=max(1, len(hosts))) as pool:
+        begun = {host: pool.submit(act, host, target) for host, target in hosts.items()}
+    return {host: answer.result() for host, answer in begun.items()}
+
+
+def intent_of(reach: Mapping[str, Target], user: str) -> dict[str, Any]:
+    """What the journal holds of a build, for `SshBuild.of`."""
+    return {
+        "reach": {node: target_to_json(target) for node, target in reach.items()},
+        "work": str(work_folder(user)),
+        "controller_pid": os.getpid(),
+    }
+
+
+def _remains_on(
+    target: Target, mark: str, paths: Sequence[str], ports: Sequence[Sequence[Any]]
+) -> tuple[list[str], list[str], list[str], list[str]]:
+    ask = channel(target)
+    own = [port for port in ports if port[0] == target.address]
+    processes = [
+        f"process {p['pid']} ({p['name']} on {p['node'] or '-'}, host {target.host})"
+        for p in ask.call("act", "marked", [mark])
+    ]
+    directories = [
+        f"{path} on host {target.host}" for path in ask.call("act", "dirs-there", [paths])
+    ]
+    held = [f"port {p} on {h}" for h, p in ask.call("act", "listening", [own, mark])]
+    units = [f"unit {unit} on host {target.host}" for unit in ask.call("units", mark)]
+    return processes, directories, held, units
+
+
+def _sums(target: Target, copies: Sequence[StackCopy]) -> dict[str, str | None]:
+    """The sums each home has on the host; None where there is none."""
+    found: dict[str, str | None] = {}
+    for copy in copies:
+        try:
+            read = channel(target).call("read", str(copy.home / SUMS), 0, 2**20)
+            found[str(copy.home)] = base64.b64decode(read).decode()
+        except FileNotFoundError:
+            found[str(copy.home)] = None
+    return found
+
+
+def check_same_java(found: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+    """(home, version) of the Java that all hosts have. InputError where they differ: arms must match."""
+    first = next(iter(found.values()))
+    for host, java in found.items():
+        if java != first:
+            raise InputError(
+                f"Java {java['version']} in {java['home']}; another host has {first['version']} "
+                f"in {first['home']}.",
+                f"host {host!r}",
+                "install the same JDK 17 on all hosts.",
+            )
+    return first["home"], first["version"]
+
+
+def no_build(site: Site) -> StudyError:
+    return StudyError(
+        "nothing in the journal tells of its hosts.", f"build {site.mark}", "run `study reap`."
+    )

@@ -1,0 +1,95 @@
+"""Leases of a run on its hosts, taken before anything is made there: all of them, or none."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cluster.errors import HostBusyError, HostLostError, InputError
+from cluster.journal import Journal
+from cluster.marks import start_ticks
+from cluster.ssh.channel import channel
+from cluster.ssh.stack_copies import work_folder
+from cluster.ssh.target import Target
+
+
+def take_leases(hosts: Mapping[str, Target], mark: str, journal: Journal) -> None:
+    """Take or renew every host for the run `mark`. InputError names who holds one of them.
+
+    In the order of their names, so that two runs cannot each wait for the other's.
+    """
+    for host in sorted(hosts):
+        journal.write("intent", act="lease-host", mark=mark, host=host)
+        held = _take(hosts[host], mark, journal)
+        if held is not None:
+            raise busy(hosts[host], held)
+
+
+def release_leases(hosts: Mapping[str, Target], mark: str) -> None:
+    """Of hosts that answer; on one that does not, its lease expires."""
+    for target in hosts.values():
+        try:
+            channel(target).call("lease", "release", _work(target), {"mark": mark})
+        except HostLostError:
+            continue
+
+
+def lease_holder(target: Target, mark: str) -> dict[str, Any] | None:
+    """Who else holds a host and still lives, as far as can be known; None if it may be taken."""
+    held: dict[str, Any] | None = channel(target).call("lease_holder", _work(target))
+    if held is None or held["mark"] == mark or held["expires"] < time.time():
+        return None
+    return None if _is_dead(held) else held
+
+
+def busy(target: Target, held: Mapping[str, Any]) -> InputError:
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(held["since"]))
+    if _is_dead(held):
+        return InputError(
+            f"run {held['mark']} was killed and left {held.get('running', 0)} processes there.",
+            str(target),
+            "run `study reap`, which removes them.",
+        )
+    return HostBusyError(
+        f"run {held['mark']} holds it (from {held['controller']}, process {held['pid']}, "
+        f"since {since}).",
+        str(target),
+        "wait until it has ended, or say `when_busy: queue` in the study.",
+    )
+
+
+def _take(target: Target, mark: str, journal: Journal) -> dict[str, Any] | None:
+    pid, ticks = _owner(journal)
+    ours = {"mark": mark, "controller": _controller(), "pid": pid, "start_ticks": ticks}
+    held: dict[str, Any] | None = channel(target).call("lease", "take", _work(target), ours)
+    if held is not None and _is_dead(held):
+        held = channel(target).call("lease", "take", _work(target), {**ours, "stale": held["mark"]})
+    return held
+
+
+def _work(target: Target) -> str:
+    return str(work_folder(target.user))
+
+
+def _is_dead(held: Mapping[str, Any]) -> bool:
+    """Known only of a holder on this very machine."""
+    here: bool = held["controller"] == _controller()
+    return here and start_ticks(held["pid"]) != held["start_ticks"]
+
+
+def _controller() -> str:
+    """This machine since its last boot: process numbers mean something here alone."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{socket.gethostname()}/{boot}"
+
+
+def _owner(journal: Journal) -> tuple[int, int | None]:
+    """Pid and start of the process whose life is the run's: it outlives those that carry out steps."""
+    for entry in reversed(list(journal.read())):
+        if entry["event"] == "run-opened":
+            return entry["owner_pid"], entry["owner_start_ticks"]
+    return os.getpid(), start_ticks(os.getpid())

@@ -1,0 +1,56 @@
+"""DAG `reap_clusters`: every hour, what ended or killed runs left behind is removed and proved gone.
+
+A live run is left alone, and so is everything that is not ours (`study reap` does the same by hand).
+"""
+# Airflow's decorators are not followed by mypy here (pyproject.toml); the functions are typed.
+# mypy: disable-error-code="untyped-decorator"
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Param, dag, task
+
+from dags import stages
+from dags.home import project_root
+
+PARAMS = {
+    "runs": Param(
+        "runs",
+        type="string",
+        minLength=1,
+        title="Runs folder",
+        description="Where runs are kept: absolute, or relative to the project's folder.",
+    ),
+    "dry_run": Param(
+        False,
+        type="boolean",
+        title="Look only",
+        description="Say what would be removed; remove nothing.",
+    ),
+}
+
+
+@dag(
+    schedule="@hourly",
+    params=PARAMS,
+    max_active_runs=1,
+    catchup=False,
+    tags=["study", "clean-up"],
+    doc_md=__doc__,
+    default_args={"retries": 0},
+)
+def reap_clusters() -> None:
+    """One task; red when something could not be removed."""
+
+    @task
+    def reap(params: dict[str, Any] | None = None) -> list[str]:
+        """What was removed (or would be), a line each; empty is the usual answer."""
+        given = params or {}
+        reaped = stages.reap(project_root() / given["runs"], given["dry_run"])
+        return [str(one) for one in reaped]
+
+    reap()
+
+
+reap_hourly = reap_clusters()

@@ -1,0 +1,81 @@
+"""Builds and takes down one cluster, and is killed by itself after a given line of its journal.
+
+python -m tests.live.killed SPEC RUNS [KIND]: without a kind it comes to its end. Daemons are stand-ins
+that sleep, so that every line comes within seconds; what starts, marks and removes them is the real thing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from cluster import bringup
+from cluster.journal import Journal
+from cluster.render.daemons import PREPARE, Daemon
+from cluster.render.rendered import Rendered
+from workloads import run as runs
+from workloads import steps
+from workloads.run import end_run, open_run
+from workloads.steps import close_run, run_next_step
+
+STAND_IN = ("/bin/sleep", "600")
+
+
+def kind_of(entry: dict[str, Any]) -> str:
+    """What a line of the journal is about, whatever node or file it is about."""
+    return " ".join(str(entry[key]) for key in ("event", "act", "kind", "name") if key in entry)
+
+
+def kinds(journal: Path) -> list[str]:
+    """Every kind once, in the order of its first line; phases' names are no acts of their own."""
+    return list(dict.fromkeys(kind_of(entry) for entry in Journal(journal).read()))
+
+
+def die_after(kind: str) -> None:
+    write = Journal.write
+
+    def written(self: Journal, event: str, **fields: Any) -> None:
+        write(self, event, **fields)
+        if kind_of({"event": event, **fields}) == kind:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Journal.write = written  # type: ignore[method-assign]
+
+
+def stand_in(daemon: Daemon) -> Daemon:
+    argv = ("/bin/true",) if daemon.name == PREPARE else STAND_IN
+    return dataclasses.replace(daemon, command=dataclasses.replace(daemon.command, argv=argv))
+
+
+def install() -> None:
+    render = bringup.render
+
+    def rendered(*given: Any) -> Rendered:
+        made = render(*given)
+        stand_ins = tuple(stand_in(daemon) for daemon in made.daemons)
+        return dataclasses.replace(made, prepare=stand_in(made.prepare), daemons=stand_ins)
+
+    bringup.render = rendered  # type: ignore[attr-defined]
+    bringup.services = lambda *_: []  # type: ignore[attr-defined]
+    steps.row_written_and_read = lambda *_: None  # type: ignore[attr-defined]
+    runs.preflight = lambda *_: None  # type: ignore[attr-defined]
+
+
+def main(spec: Path, folder: Path, kind: str | None) -> None:
+    install()
+    if kind is not None:
+        die_after(kind)
+    run = open_run(spec, folder)
+    up = run_next_step(run)
+    assert up is not None and up.outcome == "ok", up
+    close_run(run)
+    close_run(run)  # again, and of what is gone: nothing to do, and no error
+    end_run(run, "ok")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)

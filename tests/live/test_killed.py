@@ -1,0 +1,225 @@
+"""kill -9 of the orchestrator at every journalled step, then reap: nothing is left, each time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster import lease
+from cluster.errors import HostBusyError
+from cluster.journal import Journal
+from cluster.marks import MARK, marked
+from cluster.reap import reap
+from cluster.ssh.channel import close_channels
+from cluster.ssh.options import IDENTITY
+from cluster.ssh.units import run_argv, unit_name
+from tests.hosts.fixture import Hosts
+from tests.hosts.host import USER
+from tests.live.killed import kinds
+from workloads.run import open_run
+
+pytestmark = pytest.mark.timeout(600)
+
+LOCAL = """
+study: killed-local
+hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{path: DISK}]}]
+factors: {vms_per_host: [2]}
+stack: {base_port: 24000}
+workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
+"""
+PHYSICAL = """
+study: killed-physical
+provider: physical
+hosts:
+HOSTS
+ssh: {user: study, known_hosts: KNOWN_HOSTS}
+factors: {vms_per_host: [0]}
+workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
+"""
+ROLES = {"m1": "[master, client]"}
+
+
+def physical_spec(hosts: Hosts, text: str, to: Path) -> Path:
+    lines = [
+        f"  - {{name: {name}, address: {address}, memory: {'2400' if name in ROLES else '1600'} MiB,"
+        f" disks: [{{path: /mnt}}], roles: {ROLES.get(name, '[worker]')}}}"
+        for name, address in hosts.addresses.items()
+    ]
+    filled = text.replace("HOSTS", "\n".join(lines), 1)
+    to.write_text(filled.replace("KNOWN_HOSTS", str(hosts.known_hosts)))
+    return to
+
+
+@pytest.fixture
+def foreign() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of another study: marked like ours, and none of our business."""
+    env = {**os.environ, MARK: "another-study/r1/b1"}
+    process = subprocess.Popen(["java", "600"], executable="/bin/sleep", env=env)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def orchestrate(enter: tuple[str, ...], spec: Path, runs: Path, *kind: str) -> int:
+    argv = [*enter, sys.executable, "-m", "tests.live.killed", str(spec), str(runs), *kind]
+    return subprocess.run(argv, check=False, timeout=300).returncode
+
+
+def test_local(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, foreign: subprocess.Popen[bytes]
+) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    (disk / "foreign").write_text("not ours")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(LOCAL.replace("DISK", str(disk)))
+    assert orchestrate((), spec, tmp_path / "whole") == 0
+    every = kinds(next(tmp_path.glob("whole/*/*/journal.jsonl")))
+    assert {"intent build", "intent make-dir", "intent start datanode", "destroyed"} <= set(every)
+    for number, kind in enumerate(every):
+        runs = tmp_path / f"runs-{number}"
+        assert orchestrate((), spec, runs, kind) == -9, kind
+        reap(runs)
+        assert marked("killed-local") == [], kind
+        assert [path.name for path in disk.iterdir()] == ["foreign"], kind
+        assert lease.holder() is None, kind
+        assert reap(runs) == []
+    assert foreign.poll() is None
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    made = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"])
+    yield made
+    close_channels()
+    made.close()
+
+
+@pytest.fixture
+def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The study's file; this process is in the hosts' network, with the user's key named."""
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.setenv(IDENTITY, str(hosts.identity))
+    with hosts.inside():
+        yield physical_spec(hosts, PHYSICAL, tmp_path / "spec.yaml")
+    close_channels()
+
+
+def left_on(hosts: Hosts, name: str) -> list[str]:
+    """Processes and files of the user's on a host, the stack cache's own apart."""
+    processes = (
+        hosts.on(name, "ps", "-u", USER, "-o", "args=").splitlines() if _any(hosts, name) else []
+    )
+    files = hosts.on(name, "find", "/mnt", "/tmp", "/var/tmp", "/home", "-user", USER).splitlines()
+    cache = f"/var/tmp/density-study-{USER}"
+    kept = (f"{cache}/README", f"{cache}/stacks", f"{cache}/host-lease.lock", f"/home/{USER}")
+    known = {cache, f"{cache}/builds", "/mnt"}
+    return [
+        *(one for one in processes if not one.startswith("sshd")),
+        *(one for one in files if not one.startswith(kept) and one not in known),
+        *(one for one in files if "/stacks/." in one),
+    ]
+
+
+def _any(hosts: Hosts, name: str) -> bool:
+    return USER in hosts.on(name, "ps", "-e", "-o", "user=")
+
+
+def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
+    theirs = "/mnt/density-study/another-study"
+    hosts.on("h1", "mkdir", "-p", theirs)
+    hosts.on("h1", "chown", "-R", USER, "/mnt/density-study")
+    hosts.on("h1", "sh", "-c", f"STUDY_MARK=another-study/r1/b1 setpriv --reuid {USER} --regid {USER} "
+             "--clear-groups sleep 900 >/dev/null 2>&1 &")  # fmt: skip
+    assert orchestrate(hosts.enter, controller, tmp_path / "whole") == 0
+    every = kinds(next(tmp_path.glob("whole/*/*/journal.jsonl")))
+    assert {"intent lease-host", "intent make-dir", "intent start datanode"} <= set(every)
+    for number, kind in enumerate(every):
+        runs = tmp_path / f"runs-{number}"
+        assert orchestrate(hosts.enter, controller, runs, kind) == -9, kind
+        reap(runs)
+        assert left_on(hosts, "m1") == [], kind
+        assert left_on(hosts, "h1") == ["sleep 900"], kind
+        assert marked("killed-physical") == [], kind
+    assert hosts.on("h1", "ls", "/mnt/density-study").split() == ["another-study"]
+
+
+def test_the_cable_is_out_while_it_is_built_then_reap(
+    hosts: Hosts, controller: Path, tmp_path: Path
+) -> None:
+    argv = [*hosts.enter, sys.executable, "-m", "tests.live.killed", str(controller), str(tmp_path)]
+    building = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for(tmp_path, "intent start zookeeper", building)
+        hosts.cut("h1")
+        _, said = building.communicate(timeout=120)
+    finally:
+        building.kill()
+        building.wait()
+        hosts.mend("h1")
+    assert building.returncode != 0
+    assert "host 'h1'" in said
+    hosts.wait_for_ssh("h1")
+    reap(tmp_path)
+    assert left_on(hosts, "m1") == []
+    assert [one for one in left_on(hosts, "h1") if one != "sleep 900"] == []
+
+
+def test_the_sudo_rule_lets_a_user_start_units_as_himself_and_nothing_else(hosts: Hosts) -> None:
+    ours = run_argv(USER, unit_name("s/r/b", "w1", "datanode"), "s/r/b", ("/bin/true",))[2:]
+    assert may(hosts, ours)
+    root = tuple("--uid=root" if word == f"--uid={USER}" else word for word in ours)
+    more = (*ours[: ours.index("--")], "--property=ExecStartPre=/bin/sh", *ours[ours.index("--") :])
+    assert not may(hosts, root)
+    assert not may(hosts, more)
+    assert not may(hosts, ("/bin/true",))
+
+
+def may(hosts: Hosts, argv: tuple[str, ...]) -> bool:
+    """Whether sudo would let the user run it; nothing is run."""
+    become = ("setpriv", "--reuid", USER, "--regid", USER, "--init-groups")
+    try:
+        hosts.on("h1", *become, "sudo", "-n", "-l", "--", *argv)
+    except subprocess.CalledProcessError:
+        return False
+    return True
+
+
+def test_a_host_that_another_run_holds_is_refused(
+    hosts: Hosts, controller: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first run's controller may be another machine: the lease is on the host."""
+    open_run(controller, tmp_path / "first", owner_pid=os.getpid())
+    # It is held once something is built; here only the lease is taken.
+    from cluster.ssh.channel import channel
+    from cluster.ssh.host_leases import take_leases
+    from cluster.ssh.target import Target
+
+    journal = Journal(next(tmp_path.glob("first/*/*/journal.jsonl")))
+    mark = "killed-physical/" + journal.path.parent.name
+    known = tmp_path / "first" / "killed-physical" / "known_hosts"
+    target = Target("h1", hosts.addresses["h1"], 22, USER, str(known))
+    take_leases({"h1": target}, mark, journal)
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "another controller"))
+    with pytest.raises(HostBusyError, match="holds it"):
+        open_run(controller, tmp_path / "second")
+    assert lease.holder() is None
+    channel(target).call("lease", "release", f"/var/tmp/density-study-{USER}", {"mark": mark})
+
+
+def wait_for(runs: Path, kind: str, process: subprocess.Popen[str]) -> None:
+    import time
+
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline and process.poll() is None:
+        for path in runs.glob("*/*/journal.jsonl"):
+            if kind in kinds(path):
+                return
+        time.sleep(0.1)
+    raise TimeoutError(kind)

@@ -1,0 +1,199 @@
+"""A study on hosts over SSH: HDFS, YARN and HBase up, measured, torn down; and what dies on the way.
+
+Four hosts of namespaces (`tests.hosts`): a master that is the client too, and three workers, default
+ports on each. One of them has no stack yet, so that copying and verifying happens each time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.errors import TearDownError
+from cluster.journal import Journal
+from cluster.reap import reap
+from cluster.ssh.channel import close_channels
+from cluster.ssh.options import IDENTITY
+from tests.hosts.fixture import Hosts
+from tests.live.test_killed import left_on, physical_spec
+from workloads.record import closed_records
+from workloads.run import Run, open_run
+from workloads.steps import StepOutcome, close_run, next_step, run_next_step
+
+pytestmark = pytest.mark.timeout(900)
+
+SMALL = """
+study: live-physical
+question: Does the whole path hold over SSH?
+provider: physical
+hosts:
+HOSTS
+ssh: {user: study, known_hosts: KNOWN_HOSTS}
+factors: {vms_per_host: [0]}
+workloads:
+  - testdfsio: {modes: [random], files: 3, file_size: 16 MiB}
+  - ycsb: {records: [5_000], mixes: [read45-insert55], threads: [2], duration: 6 s, warm_up: 2 s}
+seed: 7
+"""
+DYING = """
+study: dying-physical
+provider: physical
+hosts:
+HOSTS
+ssh: {user: study, known_hosts: KNOWN_HOSTS}
+factors: {vms_per_host: [0], regionservers_per_node: [1, 2]}
+workloads:
+  - ycsb: {records: [5_000], mixes: [read45-insert55], threads: [1, 2], duration: 30 s, warm_up: 2 s}
+seed: 7
+"""
+SECRET = "planted-4711-secret"
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    made = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1", "h2", "h3"], cold=("h3",))
+    yield made
+    close_channels()
+    made.close()
+
+
+@pytest.fixture
+def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.setenv(IDENTITY, str(hosts.identity))
+    monkeypatch.setenv("SOME_PASSWORD", SECRET)
+    with hosts.inside():
+        yield
+    close_channels()
+
+
+@pytest.mark.usefixtures("controller")
+def test_a_study_over_ssh_from_its_file_to_its_records(hosts: Hosts, tmp_path: Path) -> None:
+    run = open_run(physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")
+    seen: list[str] = []
+    try:
+        while (ended := run_next_step(run)) is not None:
+            assert ended.outcome == "ok", ended.message
+            if ended.step.kind == "up":
+                seen = hosts.on("h1", "ss", "-Hltn").splitlines()
+    finally:
+        close_run(run)
+    _check_records(run)
+    _check_listeners(seen, hosts.addresses["h1"])
+    for name in hosts.names:
+        assert left_on(hosts, name) == [], name
+        assert (hosts.folder / name / "var-tmp/density-study-study/README").exists()
+    _check_no_secret(hosts, run)
+
+
+def _check_records(run: Run) -> None:
+    records = closed_records(run.records)
+    assert [m.state for m in records.values()] == ["complete"] * 2
+    for name, manifest in records.items():
+        assert manifest.isolation == "host"
+        hosts = {monitor.host for monitor in manifest.monitors}
+        assert hosts == {"m1", "h1", "h2", "h3"} == {offset.host for offset in manifest.clock}
+        assert all(abs(offset.before_s) < 1.0 for offset in manifest.clock)  # one kernel's clock
+        for monitor in manifest.monitors:
+            assert len((run.records / name / monitor.file).read_text().splitlines()) > 3, monitor
+        assert set(manifest.disclosure["machines"]) == hosts
+        assert "<configuration>" in manifest.disclosure["files"]["nodes/w1/hdfs-site.xml"]["text"]
+    (dfsio,) = (m for m in records.values() if m.setting_id.startswith("testdfsio"))
+    assert dfsio.cold is not None and dfsio.cold.physical_read_bytes is not None
+    logs = run.site(next(iter(run.plan.builds))).root / "logs"
+    assert (logs / "w3" / "datanode.log").stat().st_size > 0
+    assert list((run.records).glob("testdfsio*/raw/io/*")) or list(run.records.glob("*/raw/io/*"))
+
+
+def _check_listeners(lines: list[str], address: str) -> None:
+    """Daemons listen on their host's own address; sshd is the host's, ShuffleHandler is disclosed."""
+    listening = {line.split()[3] for line in lines}
+    wild = {one for one in listening if one.startswith(("0.0.0.0:", "*:", "[::]:"))}
+    assert f"{address}:21000" in listening
+    assert {one.rpartition(":")[2] for one in wild} == {"22", "21007"}
+
+
+def _check_no_secret(hosts: Hosts, run: Run) -> None:
+    """Neither key nor password is in what the study wrote, here or on the hosts."""
+    key = hosts.identity.read_text().splitlines()[1]
+    for wanted in (key, SECRET, str(hosts.identity)):
+        places = [run.root.parent, *(hosts.folder / name / "var-tmp" for name in hosts.names)]
+        argv = ["grep", "--recursive", "--fixed-strings", "--files-with-matches", wanted]
+        found = subprocess.run(
+            [*argv, *map(str, places)], capture_output=True, text=True, check=False
+        )
+        assert found.stdout == "", wanted
+
+
+@pytest.mark.usefixtures("controller")
+def test_a_regionserver_then_a_whole_host_die_and_the_study_goes_on(
+    hosts: Hosts, tmp_path: Path
+) -> None:
+    run = open_run(physical_spec(hosts, DYING, tmp_path / "spec.yaml"), tmp_path / "runs")
+    outcomes: list[StepOutcome] = []
+    builds = list(dict.fromkeys(step.build for step in run.plan.steps))
+    try:
+        while (step := next_step(run)) is not None:
+            victim = None
+            if step.kind == "trial" and not any(o.step.build == step.build and o.step.kind == "trial"
+                                                for o in outcomes):  # fmt: skip
+                victim = _kill_regionserver if step.build == builds[0] else _power_off
+            outcomes.append(_ended(run, hosts, victim))
+        with pytest.raises(TearDownError, match="host h3"):
+            close_run(run)
+    finally:
+        hosts.boot("h3")
+        close_channels()
+        run.journal.write("run-ended", outcome="failed", message="")
+        reap(tmp_path / "runs")
+    _check_what_died(run, builds)
+    for name in hosts.names:
+        assert left_on(hosts, name) == [], name
+
+
+def _check_what_died(run: Run, builds: list[str]) -> None:
+    records = closed_records(run.records)
+    told = {step.trial: (step.build, records[str(step.trial)]) for step in run.plan.trials}
+    first = [m for build, m in told.values() if build == builds[0]]
+    second = [m for build, m in told.values() if build == builds[1]]
+    assert [m.state for m in first] == ["failed", "incomplete"]
+    assert "regionserver-1 on w1 died" in first[0].reasons[0]
+    assert "no longer what was built" in first[1].reasons[0]
+    assert [m.state for m in second] == ["incomplete", "incomplete"]
+    assert "host 'h3'" in second[0].reasons[0]
+
+
+def _ended(run: Run, hosts: Hosts, victim: Any) -> StepOutcome:
+    """The next step; `victim` dies when its trial is running."""
+    import threading
+    import time
+
+    def strike() -> None:
+        began = len(_lines(run))
+        while not any(e.get("state") == "running" for e in _lines(run)[began:]):
+            time.sleep(0.2)
+        time.sleep(2)
+        victim(hosts)
+
+    thread = threading.Thread(target=strike, daemon=True)
+    if victim:
+        thread.start()
+    ended = run_next_step(run)
+    assert ended is not None
+    return ended
+
+
+def _lines(run: Run) -> list[dict[str, Any]]:
+    return list(Journal(run.root / "journal.jsonl").read())
+
+
+def _kill_regionserver(hosts: Hosts) -> None:
+    hosts.on("h1", "pkill", "-9", "-f", "HRegionServer")
+
+
+def _power_off(hosts: Hosts) -> None:
+    hosts.kill("h3")
