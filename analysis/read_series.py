@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from analysis import tables
@@ -22,6 +23,8 @@ from analysis.tables import Table
 
 MOST_NUMBERS = 150_000
 """In all series of a summary: about 1 MB of the report."""
+MOST_POINTS = 400
+"""In one series: what a panel of some hundred pixels can show."""
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
 MAIN_SERIES = ("operations", "transferred")
@@ -35,7 +38,7 @@ def trial_series(
     """The drill-down of each of `trials` that has one, in their order.
 
     Seconds are averaged over the least step of STEPS_S with which all series together hold at most
-    `most_numbers` numbers.
+    `most_numbers` numbers, and none more than MOST_POINTS points.
     """
     step_s = _step_s(run_root, most_numbers)
     cpu = _by_trial(_binned(run_root, tables.TRIAL_CPU_SERIES, step_s, ["host", "scope"], _CPU))
@@ -131,11 +134,25 @@ def _dataset(run_root: Path, table: Table) -> ds.Dataset | None:
 
 
 def _step_s(run_root: Path, most_numbers: int) -> int:
-    numbers = 0
+    numbers, longest_s = 0, 0
     for table, width in ((tables.TRIAL_CPU_SERIES, len(_CPU)), (tables.TRIAL_RATE_SERIES, 1)):
         dataset = _dataset(run_root, table)
         numbers += dataset.count_rows() * width if dataset else 0
-    return next((step for step in STEPS_S if numbers / step <= most_numbers), STEPS_S[-1])
+        longest_s = max(longest_s, _span_s(dataset) if dataset else 0)
+    return next(
+        (s for s in STEPS_S if numbers / s <= most_numbers and longest_s / s <= MOST_POINTS),
+        STEPS_S[-1],
+    )
+
+
+def _span_s(dataset: ds.Dataset) -> int:
+    """From the earliest second of any trial to the latest of any."""
+    first_s, last_s = 0, 0
+    for batch in dataset.to_batches(columns=["second"]):
+        if batch.num_rows:
+            ends = pc.min_max(batch.column("second")).as_py()
+            first_s, last_s = min(first_s, ends["min"]), max(last_s, ends["max"])
+    return last_s - first_s + 1
 
 
 def _binned(

@@ -76,6 +76,16 @@ def test_a_series_is_the_mean_over_the_least_step_that_fits(
             assert dict(zip(cpu.at_s, cpu.user, strict=True)) == pytest.approx(wanted, abs=0.006)
 
 
+def test_a_long_trial_is_averaged_even_when_it_is_alone(tmp_path: Path) -> None:
+    rows = [
+        {"trial": "t", "name": "operations", "unit": "ops/s", "second": second, "rate": 1.0}
+        for second in range(-10, 790)
+    ]
+    write_rows(tmp_path, tables.TRIAL_RATE_SERIES, rows)
+    (only,) = trial_series(tmp_path, ["t"])
+    assert (only.step_s, len(only.rates[0].rate)) == (2, 400)
+
+
 def test_what_a_scope_does_not_tell_is_left_out_and_a_gap_stays_one(run: Path) -> None:
     first, _ = trial_series(run, TRIALS)
     host, node = first.cpu
