@@ -82,6 +82,13 @@ class YesNo(StrEnum):
     no = "no"
 
 
+class Format(StrEnum):
+    html = "html"
+    markdown = "markdown"
+    csv = "csv"
+    json = "json"
+
+
 @app.command(
     epilog="""Examples:
 
@@ -176,6 +183,14 @@ def _print_report(root: Path) -> None:
     out.print(f"numbers  {summary}", markup=False, soft_wrap=True)
 
 
+def _print_format(root: Path, form: Format) -> None:
+    """The summary alone on standard output, byte for byte, so that it can be piped."""
+    from analysis.report.__main__ import load
+    from analysis.report.formats import FORMATS
+
+    sys.stdout.write(FORMATS[form](load(root / "report" / "summary.json")))
+
+
 @app.command(epilog="Example:  `study plan workloads/studies/quickstart.yaml --set blocks=5`")
 def plan(
     spec: Spec,
@@ -231,8 +246,14 @@ def report(
     browse: Annotated[
         YesNo, typer.Option("--open", help="Whether to show the report in a browser.")
     ] = YesNo.no,
+    form: Annotated[
+        Format, typer.Option("--format", help="html writes the page; others go to standard output.")
+    ] = Format.html,
 ) -> None:
-    """Analyse a run again from its records, without a cluster, and write its report."""
+    """Analyse a run again from its records, without a cluster, and write its report.
+
+    CSV has a row for each number of each setting; JSON is summary.json.
+    """
     from dags.status import find_run
 
     found = find_run(run, runs)
@@ -240,7 +261,10 @@ def report(
         from jobs.pipeline import analyse
 
         analyse(found.root)
-    _print_report(found.root)
+    if form is Format.html:
+        _print_report(found.root)
+    else:
+        _print_format(found.root, form)
     if browse is YesNo.yes:
         typer.launch(str(found.root / "report" / "index.html"))
 

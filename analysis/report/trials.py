@@ -13,7 +13,8 @@ MAIN_RATES = ("throughput", "throughput_map_phase")
 
 @dataclass(frozen=True)
 class TrialRow:
-    """What the template shows of a trial. Texts carry units; `sort_*` are what JavaScript sorts by."""
+    """What the template shows of a trial. Texts carry units; `sort_*` are what JavaScript sorts by,
+    `course` is the place of its series in the summary."""
 
     trial: TrialSummary
     density: str
@@ -23,16 +24,29 @@ class TrialRow:
     rate: str
     sort_rate: float
     reasons: str
+    course: int | None
+    density_in_words: str
 
 
 def rows(summary: Summary, names: Names) -> tuple[TrialRow, ...]:
     """In the order the trials really ran."""
     labels = {entry.setting: entry.label for entry in summary.settings}
     ordered = sorted(summary.trials, key=lambda trial: trial.order)
-    return tuple(_row(trial, names, labels) for trial in ordered)
+    courses = {series.trial: place for place, series in enumerate(summary.series)}
+    return tuple(_row(trial, names, labels, courses.get(trial.trial)) for trial in ordered)
 
 
-def _row(trial: TrialSummary, names: Names, labels: dict[str, str]) -> TrialRow:
+def courses(summary: Summary, names: Names) -> tuple[tuple[int, str], ...]:
+    """(place in the summary's series, words) of every trial whose course is known, in their order."""
+    found = [row for row in rows(summary, names) if row.course is not None]
+    return tuple(
+        (row.course or 0, f"{row.trial.order}: {row.label}, {row.density_in_words}, {row.medium}, "
+         f"block {row.trial.block} ({row.trial.verdict})")
+        for row in found
+    )  # fmt: skip
+
+
+def _row(trial: TrialSummary, names: Names, labels: dict[str, str], course: int | None) -> TrialRow:
     rate = next((one for one in trial.metrics if one.name in MAIN_RATES), None)
     value = rate.value if rate else None
     return TrialRow(
@@ -44,6 +58,8 @@ def _row(trial: TrialSummary, names: Names, labels: dict[str, str]) -> TrialRow:
         rate=quantity(value, rate.unit) if rate else "none",
         sort_rate=-1.0 if value is None else value,
         reasons="; ".join(trial.reasons),
+        course=course,
+        density_in_words=names.density_in_words(trial.vms_per_host),
     )
 
 

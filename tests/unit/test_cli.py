@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from analysis.report.formats import FORMATS
 from cluster.errors import BringUpError, InputError
 from cluster.host import Disk, Host
 from cluster.journal import Journal
 from dags import cli
 from dags.home import project_root
+from tests.summary_factory import one_block
 from workloads import run as runs
 from workloads.study import Study
 
@@ -117,6 +119,22 @@ def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None
         owner.wait()
     assert f"{run.id}: interrupted" in study("status")
     assert "study reap" in study("status")
+
+
+@pytest.mark.parametrize("form", ["markdown", "csv", "json"])
+def test_a_report_in_another_format_is_all_of_standard_output(
+    spec: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    run = runs.open_run(spec, owner_pid=os.getpid())
+
+    def analysed(root: Path) -> None:
+        (root / "report").mkdir()
+        (root / "report" / "summary.json").write_text(one_block().model_dump_json())
+
+    monkeypatch.setattr("jobs.pipeline.analyse", analysed)
+    result = CliRunner().invoke(cli.app, ["report", str(run.root), "--format", form])
+    assert result.exit_code == 0
+    assert result.stdout_bytes.decode() == FORMATS[form](one_block())
 
 
 def test_no_run_is_bad_input(spec: Path) -> None:

@@ -1,0 +1,124 @@
+"""The summary in other shapes than the page: CSV, Markdown and JSON, as `study report --format` prints them.
+
+Names and labels are the study's author's. In CSV a cell that a spreadsheet would take for a formula
+gets an apostrophe before it; in Markdown every sign with a meaning is escaped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from analysis.report.notes import notes
+from analysis.report.quantity import interval, ratio
+from analysis.report.table import summary_header, summary_rows
+from analysis.report.trials import counts
+from analysis.report.validity import reasons
+from analysis.summary import Metric, SettingSummary, Summary
+
+CSV_COLUMNS = (
+    *("study", "run", "topology", "vms_per_host", "regionservers_per_node", "medium"),
+    *("setting", "workload", "label", "metric", "operation", "latency_kind", "percentile"),
+    *("scope", "unit", "value", "low", "high", "n", "points"),
+)
+_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
+
+
+def as_csv(summary: Summary) -> str:
+    """A row for each number of each setting; `points` are the builds' values, semicolons between."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
+    writer.writerow(CSV_COLUMNS)
+    for setting in summary.settings:
+        for metric in setting.metrics:
+            points = ";".join(map(repr, metric.points))
+            writer.writerow([*map(_cell, _csv_row(summary, setting, metric)), points])
+    return out.getvalue()
+
+
+def _csv_row(summary: Summary, setting: SettingSummary, metric: Metric) -> tuple[object, ...]:
+    return (
+        summary.study,
+        summary.run,
+        setting.topology,
+        setting.vms_per_host,
+        setting.regionservers_per_node,
+        setting.medium,
+        setting.setting,
+        setting.workload,
+        setting.label,
+        metric.name,
+        metric.operation,
+        metric.latency_kind,
+        metric.percentile,
+        metric.scope,
+        metric.unit,
+        metric.value,
+        metric.low,
+        metric.high,
+        metric.n,
+    )
+
+
+def _cell(value: object) -> object:
+    """Numbers as they are, null as nothing, text so that no spreadsheet computes it."""
+    if isinstance(value, str) and _FORMULA.match(value):
+        return f"'{value}"
+    return "" if value is None else value
+
+
+def as_markdown(summary: Summary) -> str:
+    """The answer, what to know before believing it, the settings, the findings, what is not valid."""
+    return "\n".join(_markdown(summary)) + "\n"
+
+
+def _markdown(summary: Summary) -> Iterator[str]:
+    yield f"# {_escaped(summary.study)}, run {_escaped(summary.run)}\n"
+    yield f"**{_escaped(summary.answer)}**\n"
+    if summary.question:
+        yield f"Asked: {_escaped(summary.question)}\n"
+    yield from (f"- {_escaped(note)}" for note in notes(summary))
+    yield "\n## Settings\n"
+    yield from _table(summary_header(summary), summary_rows(summary))
+    yield "\n## Findings\n"
+    header = ("Finding", "Verdict", "Effect", "Interval", "Builds an arm", "Why")
+    yield from _table(header, list(_findings(summary)))
+    yield f"\n## Trials\n\n{_escaped(counts(summary))}\n"
+    why = reasons(summary)
+    if why.rows:
+        yield from _table([column.header for column in why.columns], why.rows)
+
+
+def _findings(summary: Summary) -> Iterator[tuple[str, ...]]:
+    for finding in summary.findings:
+        builds = ", ".join(map(str, finding.n)) or "none"
+        ends = interval(finding.low, finding.high, "") or "none"
+        effect = ratio(finding.effect)
+        yield finding.statement, finding.verdict, effect, ends, builds, finding.why
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(map(_escaped, header))} |"
+    yield f"|{'---|' * len(header)}"
+    for row in rows:
+        yield f"| {' | '.join(map(_escaped, row))} |"
+
+
+def _escaped(text: str) -> str:
+    """One line that Markdown, and HTML inside it, takes for words."""
+    return _MEANING.sub(r"\\\1", " ".join(text.split()))
+
+
+def as_json(summary: Summary) -> str:
+    """summary.json as it lies beside the report."""
+    return summary.model_dump_json(indent=2) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Summary], str]] = {
+    "markdown": as_markdown,
+    "csv": as_csv,
+    "json": as_json,
+}
