@@ -2,18 +2,20 @@
 
 `one_block()`: what the quickstart leaves: 2 densities x 6 settings, 1 block, processes for VMs.
 `eight_blocks()`: 3 densities x 2 media x 6 settings, 8 blocks, VMs, intervals, decided findings.
-`python -m tests.summary_factory one|eight` prints one as summary.json.
+`talk()`: what all six charts of the talk need: readers, threads and sizes varied; 5 blocks.
+`python -m tests.summary_factory one|eight|talk` prints one as summary.json.
 """
 
 from __future__ import annotations
 
 import math
 import random
+import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 from analysis.summary import (
     BuildSummary,
@@ -25,36 +27,12 @@ from analysis.summary import (
     TrialSummary,
     VerdictName,
 )
+from tests.metric_factory import SHAPES, USD_PER_HOUR, Arm, Shape, unit
+from tests.series_factory import trial_series
 
-Workload = Literal["testdfsio", "ycsb"]
 UNSEEN: VerdictName = "unknown"
 
 
-@dataclass(frozen=True)
-class Shape:
-    """A setting and the numbers it would give on one worker a host, on flash."""
-
-    id: str
-    workload: Workload
-    label: str
-    rate: float  # MiB/s over the map phase, or ops/s
-    growth: float  # factor a further VM adds
-    hdd: float  # rate on hdd over rate on flash
-    used: float  # percent of the host's cores
-    latency_ms: tuple[tuple[str, float, float], ...] = ()  # operation, p50, p99
-
-
-SHAPES = (
-    Shape("testdfsio-write-n6", "testdfsio", "TestDFSIO write", 182.0, 1.04, 0.71, 46.0),
-    Shape("testdfsio-read-n6", "testdfsio", "TestDFSIO sequential read", 655.0, 1.07, 0.62, 52.0),
-    Shape("testdfsio-random-n6", "testdfsio", "TestDFSIO random read", 418.0, 1.1, 0.21, 58.0),
-    Shape("ycsb-load-r100000-t8", "ycsb", "YCSB data load", 7420.0, 1.05, 0.93, 55.0,
-          (("INSERT", 0.84, 6.9),)),
-    Shape("ycsb-read45-insert55-r100000-t8", "ycsb", "YCSB 45/55 read-insert", 8310.0, 1.12, 0.48, 61.0,
-          (("INSERT", 0.71, 5.2), ("READ", 0.52, 11.8))),
-    Shape("ycsb-scan95-insert5-r100000-t8", "ycsb", "YCSB 95/5 short scan", 1240.0, 1.21, 0.29, 49.0,
-          (("INSERT", 0.93, 8.4), ("SCAN", 4.6, 31.5))),
-)  # fmt: skip
 PHASES_S = {
     "render": 0.4,
     "namenode": 4.1,
@@ -66,20 +44,9 @@ PHASES_S = {
 }
 
 
-@dataclass(frozen=True)
-class _Arm:
-    density: int
-    medium: str
-    isolation: str
-
-    @property
-    def name(self) -> str:
-        return f"v{self.density}-{self.medium}"
-
-
 def one_block(study: str = "quickstart") -> Summary:
     """The quickstart's: every interval null, every finding `no claim`, one trial of each kind of trouble."""
-    arms = tuple(_Arm(density, "flash", "process") for density in (1, 2))
+    arms = tuple(Arm(density, "flash", "process") for density in (1, 2))
     summary = _summary(study, arms, blocks=1, provider="local")
     return summary.model_copy(
         update={
@@ -99,7 +66,7 @@ def one_block(study: str = "quickstart") -> Summary:
 def eight_blocks(study: str = "density-flash-hdd") -> Summary:
     """3 densities x 2 media x 8 blocks on VMs: intervals everywhere, 288 trials."""
     media = ("flash", "hdd")
-    arms = tuple(_Arm(density, medium, "vm") for density in (0, 2, 4) for medium in media)
+    arms = tuple(Arm(density, medium, "vm") for density in (0, 2, 4) for medium in media)
     summary = _summary(study, arms, blocks=8, provider="libvirt")
     findings = (
         *_findings(summary, "v0-flash", "v2-flash", "2 VMs over the bare host, flash"),
@@ -115,14 +82,38 @@ def eight_blocks(study: str = "density-flash-hdd") -> Summary:
     )
 
 
-def _summary(study: str, arms: tuple[_Arm, ...], blocks: int, provider: str) -> Summary:
+def talk(study: str = "talk-2013") -> Summary:
+    """Readers, threads and sizes varied on 2 densities x 2 media: what the talk's charts compare."""
+    read, load, mixed, scan = (SHAPES[at] for at in (2, 3, 4, 5))
+    reads = [
+        replace(read, id=f"testdfsio-random-n{n}", label=f"{read.label}, {n} files", rate=9.0 * n)
+        for n in (6, 24, 72)
+    ]
+    runs = [
+        replace(one, id=re.sub(r"r\d+-t\d+", f"r{records}-t{threads}", one.id), rate=one.rate * factor,
+                label=f"{one.label}, {records:,} records, {threads} threads")
+        for one in (load, mixed, scan)
+        for records in ((100_000, 300_000) if one is mixed else (100_000,))
+        for threads, factor in ((8, 1.0), (32, 1.7))
+    ]  # fmt: skip
+    arms = tuple(Arm(density, medium, "vm") for density in (0, 4) for medium in ("flash", "hdd"))
+    return _summary(study, arms, blocks=5, provider="libvirt", shapes=(*reads, *runs))
+
+
+def _summary(
+    study: str,
+    arms: tuple[Arm, ...],
+    blocks: int,
+    provider: str,
+    shapes: tuple[Shape, ...] = SHAPES,
+) -> Summary:
     dice = random.Random(20130226)
     units = {
-        (arm, shape.id): [_unit(arm, shape, dice) for _ in range(blocks)]
+        (arm, shape.id): [unit(arm, shape, dice) for _ in range(blocks)]
         for arm in arms
-        for shape in SHAPES
+        for shape in shapes
     }
-    trials = tuple(_trials(arms, blocks, units))
+    trials = tuple(_trials(arms, blocks, units, shapes))
     return Summary(
         study=study,
         run="20261120T201530Z",
@@ -135,13 +126,14 @@ def _summary(study: str, arms: tuple[_Arm, ...], blocks: int, provider: str) -> 
         answer="Nothing is claimed.",
         warnings=(),
         settings=tuple(
-            _setting(arm, shape, units[arm, shape.id]) for arm in arms for shape in SHAPES
+            _setting(arm, shape, units[arm, shape.id]) for arm in arms for shape in shapes
         ),
         findings=(),
         trials=trials,
         builds=tuple(_builds(arms, blocks, dice)),
         time=_time(trials),
         disclosure=_disclosure(arms),
+        series=tuple(trial_series(one) for one in trials if one.block == 1 and one.metrics),
     )
 
 
@@ -157,70 +149,7 @@ def _time(trials: tuple[TrialSummary, ...]) -> TimeSummary:
     )
 
 
-def _unit(arm: _Arm, shape: Shape, dice: random.Random) -> list[Metric]:
-    """One trial's metrics."""
-    steps = max(arm.density - 1, 0)
-    noise = math.exp(dice.gauss(0.0, 0.04))
-    medium = shape.hdd if arm.medium == "hdd" else 1.0
-    rate = shape.rate * shape.growth**steps * medium * noise
-    used = min(shape.used * (1 + 0.16 * steps) * medium**0.3 * noise, 93.0)
-    return [*_rates(shape, rate), *_latencies(shape, steps, medium, noise), *_cpu(arm, used, dice)]
-
-
-def _rates(shape: Shape, rate: float) -> Iterator[Metric]:
-    if shape.workload == "ycsb":
-        yield Metric(name="throughput", value=rate, unit="ops/s")
-        return
-    yield Metric(name="throughput_per_stream", value=rate / 4.6, unit="MiB/s")
-    yield Metric(name="throughput_map_phase", value=rate, unit="MiB/s")
-    yield Metric(name="throughput_job", value=rate * 0.38, unit="MiB/s")
-    yield Metric(name="concurrent_maps", value=6.0, unit="count")
-
-
-def _latencies(shape: Shape, steps: int, medium: float, noise: float) -> Iterator[Metric]:
-    for operation, p50, p99 in shape.latency_ms:
-        slower = (1 + 0.09 * steps) / medium**0.8 / noise
-        for percentile, at_ms in ((50.0, p50), (95.0, p99 * 0.45), (99.0, p99), (99.9, p99 * 2.7)):
-            too_few = operation == "INSERT" and "scan" in shape.id and percentile == 99.9
-            yield Metric(
-                name="latency",
-                value=None if too_few else at_ms * slower,
-                unit="ms",
-                operation=operation,
-                latency_kind="closed-loop",
-                percentile=percentile,
-            )
-
-
-def _cpu(arm: _Arm, used: float, dice: random.Random) -> Iterator[Metric]:
-    iowait = (7.0 if arm.medium == "hdd" else 1.2) * math.exp(dice.gauss(0.0, 0.2))
-    steal = 1.4 if arm.isolation == "vm" and arm.density else 0.0
-    parts = {
-        "used": used,
-        "user": used * 0.68,
-        "system": used * 0.29,
-        "iowait": iowait,
-        "steal": steal,
-    }
-    for kind, value in {**parts, "idle": 100 - used - iowait - steal}.items():
-        yield _percent(f"cpu_{kind}", value, "host:here")
-    for node in range(max(arm.density, 1)):
-        yield _percent("cpu_used", used * 0.6 / max(arm.density, 1), f"node:worker-{node + 1}")
-    yield _percent("cpu_used", used * 0.6, "cluster")
-    yield _percent("cpu_used", used * 0.31, "client")
-    yield _percent("cpu_user", used * 0.28, "client")
-    if arm.isolation == "process":
-        yield _percent("cpu_used", used * 0.68, "host-less-client:here")
-        yield _percent("cpu_used", 0.06, "monitor")
-    yield Metric(name="disk_read", value=used * 3.1, unit="MiB/s", scope="host:here")
-    yield Metric(name="disk_write", value=used * 1.2, unit="MiB/s", scope="host:here")
-
-
-def _percent(name: str, value: float, scope: str) -> Metric:
-    return Metric(name=name, value=value, unit="percent", scope=scope)
-
-
-def _setting(arm: _Arm, shape: Shape, units: list[list[Metric]]) -> SettingSummary:
+def _setting(arm: Arm, shape: Shape, units: list[list[Metric]]) -> SettingSummary:
     return SettingSummary(
         topology=arm.name,
         vms_per_host=arm.density,
@@ -231,6 +160,8 @@ def _setting(arm: _Arm, shape: Shape, units: list[list[Metric]]) -> SettingSumma
         label=shape.label,
         n_builds=len(units),
         metrics=tuple(_pooled(list(same)) for same in zip(*units, strict=True)),
+        usd_per_hour=USD_PER_HOUR if arm.isolation == "vm" else None,
+        **shape.knobs,
     )
 
 
@@ -246,20 +177,23 @@ def _pooled(same: list[Metric]) -> Metric:
 
 
 def _trials(
-    arms: tuple[_Arm, ...], blocks: int, units: dict[tuple[_Arm, str], list[list[Metric]]]
+    arms: tuple[Arm, ...],
+    blocks: int,
+    units: dict[tuple[Arm, str], list[list[Metric]]],
+    shapes: tuple[Shape, ...],
 ) -> Iterator[TrialSummary]:
     order = 0
     for block in range(1, blocks + 1):
         for arm in arms:
-            for shape in SHAPES:
+            for shape in shapes:
                 yield _trial(order, block, arm, shape, tuple(units[arm, shape.id][block - 1]))
                 order += 1
-        yield _failed(order, block, arms[-1])
+        yield _failed(order, block, arms[-1], shapes[1])
         order += 1
 
 
 def _trial(
-    order: int, block: int, arm: _Arm, shape: Shape, metrics: tuple[Metric, ...]
+    order: int, block: int, arm: Arm, shape: Shape, metrics: tuple[Metric, ...]
 ) -> TrialSummary:
     verdict: VerdictName = UNSEEN if order % 37 == 5 else "valid"
     reasons = ("clock offset of host here was not measured after the run",)
@@ -281,18 +215,18 @@ def _trial(
     )
 
 
-def _failed(order: int, block: int, arm: _Arm) -> TrialSummary:
+def _failed(order: int, block: int, arm: Arm, shape: Shape) -> TrialSummary:
     reasons = (
         "TestDFSIO exited 254: java.io.IOException: Could not obtain block BP-1:blk_1073741829",
         "monitor samples cover 71 % of the window, under 95 %",
     )
-    trial = _trial(order, block, arm, SHAPES[1], ())
+    trial = _trial(order, block, arm, shape, ())
     return trial.model_copy(
         update={"state": "failed", "verdict": "invalid", "reasons": reasons, "measure_s": None}
     )
 
 
-def _builds(arms: tuple[_Arm, ...], blocks: int, dice: random.Random) -> Iterator[BuildSummary]:
+def _builds(arms: tuple[Arm, ...], blocks: int, dice: random.Random) -> Iterator[BuildSummary]:
     for block in range(1, blocks + 1):
         for arm in arms:
             stretch = (1 + 0.12 * arm.density) * math.exp(dice.gauss(0.0, 0.08))
@@ -331,7 +265,7 @@ def _rate(summary: Summary, topology: str, setting: str) -> Metric:
     raise LookupError(f"no setting {setting} on {topology}")
 
 
-def _disclosure(arms: tuple[_Arm, ...]) -> dict[str, Any]:
+def _disclosure(arms: tuple[Arm, ...]) -> dict[str, Any]:
     xml = "<configuration>\n  <property>\n    <name>dfs.replication</name>\n    <value>1</value>\n"
     return {
         "versions": {
@@ -350,7 +284,11 @@ def _disclosure(arms: tuple[_Arm, ...]) -> dict[str, Any]:
     }
 
 
-FACTORIES: dict[str, Callable[[], Summary]] = {"one": one_block, "eight": eight_blocks}
+FACTORIES: dict[str, Callable[[], Summary]] = {
+    "one": one_block,
+    "eight": eight_blocks,
+    "talk": talk,
+}
 
 if __name__ == "__main__":
     sys.stdout.write(FACTORIES[sys.argv[1]]().model_dump_json(indent=1))

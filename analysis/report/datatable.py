@@ -26,6 +26,7 @@ def observation_table(
             Column("Each build", numeric=True),
         ),
         rows=tuple(_row(one, names, what(one.metric)) for one in seen),
+        of=tuple(one.of for one in seen),
     )
 
 

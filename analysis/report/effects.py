@@ -108,7 +108,7 @@ def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
     ends = [1.0, *(end for f in findings for end in (f.effect, f.low, f.high) if end is not None)]
     low, high = min(ends), max(ends)
     room = 0.06 * (high - low) or 0.1
-    return low - room, high + 3 * room  # on the right stand the numbers themselves
+    return low - room, high + 5 * room  # on the right stand the numbers themselves
 
 
 def _effect_row(at: int, finding: Finding, shared: Collection[str]) -> Row:
@@ -238,17 +238,26 @@ def _overview_rows(summary: Summary, names: Names) -> Iterator[Row]:
             yield {**row, "tip": said}
 
 
+def shared_why(summary: Summary) -> str:
+    """Why, where all findings have their verdict for one reason; else empty."""
+    whys = {finding.why for finding in summary.findings}
+    return whys.pop() if len(whys) == 1 and len(summary.findings) > 1 else ""
+
+
 def findings_table(summary: Summary) -> DataTable:
-    """Every finding: what is claimed, its verdict, effect, interval, units an arm and why."""
+    """Every finding: what is claimed, its verdict, effect, interval, units an arm; and why, unless
+    `shared_why` says it for all."""
+    shared = bool(shared_why(summary))
     columns = (
         Column("Finding"),
         Column("Verdict"),
         Column("Effect", numeric=True),
         Column("Interval", numeric=True),
         Column("Builds an arm", numeric=True),
-        Column("Why"),
+        *(() if shared else (Column("Why"),)),
     )
-    return DataTable(columns, tuple(_finding_cells(finding) for finding in summary.findings))
+    rows = tuple(_finding_cells(finding)[: len(columns)] for finding in summary.findings)
+    return DataTable(columns, rows, claims=tuple(finding.verdict for finding in summary.findings))
 
 
 def _finding_cells(finding: Finding) -> tuple[str, ...]:

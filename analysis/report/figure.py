@@ -10,13 +10,13 @@ from typing import Any, Literal
 import altair
 import vl_convert
 
-from analysis.report.observations import Row
+from analysis.report.observations import Of, Row
 from analysis.report.palette import Style, config
 
 DATA = "rows"
 """The name of the one data set of every panel: what a page's `view.data("rows")` returns."""
 STATIC_WIDTH_PX = 320
-Layout = Literal["one", "threes", "fours"]
+Layout = Literal["one", "twos", "threes", "fours"]
 """How many panels stand abreast where the window is wide; fewer where it is not."""
 _ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 """The panel is one picture with one description: Vega's hundred small ones only fill the page."""
@@ -64,8 +64,13 @@ class Column:
 
 @dataclass(frozen=True)
 class DataTable:
+    """`of`: for each row the setting, density and medium it is of, and `claims` its
+    finding's verdict: what the page's filters choose by."""
+
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
+    of: tuple[Of, ...] = ()
+    claims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

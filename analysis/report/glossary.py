@@ -67,6 +67,20 @@ TERMS: tuple[tuple[str, str], ...] = (
         "the hypervisor are not use.",
     ),
     (
+        "variation by second",
+        "Steadiness: the standard deviation of a rate's seconds over their mean (coefficient of "
+        "variation), in percent, between the first and the last second in which something was done. "
+        "Lower is steadier.",
+    ),
+    (
+        "price-performance",
+        "A setting's main rate over the price of all hosts of its topology, in USD an hour.",
+    ),
+    (
+        "bring-up",
+        "Seconds from nothing to a cluster that is proved ready, by phase; phases may overlap.",
+    ),
+    (
         "interval",
         "Where the value would plausibly lie if all builds were made again. Absent with too few "
         "builds.",

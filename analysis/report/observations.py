@@ -15,6 +15,8 @@ from analysis.summary import Metric, SettingSummary, Summary
 
 Row = dict[str, Any]
 """One datum of a chart: plain JSON values."""
+Of = tuple[str, str, str]
+"""Setting, vms_per_host and medium: what the page's filters choose by."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,10 @@ class Observation:
     ref: str
     setting: SettingSummary
     metric: Metric
+
+    @property
+    def of(self) -> Of:
+        return self.setting.setting, str(self.setting.vms_per_host), self.setting.medium
 
 
 def observations(summary: Summary, names: Collection[str]) -> Iterator[Observation]:
@@ -105,7 +111,8 @@ def _emulated(value: object) -> Iterator[str]:
 def unit_rows(seen: Observation, shared: Row) -> Iterator[Row]:
     """One row a unit (`part` "unit"), in block order."""
     for index, value in enumerate(seen.metric.points):
-        yield {**shared, "part": "unit", "ref": f"{seen.ref}/points/{index}", "value": value}
+        ref = f"{seen.ref}/points/{index}"
+        yield {**shared, "part": "unit", "ref": ref, "value": value, "of": list(seen.of)}
 
 
 def value_row(seen: Observation, shared: Row) -> Row | None:
@@ -113,7 +120,7 @@ def value_row(seen: Observation, shared: Row) -> Row | None:
     metric = seen.metric
     if metric.value is None:
         return None
-    row = {**shared, "part": "value", "ref": seen.ref, "value": metric.value}
+    row = {**shared, "part": "value", "ref": seen.ref, "value": metric.value, "of": list(seen.of)}
     if metric.low is not None and metric.high is not None:
         row |= {"low": metric.low, "high": metric.high}
     return row

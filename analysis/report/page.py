@@ -7,12 +7,14 @@ that the page's own copy of Vega draws again over them, with tooltips.
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import os
 import re
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -21,18 +23,35 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.report import cpu, effects, latency, seconds, throughput, trials
+from analysis.report import (
+    cpu,
+    effects,
+    inside,
+    latency,
+    seconds,
+    steadiness,
+    throughput,
+    trials,
+    validity,
+)
+from analysis.report.choices import choices
 from analysis.report.datatable import other_table
 from analysis.report.disclosure import entries
 from analysis.report.figure import DATA, Figure, vega_bundle
 from analysis.report.glossary import TERMS
+from analysis.report.matrix import matrix
 from analysis.report.notes import badges, notes
 from analysis.report.observations import Names, names
-from analysis.report.palette import config
-from analysis.report.quantity import duration
+from analysis.report.palette import CPU, config
+from analysis.report.quantity import duration, ratio
+from analysis.report.talk import talk_charts
 from analysis.summary import Summary
 
 _HERE = Path(__file__).parent
+SCRIPTS = ("inside.js", "filters.js", "report.js")
+"""Ours, in the order they run; Vega's bundle goes before them."""
+LONG_JSON = 300_000
+"""Characters from which on JSON is packed, so that a long study's page stays small."""
 
 
 def write(summary: Summary, path: Path) -> None:
@@ -58,11 +77,13 @@ def render(summary: Summary) -> str:
     called = names(summary)
     sections = list(_sections(summary, called))
     answer = next(effects.figures(summary, called), None)
-    every = [*([answer] if answer else []), *(one for _, _, figures in sections for one in figures)]
-    scripts = (
-        _script_text(vega_bundle()),
-        _script_text((_HERE / "static/report.js").read_text("utf-8")),
-    )
+    talk = talk_charts(summary, called)
+    every = [
+        *([answer] if answer else []),
+        *(chart.figure for chart in talk if chart.figure),
+        *(one for _, _, figures in sections for one in figures),
+    ]
+    scripts = (_script_text(vega_bundle()), *map(_script, SCRIPTS))
     return _environment().get_template("page.html.j2").render(
         summary=summary,
         names=called,
@@ -72,8 +93,17 @@ def render(summary: Summary) -> str:
         facts=_facts(summary),
         answer=answer,
         sections=sections,
+        talk=talk,
+        matrix=matrix(summary, called),
+        has_intervals=any(m.low is not None for one in summary.settings for m in one.metrics),
+        choices=choices(summary, called),
+        validity=validity.reasons(summary),
+        courses=trials.courses(summary, called),
+        symbols=inside.symbols(),
+        cpu_kinds=CPU,
         others=other_table(summary, called),
         findings=effects.findings_table(summary),
+        why=effects.shared_why(summary),
         trials=trials.rows(summary, called),
         trial_counts=trials.counts(summary),
         disclosure=entries(summary.disclosure),
@@ -81,8 +111,10 @@ def render(summary: Summary) -> str:
         css=Markup((_HERE / "static/report.css").read_text("utf-8")),
         scripts=scripts,
         policy=_policy(scripts),
-        summary_json=_json(summary_values(summary)),
-        charts_json=_json(_charts(every)),
+        data=[
+            embedded("summary", summary_values(summary)),
+            embedded("charts-data", _charts(every)),
+        ],
     )  # fmt: skip
 
 
@@ -97,6 +129,7 @@ def _sections(summary: Summary, called: Names) -> Iterator[tuple[str, str, list[
         ("throughput", "Throughput", throughput),
         ("latency", "Latency", latency),
         ("cpu", "CPU", cpu),
+        ("steadiness", "Steadiness and price", steadiness),
     ):
         figures = list(module.figures(summary, called))
         if figures:
@@ -111,7 +144,15 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
         ("Blocks", f"{summary.blocks}, seed {summary.seed}"),
         ("Trials", trials.counts(summary)),
         ("Measuring", measuring),
+        *_monitor_cost(summary),
     ]
+
+
+def _monitor_cost(summary: Summary) -> Iterator[tuple[str, str]]:
+    cost = summary.monitor_cost
+    if cost is not None:
+        ends = f" ({ratio(cost.low)} to {ratio(cost.high)})" if cost.low is not None else ""
+        yield "Rate with monitors over without", f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"
 
 
 def _created(created: str) -> str:
@@ -124,7 +165,24 @@ def _created(created: str) -> str:
 
 def _charts(figures: list[Figure]) -> dict[str, Any]:
     specs = {panel.id: panel.spec for one in figures for panel in one.panels}
-    return {"data": DATA, "config": config(), "specs": specs}
+    return {"data": DATA, "config": config(), "specs": specs, "shapes": inside.shapes()}
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """JSON inside the page: as it is, or where it is long (`encoding` "gzip") packed, as base64."""
+
+    id: str
+    text: Markup
+    encoding: str
+
+
+def embedded(id_: str, value: object) -> Embedded:
+    text = _json(value)
+    if len(text) <= LONG_JSON:
+        return Embedded(id_, text, "none")
+    packed = gzip.compress(text.encode(), mtime=0)  # the same page for the same summary
+    return Embedded(id_, Markup(base64.b64encode(packed).decode()), "gzip")
 
 
 def _json(value: object) -> Markup:
@@ -135,13 +193,17 @@ def _json(value: object) -> Markup:
     return Markup(text)
 
 
+def _script(name: str) -> Markup:
+    return _script_text((_HERE / "static" / name).read_text("utf-8"))
+
+
 def _script_text(source: str) -> Markup:
     """JavaScript for an inline element. `</script` inside a string literal means the same as `<\\/script`."""
     return Markup(source.replace("</script", "<\\/script"))
 
 
 def _policy(scripts: tuple[Markup, ...]) -> str:
-    """Only our two scripts may run, and nothing may be loaded. Vega compiles its expressions: eval."""
+    """Only these scripts may run, and nothing may be loaded. Vega compiles its expressions: eval."""
     hashes = (hashlib.sha256(str(text).encode()).digest() for text in scripts)
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -14,7 +15,7 @@ from typing import Any
 import altair
 import pytest
 
-from analysis.report import figure
+from analysis.report import figure, page
 from analysis.report.__main__ import main
 from analysis.report.page import render, write
 from analysis.summary import Metric, Summary
@@ -28,6 +29,8 @@ DRAWN_NAMES = {
     "throughput_per_stream",
     "throughput_job",
     "cpu_used",
+    "throughput_cv",
+    "price_performance",
 }
 HOST_KINDS = {"cpu_user", "cpu_system", "cpu_iowait", "cpu_steal", "cpu_idle"}
 
@@ -86,9 +89,14 @@ def html(name: str) -> str:
 
 
 def embedded(text: str, element: str) -> Any:
-    found = re.search(rf'<script type="application/json" id="{element}">(.*?)</script>', text, re.S)
+    found = re.search(
+        rf'<script type="application/json" id="{element}" data-encoding="(\w+)">(.*?)</script>',
+        text,
+        re.S,
+    )
     assert found
-    return json.loads(found[1])
+    packed = found[1] == "gzip"
+    return json.loads(gzip.decompress(base64.b64decode(found[2])) if packed else found[2])
 
 
 def resolve(document: Any, pointer: str) -> Any:
@@ -129,8 +137,7 @@ def test_names_that_mean_harm_stay_text() -> None:
     assert [attributes.get("id") for _, attributes, _ in elements.having("script")] == [
         "summary",
         "charts-data",
-        None,
-        None,
+        *(None,) * 4,
     ]
     assert not elements.having("img")
     assert elements.of("h1") == [summary.answer]
@@ -140,11 +147,15 @@ def test_names_that_mean_harm_stay_text() -> None:
 
 
 @WORDS_ONLY
-def test_json_in_the_page_holds_no_markup() -> None:
-    text = render(hostile())
-    for element in ("summary", "charts-data"):
-        start = text.index(f'id="{element}">') + len(f'id="{element}">')
-        assert not set("<>&") & set(text[start : text.index("</script>", start)])
+@pytest.mark.parametrize(("long", "encoding"), [(10**9, "none"), (1000, "gzip")])
+def test_json_in_the_page_holds_no_markup(
+    monkeypatch: pytest.MonkeyPatch, long: int, encoding: str
+) -> None:
+    monkeypatch.setattr(page, "LONG_JSON", long)
+    scripts = Elements(render(hostile())).having("script", type="application/json")
+    assert [one[1]["data-encoding"] for one in scripts] == [encoding] * 2
+    for _, _, text in scripts:
+        assert not set("<>&") & set("".join(text))
 
 
 @pytest.mark.parametrize("name", FACTORIES)
@@ -171,7 +182,7 @@ def test_the_policy_allows_just_the_scripts_that_are_there() -> None:
         if attributes.get("http-equiv") == "Content-Security-Policy"
     )
     scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
-    assert len(scripts) == 2
+    assert len(scripts) == 4
     for script in scripts:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
@@ -236,7 +247,7 @@ def _has_a_chart(metric: Metric) -> bool:
 def test_numbers_in_tables_carry_their_units(name: str) -> None:
     number = re.compile(
         r"^(none|not computed|not finished|n = [\d, ]+|×[\d.,]+( to ×[\d.,]+)?"
-        r"|[-\d.,]+( to [-\d.,]+|, [-\d.,]+)*\xa0(MiB/s|ops/s|ms|s|%|maps)"
+        r"|[-\d.,]+( to [-\d.,]+|, [-\d.,]+)*\xa0(MiB/s|ops/s|ms|s|%|maps)( per USD/h)?"
         r"|\d+\xa0(h|min) \d+\xa0(min|s))$"
     )
     for _, attributes, text in Elements(html(name)).having("td", **{"class": "num"}):
@@ -247,11 +258,11 @@ def test_numbers_in_tables_carry_their_units(name: str) -> None:
 def test_every_chart_speaks_and_has_its_numbers_in_a_table() -> None:
     elements = Elements(html("one"))
     charts = [attributes for _, attributes, _ in elements.all if "data-chart" in attributes]
-    assert len(charts) == len({chart["data-chart"] for chart in charts}) == 32
+    assert len(charts) == len({chart["data-chart"] for chart in charts}) == 40
     assert all(len(chart["aria-label"] or "") > 30 for chart in charts)
     assert all(re.search(r"height: \d+px", chart["style"] or "") for chart in charts)
     figures, tables = elements.having("figure"), elements.having("details", **{"class": "data"})
-    assert len(figures) == len(tables) == 8
+    assert len(figures) == len(tables) == 10
     labels = " ".join(str(chart["aria-label"]) for chart in charts)
     assert "2 workers per host, flash: 1,519\xa0ops/s" in labels
 
@@ -259,7 +270,7 @@ def test_every_chart_speaks_and_has_its_numbers_in_a_table() -> None:
 def test_charts_are_there_before_any_script_runs() -> None:
     text = html("one")
     charts = re.findall(r'data-chart="[^"]+".*?>(<svg.*?</svg>)</div>', text, re.S)
-    assert len(charts) == 32
+    assert len(charts) == 40
     assert all('class="mark-' in chart and "<path" in chart for chart in charts)
 
 
@@ -299,7 +310,7 @@ def test_arms_that_only_stand_in_are_marked_at_every_figure() -> None:
     )
     text = render(summary)
     badges = Elements(text).of("span", **{"class": "badge"})
-    assert badges.count("isolation: process") == badges.count("flash: emulated") == 8
+    assert badges.count("isolation: process") == badges.count("flash: emulated") == 12
     assert "flash (emulated)" in text
     assert not Elements(html("eight")).of("span", **{"class": "badge"})
 
@@ -307,7 +318,7 @@ def test_arms_that_only_stand_in_are_marked_at_every_figure() -> None:
 def test_trials_that_failed_stay_in_the_table_with_their_reasons() -> None:
     summary = one_block()
     table = html("one").split('id="trial-table"')[1].split("</table>")[0]
-    assert table.count("<tr data-workload") == len(summary.trials) == 13
+    assert table.count("<tr data-setting") == len(summary.trials) == 13
     assert table.count('data-verdict="invalid"') == table.count('data-verdict="unknown"') == 1
     for trial in summary.trials:
         assert "; ".join(trial.reasons) in table

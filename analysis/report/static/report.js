@@ -1,4 +1,4 @@
-// Draws every chart over its pre-rendered picture, and makes the table of trials sort and filter.
+// Draws every chart over its pre-rendered picture, and makes the table of trials sort.
 // What happened is told in attributes that a test reads: <html data-charts data-errors>, and
 // data-state and data-marks of each chart. Views are kept in window.reportViews, by chart.
 "use strict";
@@ -13,28 +13,48 @@
   const marks = (chart) =>
     [...chart.querySelectorAll(".role-mark *")].filter((mark) => mark.__data__?.datum?.ref).length;
 
-  async function draw(chart, { config, specs }) {
-    const spec = specs[chart.dataset.chart];
+  // JSON that the page carries, unpacked where it was packed for its length.
+  async function embedded(id) {
+    const { textContent, dataset } = document.getElementById(id);
+    if (dataset.encoding === "none") return JSON.parse(textContent);
+    const bytes = Uint8Array.from(atob(textContent), (sign) => sign.charCodeAt(0));
+    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(dataset.encoding));
+    return JSON.parse(await new Response(unpacked).text());
+  }
+
+  async function draw(chart, spec, config) {
     const options = { renderer: "svg", actions: false, config, tooltip: { theme: "report" } };
-    const { view } = await vegaEmbed(chart, spec, options);
+    // Vega would replace the chart's description and role by its own.
+    const description = chart.getAttribute("aria-label");
+    const { view } = await vegaEmbed(chart, { ...spec, description }, options);
+    chart.setAttribute("role", "img");
     window.reportViews[chart.dataset.chart] = view;
     chart.dataset.marks = String(marks(chart));
     chart.dataset.state = "drawn";
   }
 
+  async function drawOrTell(chart, spec, config) {
+    try {
+      await draw(chart, spec, config);
+    } catch (error) {
+      chart.dataset.state = "failed";
+      count();
+      console.error(chart.dataset.chart, error);
+    }
+    await new Promise((resume) => setTimeout(resume));
+  }
+
   // One at a time, with a breath between: the page answers to scrolling and keys meanwhile.
   async function drawAll() {
-    const charts = JSON.parse(document.getElementById("charts-data").textContent);
-    for (const chart of document.querySelectorAll("[data-chart]")) {
-      try {
-        await draw(chart, charts);
-      } catch (error) {
-        chart.dataset.state = "failed";
-        count();
-        console.error(chart.dataset.chart, error);
-      }
-      await new Promise((resume) => setTimeout(resume));
+    const charts = await embedded("charts-data");
+    const filters = pageFilters(charts);
+    if (filters.active()) await filters.apply(); // a reloaded page keeps its selects
+    for (const chart of document.querySelectorAll('[data-state="static"]')) {
+      await drawOrTell(chart, charts.specs[chart.dataset.chart], charts.config);
+      if (filters.active()) await filters.chart(chart.dataset.chart);
     }
+    const drawInside = (chart, spec) => drawOrTell(chart, spec, charts.config);
+    await drillDown(await embedded("summary"), charts, drawInside);
     root.dataset.charts = "drawn";
   }
 
@@ -42,6 +62,7 @@
     const body = table.tBodies[0];
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
+      if (!head.dataset.sort) return;
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = head.textContent;
@@ -64,27 +85,7 @@
     return (a, b) => a.cells[column].textContent.localeCompare(b.cells[column].textContent);
   }
 
-  function filterable(table) {
-    const selects = ["workload", "verdict"].map((name) => document.getElementById(`filter-${name}`));
-    const shown = document.getElementById("filter-count");
-    const apply = () => {
-      const [workload, verdict] = selects.map((select) => select.value);
-      let visible = 0;
-      for (const row of table.tBodies[0].rows) {
-        const fits = (!workload || row.dataset.workload === workload)
-          && (!verdict || row.dataset.verdict === verdict);
-        row.hidden = !fits;
-        visible += Number(fits);
-      }
-      shown.value = `${visible} of ${table.tBodies[0].rows.length} trials`;
-    };
-    selects.forEach((select) => select.addEventListener("change", apply));
-    document.querySelector(".filters").hidden = false;
-    apply(); // a reloaded page keeps its selects
-  }
-
-  const table = document.getElementById("trial-table");
-  sortable(table);
-  filterable(table);
+  sortable(document.getElementById("trial-table"));
+  window.reportData = embedded;
   drawAll();
 })();

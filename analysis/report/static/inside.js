@@ -1,0 +1,174 @@
+// Inside a trial: fills the shapes of analysis/report/inside.py with the numbers of the trial chosen.
+// Every row keeps `ref`, its place in summary.json.
+"use strict";
+window.drillDown = (summary, charts, draw) => {
+  const PARTS = ["user", "system", "iowait", "steal", "idle"];
+  const SCOPES = { "host": "whole machine", "node": "its own processes", "client": "client", "monitor": "monitors" };
+  const RATES = {
+    operations: "operations that succeeded", transferred: "TestDFSIO, all maps",
+    disk_read: "read by the disks", disk_write: "written by the disks",
+  };
+  const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+  const said = (value, unit) => (value == null ? "not known" : `${digits.format(value)}\u00a0${unit}`);
+  const element = (tag, attributes = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+
+  function cpuChart(one, ref, step) {
+    const rows = PARTS.flatMap((kind, stack) => (one[kind] ?? []).map((value, place) => ({
+      ref: `${ref}/${kind}/${place}`, at: one.at_s[place], end: one.at_s[place] + step, kind, stack, value,
+      tip: `second ${one.at_s[place]}, ${kind}: ${said(value, "%")}`,
+    }))).filter((row) => row.value != null);
+    const known = PARTS.filter((part) => one[part]);
+    const [kind, name] = one.scope.split(":");
+    return {
+      shape: "cpu", rows, title: name ?? kind, subtitle: `CPU, ${SCOPES[kind] ?? one.scope}`,
+      head: ["Second", ...known],
+      body: one.at_s.map((at, place) => [at, ...known.map((part) => said(one[part][place], "%"))]),
+    };
+  }
+
+  function rateChart(names, title, rates, ref, step) {
+    const chosen = rates.map((rate, place) => [rate, place]).filter(([rate]) => names.includes(rate.name));
+    if (!chosen.length) return null;
+    const rows = chosen.flatMap(([rate, at]) => rate.at_s.flatMap((second, place) => {
+      const row = {
+        ref: `${ref}/${at}/rate/${place}`, at: second + step / 2, series: rate.name, value: rate.rate[place],
+        tip: `second ${second}, ${RATES[rate.name]}: ${said(rate.rate[place], rate.unit)}`,
+      };
+      const next = rate.at_s[place + 1];  // a gap stays one: the line is broken there
+      const gap = next > second + step ? [{ at: second + step, series: rate.name, value: null }] : [];
+      return [row, ...gap];
+    }));
+    const seconds = [...new Set(chosen.flatMap(([rate]) => rate.at_s))].sort((a, b) => a - b);
+    const cell = (rate, second) => said(rate.rate[rate.at_s.indexOf(second)], rate.unit);
+    return {
+      shape: "rate", rows, title, unit: chosen[0][0].unit,
+      subtitle: chosen.map(([rate]) => RATES[rate.name]).join(", "),
+      series: chosen.map(([rate]) => [RATES[rate.name], rate.name]),
+      head: ["Second", ...chosen.map(([rate]) => RATES[rate.name])],
+      body: seconds.map((second) => [second, ...chosen.map(([rate]) => cell(rate, second))]),
+    };
+  }
+
+  function latencyChart(curves, ref) {
+    if (!curves.length) return null;
+    const name = (curve) => `${curve.operation}, ${curve.latency_kind}`;
+    const rows = curves.flatMap((curve, at) => curve.percentile.map((percentile, place) => ({
+      ref: `${ref}/${at}/ms/${place}`, percentile, part: 100 / (100 - percentile), series: String(at),
+      value: curve.ms[place], tip: `${name(curve)}: ${percentile} % within ${said(curve.ms[place], "ms")}`,
+    }))).filter((row) => row.value > 0);
+    const all = [...new Set(curves.flatMap((curve) => curve.percentile))].sort((a, b) => a - b);
+    return {
+      shape: "latency", rows, title: "Latency by percentile", subtitle: "of merged histograms",
+      series: curves.map((curve, at) => [name(curve), String(at)]),
+      head: ["Percentile", ...curves.map(name)],
+      body: all.map((one) => [`${one} %`, ...curves.map((c) => said(c.ms[c.percentile.indexOf(one)], "ms"))]),
+    };
+  }
+
+  function chartsOf(place) {
+    const one = summary.series[place];
+    const ref = `/series/${place}`;
+    const rates = one.rates ?? [];
+    return [
+      rateChart(["operations"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
+      rateChart(["transferred"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
+      rateChart(["disk_read", "disk_write"], "Disks by second", rates, `${ref}/rates`, one.step_s),
+      latencyChart(one.latency ?? [], `${ref}/latency`),
+      ...(one.cpu ?? []).map((cpu, at) => [cpu, at]).sort(([a], [b]) => a.scope.localeCompare(b.scope))
+        .sort(([a], [b]) => Number(b.scope.startsWith("host:")) - Number(a.scope.startsWith("host:")))
+        .map(([cpu, at]) => cpuChart(cpu, `${ref}/cpu/${at}`, one.step_s)),
+    ].filter((chart) => chart?.rows.length);
+  }
+
+  // The workload's window on this chart: seconds 0 to measure_s, and where the warm-up ended.
+  function windowRows(trial) {
+    const rows = [{ at: 0, said: "" }];  // the axis says that 0 is the start
+    if (trial.warm_up_s) rows.push({ at: trial.warm_up_s, said: "warm-up ends" });
+    if (trial.measure_s != null) rows.push({ at: trial.measure_s, said: "end" });
+    return rows;
+  }
+
+  function spec(chart, trial) {
+    const made = structuredClone(charts.shapes[chart.shape]);
+    made.datasets[charts.data] = chart.rows;
+    if ("window" in made.datasets) made.datasets.window = windowRows(trial);
+    if (chart.unit) made.layer.forEach((layer) => {
+      if (layer.encoding?.y?.axis) layer.encoding.y.axis.title = chart.unit;
+    });
+    return made;
+  }
+
+  function table(chart) {
+    const head = element("tr", {}, ...chart.head.map((text, place) =>
+      element("th", { scope: "col", class: place ? "num" : "" }, text)));
+    const rows = chart.body.map((cells) => element("tr", {}, ...cells.map((text, place) =>
+      element(place ? "td" : "th", place ? { class: "num" } : { scope: "row" }, String(text)))));
+    const caption = element("caption", {}, `${chart.title}, ${chart.subtitle}, numbers`);
+    return element("table", {}, caption, element("thead", {}, head), element("tbody", {}, ...rows));
+  }
+
+  function panel(chart, id, trial) {
+    const values = chart.rows.map((row) => row.value).filter((value) => value != null);
+    const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => digits.format(value));
+    const label = `${chart.title}, ${chart.subtitle}, trial ${trial.trial}: ${values.length} values from `
+      + `${low} to ${high}. The numbers are in the table that follows.`;
+    const legend = (chart.series ?? []).map(([words, key]) =>
+      element("li", {}, symbol(chart.shape, key), ` ${words}`));
+    const height = charts.shapes[chart.shape].height;
+    const box = element("div", {
+      class: "chart", role: "img", "data-chart": id, "data-state": "empty", "aria-label": label,
+      style: `height: ${height}px`,
+    });
+    const title = element("h4", {}, chart.title, element("span", {}, chart.subtitle));
+    const numbers = element("details", { class: "data" }, element("summary", {}, "Numbers"),
+      element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `${chart.title}, numbers` },
+        table(chart)));
+    return element("div", { class: "panel" }, title, element("ul", { class: "legend" }, ...legend), box, numbers);
+  }
+
+  // The legend's symbol is a copy of one that the page holds, drawn by its own template.
+  function symbol(shape, key) {
+    return document.getElementById(`symbol-${shape}-${key}`)?.firstElementChild.cloneNode(true) ?? "";
+  }
+
+  async function show(place) {
+    const room = document.getElementById("inside-charts");
+    const trial = summary.trials.find((one) => one.trial === summary.series[place].trial);
+    const found = chartsOf(place);
+    for (const name of Object.keys(window.reportViews).filter((name) => name.startsWith("inside-"))) {
+      window.reportViews[name].finalize();
+      delete window.reportViews[name];
+    }
+    room.dataset.trial = trial.trial;
+    room.dataset.state = "drawing";
+    room.replaceChildren(...found.map((chart, at) => panel(chart, `inside-${at}`, trial)));
+    const boxes = [...room.querySelectorAll("[data-chart]")];
+    for (const [at, chart] of found.entries()) {
+      if (room.dataset.trial !== trial.trial || !boxes[at].isConnected) return;  // another was chosen meanwhile
+      await draw(boxes[at], spec(chart, trial));
+    }
+    const facts = document.getElementById("inside-facts");
+    const step = summary.series[place].step_s;
+    facts.value = `${trial.verdict}, ${trial.state}; a point is ${step === 1 ? "a second" : `the mean of ${step} seconds`}.`;
+    room.dataset.state = "drawn";
+  }
+
+  const chooser = document.getElementById("inside-trial");
+  if (!chooser) return Promise.resolve();
+  chooser.addEventListener("change", () => show(Number(chooser.value)));
+  document.getElementById("trial-table").addEventListener("click", (event) => {
+    const button = event.target.closest("[data-inside]");
+    if (!button) return;
+    chooser.value = button.dataset.inside;
+    show(Number(chooser.value));
+    document.getElementById("inside").scrollIntoView();
+    chooser.focus({ preventScroll: true });
+  });
+  document.querySelectorAll("[data-inside], #inside form").forEach((one) => { one.hidden = false; });
+  return show(Number(chooser.value));
+};
