@@ -233,7 +233,7 @@ def _setting(
 def _knobs(setting: Setting) -> dict[str, Any]:
     """What the fields of a SettingSummary call the setting's own knobs."""
     if isinstance(setting, DfsioSetting):
-        return {"mode": setting.mode, "files": setting.files}
+        return {"mode": setting.mode, "files": setting.files, "readers": setting.readers}
     return {
         "mode": setting.mix,
         "records": setting.records,

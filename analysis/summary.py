@@ -114,7 +114,10 @@ class SettingSummary(_Frozen):
     n_builds: int
     metrics: tuple[Metric, ...]
     mode: str | None = Field(None, description="TestDFSIO's mode, or YCSB's mix")
-    files: int | None = Field(None, description="TestDFSIO: files, so readers asked for")
+    files: int | None = Field(None, description="TestDFSIO: files, each read by one map")
+    readers: int | None = Field(
+        None, description="TestDFSIO: maps let run at once; null: as many as fit"
+    )
     records: int | None = Field(None, description="YCSB: records loaded")
     threads: int | None = Field(None, description="YCSB: threads of a client")
     target_ops_s: float | None = Field(None, description="YCSB: rate asked for; null is none")

@@ -125,6 +125,15 @@ def test_every_hosts_clock_is_recorded_before_and_after(tmp_path: Path, ahead_s:
         assert "within" in clock.method
 
 
+def test_without_monitors_the_clocks_are_known_all_the_same(tmp_path: Path) -> None:
+    """A trial that shows what the others cost: its clients' times are still held to the controller's."""
+    watched, monitor = watch(tmp_path, 1.0)
+    monitors = Monitors(watched._bench, PERIOD_S, {})
+    monitors.start()
+    assert monitors.stop(time.time()) == () and monitor.seen_s == []
+    assert [clock.before_s for clock in monitors.clock] == pytest.approx([1.0] * 3, abs=0.02)
+
+
 @pytest.mark.parametrize("ahead_s", (30.0, -30.0))
 def test_it_waits_for_samples_that_cover_the_window_by_the_controllers_clock(
     tmp_path: Path, ahead_s: float
