@@ -88,7 +88,11 @@ def _steps_table(plan: Plan) -> Table:
 
 
 def _what(step: Step) -> str:
-    return step.setting.id if step.setting else {"up": "bring up", "down": "tear down"}[step.kind]
+    if step.setting is None:
+        return {"up": "bring up", "down": "tear down"}[step.kind]
+    monitors = "with" if step.monitored else "without"
+    pair = f", cost pair {step.cost_pair}, {monitors} monitors" if step.cost_pair else ""
+    return step.setting.id + pair
 
 
 def _topologies_table(plan: Plan) -> Table:

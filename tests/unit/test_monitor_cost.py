@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.monitor_cost import monitor_cost, sentence
+from dags.display import _what as what
 from tests.drafts import plan
 from workloads.plan import Plan, Step
 
@@ -59,6 +60,15 @@ def test_every_trial_has_a_name_of_its_own() -> None:
     names = [step.trial for step in planned(7).trials]
     assert len(set(names)) == len(names)
     assert sum("-cost" in (name or "") for name in names) == 14
+
+
+def test_the_plan_says_which_trial_is_which() -> None:
+    words = {what(step) for step in parts(planned(1))}
+    setting = "ycsb-read45-insert55-r100000-t8"
+    assert words == {
+        f"{setting}, cost pair 1, with monitors",
+        f"{setting}, cost pair 1, without monitors",
+    }
 
 
 def tables(rates: dict[int, tuple[float | None, float | None]]) -> tuple[Any, Any, Any]:
