@@ -61,6 +61,7 @@ def _common(blueprint: Blueprint) -> dict[str, str]:
         "hbase.zookeeper.quorum": master.address,
         "hbase.zookeeper.property.clientPort": str(ports.port(master, "zookeeper.client")),
         "hbase.wal.provider": blueprint.wal_provider,
+        "hbase.wal.storage.policy": "NONE",  # HDFS's own, which follows the medium
         "hbase.regionserver.region.split.policy": SPLIT_POLICY,
         "dfs.replication": str(blueprint.topology.replication),
     }
@@ -90,5 +91,6 @@ def _regionserver(node: Node) -> dict[str, str]:
         "hbase.regionserver.info.bindAddress": node.address,
         "hfile.block.cache.size": str(BLOCK_CACHE_FRACTION),
         "hbase.regionserver.global.memstore.size": str(MEMSTORE_FRACTION),
-        "hbase.regionserver.msginterval": "1000",
+        # The master gives no region to a server before its first report, one interval after it came.
+        "hbase.regionserver.msginterval": "250",
     }

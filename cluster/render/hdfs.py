@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from cluster.host import Medium
 from cluster.render.blueprint import Blueprint
 from cluster.topology import Node
+
+RACK_FAULT_TOLERANT = (
+    "org.apache.hadoop.hdfs.server.blockmanagement.BlockPlacementPolicyRackFaultTolerant"
+)
+"""A rack is a host: replicas go to as many hosts as there are, before two go to one."""
+STORAGE: dict[Medium, tuple[str, str]] = {"flash": ("SSD", "ALL_SSD"), "hdd": ("DISK", "HOT")}
+"""A medium's storage type, and the policy that places blocks there."""
 
 
 def hdfs_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
@@ -29,10 +37,14 @@ def _common(blueprint: Blueprint) -> dict[str, str]:
 
 
 def _namenode(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    topology = blueprint.topology
+    spread = len({worker.host for worker in topology.workers}) > 1
     return {
+        **({"dfs.block.replicator.classname": RACK_FAULT_TOLERANT} if spread else {}),
+        "dfs.storage.default.policy": STORAGE[topology.medium][1],
         "dfs.namenode.name.dir": f"file://{blueprint.data(node)}/namenode",
         # Out of safe mode means: every DataNode is there. HBase waits for that.
-        "dfs.namenode.safemode.min.datanodes": str(len(blueprint.topology.workers)),
+        "dfs.namenode.safemode.min.datanodes": str(len(topology.workers)),
         "dfs.namenode.safemode.extension": "0",
         "dfs.namenode.datanode.registration.ip-hostname-check": "false",
     }
@@ -40,8 +52,9 @@ def _namenode(blueprint: Blueprint, node: Node) -> dict[str, str]:
 
 def _datanode(blueprint: Blueprint, node: Node) -> dict[str, str]:
     ports = blueprint.ports
+    kind = STORAGE[blueprint.topology.medium][0]
     return {
-        "dfs.datanode.data.dir": f"file://{blueprint.data(node)}/datanode",
+        "dfs.datanode.data.dir": f"[{kind}]file://{blueprint.data(node)}/datanode",
         "dfs.datanode.address": ports.address(node, "datanode.data"),
         "dfs.datanode.ipc.address": ports.address(node, "datanode.ipc"),
         "dfs.datanode.http.address": ports.address(node, "datanode.http"),

@@ -14,11 +14,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import binding, harness, quickstart, report_page, setup_time
+from tests.bench import binding, bringup, harness, quickstart, report_page, setup_time
 from tests.bench.measurement import Bench, Measurement
 
 BENCHES: Mapping[str, Bench] = {
     "setup": setup_time.bench,
+    "bringup": bringup.bench,
     "quickstart": quickstart.bench,
     "report": report_page.bench,
     "binding": binding.bench,
@@ -29,7 +30,9 @@ BENCHES: Mapping[str, Bench] = {
 def main(
     only: Annotated[
         list[str] | None,
-        typer.Argument(help="setup, quickstart, report, binding, harness; all if left out"),
+        typer.Argument(
+            help="setup, bringup, quickstart, report, binding, harness; all if left out"
+        ),
     ] = None,
     repeats: Annotated[int, typer.Option(help="runs of each; the median is reported")] = 3,
     output: Annotated[Path, typer.Option(help="where the JSON goes")] = Path("bench.json"),

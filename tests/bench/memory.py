@@ -34,7 +34,7 @@ def run_with_peak(argv: list[str], cwd: Path, env: dict[str, str]) -> tuple[floa
 
 def _sample(root: int, peak: list[float], ended: threading.Event) -> None:
     while not ended.wait(PERIOD_S):
-        peak[0] = max(peak[0], sum(_pss_mib(pid) for pid in _ours(root)))
+        peak[0] = max(peak[0], sum(pss_mib(pid) for pid in _ours(root)))
 
 
 def _ours(root: int) -> set[int]:
@@ -67,7 +67,7 @@ def _is_marked(pid: int) -> bool:
         return False
 
 
-def _pss_mib(pid: int) -> float:
+def pss_mib(pid: int) -> float:
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except (FileNotFoundError, ProcessLookupError, PermissionError):

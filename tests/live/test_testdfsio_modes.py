@@ -52,7 +52,7 @@ def setting(mode: Any, **knobs: Any) -> DfsioSetting:
     return DfsioSetting(mode=mode, **{**fixed, **knobs})
 
 
-ZIPPED = {"compression": "gzip", "storage_policy": "HOT"}
+ZIPPED = {"compression": "gzip", "storage_policy": "ALL_SSD"}
 CODED = {"erasure_coding": "XOR-2-1-1024k"}
 SETTINGS = {
     "write": setting("write"),

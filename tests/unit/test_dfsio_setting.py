@@ -156,16 +156,16 @@ def test_erasure_coding_needs_a_datanode_a_unit() -> None:
     assert "to 9 DataNodes" in refused({"erasure_coding": "RS-6-3-1024k"})
 
 
-@pytest.mark.parametrize("policy", ("COLD", "ALL_SSD", "LAZY_PERSIST", "PROVIDED"))
+@pytest.mark.parametrize("policy", ("COLD", "HOT", "LAZY_PERSIST", "PROVIDED"))
 def test_a_policy_hdfs_would_not_keep_is_refused(policy: str) -> None:
     assert f"storage policy {policy} wants" in refused({"storage_policy": policy})
-    assert planned({"storage_policy": "HOT"}).trials
+    assert planned({"storage_policy": "ALL_SSD"}).trials  # the hosts' disks are flash
 
 
 def test_the_second_replica_of_a_policy_counts_too() -> None:
     two = {"factors.vms_per_host": [2], "stack.replication": 2}
-    assert planned({"storage_policy": "WARM"}).trials
-    assert "ARCHIVE and DISK" in refused({"storage_policy": "WARM"}, **two)
+    assert planned({"storage_policy": "ONE_SSD"}).trials
+    assert "DISK and SSD" in refused({"storage_policy": "ONE_SSD"}, **two)
 
 
 def need_mib(*entries: dict[str, Any], **overrides: object) -> int:

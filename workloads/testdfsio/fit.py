@@ -6,11 +6,10 @@ from collections.abc import Iterable
 
 from cluster.errors import InputError
 from cluster.memory import CONTAINER_MIB
+from cluster.render.hdfs import STORAGE
 from cluster.topology import Topology
 from workloads.testdfsio.setting import DfsioSetting, units_of
 
-OFFERED = "DISK"
-"""The storage type of every DataNode's directory: none is rendered with another."""
 _WANTED: dict[str, tuple[str, str]] = {
     "HOT": ("DISK", "DISK"),
     "WARM": ("DISK", "ARCHIVE"),
@@ -69,10 +68,12 @@ def _require_storage(setting: DfsioSetting, topology: Topology) -> None:
         return
     first, others = _WANTED[setting.storage_policy]
     wanted = {first} if topology.replication == 1 else {first, others}
-    if wanted != {OFFERED}:
+    offered, default = STORAGE[topology.medium]
+    if wanted != {offered}:
         raise InputError(
             f"storage policy {setting.storage_policy} wants {' and '.join(sorted(wanted))}; the "
-            f"DataNodes offer {OFFERED} alone, where HDFS would put the blocks without a word.",
+            f"DataNodes of {topology.name} offer {offered} alone, where HDFS would put the blocks "
+            "without a word.",
             "workloads, key testdfsio.storage_policy",
-            "choose HOT; compare disks by factors.medium.",
+            f"leave it out, or choose {default}; compare disks by factors.medium.",
         )

@@ -1,0 +1,140 @@
+"""Bring-up of three workers against the raw floor, and what the thirteen idle JVMs take.
+
+The floor is the same rendered files and command lines, started at once by a shell loop and ready by
+the same test; both are measured in turns in one run, on directories made beforehand for the floor.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cluster.bringup import bring_up
+from cluster.cluster import Endpoints, Site
+from cluster.command import Command
+from cluster.journal import Journal
+from cluster.marks import MARK, NODE, marked
+from cluster.ports import allocate_ports
+from cluster.provider import provider_of
+from cluster.readiness import services
+from cluster.render.blueprint import Blueprint
+from cluster.render.daemons import Daemon
+from cluster.render.rendered import Rendered, owner, render
+from cluster.stacks import Stacks, ensure_stacks
+from cluster.teardown import tear_down
+from cluster.topology import Topology
+from cluster.watch import POLL_S
+from tests.bench.measurement import Measurement, at_most, printed
+from tests.bench.memory import pss_mib
+from tests.live.builds import open_build, topology
+
+WORKERS = 3
+JVMS = 13
+IDLE_S = 10.0
+DEADLINE_S = 180.0
+SERVICES = ("hdfs", "yarn", "hbase")
+
+
+def bench(repeats: int) -> list[Measurement]:
+    """Ours and the floor `repeats` times each, in turns."""
+    stacks = ensure_stacks()
+    ours, floors, idle_gib = [], [], []
+    phases: dict[str, list[float]] = {name: [] for name in SERVICES}
+    for _ in range(repeats):
+        with _build() as (site, journal, layout):
+            floors.append(_raw_floor(site, journal, layout, stacks))
+        with _build() as (site, journal, layout):
+            cluster = bring_up(site, layout, stacks, journal)
+            seconds = {phase.name: phase.seconds for phase in cluster.phases}
+            idle_gib.append(_idle_gib(site))
+        ours.append(seconds["total"])
+        for name in SERVICES:
+            phases[name].append(seconds[name])
+    ratios = [mine / floor for mine, floor in zip(ours, floors, strict=True)]
+    return [
+        at_most("bring-up, 3 workers", "s", ours, 20),
+        *(printed(f"bring-up, {name} ready", "s", phases[name]) for name in SERVICES),
+        printed("bring-up, raw floor", "s", floors),
+        at_most("bring-up, times the raw floor", "", ratios, 1.2),
+        at_most("bring-up, idle memory of 13 JVMs", "GiB", idle_gib, 3e9 / 2**30),
+    ]
+
+
+@contextmanager
+def _build() -> Iterator[tuple[Site, Journal, Topology]]:
+    with tempfile.TemporaryDirectory(prefix="density-bench-") as folder:
+        site, journal = open_build(Path(folder), os.getpid())
+        try:
+            yield site, journal, topology(Path(folder), WORKERS)
+        finally:
+            tear_down(site, journal)
+
+
+def _raw_floor(site: Site, journal: Journal, layout: Topology, stacks: Stacks) -> float:
+    """Seconds from the shell's start until all is ready; files and directories are there before."""
+    rendered = _prepared(site, journal, layout, stacks)
+    script = site.root / "floor.sh"
+    script.write_text(_script(site, rendered))
+    began = time.monotonic()
+    subprocess.run(["sh", str(script)], check=True, stdin=subprocess.DEVNULL)
+    _await(layout, rendered.endpoints)
+    return time.monotonic() - began
+
+
+def _prepared(site: Site, journal: Journal, layout: Topology, stacks: Stacks) -> Rendered:
+    provider = provider_of(layout.provider)
+    ports = allocate_ports(layout)
+    places = provider.places(site, layout)
+    rendered = render(Blueprint(layout, site.mark, ports, stacks.homes, places))
+    taken = sorted(ports.by_service.values())
+    intent = {"act": "build", "build": site.root.name, "provider": layout.provider, "ports": taken}
+    journal.write("intent", mark=site.mark, **intent)
+    provider.create(site, layout, journal)
+    transport = provider.transport(site, journal)
+    for path, text in rendered.files.items():
+        transport.put(owner(path, layout), text, Path(places.conf) / path)
+    return rendered
+
+
+def _script(site: Site, rendered: Rendered) -> str:
+    """Every daemon in the background; the NameNode behind its format, in a shell of its own."""
+    lines = []
+    for daemon in rendered.daemons:
+        line = _line(site, daemon)
+        if daemon.starts_after:
+            line = f"{_line(site, rendered.prepare)} && {line}"
+        lines.append(f"( {line} ) &\n")
+    return "".join(lines)
+
+
+def _line(site: Site, daemon: Daemon) -> str:
+    command: Command = daemon.command
+    path = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
+    env = {**path, NODE: daemon.node, **command.env, MARK: site.mark}
+    given = shlex.join(["env", "-i", *(f"{k}={v}" for k, v in env.items()), *command.argv])
+    streams = f">>{shlex.quote(str(daemon.stdout))} 2>>{shlex.quote(str(daemon.stderr))}"
+    return f"cd {shlex.quote(str(command.cwd))} && {given} {streams}"
+
+
+def _await(layout: Topology, endpoints: Endpoints) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    pending = services(layout, endpoints)
+    while pending:
+        pending = [service for service in pending if not service.check().ready]
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{', '.join(s.name for s in pending)} never became ready")
+        time.sleep(POLL_S if pending else 0)
+
+
+def _idle_gib(site: Site) -> float:
+    time.sleep(IDLE_S)
+    processes = marked(site.mark)
+    if len(processes) != JVMS:
+        raise RuntimeError(f"{len(processes)} JVMs run, not {JVMS}")
+    return sum(pss_mib(process.pid) for process in processes) / 1024
