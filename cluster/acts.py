@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from cluster.disk_figures import disk_figures, read_rate
 from cluster.local import cache, directories
 from cluster.local.machine import available_memory_mib, describe_disk, describe_machine
 from cluster.local.sockets import check_free, is_taken, listener
@@ -56,6 +57,14 @@ def _probe(folder: str) -> dict[str, Any]:
     finally:
         for path in made:
             directories.remove_if_empty(path)
+
+
+def _figures(folder: str) -> dict[str, Any]:
+    return asdict(disk_figures(Path(folder)))
+
+
+def _read_rate(folder: str, block_bytes: int, seconds: float) -> dict[str, Any]:
+    return asdict(read_rate(Path(folder), block_bytes, seconds))
 
 
 def _marked(mark: str) -> list[dict[str, Any]]:
@@ -110,6 +119,7 @@ ACTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "describe": _describe,
         "describe-disk": describe_disk,
         "dirs-there": _dirs_there,
+        "disk-figures": _figures,
         "evict": cache.evict,
         "free-mib": _free_mib,
         "io-bytes": cache.io_bytes,
@@ -119,6 +129,7 @@ ACTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "make-folder": _make_folder,
         "marked": _marked,
         "probe": _probe,
+        "read-rate": _read_rate,
         "remove-dir": _remove_dir,
         "settle-writes": cache.settle_writes,
         "stop-marked": _stop_marked,

@@ -11,6 +11,7 @@ from pathlib import Path
 from cluster import atomic
 from cluster.cluster import Cluster, Site, cluster_to_json
 from cluster.disclosure import disclose
+from cluster.emulation import emulated_of
 from cluster.journal import Journal
 from cluster.phases import OnPhase, Phases
 from cluster.ports import allocate_ports
@@ -109,6 +110,7 @@ class _Build:
 
     def cluster(self, watch: Watch) -> Cluster:
         disclosure = disclose(self.blueprint, self.rendered, self.stacks, self.provider)
+        disclosure["emulated"] = emulated_of(self.site.mark, self.journal)
         return Cluster(
             site=self.site,
             topology=self.topology,

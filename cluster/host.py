@@ -2,20 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 Medium = Literal["flash", "hdd"]
 Role = Literal["master", "worker", "client"]
+VcpuPolicy = Literal["all", "pinned"]
+VmCache = Literal["none", "directsync"]
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class IoLimits:
+    """What an emulated medium is held to; None is not limited. Operations a second, MiB/s."""
+
+    read_iops: int | None = None
+    write_iops: int | None = None
+    read_mib_s: int | None = None
+    write_mib_s: int | None = None
+
+    def iotune(self) -> dict[str, int]:
+        """As libvirt's <iotune> wants it: bytes and operations a second."""
+        named = {
+            "read_iops_sec": self.read_iops,
+            "write_iops_sec": self.write_iops,
+            "read_bytes_sec": self.read_mib_s and self.read_mib_s * MIB,
+            "write_bytes_sec": self.write_mib_s and self.write_mib_s * MIB,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+    def to_json(self) -> dict[str, int]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Disk:
-    """A directory on a disk, and the medium a probe has proved (or is to prove) it to be."""
+    """A directory on a disk, and the medium a probe has proved (or is to prove) it to be.
+
+    `limits` make another medium of it; it is `emulated` then, and called so wherever it is shown.
+    """
 
     path: str
     medium: Medium
     emulated: bool = False
+    limits: IoLimits | None = None
+
+
+@dataclass(frozen=True)
+class VmHost:
+    """How a host carries guests: its libvirt, their network, and how cores and disks are dealt out.
+
+    `addresses` are the guests', IPv4, in the order they are given out; `network` is their subnet as
+    192.0.2.0/24. With `bridge` they join that bridge of the host; without, a network of the build's
+    own on which the host has `host_address`, which several hosts cannot share. `reserve_mib` stays
+    the host's; `data_gib` is how large a guest's (sparse) data disk may grow; `images` is where golden
+    images are cached.
+    """
+
+    uri: str
+    addresses: tuple[str, ...]
+    network: str
+    host_address: str | None = None
+    bridge: str | None = None
+    gateway: str | None = None
+    vcpus: VcpuPolicy = "all"
+    cache: VmCache = "none"
+    reserve_mib: int = 512
+    data_gib: int = 32
+    images: str = "/var/lib/libvirt/images/density-study"
 
 
 @dataclass(frozen=True)
@@ -41,3 +95,4 @@ class Host:
     roles: tuple[Role, ...] = ("worker",)
     usd_per_hour: float | None = None
     login: Login | None = None
+    vms: VmHost | None = None

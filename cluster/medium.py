@@ -47,7 +47,7 @@ def probe(folder: Path, seconds: float = 0.5) -> Probe:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f".probe-{os.getpid()}"
     try:
-        _fill(file)
+        fill(file)
         latencies_ms = _random_reads(file, seconds)
     except OSError as error:
         raise InputError(
@@ -61,7 +61,7 @@ def probe(folder: Path, seconds: float = 0.5) -> Probe:
     return Probe(str(folder), statistics.median(latencies_ms), len(latencies_ms))
 
 
-def _fill(file: Path) -> None:
+def fill(file: Path) -> None:
     chunk = os.urandom(1024 * 1024)
     with file.open("wb") as stream:
         for _ in range(PROBE_MIB):

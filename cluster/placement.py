@@ -88,8 +88,9 @@ def _topology(
     for host in hosts:
         if "worker" in host.roles:
             nodes += _workers(host, density, medium, densities, len(nodes) - 1)
+    emulated = any(node.disk and node.disk.emulated for node in nodes if "worker" in node.roles)
     return Topology(
-        name=f"{density.name}-{medium}",
+        name=f"{density.name}-{medium}{'-emulated' if emulated else ''}",
         provider=layout.provider,
         isolation=layout.isolation,
         medium=medium,

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 from cluster.errors import InputError
-from cluster.host import Disk, Host, Login, Medium
+from cluster.host import Disk, Host, IoLimits, Login, Medium
 from cluster.medium import Probe, probe
 from cluster.ssh.build import check_same_java, on_all
 from cluster.ssh.channel import channel
@@ -127,6 +127,10 @@ def _disk(spec: DiskSpec, host: str, machine: _Machine) -> Disk:
             f"host {host!r}, key disks",
             "give an absolute folder on the disk, or auto for the disk of the runs folder.",
         )
+    if spec.limits is not None and spec.medium != "auto":
+        # What the disk itself is does not matter, as long as it can pass its limits: see emulation.
+        limits = IoLimits(**spec.limits.model_dump())
+        return Disk(str(folder), spec.medium, emulated=True, limits=limits)
     return _judged(spec, host, folder, machine.probe(folder))
 
 

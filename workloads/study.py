@@ -38,11 +38,31 @@ class _Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class LimitsSpec(_Spec):
+    """What makes an emulated medium of a disk: operations a second, MiB a second."""
+
+    read_iops: Count | None = None
+    write_iops: Count | None = None
+    read_mib_s: Count | None = None
+    write_mib_s: Count | None = None
+
+
 class DiskSpec(_Spec):
     """A directory on a disk. `auto`: below the runs folder; medium `auto`: what the probe finds."""
 
     path: str = "auto"
     medium: Literal["auto", "flash", "hdd"] = "auto"
+    limits: LimitsSpec | None = Field(
+        None, description="emulate `medium` by these; measured before use, labelled emulated"
+    )
+
+    @model_validator(mode="after")
+    def _emulates_something(self) -> DiskSpec:
+        if self.limits is not None and self.medium == "auto":
+            raise ValueError("a disk with limits says which medium it emulates: flash or hdd")
+        if self.limits is not None and not self.limits.model_dump(exclude_none=True):
+            raise ValueError("limits is empty: give read_iops, read_mib_s, or their write_ kin")
+        return self
 
 
 class HostSpec(_Spec):

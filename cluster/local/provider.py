@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import psutil
 
 from cluster.acts import ACTS
 from cluster.cluster import Site
+from cluster.emulation import prove
 from cluster.journal import Journal
-from cluster.local import directories
+from cluster.local import directories, io_limits
 from cluster.local.machine import describe_disk, describe_machine
 from cluster.local.sockets import Address, check_free, is_taken, listener, reserved
 from cluster.local.transport import LocalTransport, stop_all
@@ -69,6 +70,7 @@ class LocalProvider:
         for node in topology.nodes:
             directories.make(site, node, journal)
             (site.root / "logs" / node.name).mkdir(parents=True, exist_ok=True)
+        _emulate(site, topology, journal)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return LocalTransport(site.mark, journal)
@@ -86,13 +88,17 @@ class LocalProvider:
 
     def destroy(self, site: Site, journal: Journal) -> Remains:
         _stop_everything(site, journal)
+        for path in _io_groups(site, journal):
+            io_limits.remove(path)
         directories.remove(site, journal)
         return self._settled(site, journal)
 
     def remains(self, site: Site, journal: Journal) -> Remains:
         return Remains(
             processes=tuple(f"process {p.pid} ({p.name} on {p.node})" for p in marked(site.mark)),
-            directories=tuple(str(path) for path in directories.made(site, journal)),
+            directories=tuple(
+                map(str, (*directories.made(site, journal), *_io_groups(site, journal)))
+            ),
             ports=tuple(f"port {port} on {host}" for host, port in _ports_held(site, journal)),
         )
 
@@ -112,6 +118,30 @@ class LocalProvider:
 
 def provider() -> LocalProvider:
     return LocalProvider()
+
+
+def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
+    """Limits on the workers' disks that have some, each proved by reads before anything uses it."""
+    disks = {node.disk: node for node in topology.workers if node.disk and node.disk.limits}
+    for disk, node in disks.items():
+        assert disk.limits is not None
+        path = io_limits.group(site.mark, disk.path)
+        journal.write("intent", act="make-io-group", mark=site.mark, path=str(path))
+        held = io_limits.make(path, Path(disk.path), disk.limits)
+        folder = str(directories.data_dir(site, node) / "tmp")
+        told = prove(io_limits.LimitedReads(path), node, folder, disk.limits)
+        journal.write("emulated", mark=site.mark, disk=disk.path, told={**told, "held_back": held})
+
+
+def _io_groups(site: Site, journal: Journal) -> list[Path]:
+    """Of this build, those that still exist."""
+    paths = {
+        Path(entry["path"])
+        for entry in journal.read()
+        if entry["event"] == "intent" and entry.get("act") == "make-io-group"
+        if entry["mark"] == site.mark
+    }
+    return sorted(path for path in paths if path.exists())
 
 
 def _stop_everything(site: Site, journal: Journal) -> None:

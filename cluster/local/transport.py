@@ -15,6 +15,7 @@ from cluster import atomic
 from cluster.command import Command
 from cluster.errors import StudyError
 from cluster.journal import Journal
+from cluster.local import io_limits
 from cluster.marks import MARK, NODE, child_start_ticks, is_alive
 from cluster.transport import ProcessId
 
@@ -44,7 +45,7 @@ class LocalTransport:
         """Start `command` in a session of its own. StudyError if it cannot be executed."""
         named = {"mark": self.mark, "node": node.name, "name": command.name}
         self.journal.write("intent", act="start", argv=list(command.argv), **named)
-        child = spawn(self.mark, node.name, command, stdout, stderr)
+        child = spawn(self.mark, node.name, command, stdout, stderr, _cgroup(self.mark, node))
         # A child that already ended is a zombie now, and keeps its entry in /proc.
         process = ProcessId(node.name, command.name, child.pid, child_start_ticks(child.pid))
         self._children[process] = child
@@ -99,15 +100,24 @@ class LocalTransport:
         return ACTS[name](*arguments)
 
 
+def _cgroup(mark: str, node: Node) -> Path | None:
+    """Where a worker on an emulated medium runs."""
+    limited = node.disk is not None and node.disk.limits is not None and "worker" in node.roles
+    return io_limits.group(mark, node.disk.path) if limited and node.disk else None
+
+
 def spawn(
-    mark: str, node: str, command: Command, stdout: Path, stderr: Path
+    mark: str, node: str, command: Command, stdout: Path, stderr: Path, cgroup: Path | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start `command` in a session of its own, marked. StudyError if it cannot be executed."""
+    """Start `command` in a session of its own, marked, in `cgroup` if one is given.
+
+    StudyError if it cannot be executed.
+    """
     for stream in (stdout, stderr):
         stream.parent.mkdir(parents=True, exist_ok=True)
     try:
         with stdout.open("ab") as out, stderr.open("ab") as err:
-            return subprocess.Popen(
+            child = subprocess.Popen(
                 command.argv,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -116,6 +126,9 @@ def spawn(
                 cwd=command.cwd,
                 start_new_session=True,
             )
+            if cgroup is not None:
+                io_limits.join(cgroup, child.pid)
+            return child
     except OSError as error:
         raise StudyError(
             f"{command.argv[0]} cannot be executed: {error.strerror}.",

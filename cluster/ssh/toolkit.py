@@ -18,6 +18,7 @@ _MODULES = (
     "cluster/acts.py",
     "cluster/atomic.py",
     "cluster/command.py",
+    "cluster/disk_figures.py",
     "cluster/errors.py",
     "cluster/host.py",
     "cluster/journal.py",
