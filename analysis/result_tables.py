@@ -40,6 +40,13 @@ CHECKS = Table(
         column(
             "histogram_error", "double", "|operations in histograms - Return=OK| over the latter"
         ),
+        column("rates_unknown", "long", "rates that could not be computed"),
+        column(
+            "numbers_out_of_range",
+            "long",
+            "shares outside of 0 to 100 %, other numbers below 0",
+        ),
+        column("number_out_of_range", "string", "one of them: its name and value"),
         column(
             "access_spread", "double", "fastest over slowest of random, backward, skip, minus 1"
         ),

@@ -7,6 +7,19 @@ from typing import Literal
 
 Outcome = Literal["invalid", "unknown", "flag"]
 IfNull = Literal["unknown", "pass"]
+Suite = Literal[
+    "completeness",
+    "errors",
+    "samples",
+    "clock",
+    "cpu",
+    "cache",
+    "load",
+    "ranges",
+    "arithmetic",
+    "agreement",
+]
+"""What a rule is about: Great Expectations validates, and shows, each suite apart."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +32,7 @@ class Rule:
     """
 
     check: str
+    suite: Suite
     reason: str
     missing: str = ""
     low: float | None = None
@@ -33,24 +47,28 @@ class Rule:
 RULES: tuple[Rule, ...] = (
     Rule(
         "state",
+        "completeness",
         allowed=("complete",),
         reason="the trial is {state}: {state_reason}",
         missing="the trial's state is not recorded",
     ),
     Rule(
         "window_s",
+        "completeness",
         low=0.001,
         reason="the workload's window is empty",
         missing="when the workload ran is not recorded",
     ),
     Rule(
         "clients_failed",
+        "errors",
         high=0,
         reason="{clients_failed:.0f} client(s) ended with an exit code other than 0",
         missing="a client's exit code is not known",
     ),
     Rule(  # method 9: many client errors exit 0
         "failed_operations",
+        "errors",
         high=0,
         only="workload",
         equal="ycsb",
@@ -59,12 +77,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "work_share",
+        "completeness",
         low=0.99,
         reason="only {work_share:.1%} of the work asked for was done",
         missing="how much of the work asked for was done is not known",
     ),
     Rule(  # method 20
         "monitor_coverage",
+        "samples",
         low=0.95,
         only="monitored",
         equal=True,
@@ -74,6 +94,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(  # method 18
         "clock_periods",
+        "clock",
         high=0.5,
         broken="flag",
         only="monitored",
@@ -84,6 +105,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(  # method 19
         "cpu_sum_error",
+        "cpu",
         high=1.0,
         only="monitored",
         equal=True,
@@ -92,6 +114,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(  # method 5
         "cold_share",
+        "cache",
         low=0.9,
         only="must_be_cold",
         equal=True,
@@ -101,6 +124,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(  # method 4
         "client_cpu_share",
+        "load",
         high=0.8,
         broken="flag",
         only="monitored",
@@ -110,6 +134,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(  # method 19: guests and host reconciled
         "cpu_excess",
+        "cpu",
         high=5.0,
         broken="flag",
         null="pass",  # no node sample or no host sample: other checks say so
@@ -118,6 +143,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(  # method 4
         "target_share",
+        "load",
         low=0.98,
         only="has_target",
         equal=True,
@@ -127,6 +153,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(  # method 7; the bounds are those of "similar" (method 2)
         "drift",
+        "load",
         low=0.8,
         high=1.25,
         broken="flag",
@@ -135,6 +162,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(  # method 6
         "background_work",
+        "load",
         high=0,
         broken="flag",
         null="pass",
@@ -142,6 +170,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "result_lines_quarantined",
+        "completeness",
         high=0,
         broken="unknown",
         reason="{result_lines_quarantined:.0f} line(s) of the results could not be read; one:"
@@ -150,6 +179,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "sample_lines_quarantined",
+        "samples",
         high=0,
         broken="flag",
         reason="samples: {sample_lines_quarantined:.0f} line(s) could not be read and count as missing",
@@ -157,20 +187,39 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "rate_error",
+        "arithmetic",
         high=0.02,
         reason="the tool's rate times its time misses its work by {rate_error:.1%}",
         missing="the tool's rate could not be held against its work and time",
     ),
     Rule(
         "histogram_error",
+        "arithmetic",
         high=0.01,
         only="workload",
         equal="ycsb",
         reason="histograms and Return counts differ by {histogram_error:.1%} of the operations",
         missing="histograms could not be held against Return counts",
     ),
+    Rule(
+        "rates_unknown",
+        "completeness",
+        high=0,
+        broken="unknown",
+        reason="{rates_unknown:.0f} of the trial's rates could not be computed",
+        missing="the trial has no rate",
+    ),
+    Rule(
+        "numbers_out_of_range",
+        "ranges",
+        high=0,
+        reason="{numbers_out_of_range:.0f} number(s) are impossible: a share outside of 0 to 100 %, a"
+        " rate or a latency below zero; one: {number_out_of_range}",
+        missing="the trial has no number",
+    ),
     Rule(  # method 15
         "access_spread",
+        "agreement",
         high=0.2,
         broken="unknown",
         null="pass",

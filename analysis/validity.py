@@ -7,8 +7,10 @@ unknown; it never lets one pass.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when the library is imported, here below
@@ -22,6 +24,7 @@ from great_expectations.expectations.row_conditions import Column
 from analysis.rules import RULES, Rule
 from analysis.tables import CHECKS
 
+_SITE = "data_docs"
 SEVERITY = ("valid", "unknown", "invalid")
 
 
@@ -35,13 +38,18 @@ class Strike:
     missing: bool = False
 
 
-def decide(checks: pd.DataFrame, rules: Sequence[Rule] = RULES) -> pd.DataFrame:
+def decide(
+    checks: pd.DataFrame, rules: Sequence[Rule] = RULES, docs: Path | None = None
+) -> pd.DataFrame:
     """Rows of `verdicts` (trial, verdict, reasons) for rows of `checks`, one each, whatever happens
-    within the library."""
+    within the library.
+
+    docs: a folder for Great Expectations' own pages of its results (Data Docs), replaced whole.
+    """
     if checks.empty:
         return pd.DataFrame({"trial": [], "verdict": [], "reasons": []})
     strikes: dict[str, list[Strike]] = {trial: [] for trial in checks["trial"]}
-    for strike in _strikes(_typed(checks), rules):
+    for strike in _strikes(_typed(checks), rules, docs):
         strikes[strike.trial].append(strike)
     strikes = {trial: _telling(found) for trial, found in strikes.items()}
     return pd.DataFrame(
@@ -70,10 +78,12 @@ def _worst(strikes: Iterable[Strike]) -> str:
     return max((strike.verdict for strike in strikes), key=SEVERITY.index, default="valid")
 
 
-def expectations(rules: Sequence[Rule]) -> list[gxe.Expectation]:
-    """Two for a rule: the value is allowed, and (unless its absence is normal) there is one."""
-    built: list[gxe.Expectation] = []
+def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
+    """Expectations by the suite their rule belongs to, in the rules' order. Two for a rule: the
+    value is allowed, and (unless its absence is normal) there is one."""
+    found: dict[str, list[gxe.Expectation]] = {}
     for number, rule in enumerate(rules):
+        built = found.setdefault(rule.suite, [])
         common: dict[str, Any] = {"column": rule.check}
         if rule.only is not None:
             common["row_condition"] = Column(rule.only) == rule.equal
@@ -90,12 +100,12 @@ def expectations(rules: Sequence[Rule]) -> list[gxe.Expectation]:
         if rule.null == "unknown":
             meta = {"rule": number, "null": True}
             built.append(gxe.ExpectColumnValuesToNotBeNull(**common, meta=meta))
-    return built
+    return found
 
 
-def _strikes(checks: pd.DataFrame, rules: Sequence[Rule]) -> Iterator[Strike]:
+def _strikes(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> Iterator[Strike]:
     rows = {row["trial"]: row for row in checks.to_dict("records")}
-    results = sorted(_validate(checks, rules), key=lambda result: _meta(result)["rule"])
+    results = sorted(_validate(checks, rules, docs), key=lambda result: _meta(result)["rule"])
     for result in results:
         meta = _meta(result)
         rule = rules[meta["rule"]]
@@ -107,24 +117,58 @@ def _strikes(checks: pd.DataFrame, rules: Sequence[Rule]) -> Iterator[Strike]:
             yield _strike(rule, rows[broken["trial"]], null=meta["null"])
 
 
-def _validate(checks: pd.DataFrame, rules: Sequence[Rule]) -> Iterable[Any]:
+def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> list[Any]:
+    """The result of every expectation of every suite."""
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    source = context.data_sources.add_pandas("tables")
-    asset = source.add_dataframe_asset("checks")
-    batch = asset.add_batch_definition_whole_dataframe("run").get_batch({"dataframe": checks})
-    suite = context.suites.add(gx.ExpectationSuite("trials", expectations=expectations(rules)))
-    found = batch.validate(
-        suite,
+    asset = context.data_sources.add_pandas("tables").add_dataframe_asset("checks")
+    run = asset.add_batch_definition_whole_dataframe("run")
+    wanted = suites(rules)
+    validations = [
+        context.validation_definitions.add(
+            gx.ValidationDefinition(
+                name=name, data=run, suite=context.suites.add(gx.ExpectationSuite(name, built))
+            )
+        )
+        for name, built in wanted.items()
+    ]
+    checkpoint = gx.Checkpoint(
+        name="trials",
+        validation_definitions=validations,
         result_format={
             "result_format": "COMPLETE",
             "unexpected_index_column_names": ["trial"],
         },
     )
-    if len(found.results) != len(suite.expectations):
-        raise RuntimeError("Great Expectations left out expectations of the suite")
-    results: Iterable[Any] = found.results
+    found = context.checkpoints.add(checkpoint).run(batch_parameters={"dataframe": checks})
+    if docs is not None:
+        _build_docs(context, docs)
+    results = [result for each in found.run_results.values() for result in each.results]
+    if len(results) != sum(len(built) for built in wanted.values()):
+        raise RuntimeError("Great Expectations left out expectations of a suite")
     return results
+
+
+def _build_docs(context: Any, docs: Path) -> None:
+    """Pages of what was just validated, and of nothing before it."""
+    with tempfile.TemporaryDirectory(dir=docs.parent, prefix=".data_docs.") as aside:
+        folder = Path(aside) / "new"
+        context.add_data_docs_site(
+            site_name=_SITE,
+            site_config={
+                "class_name": "SiteBuilder",
+                "show_how_to_buttons": False,
+                "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
+                "store_backend": {
+                    "class_name": "TupleFilesystemStoreBackend",
+                    "base_directory": str(folder),
+                },
+            },
+        )
+        context.build_data_docs(site_names=[_SITE])
+        if docs.exists():
+            docs.rename(Path(aside) / "old")
+        folder.rename(docs)
 
 
 def _meta(result: Any) -> dict[str, Any]:

@@ -34,6 +34,7 @@ INPUTS = (
     tables.QUARANTINE,
     tables.METRICS,
 )
+SHARE_TOLERANCE = 1.0
 READ_MODES = ("read", "random", "backward", "skip")
 AGREEING_MODES = ("random", "backward", "skip")
 SAMPLE_KINDS = ("dool", "nodecpu")
@@ -54,13 +55,16 @@ def transform(inputs: Inputs) -> DataFrame:
         _cold(inputs),
         _processes_cpu(inputs),
         _quarantined(inputs),
+        _numbers(inputs),
         drift(inputs),
     ):
         checks = checks.join(facts, "trial", "left")
+    moves_bytes = F.col("mode") != "truncate"
     return (
         checks.withColumn("work_share", F.coalesce("dfsio_share", "ycsb_share"))
         .withColumn("rate_error", F.coalesce("dfsio_rate_error", "ycsb_rate_error"))
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
+        .withColumn("rates_unknown", F.when(moves_bytes, F.col("rates_unknown")).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
     )
 
@@ -257,6 +261,27 @@ def _quarantined(inputs: Inputs) -> DataFrame:
             F.count_if(result).alias("result_lines_quarantined"),
             F.count_if(sample).alias("sample_lines_quarantined"),
             F.min(F.when(result, said)).alias("result_quarantine"),
+        )
+    )
+
+
+def _numbers(inputs: Inputs) -> DataFrame:
+    """rates_unknown; numbers_out_of_range and one of them. A share may miss its range by what a
+    sample's shares may miss 100 % (method 19); concurrent maps are a count beside the rates."""
+    value = F.col("value")
+    rate = F.col("name").startswith("throughput")
+    high = F.when(F.col("unit") == "percent", 100.0 + SHARE_TOLERANCE)
+    low = F.when(F.col("unit") == "percent", -SHARE_TOLERANCE).otherwise(0.0)
+    differences = F.col("scope").startswith("host-less-client:")  # of two monitors' accounts
+    bad = ((value < low) | (value > high)) & ~F.coalesce(differences, F.lit(False))
+    said = F.concat_ws(" ", "name", "scope", "operation", value.cast("string"), "unit")
+    return (
+        inputs[tables.METRICS]
+        .groupBy("trial")
+        .agg(
+            F.count_if(rate & value.isNull()).alias("rates_unknown"),
+            F.count_if(bad).alias("numbers_out_of_range"),
+            F.min(F.when(bad, said)).alias("number_out_of_range"),
         )
     )
 

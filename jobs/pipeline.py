@@ -10,7 +10,9 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -73,13 +75,20 @@ def ingest(run_root: Path) -> None:
 def validate(run_root: Path) -> None:
     """Numbers of every trial that ran, one row of checks made of them and of the records, and Great
     Expectations' verdict on it. Numbers come first: a client is bound, and a read cold, by them."""
+    # Great Expectations takes seconds to import: while Spark computes, this process waits
+    validity = Thread(target=import_module, args=("analysis.validity",), daemon=True)
     with _stage(run_root, "validate"):
-        from analysis.validity import decide  # Great Expectations takes seconds to import
-
+        validity.start()
         spark = _session(run_root)
         _write(spark, run_root, *METRIC_JOBS)
         _write(spark, run_root, checks)
-        write_table(run_root, tables.VERDICTS, decide(read_table(run_root, tables.CHECKS)))
+        validity.join()
+        from analysis.validity import decide
+
+        docs = run_root / "report" / "data_docs"
+        docs.parent.mkdir(exist_ok=True)
+        verdicts = decide(read_table(run_root, tables.CHECKS), docs=docs)
+        write_table(run_root, tables.VERDICTS, verdicts)
 
 
 def measure(run_root: Path) -> None:

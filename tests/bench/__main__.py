@@ -14,7 +14,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import binding, bringup, harness, quickstart, report_page, setup_time
+from tests.bench import (
+    analysis,
+    binding,
+    bringup,
+    harness,
+    quickstart,
+    report_page,
+    setup_time,
+)
 from tests.bench.measurement import Bench, Measurement
 
 BENCHES: Mapping[str, Bench] = {
@@ -24,6 +32,7 @@ BENCHES: Mapping[str, Bench] = {
     "report": report_page.bench,
     "binding": binding.bench,
     "harness": harness.bench,
+    "analysis": analysis.bench,
 }
 
 
@@ -31,7 +40,7 @@ def main(
     only: Annotated[
         list[str] | None,
         typer.Argument(
-            help="setup, bringup, quickstart, report, binding, harness; all if left out"
+            help="setup, bringup, quickstart, report, binding, harness, analysis; all if left out"
         ),
     ] = None,
     repeats: Annotated[int, typer.Option(help="runs of each; the median is reported")] = 3,

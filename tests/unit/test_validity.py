@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -21,7 +25,8 @@ SOUND: dict[str, Any] = {
     "clock_periods": 0.1, "cpu_sum_error": 0.01, "cold_share": 1.0, "client_cpu_share": 0.3,
     "cpu_excess": -3.0, "target_share": 1.0, "drift": 1.0, "background_work": 0,
     "result_lines_quarantined": 0,
-    "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0, "access_spread": 0.05,
+    "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0,
+    "rates_unknown": 0, "numbers_out_of_range": 0, "access_spread": 0.05,
 }  # fmt: skip
 
 
@@ -107,3 +112,30 @@ def test_rules_are_about_declared_checks(rule: Rule) -> None:
 
 def test_no_trial_no_verdict() -> None:
     assert decide(pd.DataFrame(columns=list(CHECKS.column_names))).empty
+
+
+def test_data_docs_show_every_suite_and_replace_the_old_ones(tmp_path: Path) -> None:
+    docs = tmp_path / "report" / "data_docs"
+    docs.mkdir(parents=True)
+    (docs / "of-yesterday.html").write_text("")
+    checks = pd.DataFrame([{**SOUND, "trial": "a"}, {**SOUND, "trial": "b", "work_share": 0.5}])
+    found = decide(checks, docs=docs).set_index("trial")
+    assert found["verdict"].to_dict() == {"a": "valid", "b": "invalid"}
+    assert (docs / "index.html").is_file() and not (docs / "of-yesterday.html").exists()
+    pages = {path.relative_to(docs).parts[1] for path in docs.glob("validations/*/*/*/*.html")}
+    assert pages == {rule.suite for rule in RULES}
+    assert [path.name for path in docs.parent.iterdir()] == ["data_docs"]
+
+
+def test_nothing_is_told_to_the_librarys_makers(tmp_path: Path) -> None:
+    """Whatever the environment says. A file: below `python -c` PySpark takes itself to be tested, and
+    exits."""
+    script = tmp_path / "told.py"
+    script.write_text(
+        "import os, analysis.validity; print(os.environ['GX_ANALYTICS_ENABLED'])", encoding="utf-8"
+    )
+    project = Path(__file__).parents[2]
+    env = {**os.environ, "GX_ANALYTICS_ENABLED": "true", "PYTHONPATH": str(project)}
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    assert done.stdout.split() == ["false"]

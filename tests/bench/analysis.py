@@ -1,0 +1,170 @@
+"""The analysis: ingest beside Spark's own reader and a csv loop, a study of 100 trials, growth, DuckDB.
+
+Ratios of one run on one machine; each side is measured in turns, `repeats` times.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+from pyspark.sql import SparkSession
+
+from jobs import ingest, latency, throughput, utilization
+from jobs.file_tables import file_tables
+from jobs.raw_files import RawFile, raw_files
+from jobs.records import manifests_of
+from jobs.run_job import read_inputs
+from jobs.session import spark_session, tune
+from tests.bench.made_run import Size, make_run
+from tests.bench.measurement import Measurement, at_least, at_most, printed
+from tests.spark.duckdb_oracle import HOSTS, LATENCIES, RATES, query
+
+PROJECT = Path(__file__).parent.parent.parent
+MILLION = 10**6
+GROWTH = tuple(int(text) for text in os.environ.get("BENCH_SAMPLES", "1000000,10000000").split(","))
+"""Samples of the growth benchmark; 100000000 takes 13 GB of disk, and an hour on two cores."""
+_CSV = "epoch double, time string, usr double, sys double, idl double, wai double, stl double, \
+read double, writ double, iread double, iwrit double, recv double, send double, used double, \
+free double, cach double, avai double"
+
+
+def bench(repeats: int) -> list[Measurement]:
+    with tempfile.TemporaryDirectory(prefix="density-bench-") as folder:
+        root = Path(folder)
+        return [
+            *_ingest(make_run(root / "ingest", Size(trials=50, hosts=10, seconds=2000)), repeats),
+            *_study(make_run(root / "study", Size(trials=100)), repeats),
+            *_hdr(make_run(root / "hdr", Size(trials=2, hosts=1, interval_s=1)), repeats),
+            *_growth(root, repeats),
+        ]
+
+
+def _timed(act: Callable[[], object]) -> float:
+    begun = time.monotonic()
+    act()
+    return time.monotonic() - begun
+
+
+def _dool_files(root: Path) -> list[RawFile]:
+    files = [file for manifest in manifests_of(root) for file in raw_files(root, manifest)]
+    return [file for file in files if file.kind == "dool"]
+
+
+def _ingest(root: Path, repeats: int) -> list[Measurement]:
+    """A million samples: parse, provenance, quarantine, Parquet."""
+    spark, files = spark_session(), _dool_files(root)
+    tune(spark, root)
+    ours, theirs, loop = [], [], []
+    _spark_csv(spark, files[:4], root / "warm")
+    ingest.ingest_files(spark_session, root, files[:4])
+    for _ in range(repeats):
+        theirs.append(_timed(lambda: _spark_csv(spark, files, root / "spark")))
+        ours.append(_timed(lambda: ingest.ingest_files(spark_session, root, files)))
+        some = files[:20]
+        loop.append(_timed(lambda: [_csv_loop(file) for file in some]) * len(files) / len(some))  # noqa: B023
+    ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
+    speed = [other / one for one, other in zip(ours, loop, strict=True)]
+    return [
+        at_most("ingest over Spark's read.csv to Parquet", "x", ratios, 1.5),
+        at_least("ingest over a csv loop into numpy, rows a second", "x", speed, 5),
+        printed("ingest, a million samples", "s", ours),
+    ]
+
+
+def _spark_csv(spark: SparkSession, files: list[RawFile], to: Path) -> None:
+    frame = spark.read.schema(_CSV).csv([file.path for file in files])
+    frame.write.mode("overwrite").parquet(str(to))
+
+
+def _csv_loop(file: RawFile) -> np.ndarray:  # type: ignore[type-arg]
+    """Data rows by the csv module, times left out."""
+    with Path(file.path).open(newline="") as stream:
+        rows = [row for row in csv.reader(stream) if len(row) == 17 and row[0][:1].isdigit()]
+    return np.array([[float(cell) for cell in (row[0], *row[2:])] for row in rows])
+
+
+def _study(root: Path, repeats: int) -> list[Measurement]:
+    """100 trials x 5 nodes x 10 min to summary.json, in a process of its own: session start counts."""
+    taken = []
+    for _ in range(repeats):
+        for folder in ("tables", "report"):
+            shutil.rmtree(root / folder, ignore_errors=True)
+        command = [sys.executable, "-m", "tests.bench.to_summary", str(root)]
+        taken.append(_timed(lambda: subprocess.run(command, cwd=PROJECT, check=True)))  # noqa: B023
+    return [
+        at_most("100 trials x 5 nodes x 10 min to summary.json", "s", taken, 20),
+        *_duckdb(root, repeats),
+    ]
+
+
+def _duckdb(root: Path, repeats: int) -> list[Measurement]:
+    spark = spark_session()
+    tune(spark, root)
+    ours, theirs = [], []
+    for _ in range(repeats):
+        ours.append(_timed(lambda: _metrics(spark, root)))
+        theirs.append(_timed(lambda: [query(root, sql) for sql in (HOSTS, RATES, LATENCIES)]))
+    return [
+        printed("metrics of 100 trials by Spark", "s", ours),
+        printed("host CPU and disks, rates, percentiles of them by DuckDB", "s", theirs),
+    ]
+
+
+def _metrics(spark: SparkSession, root: Path) -> None:
+    for job in (utilization, latency, throughput):
+        job.transform(read_inputs(spark, root, job.INPUTS)).collect()
+
+
+def _hdr(root: Path, repeats: int) -> list[Measurement]:
+    """Interval logs of 1 s, against the Python library's reader."""
+    files = [file for manifest in manifests_of(root) for file in raw_files(root, manifest)]
+    logs = [file for file in files if file.kind == "ycsb-hdr"]
+    payloads = [
+        line.rpartition(",")[2]
+        for file in logs
+        for line in Path(file.path).read_text().splitlines()
+        if "HIST" in line
+    ]
+    ratios, each_ms = [], []
+    for _ in range(repeats):
+        ours = _timed(lambda: [list(file_tables(file)) for file in logs])
+        theirs = _timed(lambda: [HdrHistogram.decode(payload) for payload in payloads])
+        ratios.append(theirs / ours)
+        each_ms.append(ours / len(payloads) * 1000)
+    return [
+        at_least("histograms a second over the Python reader", "x", ratios, 10),
+        printed("a histogram", "ms", each_ms),
+    ]
+
+
+def _growth(folder: Path, repeats: int) -> list[Measurement]:
+    """Ingest and metrics of more and more samples."""
+    spark = spark_session()
+    costs: dict[int, list[float]] = {}
+    for samples in GROWTH:
+        root = make_run(
+            folder / str(samples), Size(trials=samples // 20_000, hosts=10, seconds=2000)
+        )
+        tune(spark, root)
+        costs[samples] = []
+        for _ in range(repeats if samples < 10 * MILLION else 1):
+            shutil.rmtree(root / "tables", ignore_errors=True)
+            seconds = _timed(lambda: (ingest.ingest(spark_session, root), _metrics(spark, root)))  # noqa: B023
+            costs[samples].append(seconds / (samples / MILLION))
+        shutil.rmtree(root)
+    first = float(np.median(costs[GROWTH[0]]))
+    growth = [float(np.median(cost)) / first for cost in costs.values()]
+    return [
+        *(printed(f"a million samples, of {s:,}", "s", cost) for s, cost in costs.items()),
+        at_most("the dearest million over the first one's", "x", [max(growth)], 1.2),
+    ]

@@ -1,0 +1,15 @@
+"""`python -m tests.bench.to_summary RUN`: from records to summary.json, as a process of its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from analysis.summarise import write_summary
+from jobs import pipeline
+
+if __name__ == "__main__":
+    root = Path(sys.argv[1])
+    for stage in (pipeline.ingest, pipeline.validate, pipeline.measure):
+        stage(root)
+    write_summary(root)
