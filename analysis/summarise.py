@@ -15,6 +15,7 @@ import yaml
 
 from analysis import read_series, tables
 from analysis.answer import answer
+from analysis.capacity.run_plan import plan_beside
 from analysis.caveats import caveats
 from analysis.disclosure import merge
 from analysis.findings import LEAST_BUILDS, Evidence, findings
@@ -99,6 +100,7 @@ def summarise(run_root: Path, now_s: float) -> Summary:
         series=read_series.trial_series(run_root, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
         monitor_cost=cost,
+        plan=plan_beside(run_root),
     )
 
 

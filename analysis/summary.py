@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from analysis.capacity.plan import Answer
 from analysis.series import TrialSeries
 
 FORMAT: Literal[2] = 2
@@ -202,6 +203,9 @@ class Summary(_Frozen):
     )
     data_docs: str | None = Field(
         None, description="Great Expectations' Data Docs, relative to the report; null: none"
+    )
+    plan: Answer | None = Field(
+        None, description="the purchase planned on this run; null: none was"
     )
 
 

@@ -18,6 +18,7 @@ from airflow.sdk import TriggerRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from dags import stages
+from dags.assets import RUN, TABLES
 
 ROOT = "{{ ti.xcom_pull(task_ids='open_run') }}"
 """The run's folder, for tasks that must not depend on the setup: Airflow allows a setup's direct
@@ -78,10 +79,12 @@ def study_tasks(compared: bool = False) -> None:
         """Valid trials to metrics."""
         stages.measure(root)
 
-    @task
-    def publish(root: str) -> None:
-        """report/index.html and report/summary.json."""
+    @task(outlets=[TABLES])
+    def publish(root: str, outlet_events: Any = None) -> None:
+        """report/index.html and report/summary.json; tells `capacity_plan` that the tables are new."""
         stages.publish(root)
+        if outlet_events is not None:
+            outlet_events[TABLES].extra = {RUN: root}
 
     @task
     def regression(root: str) -> None:

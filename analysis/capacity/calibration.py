@@ -34,6 +34,9 @@ UNKNOWN_DEGREES = 3.0
 LEAST_SPREAD = 0.005
 SEEN_ALL = {"inside": 0.9, "above": 0.9, "below": 1.0}
 """A fit of all cells errs less than one that lacks another cell besides: measured by simulation."""
+FIT_SHARE = 0.5
+"""Variance that noise leaves in a fitted curve, over that of one cell's level: cells share it."""
+LEAST_OF_LEARNT = 0.3
 LEVEL = 0.90
 
 
@@ -80,10 +83,17 @@ class Calibration:
         """sd that one measurement has beyond a cell's level, whose own noise the spread holds already."""
         return self.noise * float(np.sqrt(max(0.0, 1 - self._cell_share)))
 
-    def of_truth(self, spread: Spread) -> Spread:
-        """The spread round the true curve: without the noise of the cell it was learnt on."""
-        rest = spread.sigma**2 - self.noise**2 * self._cell_share
-        return Spread(float(np.sqrt(max(rest, (spread.sigma / 2) ** 2))), spread.degrees)
+    def of_truth(self, spread: Spread, nearness: float = 0.0) -> Spread:
+        """The spread round the true curve: without the noise of the cell it was learnt on.
+
+        nearness: 1 at a measured cell, where only the noise of the fit is left; 0 as far from one as
+        the left-out cells were.
+        """
+        cell = self.noise**2 * self._cell_share
+        fit = FIT_SHARE * cell
+        misfit = max(0.0, spread.sigma**2 - cell - fit) * (1 - nearness) ** 2
+        least = LEAST_OF_LEARNT * spread.sigma
+        return Spread(max(float(np.sqrt(fit + misfit)), least), spread.degrees)
 
     @property
     def _cell_share(self) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from analysis.capacity.ranged import Quantiles
+from analysis.capacity.quantiles import Quantiles
+from cluster.errors import InputError
 
 FORMAT: Literal[1] = 1
 
@@ -108,3 +110,20 @@ class Excuse(_Frozen):
     promises: tuple[str, ...]
     reasons: tuple[str, ...]
     next_steps: tuple[str, ...]
+
+
+Answer = Annotated[Plan | Excuse, Field(discriminator="kind")]
+_ANSWER: TypeAdapter[Any] = TypeAdapter(Answer)
+PLAN = "plan.json"
+"""Beside a run's report."""
+
+
+def read_answer(path: Path) -> Plan | Excuse:
+    """InputError for a file that is neither, or of a format this version does not know."""
+    try:
+        found: Plan | Excuse = _ANSWER.validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise InputError(
+            "it is no plan that this version reads.", str(path), "plan again: study capacity size."
+        ) from error
+    return found

@@ -20,7 +20,8 @@ from analysis.capacity.plan import (
     Survival,
 )
 from analysis.capacity.profile import SEQUENTIAL
-from analysis.capacity.ranged import Quantiles, quantiles
+from analysis.capacity.quantiles import Quantiles
+from analysis.capacity.ranged import quantiles
 from analysis.capacity.sensitivity import sensitivity
 from analysis.capacity.turnaround import turnaround_s
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.capacity.plan import Plan
-from analysis.capacity.ranged import Quantiles
+from analysis.capacity.quantiles import Quantiles
 
 
 def spread(value: Quantiles, form: str) -> str:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy import stats
 
 from analysis.capacity.array import Floats
+from analysis.capacity.quantiles import Quantiles
 
 Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
 QUANTILES = (0.05, 0.5, 0.95)
@@ -49,16 +50,6 @@ class Ranged(BaseModel):
         above = np.log(self.high / self.value) / edge
         result: Floats = self.value * np.exp(np.where(deviate < 0, below, above) * deviate)
         return result
-
-
-class Quantiles(BaseModel):
-    """q05, q50 and q95 of an answer over the uncertainty draws."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    q05: float
-    q50: float
-    q95: float
 
 
 def quantiles(values: Floats) -> Quantiles:

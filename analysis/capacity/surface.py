@@ -37,6 +37,8 @@ class Forecast:
     spreads: tuple[Spread, ...]
     calibration: Calibration
     notes: tuple[str, ...] = ()
+    nearness: tuple[float, ...] = ()
+    """Of each host count to a measured one: see Calibration.of_truth. Empty: near none."""
 
     @property
     def repeat_extra(self) -> float:
@@ -44,7 +46,9 @@ class Forecast:
 
     def draws(self, dice: np.random.Generator, count: int) -> Floats:
         """True work times (count, k): one error a draw, for the curve is off at all counts alike."""
-        sigma = np.array([self.calibration.of_truth(spread).sigma for spread in self.spreads])
+        near = self.nearness or (0.0,) * len(self.spreads)
+        truth = map(self.calibration.of_truth, self.spreads, near)
+        sigma = np.array([spread.sigma for spread in truth])
         degrees = min(spread.degrees for spread in self.spreads)
         errors = dice.standard_t(degrees, count)[:, None] * sigma[None, :]
         times: Floats = np.exp(self.log_time[None, :] + np.clip(errors, -3.0, 3.0))
@@ -100,7 +104,8 @@ class Surface:
     def _own(self, curve: Curve, hosts: Floats) -> Forecast:
         logs = curve.log_predictions(hosts, self.scaling.weights)
         spreads = tuple(self._spread(curve, float(n)) for n in hosts)
-        return Forecast(logs, spreads, self.scaling)
+        near = tuple(_nearness(curve, float(n)) for n in hosts)
+        return Forecast(logs, spreads, self.scaling, nearness=near)
 
     def _spread(self, curve: Curve, hosts: float) -> Spread:
         side: Side = "inside"
@@ -168,6 +173,16 @@ class Surface:
     def _across(log_times: dict[int, float]) -> Curve:
         """The curve over densities at one host count."""
         return Curve(density, tuple(Cell(v, (float(np.exp(log)),)) for v, log in log_times.items()))
+
+
+def _nearness(curve: Curve, hosts: float) -> float:
+    """1 at a measured count, falling to 0 as far off as left-out counts are from their neighbours."""
+    logs = np.log(curve.x)
+    gaps = np.minimum(np.diff(logs)[1:], np.diff(logs)[:-1])
+    if hosts < curve.x[0] or hosts > curve.x[-1] or not len(gaps):
+        return 0.0
+    off = float(np.abs(logs - np.log(hosts)).min())
+    return max(0.0, 1.0 - off / float(gaps.mean()))
 
 
 def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:

@@ -20,8 +20,9 @@ from analysis.capacity.catalogue import Catalogue
 from analysis.capacity.demand import Demand
 from analysis.capacity.model import Model
 from analysis.capacity.profile import Profile
+from analysis.capacity.quantiles import Quantiles
 from analysis.capacity.question import Question
-from analysis.capacity.ranged import Quantiles, quantiles
+from analysis.capacity.ranged import quantiles
 from analysis.capacity.size import densities, ranking
 from analysis.capacity.supply import Market
 from analysis.report.figure import vega_lite

@@ -43,6 +43,7 @@ from analysis.report.matrix import matrix
 from analysis.report.notes import badges, notes
 from analysis.report.observations import Names, names
 from analysis.report.palette import CPU, config
+from analysis.report.planning import planning
 from analysis.report.quantity import duration, ratio
 from analysis.report.talk import talk_charts
 from analysis.summary import Summary
@@ -93,6 +94,7 @@ def render(summary: Summary) -> str:
         facts=_facts(summary),
         answer=answer,
         sections=sections,
+        planning=planning(summary),
         talk=talk,
         matrix=matrix(summary, called),
         has_intervals=any(m.low is not None for one in summary.settings for m in one.metrics),

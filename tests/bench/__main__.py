@@ -18,6 +18,7 @@ from tests.bench import (
     analysis,
     binding,
     bringup,
+    capacity,
     harness,
     quickstart,
     report_page,
@@ -26,6 +27,7 @@ from tests.bench import (
 from tests.bench.measurement import Bench, Measurement
 
 BENCHES: Mapping[str, Bench] = {
+    "capacity": capacity.bench,
     "setup": setup_time.bench,
     "bringup": bringup.bench,
     "quickstart": quickstart.bench,
@@ -39,9 +41,7 @@ BENCHES: Mapping[str, Bench] = {
 def main(
     only: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="setup, bringup, quickstart, report, binding, harness, analysis; all if left out"
-        ),
+        typer.Argument(help="; ".join([", ".join(BENCHES), "all if left out"])),
     ] = None,
     repeats: Annotated[int, typer.Option(help="runs of each; the median is reported")] = 3,
     output: Annotated[Path, typer.Option(help="where the JSON goes")] = Path("bench.json"),

@@ -1,0 +1,106 @@
+"""The planning section: one page for a person who signs for the money. Fed by `Summary.plan`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis.capacity.plan import Excuse, Plan
+from analysis.capacity.plan_text import facts, plan_sentence, spread
+from analysis.report.figure import Column, DataTable
+from analysis.summary import Summary
+
+SHOWN_EVIDENCE = 40
+
+
+@dataclass(frozen=True)
+class Planning:
+    """`headline` says what to buy, or that nothing can be said. Lists may be empty."""
+
+    headline: str
+    facts: tuple[tuple[str, str], ...]
+    tables: tuple[tuple[str, DataTable], ...]
+    lists: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def planning(summary: Summary) -> Planning | None:
+    """None where no purchase was planned on this run."""
+    if summary.plan is None:
+        return None
+    return _plan(summary.plan) if isinstance(summary.plan, Plan) else _excuse(summary.plan)
+
+
+def _excuse(excuse: Excuse) -> Planning:
+    return Planning(
+        headline=f"No plan for {excuse.genomes_per_day:g} genomes a day ({excuse.profile}).",
+        facts=(("Promises", ", ".join(excuse.promises) or "none"),),
+        tables=(),
+        lists=(("What does not fit", excuse.reasons), ("What to do next", excuse.next_steps)),
+    )
+
+
+def _plan(plan: Plan) -> Planning:
+    return Planning(
+        headline=plan_sentence(plan),
+        facts=tuple((name[0].upper() + name[1:], value) for name, value in facts(plan)),
+        tables=(
+            ("Utilization", _loads(plan)),
+            ("Stages of one genome", _stages(plan)),
+            ("The next cheapest", _alternatives(plan)),
+            ("Evidence", _evidence(plan)),
+        ),
+        lists=(
+            ("What would change the answer", plan.sensitivity),
+            (
+                "Mind",
+                (*plan.warnings, f"Error of the model on what it has not seen: {plan.hold_out}."),
+            ),
+            ("Not considered", plan.left_out),
+        ),
+    )
+
+
+def _loads(plan: Plan) -> DataTable:
+    columns = (
+        Column("Resource"),
+        Column("All hosts", True),
+        Column("One host lost", True),
+        Column("Limit", True),
+    )
+    rows = tuple(
+        (one.resource, spread(one.rho, ".0%"), spread(one.rho_one_lost, ".0%"), f"{one.limit:.0%}")
+        for one in plan.loads
+    )
+    return DataTable(columns, rows)
+
+
+def _stages(plan: Plan) -> DataTable:
+    columns = (
+        Column("Stage"),
+        Column("Medium"),
+        Column("Hours", True),
+        Column("Share of the slots", True),
+    )
+    rows = tuple(
+        (one.stage, one.medium, spread(one.hours, ".2f"), spread(one.share, ".0%"))
+        for one in plan.stages
+    )
+    return DataTable(columns, rows)
+
+
+def _alternatives(plan: Plan) -> DataTable:
+    columns = (
+        Column("Host type"), Column("VMs per host", True), Column("Media"), Column("Hosts", True),
+        Column("USD a genome", True), Column("Bottleneck"),
+    )  # fmt: skip
+    rows = tuple(
+        (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)), str(one.hosts),
+         f"{one.usd_per_genome:.2f}", one.bottleneck)
+        for one in plan.alternatives
+    )  # fmt: skip
+    return DataTable(columns, rows)
+
+
+def _evidence(plan: Plan) -> DataTable:
+    columns = (Column("Number"), Column("Rests on"), Column("Tag"))
+    rows = tuple((one.number, one.rests_on, one.tag) for one in plan.evidence[:SHOWN_EVIDENCE])
+    return DataTable(columns, rows)
