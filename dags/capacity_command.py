@@ -104,12 +104,17 @@ def check(
 
     Exit code: 0 all goals met or not decidable on so few points, 1 a goal missed, 2 bad input.
     """
-    from analysis.capacity.goals import judged
+    from analysis.capacity.goals import judged, judged_under_load
     from analysis.capacity.hold_out import hold_out as left_out
     from dags.capacity_display import check_page
 
-    misses = left_out(_points_of(source), hold_out.value)
+    points = _points_of(source)
+    misses = left_out(points, hold_out.value)
     goals = judged(misses, hold_out.value)
+    if hold_out is HoldOut.density:
+        from analysis.capacity.hold_out_load import hold_out_load
+
+        goals += judged_under_load(hold_out_load(points))
     out.print(check_page(misses, goals, hold_out.value))
     raise typer.Exit(1 if any(goal.outcome == "missed" for goal in goals) else 0)
 

@@ -137,6 +137,13 @@ def _density(points: Sequence[Point], found: dict[Any, Surface]) -> Iterator[Den
         )
 
 
+def fit_laws(
+    points: Sequence[Point],
+) -> tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...]]:
+    """Utilization and latency under load alone, without curves over hosts and densities."""
+    return tuple(_utilization(points)), tuple(_latency(points, _largest_rates(points)))
+
+
 def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:
     for surface in found.values():
         if len(surface.densities) > 1:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from analysis.capacity.hold_out import Miss, Mode
+from analysis.capacity.hold_out_load import LoadMiss
 
 Outcome = Literal["met", "missed", "unknown", "printed"]
 """printed: a number without a goal."""
@@ -17,6 +18,8 @@ MEDIAN = {"hosts": 0.05, "largest": 0.08, "density": 0.05}
 P90 = {"hosts": 0.15, "largest": 0.20}
 COVERAGE = (0.85, 0.95)
 TIMES_BETTER = 3.0
+CPU_POINTS = 5.0
+LATENCY = 0.20
 SURE = 0.95
 
 
@@ -41,6 +44,25 @@ def judged(misses: Sequence[Miss], mode: Mode) -> tuple[Goal, ...]:
     found.append(_coverage(misses))
     if mode == "hosts":
         found.append(_better(misses, median))
+    return tuple(found)
+
+
+def judged_under_load(misses: Sequence[LoadMiss]) -> tuple[Goal, ...]:
+    """CPU and latency of held-out densities: the worst density's median miss. None where not measured."""
+    found = []
+    for quantity, name, limit, form in (
+        ("utilization", "CPU, worst density, points", CPU_POINTS, "{:.1f}"),
+        ("latency", "latency up to rho 0.8, worst density", LATENCY, "{:.1%}"),
+    ):
+        cells: dict[tuple[str, str, int, int], list[float]] = {}
+        for one in misses:
+            if one.quantity == quantity:
+                place = (one.group, one.medium, one.hosts, one.vms_per_host)
+                cells.setdefault(place, []).append(one.miss)
+        if cells:
+            worst = max(float(np.median(those)) for those in cells.values())
+            outcome: Outcome = "met" if worst <= limit else "missed"
+            found.append(Goal(name, form.format(worst), "<= " + form.format(limit), outcome))
     return tuple(found)
 
 
