@@ -25,7 +25,7 @@ from analysis.capacity.supply import Supply
 COMPUTE = "compute"
 REGRET = 10.0
 """A host too few costs as much as this many too many. By simulation (tests/decisions.py) it chooses too
-few in 0.3 to 3 % of cases, and at most max(1, 10 %) in excess in 91 to 94 %; 30 halved the first and
+few in 0.4 to 2.1 % of cases, and at most max(1, 10 %) in excess in 89 to 94 %; 30 halved the first and
 left the second at 82 to 91 %."""
 SURE = 0.9
 CHOSEN = max(SURE, REGRET / (REGRET + 1.0))

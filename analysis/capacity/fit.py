@@ -139,9 +139,10 @@ def _density(points: Sequence[Point], found: dict[Any, Surface]) -> Iterator[Den
 
 def fit_laws(
     points: Sequence[Point],
-) -> tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...]]:
-    """Utilization and latency under load alone, without curves over hosts and densities."""
-    return tuple(_utilization(points)), tuple(_latency(points, _largest_rates(points)))
+) -> tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...], dict[Place, float]]:
+    """Utilization and latency under load alone, and the largest rate that each place reached."""
+    rates = _largest_rates(points)
+    return tuple(_utilization(points)), tuple(_latency(points, rates)), rates
 
 
 def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:

@@ -1,14 +1,14 @@
 """Hold-out of a density under load: the CPU and the latency it would show, from densities on both sides.
 
-Rate: the surface without the density. Utilization: U0 and S between the neighbours' laws. Latency: the
-neighbours' curves at the same rho, where rho is the load over the *predicted* largest rate. Between
-neighbours is linear in log v, rates and latencies in logarithms.
+Rate: the surface without the density. Utilization and latency: the neighbours' at the same rho, where
+rho is the load over the *predicted* largest rate; a host at the same share of its saturation is about as
+busy, whatever its density. Between neighbours is linear in log v, latencies in logarithms.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,16 +59,18 @@ def _of_cell(points: Sequence[Point], cell: Cell, held: Sequence[Point]) -> Iter
     # At every host count: the density is unseen, not the cell alone.
     left = [p for p in points if (p.group, p.medium, p.vms_per_host) != (group, medium, density)]
     here = [p for p in left if (p.group, p.medium, p.hosts) == (group, medium, hosts)]
-    laws, curves = fit_laws(here)
+    laws, curves, rates = fit_laws(here)
+    reached = {place[3]: rate for place, rate in rates.items()}
     largest = _largest_rate(left, cell)
     for point in held:
+        if largest is None or point.quantity not in ("utilization", "latency"):
+            continue
+        rho = (point.load or 0.0) / largest
         if point.quantity == "utilization":
-            predicted = _utilization(laws, density, point.load or 0.0)
-        elif point.quantity == "latency" and largest is not None:
-            predicted = _latency(curves, density, (point.load or 0.0) / largest, point)
+            predicted = _utilization(laws, reached, density, rho)
         else:
-            predicted = None
-        if predicted is not None and point.quantity in ("utilization", "latency"):
+            predicted = _latency(curves, density, rho, point)
+        if predicted is not None:
             yield LoadMiss(
                 point.quantity, group, medium, hosts, density, point.load or 0.0, point.value, predicted
             )  # fmt: skip
@@ -86,11 +88,16 @@ def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
     return float(np.exp(-forecast.log_time[0]))
 
 
-def _utilization(laws: Sequence[UtilizationFit], density: int, load: float) -> float | None:
-    """Percent at `load`, at most 100."""
-    idle = _between({law.vms_per_host: law.idle_percent for law in laws}, density)
-    slope = _between({law.vms_per_host: law.percent_per_rate for law in laws}, density)
-    return None if idle is None or slope is None else min(100.0, idle + slope * load)
+def _utilization(
+    laws: Sequence[UtilizationFit], reached: Mapping[int, float], density: int, rho: float
+) -> float | None:
+    """Percent at rho, at most 100. reached: largest rate of each density."""
+    levels = {
+        law.vms_per_host: law.idle_percent + law.percent_per_rate * rho * reached[law.vms_per_host]
+        for law in laws
+    }
+    found = _between(levels, density)
+    return None if found is None else min(100.0, found)
 
 
 def _latency(curves: Sequence[LatencyFit], density: int, rho: float, point: Point) -> float | None:
