@@ -92,7 +92,8 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
     left = spawn(f"{mark}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
     looked = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": True})
     alive_after_look = left.poll() is None
-    run = reap_hourly.test(run_conf={"runs": str(runs_folder)})
+    # Said anew: `test` keeps the params of its last run.
+    run = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": False})
     return {
         "schedule": reap_hourly.schedule,
         "states": [str(looked.state.value), str(run.state.value)],

@@ -145,8 +145,13 @@ def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path
     dags, errors, files, active_runs, params, schema, at_once, retries = json.loads(
         ended.stdout.splitlines()[-1]
     )
-    assert (dags, errors) == (["density_study"], {})
-    assert sorted(Path(file).name for file in files) == ["density_study.py", "scheduled.py"]
+    assert (sorted(dags), errors) == (["capacity_plan", "density_study", "reap_clusters"], {})
+    assert sorted(Path(file).name for file in files) == [
+        "capacity_plan.py",
+        "density_study.py",
+        "reap_clusters.py",
+        "scheduled.py",
+    ]
     assert (active_runs, at_once, retries) == (1, 1, 0)
     assert params["spec"] in schema["spec"]["examples"]
     assert {key: bool(each.get("title")) for key, each in schema.items()} == dict.fromkeys(

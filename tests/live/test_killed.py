@@ -113,6 +113,7 @@ def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def left_on(hosts: Hosts, name: str) -> list[str]:
     """Processes and files of the user's on a host, the stack cache's own apart."""
+    close_channels()  # our own agents are no remains: they live as long as we ask them
     processes = (
         hosts.on(name, "ps", "-u", USER, "-o", "args=").splitlines() if _any(hosts, name) else []
     )
