@@ -8,7 +8,7 @@ PYTHON := $(shell command -v python3.11 || command -v python3)
 export UV_PYTHON_DOWNLOADS := never
 FAST := tests/unit tests/property tests/golden
 
-.PHONY: help setup study airflow check test java-test lint browser bench golden tables format clean
+.PHONY: help setup study airflow check test java-test lint browser vm-tools live-vm bench golden tables format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 12
@@ -40,8 +40,8 @@ lint: setup ## ruff, types, import direction
 check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 $(FAST)
 
-test: lint browser java-test ## everything, with live daemons on loopback (under 45 min)
-	$(BIN)/pytest -q tests
+test: lint browser vm-tools java-test ## everything, with live daemons on loopback (under 45 min)
+	$(BIN)/pytest -q -m "not vm" tests
 
 java-test: setup ## the YCSB binding's unit tests
 	@$(BIN)/python -m cluster.stack test
@@ -50,6 +50,15 @@ browser: ## Chromium, for the report's tests
 	@command -v chromium >/dev/null || { \
 	  echo "installing chromium (Debian package)"; \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
+
+vm-tools: ## libvirt, QEMU and mmdebstrap, for the tests of provider libvirt
+	@command -v libvirtd >/dev/null && command -v mmdebstrap >/dev/null || { \
+	  echo "installing libvirt, QEMU and mmdebstrap (Debian packages)"; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends libvirt-daemon-system \
+	    libvirt-clients libvirt-daemon-driver-qemu qemu-system-x86 mmdebstrap >/dev/null; }
+
+live-vm: setup vm-tools ## a cluster in guests, and kill -9 at every step of making one (emulated: under an hour)
+	$(BIN)/pytest -q -m vm tests/live
 
 bench: setup ## time and memory of set-up and quickstart, as a table and bench.json
 	$(BIN)/python -m tests.bench

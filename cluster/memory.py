@@ -26,7 +26,8 @@ CLIENT_RESERVE_MIB = CLIENT_HEAP_MIB + OVERHEAD_MIB
 MASTER_RESERVE_MIB = (
     NAMENODE_MIB + RESOURCEMANAGER_MIB + ZOOKEEPER_MIB + HMASTER_MIB + 4 * OVERHEAD_MIB
 )
-
+GUEST_OS_MIB = 192
+"""Of a VM's memory: kernel, sshd, dool and some page cache; daemons divide the rest."""
 CONTAINER_HEAP_MIB = 176
 """Of a container; the rest is what its JVM takes beyond."""
 

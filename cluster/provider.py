@@ -21,12 +21,16 @@ from cluster.transport import Transport
 
 @dataclass(frozen=True)
 class Remains:
-    """What of a build is still there. Empty is the proof; a host that cannot be asked is none."""
+    """What of a build is still there. Empty is the proof; a host that cannot be asked is none.
+
+    `machines`: domains, volumes, pools and networks.
+    """
 
     processes: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()
     silent_hosts: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -35,7 +39,8 @@ class Remains:
     @property
     def all(self) -> tuple[str, ...]:
         return (
-            *self.processes, *self.directories, *self.ports, *self.units, *self.silent_hosts
+            *self.processes, *self.directories, *self.ports, *self.units, *self.machines,
+            *self.silent_hosts,
         )  # fmt: skip
 
     @property
@@ -117,7 +122,11 @@ class Provider(Protocol):
         ...
 
 
-_MODULES = {"local": "cluster.local.provider", "physical": "cluster.physical.provider"}
+_MODULES = {
+    "local": "cluster.local.provider",
+    "physical": "cluster.physical.provider",
+    "libvirt": "cluster.libvirt.provider",
+}
 
 
 def provider_of(name: str) -> Provider:

@@ -15,7 +15,7 @@ class Proof:
     """That nothing is left: what was looked for, and how many of it were found (always none)."""
 
     mark: str
-    looked_for: tuple[str, ...] = ("processes", "directories", "ports", "units")
+    looked_for: tuple[str, ...] = ("processes", "directories", "ports", "units", "machines")
     found: int = 0
 
 

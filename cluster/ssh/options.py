@@ -48,7 +48,8 @@ def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tupl
         "User": target.user,
     }
     options = [part for key, value in pairs.items() for part in ("-o", f"{key}={value}")]
-    identity = identity_file(environ)
+    named = {IDENTITY: target.identity} if target.identity else environ
+    identity = identity_file(named)
     if identity is not None:
         options += ["-o", "IdentitiesOnly=yes", "-i", str(identity)]
     return ("-F", "/dev/null", *options)

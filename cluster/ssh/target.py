@@ -9,20 +9,25 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Target:
-    """One SSH server. `known_hosts` is the only file whose host keys are believed."""
+    """One SSH server. `known_hosts` is the only file whose host keys are believed.
+
+    `identity` names the private key's file where a build has one of its own; else the environment's.
+    """
 
     host: str
     address: str
     port: int
     user: str
     known_hosts: str
+    identity: str = ""
 
     def __str__(self) -> str:
         return f"host {self.host!r} ({self.user}@{self.address}:{self.port})"
 
 
 def target_to_json(target: Target) -> dict[str, Any]:
-    return asdict(target)
+    """What is empty is left out: where a build has no key of its own, none is spoken of."""
+    return {key: value for key, value in asdict(target).items() if value != ""}
 
 
 def target_from_json(value: Mapping[str, Any]) -> Target:

@@ -1,0 +1,119 @@
+"""A libvirtd of the test's own: in a network namespace, with every folder it writes to in `folder`.
+
+Needs root and Debian's libvirt-daemon-system and qemu-system-x86. Bridges, taps and guests live in the
+namespace, which has no way out; nothing of the machine's own libvirt is seen or touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = ("libvirtd", "qemu-system-x86_64", "virsh", "ip", "unshare", "mmdebstrap")
+READY_S = 30.0
+_BOUND = {"etc": "/etc/libvirt", "run": "/run/libvirt", "lib": "/var/lib/libvirt",
+          "cache": "/var/cache/libvirt", "log": "/var/log/libvirt"}  # fmt: skip
+_QEMU = """\
+user = "root"
+group = "root"
+dynamic_ownership = 0
+remember_owner = 0
+security_driver = "none"
+cgroup_controllers = [ ]
+namespaces = [ ]
+stdio_handler = "file"
+"""
+_DAEMON = """\
+unix_sock_group = "root"
+auth_unix_rw = "none"
+auth_unix_ro = "none"
+listen_tls = 0
+log_outputs = "2:file:/var/log/libvirt/libvirtd.log"
+"""
+
+
+def missing() -> str:
+    """What a machine lacks for these tests, in words; empty if nothing."""
+    paths = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+    absent = [name for name in PROGRAMS if shutil.which(name, path=paths) is None]
+    if os.geteuid() != 0:
+        return "root"
+    return ", ".join(absent)
+
+
+@dataclass(frozen=True)
+class Libvirtd:
+    """One running daemon, its namespace and how to reach it."""
+
+    namespace: str
+    folder: Path
+
+    @property
+    def uri(self) -> str:
+        return f"qemu:///system?socket={self.folder}/run/libvirt-sock"
+
+
+@contextmanager
+def libvirtd(folder: Path, name: str) -> Iterator[Libvirtd]:
+    """Started, and ended with whatever guests are still in it."""
+    daemon = Libvirtd(f"density-{os.getpid()}-{name}", folder)
+    for kind in _BOUND:
+        (folder / kind).mkdir(parents=True)
+    (folder / "lib" / "dnsmasq").mkdir()  # Debian's package makes it
+    (folder / "etc" / "qemu.conf").write_text(_QEMU)
+    (folder / "etc" / "libvirtd.conf").write_text(_DAEMON)
+    _ip("netns", "add", daemon.namespace)
+    process = None
+    try:
+        _ip("-n", daemon.namespace, "link", "set", "lo", "up")
+        process = _start(daemon)
+        _await(daemon, process)
+        yield daemon
+    finally:
+        _end(daemon, process)
+
+
+def _start(daemon: Libvirtd) -> subprocess.Popen[bytes]:
+    binds = "".join(f"mount --bind {daemon.folder}/{k} {to} && " for k, to in _BOUND.items())
+    script = (
+        f"mkdir -p {' '.join(_BOUND.values())} && {binds} exec libvirtd --pid-file=/run/libvirt/pid"
+    )
+    inside = ["ip", "netns", "exec", daemon.namespace, "unshare", "--mount", "sh", "-c", script]
+    with (daemon.folder / "libvirtd.out").open("wb") as out:
+        return subprocess.Popen(inside, stdout=out, stderr=out, start_new_session=True)
+
+
+def _await(daemon: Libvirtd, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + READY_S
+    asked = ["virsh", "--connect", daemon.uri, "list"]
+    while subprocess.run(asked, capture_output=True, check=False).returncode != 0:
+        said = (daemon.folder / "libvirtd.out").read_text()
+        assert process.poll() is None, f"libvirtd ended: {said}"
+        assert time.monotonic() < deadline, f"libvirtd does not answer: {said}"
+        time.sleep(0.2)
+
+
+def _end(daemon: Libvirtd, process: subprocess.Popen[bytes] | None) -> None:
+    """Guests outlive their libvirtd: whatever still runs in the namespace is ended, then it goes."""
+    if process is not None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    pids = _ip("netns", "pids", daemon.namespace).split()
+    for pid in map(int, pids):
+        os.kill(pid, signal.SIGKILL)
+    _ip("netns", "delete", daemon.namespace)
+
+
+def _ip(*args: str) -> str:
+    return subprocess.run(["ip", *args], check=True, capture_output=True, text=True).stdout

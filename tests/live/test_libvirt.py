@@ -1,0 +1,156 @@
+"""Guests under a libvirt of the test's own: made, reached, removed; killed at every step, then reaped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster.errors import InputError
+from cluster.journal import Journal
+from cluster.libvirt.accel import boots
+from cluster.libvirt.image import Image, ensure_image
+from cluster.libvirt.names import IMAGE_POOL, domain_name
+from cluster.libvirt.provider import STACKS, LibvirtProvider
+from cluster.libvirt.store import store
+from cluster.libvirt.virsh import Virsh
+from cluster.reap import reap
+from cluster.stack import ensure_all
+from cluster.teardown import tear_down
+from tests.live.builds import open_build
+from tests.live.guests import one_guest
+from tests.live.libvirtd import Libvirtd, libvirtd, missing
+from tests.namespace import inside
+
+pytestmark = [
+    pytest.mark.timeout(1500),
+    pytest.mark.skipif(bool(missing()), reason=f"needs {missing()} (apt; as root)"),
+]
+
+FOREIGN = (
+    "<domain type='qemu'><name>{}</name><memory unit='MiB'>64</memory>"
+    "<os><type>hvm</type></os></domain>"
+)
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
+    """With the golden image built and in the host's cache."""
+    folder = tmp_path_factory.mktemp("vm")
+    image = ensure_image(ensure_all(STACKS))  # before the namespace: there is no archive in there
+    with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
+        store_image(folder, running, image)
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def own_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+
+
+def store_image(folder: Path, running: Libvirtd, image: Image) -> None:
+    journal = Journal(folder / "journal.jsonl")
+    vms = one_guest(running.uri, folder).hosts[0].vms
+    assert vms is not None
+    store(Virsh(running.uri), vms.images, image, journal, "s/r/b1")
+
+
+def test_a_guest_boots_answers_with_its_own_key_and_is_gone(daemon: Libvirtd) -> None:
+    folder = daemon.folder.parent
+    site, journal = open_build(folder, os.getpid())
+    layout = one_guest(daemon.uri, folder)
+    provider, virsh = LibvirtProvider(), Virsh(daemon.uri)
+    foreign = domain_name(site.mark, "w9")
+    virsh.run("define", "/dev/stdin", stdin=FOREIGN.format(foreign))
+    (folder / "disk" / "theirs").write_text("kept")
+    intend(journal, site.mark)
+    try:
+        provider.create(site, layout, journal)
+        transport = provider.transport(site, journal)
+        told = transport.act(layout.master, "describe")
+        assert (told["host"], told["user"], told["systemd"]) == ("m1", "study", True)
+        probed = transport.act(layout.master, "probe", "/study/m1")
+        assert probed["reads"] > 0  # O_DIRECT works on the guest's own disk
+        assert provider.remains(site, journal).machines
+        assert (site.root / "ssh" / "identity").stat().st_mode & 0o077 == 0
+    finally:
+        proof = tear_down(site, journal)
+    assert proof.found == 0
+    assert not provider.remains(site, journal)
+    assert [path.name for path in (folder / "disk").iterdir()] == ["theirs"]
+    assert virsh.names("list") == [foreign]
+    assert virsh.names("pool-list") == [IMAGE_POOL]
+    assert not (site.root / "ssh").exists()
+    assert tear_down(site, journal).found == 0
+    virsh.run("undefine", foreign)
+
+
+def test_acceleration_is_what_a_kernel_proved(daemon: Libvirtd) -> None:
+    folder = daemon.folder.parent
+    site, journal = open_build(folder, os.getpid())
+    image = ensure_image(ensure_all(STACKS))
+    stored = store(Virsh(daemon.uri), str(folder / "images"), image, journal, site.mark)
+    booted, why = boots(Virsh(daemon.uri), site, journal, stored.kernel, "tcg", 120)
+    assert booted, why
+    booted, why = boots(Virsh(daemon.uri), site, journal, stored.initrd, "tcg", 10)
+    assert not booted, why  # no kernel at all
+    assert Virsh(daemon.uri).names("list") == []
+
+
+@pytest.mark.vm
+def test_kill_9_at_every_step_then_reap_leaves_nothing(daemon: Libvirtd, tmp_path: Path) -> None:
+    folder = daemon.folder.parent
+    virsh = Virsh(daemon.uri)
+    virsh.run("define", "/dev/stdin", stdin=FOREIGN.format("foreign"))
+    steps: list[str] = []
+    while not steps or steps[-1] != "start-domain":
+        runs = folder / f"kill-{len(steps)}"
+        runs.mkdir()
+        argv = [sys.executable, "-m", "tests.live.guest_orchestrator", str(runs), daemon.uri]
+        killed = subprocess.run([*argv, str(folder / "images"), str(len(steps))], check=False)
+        assert killed.returncode == -signal.SIGKILL
+        (path,) = runs.glob("runs/*/*/journal.jsonl")
+        steps.append([e["act"] for e in Journal(path).read() if e["event"] == "intent"][-1])
+        dry = reap(runs / "runs", dry_run=True)
+        assert bool(dry) == (len(steps) > 2), steps  # a bare intent has made nothing yet
+        reap(runs / "runs")
+        assert reap(runs / "runs") == []
+        assert virsh.names("list") == ["foreign"], steps
+        assert virsh.names("net-list") == []
+        assert virsh.names("pool-list") == [IMAGE_POOL]
+        assert list(runs.glob("disk/*")) == []
+        assert not list(runs.glob("runs/*/*/builds/*/ssh"))
+    assert {
+        "make-keys",
+        "probe-accel",
+        "make-network",
+        "make-pool",
+        "make-volume",
+        "make-domain",
+    } < {*steps}
+    virsh.run("undefine", "foreign")
+
+
+def test_a_build_that_never_was_is_torn_down(tmp_path: Path) -> None:
+    site, journal = open_build(tmp_path, os.getpid())
+    assert tear_down(site, journal).found == 0
+
+
+def test_an_unreachable_libvirt_is_no_empty_result(tmp_path: Path) -> None:
+    site, journal = open_build(tmp_path, os.getpid())
+    intend(journal, site.mark)
+    uri = "qemu:///system?socket=/nowhere/libvirt-sock"
+    journal.write("intent", act="make-network", mark=site.mark, uri=uri, network="n")
+    with pytest.raises(Exception, match="virsh") as caught:
+        tear_down(site, journal)
+    assert not isinstance(caught.value, InputError)
+
+
+def intend(journal: Journal, mark: str) -> None:
+    given = {"act": "build", "build": "b1", "provider": "libvirt", "ports": []}
+    journal.write("intent", mark=mark, **given)
