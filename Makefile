@@ -8,7 +8,7 @@ PYTHON := $(shell command -v python3.11 || command -v python3)
 export UV_PYTHON_DOWNLOADS := never
 FAST := tests/unit tests/property tests/golden
 
-.PHONY: help setup study airflow check test java-test lint browser vm-tools live-vm bench golden tables format clean
+.PHONY: help setup study airflow check test live java-test lint browser vm-tools live-vm bench golden tables format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 12
@@ -40,8 +40,11 @@ lint: setup ## ruff, types, import direction
 check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 $(FAST)
 
-test: lint browser vm-tools java-test ## everything, with live daemons on loopback (under 45 min)
-	$(BIN)/pytest -q -m "not vm" tests
+test: lint browser java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (under 20 min)
+	$(BIN)/pytest -q -m "not slow and not vm" tests
+
+live: setup vm-tools ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
+	$(BIN)/pytest -q -m "slow and not vm" tests/live
 
 java-test: setup ## the YCSB binding's unit tests
 	@$(BIN)/python -m cluster.stack test

@@ -31,6 +31,9 @@ AXIS_PX = 46
 MOST_ROWS = 16
 MOST_ARMS = 4
 LABEL_CHARACTERS = 30
+FEWEST_TICKS = 3
+FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
+FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
 _VERDICTS = tuple(VERDICT)
 _EFFECT = "ratio of the later arm over the first"
 Drawn = tuple[int, Finding]
@@ -39,13 +42,21 @@ Drawn = tuple[int, Finding]
 
 def figures(summary: Summary, names: Names) -> Iterator[Figure]:
     """One figure: effects, else used CPU, else none (nothing valid was measured yet)."""
-    drawn = [
-        (at, finding) for at, finding in enumerate(summary.findings) if finding.effect is not None
-    ]
+    drawn = list(_once(summary.findings))
     if drawn:
         yield _effects(summary, drawn)
     else:
         yield from _overview(summary, names)
+
+
+def _once(findings: Sequence[Finding]) -> Iterator[Drawn]:
+    """Those that tell an effect. One comparison may answer a claim of the talk too: drawn once."""
+    seen = set()
+    for at, finding in enumerate(findings):
+        what = (finding.subject or at, finding.measure, finding.arms, finding.among, finding.effect)
+        if finding.effect is not None and what not in seen:
+            seen.add(what)
+            yield at, finding
 
 
 def _effects(summary: Summary, drawn: list[Drawn]) -> Figure:
@@ -104,11 +115,13 @@ def _capital(words: str) -> str:
 
 
 def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
-    """Both ends of a scale that holds 1 and every effect with its interval, a little apart."""
-    ends = [1.0, *(end for f in findings for end in (f.effect, f.low, f.high) if end is not None)]
+    """Both ends of a logarithmic scale that holds 1 and every effect with its interval, a little
+    apart. Logarithmic, as half and double are equally far from 1."""
+    told = (end for f in findings for end in (f.effect, f.low, f.high))
+    ends = [1.0, *(end for end in told if end is not None and end > 0)]
     low, high = min(ends), max(ends)
-    room = 0.06 * (high - low) or 0.1
-    return low - room, high + 5 * room  # on the right stand the numbers themselves
+    room = (high / low) ** 0.06 if high > low else 1.1
+    return low / room, high * room**5  # on the right stand the numbers themselves
 
 
 def _effect_row(at: int, finding: Finding, shared: Collection[str]) -> Row:
@@ -189,7 +202,7 @@ def _lines(lines: list[str]) -> alt.Y:
 
 def _scale(domain: tuple[float, float] | None) -> alt.Scale:
     if domain:
-        return alt.Scale(domain=list(domain), nice=False, zero=False)
+        return alt.Scale(type="log", domain=list(domain), nice=False)
     return alt.Scale(zero=True, nice=True, padding=12)
 
 
@@ -200,8 +213,22 @@ def _said(base: alt.Chart) -> alt.Chart:
 
 
 def _across(axis: str, domain: tuple[float, float] | None) -> alt.Axis:
-    label = "'×' + datum.label" if domain else "datum.label + ' %'"
-    return alt.Axis(title=axis or None, labelExpr=label, tickCount=5, grid=True)
+    if domain is None:
+        return alt.Axis(title=axis or None, labelExpr="datum.label + ' %'", tickCount=5, grid=True)
+    given = {"values": _ticks(*domain)}
+    return alt.Axis(
+        title=axis or None, labelExpr="'×' + format(datum.value, '~r')", grid=True, **given
+    )
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round ratios within the scale: few where it is wide, finer ones where it is narrow."""
+    wide = [step * 10.0**decade for decade in range(-6, 7) for step in (1.0, 2.0, 5.0)]
+    for ticks in (wide, FINE, FINEST):
+        within = [tick for tick in ticks if low <= tick <= high]
+        if len(within) >= FEWEST_TICKS:
+            break
+    return within
 
 
 def _overview(summary: Summary, names: Names) -> Iterator[Figure]:

@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+IN_MAKE_TEST = frozenset(
+    {"test_local_cluster", "test_stalling_store", "test_study", "test_ycsb_binding"}
+)
+"""What every change must hold on real daemons. The others have `make live`: together they take longer
+than a change should wait, and some need root, namespaces or an idle machine."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.live)
+            if item.path.stem not in IN_MAKE_TEST:
+                item.add_marker(pytest.mark.slow)
