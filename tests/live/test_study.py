@@ -174,7 +174,7 @@ def test_after_kill_9_the_same_command_goes_on_and_mixes_nothing_in(tmp_path: Pa
     assert again.returncode == 0, again.stdout + again.stderr
     assert [path.parent for path in tmp_path.glob("live-small/*/plan.json")] == [run]
     records = closed_records(run / "records")
-    assert [manifest.state for manifest in records.values()] == ["complete"] * 4
+    assert [manifest.state for manifest in records.values()] == ["complete"] * 6
     assert len(list((run / "records.superseded").iterdir())) == 1
     trials = _summary(run)["trials"]
     assert sorted(t["trial"] for t in trials) == sorted(records)
