@@ -13,7 +13,7 @@ PASSED_TO_CONTAINERS = ("JAVA_HOME", "LANG", "STUDY_MARK", "STUDY_NODE")
 def yarn_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
     properties = _common(blueprint)
     if "master" in node.roles:
-        properties |= _resourcemanager(blueprint)
+        properties |= _resourcemanager(blueprint, node)
     if "worker" in node.roles:
         properties |= _nodemanager(blueprint, node)
     return properties
@@ -55,8 +55,10 @@ def _common(blueprint: Blueprint) -> dict[str, str]:
     }
 
 
-def _resourcemanager(blueprint: Blueprint) -> dict[str, str]:
+def _resourcemanager(blueprint: Blueprint, node: Node) -> dict[str, str]:
     properties = {
+        # By default below /tmp, where tear-down must not look: others' files lie there too.
+        "yarn.node-attribute.fs-store.root-dir": f"file://{blueprint.data(node)}/node-attribute",
         "yarn.resourcemanager.scheduler.class": (
             "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler"
         ),

@@ -15,6 +15,7 @@ from typing import Any
 
 from cluster import bringup
 from cluster.journal import Journal
+from cluster.physical.provider import PhysicalProvider
 from cluster.render.daemons import PREPARE, Daemon
 from cluster.render.rendered import Rendered
 from workloads import run as runs
@@ -63,6 +64,7 @@ def install() -> None:
     bringup.services = lambda *_: []  # type: ignore[attr-defined]
     steps.row_written_and_read = lambda *_: None  # type: ignore[attr-defined]
     runs.preflight = lambda *_: None  # type: ignore[attr-defined]
+    PhysicalProvider.preflight = lambda *_: None  # type: ignore[method-assign]
 
 
 def main(spec: Path, folder: Path, kind: str | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,9 @@ ssh: {user: study, known_hosts: KNOWN_HOSTS}
 factors: {vms_per_host: [0]}
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
+FOREIGN = ["sleep 900", "/mnt/density-study", "/mnt/density-study/another-study"]
+"""Of another study on a host: to be found there after every reap."""
+AGENT_ENDS_WITHIN_S = 20.0
 ROLES = {"m1": "[master, client]"}
 
 
@@ -112,8 +116,20 @@ def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def left_on(hosts: Hosts, name: str) -> list[str]:
-    """Processes and files of the user's on a host, the stack cache's own apart."""
-    close_channels()  # our own agents are no remains: they live as long as we ask them
+    """Processes and files of the user's on a host, the stack cache's own apart.
+
+    Our own agents are no remains: they live as long as a connection, and end a moment after it.
+    """
+    close_channels()
+    deadline = time.monotonic() + AGENT_ENDS_WITHIN_S
+    left = _left(hosts, name)
+    while any(one.startswith("python3 -I -c") for one in left) and time.monotonic() < deadline:
+        time.sleep(0.1)
+        left = _left(hosts, name)
+    return left
+
+
+def _left(hosts: Hosts, name: str) -> list[str]:
     processes = (
         hosts.on(name, "ps", "-u", USER, "-o", "args=").splitlines() if _any(hosts, name) else []
     )
@@ -132,9 +148,9 @@ def _any(hosts: Hosts, name: str) -> bool:
     return USER in hosts.on(name, "ps", "-e", "-o", "user=")
 
 
+@pytest.mark.timeout(1800)  # some twenty builds, each with Ansible and a reap
 def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
-    theirs = "/mnt/density-study/another-study"
-    hosts.on("h1", "mkdir", "-p", theirs)
+    hosts.on("h1", "mkdir", "-p", FOREIGN[-1])
     hosts.on("h1", "chown", "-R", USER, "/mnt/density-study")
     hosts.on("h1", "sh", "-c", f"STUDY_MARK=another-study/r1/b1 setpriv --reuid {USER} --regid {USER} "
              "--clear-groups sleep 900 >/dev/null 2>&1 &")  # fmt: skip
@@ -146,7 +162,7 @@ def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
         assert orchestrate(hosts.enter, controller, runs, kind) == -9, kind
         reap(runs)
         assert left_on(hosts, "m1") == [], kind
-        assert left_on(hosts, "h1") == ["sleep 900"], kind
+        assert left_on(hosts, "h1") == FOREIGN, kind
         assert marked("killed-physical") == [], kind
     assert hosts.on("h1", "ls", "/mnt/density-study").split() == ["another-study"]
 
@@ -157,7 +173,7 @@ def test_the_cable_is_out_while_it_is_built_then_reap(
     argv = [*hosts.enter, sys.executable, "-m", "tests.live.killed", str(controller), str(tmp_path)]
     building = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
     try:
-        wait_for(tmp_path, "intent start zookeeper", building)
+        wait_for(tmp_path, "dir-made", building)
         hosts.cut("h1")
         _, said = building.communicate(timeout=120)
     finally:
@@ -165,11 +181,11 @@ def test_the_cable_is_out_while_it_is_built_then_reap(
         building.wait()
         hosts.mend("h1")
     assert building.returncode != 0
-    assert "host 'h1'" in said
+    assert "h1" in said
     hosts.wait_for_ssh("h1")
     reap(tmp_path)
     assert left_on(hosts, "m1") == []
-    assert [one for one in left_on(hosts, "h1") if one != "sleep 900"] == []
+    assert [one for one in left_on(hosts, "h1") if one not in FOREIGN] == []
 
 
 def test_the_sudo_rule_lets_a_user_start_units_as_himself_and_nothing_else(hosts: Hosts) -> None:
@@ -215,8 +231,6 @@ def test_a_host_that_another_run_holds_is_refused(
 
 
 def wait_for(runs: Path, kind: str, process: subprocess.Popen[str]) -> None:
-    import time
-
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline and process.poll() is None:
         for path in runs.glob("*/*/journal.jsonl"):
