@@ -14,17 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from cluster.errors import BringUpError, StudyError
-from dags import capacity_command, compare_command
+from cluster.errors import StudyError
+from dags import capacity_command, compare_command, run_command
+from dags.arguments import RUNS, Named, Only, Runs, Sets, Spec
+from dags.console import err, out, print_error, print_report
 
 if TYPE_CHECKING:
-    from dags.running import RunEnd
-    from workloads.run import Ask
-
-RUNS = Path("runs")
+    pass
 
 app = typer.Typer(
     name="study",
@@ -46,35 +43,8 @@ Examples:
 """,
 )
 app.add_typer(capacity_command.app)
+run_command.add_to(app)
 compare_command.add_to(app)
-LOG_WIDTH = 132
-"""Columns of what goes to a file or a pipe, where a terminal has its own: no row shall be broken."""
-
-out = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
-err = Console(stderr=True, highlight=False)
-
-Spec = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.")]
-Runs = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where runs are kept.")]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Replace a key of the study: blocks=2, stack.base_port=22000. May be repeated.",
-    ),
-]
-Only = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--only",
-        metavar="GLOB",
-        help="Only the settings whose id matches: 'ycsb-*'. May be repeated.",
-    ),
-]
-Named = Annotated[
-    Path | None,
-    typer.Argument(metavar="RUN", help="A run's folder, or its id. Left out: the newest run."),
-]
 
 
 class YesNo(StrEnum):
@@ -87,100 +57,6 @@ class Format(StrEnum):
     markdown = "markdown"
     csv = "csv"
     json = "json"
-
-
-@app.command(
-    epilog="""Examples:
-
-    study run workloads/studies/quickstart.yaml --set blocks=2
-    study run workloads/studies/quickstart.yaml --add-blocks 4
-    study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh
-"""
-)
-def run(
-    spec: Spec,
-    runs: Runs = RUNS,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start anew; do not go on with an unfinished run.")
-    ] = False,
-    sets: Sets = None,
-    only: Only = None,
-    add_blocks: Annotated[
-        int,
-        typer.Option(
-            "--add-blocks",
-            metavar="N",
-            min=0,
-            help="Extend the newest finished run: build every topology N times more.",
-        ),
-    ] = 0,
-) -> None:
-    """Carry out a study, from its file to its report.
-
-    Goes on with the newest unfinished run if its study is unchanged. With --add-blocks, or --only, a
-    finished run is extended by whole blocks; their order is the one that the study's seed gives.
-
-    Exit code: 0 success, 1 failed (the run's folder says why), 2 bad input (nothing was started),
-    130 Ctrl-C, 143 SIGTERM.
-    """
-    from dags.interrupt import interruptible
-    from workloads.run import Ask
-
-    with interruptible():
-        end = _run(spec, runs, sets or [], Ask(fresh, add_blocks, tuple(only or ())))
-    _print_end(end)
-    raise typer.Exit(0 if end.succeeded else 1)
-
-
-def _run(spec: Path, runs: Path, sets: list[str], ask: Ask) -> RunEnd:
-    from dags.display import clock, progress_display
-    from dags.home import home
-    from dags.overrides import parse_overrides
-    from dags.planning import check
-    from dags.progress import ANALYSIS_ESTIMATE_S
-    from dags.running import carry_out
-    from workloads.run import open_run
-    from workloads.steps import steps_left
-
-    overrides = parse_overrides(sets)
-    if not ask.add_blocks:
-        check(spec, overrides, runs, ask.only)
-    opened = open_run(spec, runs, overrides, ask=ask)
-    left = steps_left(opened)
-    estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
-    trials = sum(step.kind == "trial" for step in left)
-    out.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
-    out.print(f"run   {opened.root}", markup=False, soft_wrap=True)
-    with progress_display(out) as show:
-        return carry_out(opened, home(), show)
-
-
-def _print_end(end: RunEnd) -> None:
-    from dags.display import failure_lines
-    from dags.running import LOG
-
-    _print_report(end.run.root)
-    for line in failure_lines(end.failures):
-        out.print(line, soft_wrap=True)
-    if not end.succeeded:
-        out.print(f"failed: see {end.run.root / LOG}, and records/*/logs beside it",
-                  markup=False, soft_wrap=True)  # fmt: skip
-
-
-def _print_report(root: Path) -> None:
-    """The summary table, and where the report is; nothing where the run came to none."""
-    summary = root / "report" / "summary.json"
-    if not summary.exists():
-        return
-    from analysis.report.table import summary_header, summary_rows
-    from analysis.summary import Summary
-    from dags.display import rows_table
-
-    value = Summary.model_validate_json(summary.read_text(encoding="utf-8"))
-    out.print(rows_table(summary_header(value), summary_rows(value)))
-    out.print(Text(f"\n{value.answer}", style="bold"))
-    out.print(f"report   {root / 'report' / 'index.html'}", markup=False, soft_wrap=True)
-    out.print(f"numbers  {summary}", markup=False, soft_wrap=True)
 
 
 def _print_format(root: Path, form: Format) -> None:
@@ -262,7 +138,7 @@ def report(
 
         analyse(found.root)
     if form is Format.html:
-        _print_report(found.root)
+        print_report(found.root)
     else:
         _print_format(found.root, form)
     if browse is YesNo.yes:
@@ -296,16 +172,8 @@ def _errors_shown() -> Iterator[None]:
     try:
         yield
     except StudyError as error:
-        _print_error(error)
+        print_error(error)
         sys.exit(error.exit_code)
-
-
-def _print_error(error: StudyError) -> None:
-    """What, where, remedy; and the last lines of a daemon, where the error has them."""
-    place = Text.assemble(("error: ", "bold red"), f"{error.where}: {error.what}")
-    err.print(place, Text(f"remedy: {error.remedy}"), sep="\n", soft_wrap=True)
-    if isinstance(error, BringUpError) and error.log_tail:
-        err.print(Text(f"--- last lines of {error.daemon} ---\n{error.log_tail}"), soft_wrap=True)
 
 
 def main() -> None:

@@ -12,16 +12,8 @@ from analysis import tables
 from analysis.arrow import arrow_schema
 from jobs.byte_lines import Array, ByteLines
 from jobs.columns import NUMBER, Block, Columns, prefix, read_columns, table_of
-from workloads.monitors.dool import (
-    CPU_PARTS,
-    CPU_SUM_TOLERANCE,
-    DAY_S,
-    LEAST_STEP_S,
-    NO_BANNER,
-    DoolReader,
-    Layout,
-    cpu_section,
-)
+from workloads.monitors.dool import DAY_S, LEAST_STEP_S, NO_BANNER, DoolReader, Layout
+from workloads.monitors.dool_cells import CPU_PARTS, CPU_SUM_TOLERANCE, cpu_section
 from workloads.monitors.dool_header import YEARS_S, Key, read_banner
 from workloads.monitors.host_sample import HostSample
 from workloads.parsing import Line, ParseError

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cluster.command import Command
+from workloads.monitors.dool_cells import (
+    bytes_and_operations,
+    cells_of,
+    cpu_shares,
+    has_no_values,
+    without_missed,
+)
 from workloads.monitors.dool_header import (
     YEARS_S,
     Banner,
@@ -25,10 +30,6 @@ from workloads.monitors.host_sample import HostSample
 from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal
 
 NO_BANNER = "no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'"
-_MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
-TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat
-CPU_PARTS = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
-CPU_SUM_TOLERANCE = 1.0
 DAY_S = 86400.0
 LEAST_STEP_S = 0.001
 _OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names
@@ -171,7 +172,7 @@ class DoolReader:
             if self._start is None:
                 raise RejectedError("command line not understood")
         else:
-            self._sections_or_columns(_cells(text))
+            self._sections_or_columns(cells_of(text))
 
     def _sections_or_columns(self, cells: list[str]) -> None:
         if self._sections is None:
@@ -184,8 +185,8 @@ class DoolReader:
     def _row(self, line: Line) -> HostSample | None:
         if self._columns is None:
             raise RejectedError("no header above this row")
-        cells, missed_ticks = _without_missed(_cells(line.text))
-        if not self._sampled and _has_no_values(cells):
+        cells, missed_ticks = without_missed(cells_of(line.text))
+        if not self._sampled and has_no_values(cells):
             self._sampled = True  # pcp-dstat's first row: rates need a second reading
             return None
         row = self._sample(line, self._fitted(cells), missed_ticks)
@@ -224,8 +225,8 @@ class DoolReader:
             time_text=time_text,
             since_boot=not self._sampled,
             missed_ticks=missed_ticks,
-            **_cpu(cells),
-            **_bytes_and_operations(cells, units(self._banner, self._start)),
+            **cpu_shares(cells),
+            **bytes_and_operations(cells, units(self._banner, self._start)),
         )
 
     def _time(self, cells: Mapping[Key, str]) -> tuple[float | None, str | None]:
@@ -253,69 +254,3 @@ class DoolReader:
             raise RejectedError("time goes back")
         if epoch_s > since_s + DAY_S:
             raise RejectedError("time jumps by more than a day")
-
-
-def _cells(text: str) -> list[str]:
-    try:
-        return next(csv.reader([text], strict=True))
-    except (csv.Error, StopIteration):
-        raise RejectedError("not a line of CSV") from None
-
-
-def _without_missed(cells: list[str]) -> tuple[list[str], int]:
-    match = _MISSED.fullmatch(cells[-1])
-    return (cells[:-1], int(match.group(1))) if match else (cells, 0)
-
-
-def _has_no_values(cells: list[str]) -> bool:
-    return len(cells) > 1 and not any(cells[1:])
-
-
-def _number(cells: Mapping[Key, str], section: str, column: str, factor: float = 1) -> float | None:
-    """None if there is no such column, or its cell is empty (pcp-dstat's first row)."""
-    text = cells.get((section, column), "")
-    return decimal(text) * factor if text else None
-
-
-def cpu_section(keys: Collection[Key]) -> str | None:
-    """The section of all CPUs together."""
-    return next((name for name in TOTAL_CPU if (name, "idl") in keys), None)
-
-
-def _cpu(cells: Mapping[Key, str]) -> dict[str, float | None]:
-    section = cpu_section(cells)
-    if section is None:
-        return {}
-    parts = {name: _number(cells, section, name) for name in CPU_PARTS if (section, name) in cells}
-    known = [value for value in parts.values() if value is not None]
-    if not known:
-        return {}
-    if len(known) != len(parts) or abs(sum(known) - 100) > CPU_SUM_TOLERANCE:
-        raise RejectedError(f"CPU shares add to {sum(known):.3f}, not to 100")
-    interrupts = [parts[name] for name in ("hiq", "siq") if name in parts]
-    return {
-        "cpu_user": parts.get("usr"),
-        "cpu_system": parts.get("sys"),
-        "cpu_idle": parts.get("idl"),
-        "cpu_iowait": parts.get("wai"),
-        "cpu_steal": parts.get("stl"),
-        "cpu_irq": sum(value or 0.0 for value in interrupts) if interrupts else None,
-    }
-
-
-def _bytes_and_operations(cells: Mapping[Key, str], unit: Units) -> dict[str, float | None]:
-    memory = "memory usage"
-    buffered = "buff" if (memory, "buff") in cells else "buf"
-    return {
-        "disk_read_bytes_s": _number(cells, "dsk/total", "read", unit.disk),
-        "disk_write_bytes_s": _number(cells, "dsk/total", "writ", unit.disk),
-        "disk_read_ops_s": _number(cells, "io/total", "read"),
-        "disk_write_ops_s": _number(cells, "io/total", "writ"),
-        "net_receive_bytes_s": _number(cells, "net/total", "recv", unit.net),
-        "net_send_bytes_s": _number(cells, "net/total", "send", unit.net),
-        "memory_used_bytes": _number(cells, memory, "used", unit.memory),
-        "memory_free_bytes": _number(cells, memory, "free", unit.memory),
-        "memory_buffered_bytes": _number(cells, memory, buffered, unit.memory),
-        "memory_cached_bytes": _number(cells, memory, "cach", unit.memory),
-        "memory_available_bytes": _number(cells, memory, "avai", unit.memory),
-    }

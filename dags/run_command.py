@@ -1,0 +1,96 @@
+"""`study run`: from a study's file to its report. Thin, like dags/cli.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dags.arguments import RUNS, Only, Runs, Sets, Spec
+from dags.console import out, print_report
+
+if TYPE_CHECKING:
+    from dags.running import RunEnd
+    from workloads.run import Ask
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(
+        epilog="""Examples:
+
+    study run workloads/studies/quickstart.yaml --set blocks=2
+    study run workloads/studies/quickstart.yaml --add-blocks 4
+    study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh
+"""
+    )(run)
+
+
+def run(
+    spec: Spec,
+    runs: Runs = RUNS,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start anew; do not go on with an unfinished run.")
+    ] = False,
+    sets: Sets = None,
+    only: Only = None,
+    add_blocks: Annotated[
+        int,
+        typer.Option(
+            "--add-blocks",
+            metavar="N",
+            min=0,
+            help="Extend the newest finished run: build every topology N times more.",
+        ),
+    ] = 0,
+) -> None:
+    """Carry out a study, from its file to its report.
+
+    Goes on with the newest unfinished run if its study is unchanged. With --add-blocks, or --only, a
+    finished run is extended by whole blocks; their order is the one that the study's seed gives.
+
+    Exit code: 0 success, 1 failed (the run's folder says why), 2 bad input (nothing was started),
+    130 Ctrl-C, 143 SIGTERM.
+    """
+    from dags.interrupt import interruptible
+    from workloads.run import Ask
+
+    with interruptible():
+        end = _run(spec, runs, sets or [], Ask(fresh, add_blocks, tuple(only or ())))
+    _print_end(end)
+    raise typer.Exit(0 if end.succeeded else 1)
+
+
+def _run(spec: Path, runs: Path, sets: list[str], ask: Ask) -> RunEnd:
+    from dags.display import clock, progress_display
+    from dags.home import home
+    from dags.overrides import parse_overrides
+    from dags.planning import check
+    from dags.progress import ANALYSIS_ESTIMATE_S
+    from dags.running import carry_out
+    from workloads.run import open_run
+    from workloads.steps import steps_left
+
+    overrides = parse_overrides(sets)
+    if not ask.add_blocks:
+        check(spec, overrides, runs, ask.only)
+    opened = open_run(spec, runs, overrides, ask=ask)
+    left = steps_left(opened)
+    estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
+    trials = sum(step.kind == "trial" for step in left)
+    out.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
+    out.print(f"run   {opened.root}", markup=False, soft_wrap=True)
+    with progress_display(out) as show:
+        return carry_out(opened, home(), show)
+
+
+def _print_end(end: RunEnd) -> None:
+    from dags.display import failure_lines
+    from dags.running import LOG
+
+    print_report(end.run.root)
+    for line in failure_lines(end.failures):
+        out.print(line, soft_wrap=True)
+    if not end.succeeded:
+        out.print(f"failed: see {end.run.root / LOG}, and records/*/logs beside it",
+                  markup=False, soft_wrap=True)  # fmt: skip

@@ -1,0 +1,89 @@
+"""The cells of a row that dool, dstat or pcp-dstat wrote, as shares, bytes and operations."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Collection, Mapping
+
+from workloads.monitors.dool_header import Key, Units
+from workloads.parsing import RejectedError, decimal
+
+_MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
+TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat
+CPU_PARTS = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
+CPU_SUM_TOLERANCE = 1.0
+
+
+def cells_of(text: str) -> list[str]:
+    """RejectedError: not a line of CSV."""
+    try:
+        return next(csv.reader([text], strict=True))
+    except (csv.Error, StopIteration):
+        raise RejectedError("not a line of CSV") from None
+
+
+def without_missed(cells: list[str]) -> tuple[list[str], int]:
+    """The cells without dool's remark at the end that it missed ticks, and how many it missed."""
+    match = _MISSED.fullmatch(cells[-1])
+    return (cells[:-1], int(match.group(1))) if match else (cells, 0)
+
+
+def has_no_values(cells: list[str]) -> bool:
+    """pcp-dstat's first row: a time alone."""
+    return len(cells) > 1 and not any(cells[1:])
+
+
+def _number(cells: Mapping[Key, str], section: str, column: str, factor: float = 1) -> float | None:
+    """None if there is no such column, or its cell is empty (pcp-dstat's first row)."""
+    text = cells.get((section, column), "")
+    return decimal(text) * factor if text else None
+
+
+def cpu_section(keys: Collection[Key]) -> str | None:
+    """The section of all CPUs together."""
+    return next((name for name in TOTAL_CPU if (name, "idl") in keys), None)
+
+
+def cpu_shares(cells: Mapping[Key, str]) -> dict[str, float | None]:
+    """Percent of all CPUs, by HostSample's names; empty where the row has none.
+
+    RejectedError: they do not add to 100.
+    """
+    section = cpu_section(cells)
+    if section is None:
+        return {}
+    parts = {name: _number(cells, section, name) for name in CPU_PARTS if (section, name) in cells}
+    known = [value for value in parts.values() if value is not None]
+    if not known:
+        return {}
+    if len(known) != len(parts) or abs(sum(known) - 100) > CPU_SUM_TOLERANCE:
+        raise RejectedError(f"CPU shares add to {sum(known):.3f}, not to 100")
+    interrupts = [parts[name] for name in ("hiq", "siq") if name in parts]
+    return {
+        "cpu_user": parts.get("usr"),
+        "cpu_system": parts.get("sys"),
+        "cpu_idle": parts.get("idl"),
+        "cpu_iowait": parts.get("wai"),
+        "cpu_steal": parts.get("stl"),
+        "cpu_irq": sum(value or 0.0 for value in interrupts) if interrupts else None,
+    }
+
+
+def bytes_and_operations(cells: Mapping[Key, str], unit: Units) -> dict[str, float | None]:
+    """Disk, network (per second) and memory, by HostSample's names; None where there is no such column."""
+    memory = "memory usage"
+    buffered = "buff" if (memory, "buff") in cells else "buf"
+    return {
+        "disk_read_bytes_s": _number(cells, "dsk/total", "read", unit.disk),
+        "disk_write_bytes_s": _number(cells, "dsk/total", "writ", unit.disk),
+        "disk_read_ops_s": _number(cells, "io/total", "read"),
+        "disk_write_ops_s": _number(cells, "io/total", "writ"),
+        "net_receive_bytes_s": _number(cells, "net/total", "recv", unit.net),
+        "net_send_bytes_s": _number(cells, "net/total", "send", unit.net),
+        "memory_used_bytes": _number(cells, memory, "used", unit.memory),
+        "memory_free_bytes": _number(cells, memory, "free", unit.memory),
+        "memory_buffered_bytes": _number(cells, memory, buffered, unit.memory),
+        "memory_cached_bytes": _number(cells, memory, "cach", unit.memory),
+        "memory_available_bytes": _number(cells, memory, "avai", unit.memory),
+    }
