@@ -31,6 +31,9 @@ from workloads.ycsb.saturation import resolve
 
 Outcome = Literal["ok", "failed", "skipped"]
 
+OS_REMEDY = "Remedy: put that right and run the same command again; it goes on from there."
+"""What the system refused (no space, no permission) names its path itself."""
+
 
 @dataclass(frozen=True)
 class StepOutcome:
@@ -117,7 +120,7 @@ def _carry_out(run: Run, step: Step) -> StepOutcome:
     except StudyError as error:
         return StepOutcome(step, "failed", str(error))
     except OSError as error:
-        return StepOutcome(step, "failed", f"{step.label}: {error}")
+        return StepOutcome(step, "failed", f"{error}. {OS_REMEDY}")
 
 
 def _up(run: Run, step: Step) -> StepOutcome:

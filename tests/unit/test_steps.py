@@ -206,11 +206,12 @@ def test_a_step_that_is_no_trial_has_no_manifest(run: Run) -> None:
         draft_manifest(run, run.plan.steps[0])
 
 
-def test_an_unexpected_os_error_is_an_outcome_with_the_steps_name(run: Run, world: World) -> None:
+def test_what_the_system_refused_is_an_outcome_with_a_remedy(run: Run, world: World) -> None:
     world.fail_up = lambda _: OSError(28, "No space left on device")
     ended = run_next_step(run)
     assert ended is not None and ended.outcome == "failed"
-    assert "No space left" in ended.message and ended.step.label in ended.message
+    assert "No space left" in ended.message and "Remedy: " in ended.message
+    assert ended.step.label not in ended.message  # who shows the outcome names its step
 
 
 def test_errors_of_a_step_are_not_swallowed_when_they_are_bugs(run: Run, world: World) -> None:
