@@ -41,7 +41,8 @@ check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 $(FAST)
 
 test: lint browser java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (under 20 min)
-	$(BIN)/pytest -q -m "not slow and not vm" tests
+	$(BIN)/pytest -q -n 2 --dist loadfile $(FAST) tests/spark
+	$(BIN)/pytest -q -m "not slow and not vm" tests $(patsubst %,--ignore=%,$(FAST) tests/spark)
 
 live: setup vm-tools ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -m "slow and not vm" tests/live

@@ -165,16 +165,17 @@ def test_after_kill_9_a_second_study_is_refused_and_reap_cleans(
 
 
 def test_after_kill_9_the_same_command_goes_on_and_mixes_nothing_in(tmp_path: Path) -> None:
-    with study_run(tmp_path) as child:
+    few = ("--only", "testdfsio-*")
+    with study_run(tmp_path, *few) as child:
         run = wait_for(tmp_path, lambda entry: entry.get("state") == "running", 300)
         child.kill()
         child.wait()
         assert left_of(run) != []
-        again = study("run", str(SPEC), "--runs", str(tmp_path), runs=tmp_path)
+        again = study("run", str(SPEC), "--runs", str(tmp_path), *few, runs=tmp_path)
     assert again.returncode == 0, again.stdout + again.stderr
     assert [path.parent for path in tmp_path.glob("live-small/*/plan.json")] == [run]
     records = closed_records(run / "records")
-    assert [manifest.state for manifest in records.values()] == ["complete"] * 6
+    assert [manifest.state for manifest in records.values()] == ["complete"] * 2
     assert len(list((run / "records.superseded").iterdir())) == 1
     trials = _summary(run)["trials"]
     assert sorted(t["trial"] for t in trials) == sorted(records)
