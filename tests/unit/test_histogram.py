@@ -163,6 +163,7 @@ def test_a_made_up_payload_decodes() -> None:
         (wire(inner(highest=2**63)), "impossible range"),
         (wire(inner(b"\x80")), "within a number"),
         (wire(inner(b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02")), "beyond its range"),
+        (wire(inner(2 * (b"\xfe" + 8 * b"\xff"))), "18446744073709551614 operations"),
         (wire(bytes(2**25)), "does not inflate to its end"),
         (base64.b64encode(struct.pack(">II", 0x1C849314, 4) + b"abcd").decode(), "not inflate"),
     ],

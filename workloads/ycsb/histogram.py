@@ -22,6 +22,7 @@ _COOKIES = {0x1C849303: 2, 0x1C849301: 1, 0x1C849308: 0}
 _WORD_SIZE_BITS = 0xF0
 _OUTER = struct.Struct(">II")  # cookie, length of the compressed part
 _INNER = struct.Struct(">IIIIQQd")
+_MOST_OPERATIONS = 2**53  # exact in a double, and a thousand of them still add up in a long
 _MOST_BYTES = 2**24  # inflated; three significant digits up to 2**63 need 0.5 MB
 
 
@@ -78,7 +79,10 @@ def decode(payload: str) -> Histogram:
     RejectedError, with the reason, unless it is whole, unscaled and in the V2 encoding.
     """
     body, buckets = inner(payload)
-    return Histogram(tuple(_counts(body, buckets)))
+    histogram = Histogram(tuple(_counts(body, buckets)))
+    if histogram.total > _MOST_OPERATIONS:
+        raise RejectedError(f"histogram counts {histogram.total} operations: none ever ran so many")
+    return histogram
 
 
 def inner(payload: str) -> tuple[bytes, Buckets]:
