@@ -47,9 +47,9 @@ class IoCounters:
 
 
 def settle_writes(cluster: Cluster, transport: Transport) -> None:
-    """On every worker host: sync, and wait until little is unwritten."""
-    by_host = {node.host: node for node in cluster.topology.workers}
-    for node in by_host.values():
+    """On every worker's machine: sync, and wait until little is unwritten."""
+    by_machine = {node.address: node for node in cluster.topology.workers}
+    for node in by_machine.values():
         transport.act(node, "settle-writes")
 
 
@@ -59,7 +59,8 @@ def evict_blocks(cluster: Cluster, transport: Transport) -> Evicted:
     return Evicted(
         "posix_fadvise",
         sum(
-            transport.act(node, "evict", str(places.data[node.name]))
+            transport.act(node, "evict", str(folder))
             for node in cluster.topology.workers
+            for folder in places.data_of(node)
         ),
     )

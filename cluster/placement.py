@@ -4,19 +4,25 @@ A density comparison holds the hosts' cores, memory and disks constant (method: 
 what is reserved for the master and the client is the same in every topology, what workers share is
 divided evenly, and YARN may use the same container memory on each host at every density, so that as
 many maps can run at once.
+
+A host that carries guests keeps its reserve at every density, on the bare host too, and each guest's own
+system has a fixed part of the guest's memory. Guests have addresses of their own, and a drive each
+where there are enough; the bare host has all of a medium's drives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from math import lcm
 
 from cluster.errors import InputError
-from cluster.host import Disk, Host, Medium
+from cluster.host import Disk, Host, Medium, Role
 from cluster.memory import (
     CLIENT_RESERVE_MIB,
     CONTAINER_MIB,
+    GUEST_OS_MIB,
     MASTER_RESERVE_MIB,
     worker_minimum_mib,
 )
@@ -48,7 +54,7 @@ class Density:
 
 @dataclass(frozen=True)
 class Layout:
-    """What is equal in all topologies of a study."""
+    """What is equal in all topologies of a study; `isolation` is that of a density from 1 on."""
 
     provider: str
     isolation: Isolation
@@ -81,18 +87,18 @@ def _topology(
     densities: Sequence[Density],
     layout: Layout,
 ) -> Topology:
-    nodes = [
-        *_single(hosts, "master", MASTER_RESERVE_MIB),
-        *_single(hosts, "client", CLIENT_RESERVE_MIB),
-    ]
+    provider, isolation = _kind(density, layout)
+    addresses = _addresses(hosts, isolation)
+    nodes = [*_singles(hosts, isolation, addresses)]
     for host in hosts:
         if "worker" in host.roles:
-            nodes += _workers(host, density, medium, densities, len(nodes) - 1)
+            first = sum("worker" in node.roles for node in nodes) + 1
+            nodes += _workers(host, density, medium, densities, first, addresses[host.name])
     emulated = any(node.disk and node.disk.emulated for node in nodes if "worker" in node.roles)
     return Topology(
         name=f"{density.name}-{medium}{'-emulated' if emulated else ''}",
-        provider=layout.provider,
-        isolation=layout.isolation,
+        provider=provider,
+        isolation=isolation,
         medium=medium,
         vms_per_host=density.vms_per_host,
         regionservers_per_node=density.regionservers_per_node,
@@ -103,29 +109,88 @@ def _topology(
     )
 
 
-def _single(hosts: Sequence[Host], role: str, memory_mib: int) -> list[Node]:
-    """The one master or client: on the first host that offers the role."""
-    host = next(host for host in hosts if role in host.roles)
+def _kind(density: Density, layout: Layout) -> tuple[str, Isolation]:
+    """Who makes the nodes of a density: no VM is the bare host, reached as provider physical does."""
+    if layout.isolation == "vm" and density.vms_per_host == 0:
+        return "physical", "host"
+    return layout.provider, layout.isolation
+
+
+def _addresses(hosts: Sequence[Host], isolation: Isolation) -> dict[str, Iterator[str]]:
+    """By host: the addresses of its nodes, in order; endless where nodes share the host's own."""
+    if isolation == "vm":
+        return {host.name: iter(host.vms.addresses if host.vms else ()) for host in hosts}
+    return {host.name: repeat(host.address) for host in hosts}
+
+
+def _next_address(host: Host, addresses: Iterator[str]) -> str:
+    found = next(addresses, None)
+    if found is None:
+        have = len(host.vms.addresses) if host.vms else 0
+        raise InputError(
+            f"its guests have {have} address(es), and need more.",
+            f"host {host.name!r}, key vms.addresses",
+            "give the guests a longer range of addresses.",
+        )
+    return found
+
+
+def _singles(
+    hosts: Sequence[Host], isolation: Isolation, addresses: Mapping[str, Iterator[str]]
+) -> list[Node]:
+    """The one master and the one client, each on the first host that offers the role. One guest where
+    that is the same host: two would want a system each."""
+    master, client = (next(h for h in hosts if role in h.roles) for role in ("master", "client"))
+    if isolation == "vm" and master is client:
+        memory_mib = MASTER_RESERVE_MIB + CLIENT_RESERVE_MIB
+        return [_single(master, "m1", ("master", "client"), memory_mib, addresses)]
+    return [
+        _single(master, "m1", ("master",), MASTER_RESERVE_MIB, addresses),
+        _single(client, "c1", ("client",), CLIENT_RESERVE_MIB, addresses),
+    ]
+
+
+def _single(
+    host: Host,
+    name: str,
+    roles: tuple[Role, ...],
+    memory_mib: int,
+    addresses: Mapping[str, Iterator[str]],
+) -> Node:
     disk = host.disks[0] if host.disks else None
-    name = {"master": "m1", "client": "c1"}[role]
-    return [Node(name, host.name, host.address, (role,), memory_mib, host.cores, disk)]  # type: ignore[arg-type]
+    if workers_mib(host) < 0:
+        raise InputError(
+            f"{host.memory_mib} MiB are less than {reserved_mib(host)} MiB reserved for the host, its "
+            "master and its client.",
+            f"host {host.name!r}, key memory",
+            f"give it {reserved_mib(host)} MiB or more.",
+        )
+    address = _next_address(host, addresses[host.name])
+    return Node(name, host.name, address, roles, memory_mib, host.cores, disk)
 
 
 def _workers(
-    host: Host, density: Density, medium: Medium, densities: Sequence[Density], first: int
+    host: Host,
+    density: Density,
+    medium: Medium,
+    densities: Sequence[Density],
+    first: int,
+    addresses: Iterator[str],
 ) -> list[Node]:
     disks = _disks_of(host, medium)
     containers_mib = host_container_mib(host, densities)
-    share_mib = workers_mib(host) // density.nodes
+    share_mib = workers_mib(host) // density.nodes - _system_mib(host, density)
+    pinned = host.vms is not None and host.vms.vcpus == "pinned" and density.vms_per_host > 0
     return [
         Node(
             name=f"w{first + index}",
             host=host.name,
-            address=host.address,
+            address=_next_address(host, addresses),
             roles=("worker",),
             memory_mib=share_mib,
-            cores=host.cores,
+            cores=host.cores // density.nodes if pinned else host.cores,
             disk=disks[index % len(disks)],
+            more_disks=disks[1:] if density.vms_per_host == 0 else (),
             container_mib=containers_mib // density.nodes,
             regionservers=density.regionservers_per_node,
         )
@@ -147,8 +212,22 @@ def _disks_of(host: Host, medium: Medium) -> tuple[Disk, ...]:
 
 def workers_mib(host: Host) -> int:
     """Memory of a host that its worker nodes divide, equal at every density."""
+    return host.memory_mib - reserved_mib(host)
+
+
+def reserved_mib(host: Host) -> int:
+    """Of a host's memory what no worker may have: the host's own, the master's and the client's."""
     reserve = MASTER_RESERVE_MIB * ("master" in host.roles)
-    return host.memory_mib - reserve - CLIENT_RESERVE_MIB * ("client" in host.roles)
+    reserve += CLIENT_RESERVE_MIB * ("client" in host.roles)
+    if host.vms is None:
+        return reserve
+    guests = sum(role in host.roles for role in ("master", "client"))
+    return reserve + host.vms.reserve_mib + guests * GUEST_OS_MIB
+
+
+def _system_mib(host: Host, density: Density) -> int:
+    """Of a worker node's share what its own system takes; the bare host's is in the reserve."""
+    return GUEST_OS_MIB if host.vms is not None and density.vms_per_host > 0 else 0
 
 
 def host_container_mib(host: Host, densities: Sequence[Density]) -> int:
@@ -169,20 +248,24 @@ def _up_to(value_mib: int, step_mib: int) -> int:
 
 def _spare_mib(host: Host, density: Density) -> int:
     """What is left of the workers' memory when each node has its daemons' least."""
-    least = worker_minimum_mib(density.regionservers_per_node)
-    return workers_mib(host) - density.nodes * least
+    return workers_mib(host) - density.nodes * _least_mib(host, density)
+
+
+def _least_mib(host: Host, density: Density) -> int:
+    """Of one worker node: its daemons, and a guest's own system."""
+    return worker_minimum_mib(density.regionservers_per_node) + _system_mib(host, density)
 
 
 def _too_dense(host: Host, density: Density, containers_mib: int) -> InputError:
-    least = worker_minimum_mib(density.regionservers_per_node)
+    least = _least_mib(host, density)
     fits = max((workers_mib(host) - containers_mib) // least, 0)
     reserve_mib = host.memory_mib - workers_mib(host)
     needed_mib = density.nodes * least + containers_mib + reserve_mib
     return InputError(
         f"{host.memory_mib} MiB cannot hold {density.nodes} worker nodes with "
         f"{density.regionservers_per_node} RegionServer(s) each: a node needs {least} MiB for its "
-        f"daemons, YARN {containers_mib} MiB a host, and {reserve_mib} MiB are reserved for master "
-        f"and client.",
+        f"daemons, YARN {containers_mib} MiB a host, and {reserve_mib} MiB are reserved for "
+        f"{'the host, ' if host.vms else ''}master and client.",
         f"host {host.name!r}, factors.vms_per_host {density.vms_per_host}",
         f"at most {fits} node(s) fit; or give the host {needed_mib} MiB or more.",
     )

@@ -15,7 +15,7 @@ from cluster.journal import Journal
 from cluster.ports import Ports
 from cluster.render.blueprint import Homes, Places
 from cluster.stacks import Stacks
-from cluster.topology import Topology
+from cluster.topology import Node, Topology
 from cluster.transport import Transport
 
 
@@ -54,6 +54,22 @@ class Room:
 
     memory_mib: int
     disks_mib: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A kernel to be watched: a host, or a guest on one (named <node>.<host>: no host has a dot).
+    `node` is one on it, through which `transport` reaches it."""
+
+    name: str
+    node: Node
+    transport: Transport
+
+
+def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine, ...]:
+    """Where no node is a guest: the hosts."""
+    on = {node.host: node for node in reversed(topology.nodes)}
+    return tuple(Machine(host.name, on[host.name], transport) for host in topology.hosts)
 
 
 class Provider(Protocol):
@@ -100,6 +116,10 @@ class Provider(Protocol):
         ...
 
     def transport(self, site: Site, journal: Journal) -> Transport: ...
+
+    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+        """What monitors watch: every host, and every guest."""
+        ...
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         """What a stranger must know of the machines: kernel, CPU, memory, disks."""

@@ -17,7 +17,8 @@ class Node:
     """What daemons run on: a host itself, one of its VMs, or (local) a group of processes.
 
     `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
-    containers; `regionservers` how many RegionServers the node carries.
+    containers; `regionservers` how many RegionServers the node carries. `disk` holds all that the node
+    writes; on `more_disks` its DataNode has blocks too.
     """
 
     name: str
@@ -29,6 +30,12 @@ class Node:
     disk: Disk | None = None
     container_mib: int = 0
     regionservers: int = 0
+    more_disks: tuple[Disk, ...] = ()
+
+    @property
+    def disks(self) -> tuple[Disk, ...]:
+        """Every drive of its DataNode."""
+        return ((self.disk,) if self.disk else ()) + self.more_disks
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from dags.progress import STAGES, Ended, Progress
 from workloads.plan import Plan, Step
 
 if TYPE_CHECKING:
+    from cluster.topology import Topology
     from dags.status import Status
 
 FEWEST_BLOCKS = 5
@@ -56,6 +57,9 @@ def plan_page(
     )  # fmt: skip
 
 
+_NOUNS = {"process": "worker(s)", "host": "worker(s) on the bare host", "vm": "worker VM(s)"}
+
+
 def warnings_of(plan: Plan) -> Iterator[str]:
     """What the plan cannot show, before hours are spent on it."""
     if plan.blocks < FEWEST_BLOCKS:
@@ -66,6 +70,24 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         )
     if any(topology.isolation == "process" for topology in plan.topologies.values()):
         yield "nodes are groups of processes: a stand-in for VMs, which decides no claim about VMs"
+    for topology in plan.topologies.values():
+        used, most = _drives(topology, plan)
+        if topology.isolation == "vm" and used < most:
+            yield (
+                f"{topology.name}: a drive a VM is {used} of {most} {topology.medium} drives on a host "
+                "(as in the talk); other densities use more"
+            )
+
+
+def _drives(topology: Topology, plan: Plan) -> tuple[int, int]:
+    """Drives of the topology's medium that its workers use on a host, and the most that any does."""
+
+    def used(one: Topology) -> int:
+        drives = {(node.host, disk.path) for node in one.workers for disk in node.disks}
+        return max(sum(host == name for host, _ in drives) for name in {h for h, _ in drives})
+
+    same = [one for one in plan.topologies.values() if one.medium == topology.medium]
+    return used(topology), max(used(one) for one in same)
 
 
 def _counts(plan: Plan) -> str:
@@ -105,7 +127,7 @@ def _topologies_table(plan: Plan) -> Table:
             table.add_row(
                 topology.name,
                 f"{host.name} ({host.cores} cores, {host.memory_mib:,} MiB)",
-                f"{sum('worker' in node.roles for node in nodes)} worker(s)",
+                f"{sum('worker' in node.roles for node in nodes)} {_NOUNS[topology.isolation]}",
                 ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
             )
     return table

@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from cluster.atomic import write_text
 from cluster.errors import InputError, StudyError
 from cluster.host import Host
-from cluster.placement import Density, Layout, place
-from cluster.topology import Topology
+from cluster.placement import Layout, place
+from cluster.topology import Isolation, Topology
+from workloads.guests import densities
 from workloads.isolation.placement import pair
 from workloads.monitor_cost import Part, parts_of
 from workloads.order import random_order
@@ -26,6 +27,7 @@ from workloads.testdfsio.fit import require_fit
 FORMAT: Literal[1] = 1
 UP_ESTIMATE_S = 35.0
 DOWN_ESTIMATE_S = 5.0
+_ISOLATION: dict[str, Isolation] = {"local": "process", "physical": "host", "libvirt": "vm"}
 
 
 class Step(BaseModel):
@@ -163,19 +165,14 @@ def _with_blocks(plan: Plan, blocks: int, settings: Sequence[Setting], cost_pair
 
 
 def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
-    densities = [
-        Density(vms, servers)
-        for vms in study.factors.vms_per_host
-        for servers in study.factors.regionservers_per_node
-    ]
     found = dict.fromkeys(disk.medium for host in hosts for disk in host.disks)
     layout = Layout(
         provider=study.provider,
-        isolation="host" if study.provider == "physical" else "process",
+        isolation=_ISOLATION[study.provider],
         replication=study.stack.replication,
         base_port=study.stack.base_port,
     )
-    return place(hosts, densities, study.factors.medium or tuple(found), layout)
+    return place(hosts, densities(study), study.factors.medium or tuple(found), layout)
 
 
 def _append_build(

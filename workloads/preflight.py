@@ -59,9 +59,11 @@ def ensure_software() -> None:
 
 
 def _check_memory(host: Host, room: Room) -> None:
-    if host.memory_mib > room.memory_mib:
+    # With guests a host's reserve is its own: others may have taken it.
+    used_mib = host.memory_mib - (host.vms.reserve_mib if host.vms else 0)
+    if used_mib > room.memory_mib:
         raise InputError(
-            f"the study uses {host.memory_mib} MiB; only {room.memory_mib} MiB are free now.",
+            f"the study uses {used_mib} MiB; only {room.memory_mib} MiB are free now.",
             f"host {host.name!r}, key memory",
             "stop what takes the memory, or give the study less.",
         )

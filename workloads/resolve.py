@@ -17,6 +17,7 @@ from cluster.ssh.channel import channel
 from cluster.ssh.known_hosts import write_known_hosts
 from cluster.ssh.stack_copies import work_folder
 from cluster.ssh.target import Target
+from workloads.guests import KNOWN_HOSTS, declared_hosts
 from workloads.study import DiskSpec, HostSpec, SshSpec, Study
 
 AUTO_MEMORY_SHARE = 0.5
@@ -36,8 +37,11 @@ class _Machine:
 def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """Hosts with cores, memory and proved media. InputError if a disk is not of the medium it says.
 
-    Over SSH for hosts that are not this machine: their own disks are probed there.
+    Over SSH for hosts that are not this machine: their own disks are probed there. Hosts of provider
+    libvirt are taken at their word: nothing is asked before something is to be built on them.
     """
+    if study.provider == "libvirt":
+        return declared_hosts(study, runs)
     if study.ssh is None or study.provider == "local":
         return tuple(_host(spec, _this_machine(runs)) for spec in study.hosts)
     machines = _machines(study, study.ssh, runs)
@@ -55,12 +59,7 @@ def _this_machine(runs: Path) -> _Machine:
 
 def _machines(study: Study, ssh: SshSpec, runs: Path) -> dict[str, _Machine]:
     """Every host asked at once. InputError if one cannot be signed on to, or their Java differs."""
-    known_hosts = runs.absolute() / study.study / "known_hosts"
-    write_known_hosts(
-        Path(ssh.known_hosts).expanduser().absolute(),
-        [(host.address, ssh.port) for host in study.hosts],
-        known_hosts,
-    )
+    known_hosts = believe_hosts(study, runs)
     targets = {
         host.name: Target(host.name, host.address, ssh.port, ssh.user, str(known_hosts))
         for host in study.hosts
@@ -81,6 +80,18 @@ def _machines(study: Study, ssh: SshSpec, runs: Path) -> dict[str, _Machine]:
         )
 
     return on_all(targets, machine)
+
+
+def believe_hosts(study: Study, runs: Path) -> Path:
+    """The study's own known_hosts, written anew: the keys of its hosts. InputError if one is unknown."""
+    assert study.ssh is not None
+    known_hosts = runs.absolute() / study.study / KNOWN_HOSTS
+    write_known_hosts(
+        Path(study.ssh.known_hosts).expanduser().absolute(),
+        [(host.address, study.ssh.port) for host in study.hosts],
+        known_hosts,
+    )
+    return known_hosts
 
 
 def _host(spec: HostSpec, machine: _Machine) -> Host:

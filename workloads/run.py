@@ -19,10 +19,11 @@ from cluster.journal import Journal
 from cluster.marks import start_ticks
 from cluster.provider import provider_of
 from cluster.reap import clear
+from workloads.guests import needs_ssh
 from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.preflight import preflight
 from workloads.record import close_unfinished
-from workloads.resolve import resolve_hosts
+from workloads.resolve import believe_hosts, resolve_hosts
 from workloads.study import Study
 from workloads.study_file import StudyFile, read_study
 
@@ -116,6 +117,8 @@ def open_run(
     """
     file = read_study(spec, overrides)
     runs = runs.absolute()
+    if file.study.provider == "libvirt" and needs_ssh(file.study):
+        believe_hosts(file.study, runs)  # planning did not: it asks no host
     folder = runs / file.study.study
     earlier, plan = _which(folder, file.study, runs, ask)
     root = earlier.root if earlier else folder / _new_id()

@@ -14,12 +14,13 @@ from pydantic import (
     model_validator,
 )
 
-from cluster.render.names import check_address
 from workloads.hypotheses import Expectation, Sla
+from workloads.provider_rules import check_provider
 from workloads.quantity import Seconds, whole_mib
 from workloads.schedule import CompareSpec, Schedule
 from workloads.settings import DfsioSetting, Setting
 from workloads.testdfsio.spec import DfsioSpec
+from workloads.vms_spec import LibvirtUri, VmsSpec
 from workloads.ycsb.setting import YcsbSpec
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$")]
@@ -75,6 +76,9 @@ class HostSpec(_Spec):
     disks: tuple[DiskSpec, ...] = (DiskSpec(),)
     roles: tuple[Literal["master", "worker", "client"], ...] = ("worker",)
     usd_per_hour: float | None = Field(None, ge=0)
+    libvirt: LibvirtUri | None = Field(
+        None, description="its libvirt; left out: qemu+ssh, signed on to as `ssh` says"
+    )
 
 
 class SshSpec(_Spec):
@@ -142,9 +146,10 @@ class Study(_Spec):
 
     study: Name = Field(description="names the folder under runs/")
     question: str | None = None
-    provider: Literal["local", "physical"] = "local"
+    provider: Literal["local", "physical", "libvirt"] = "local"
     hosts: tuple[HostSpec, ...] = Field(min_length=1)
     ssh: SshSpec | None = None
+    vms: VmsSpec | None = Field(None, description="how hosts carry guests (provider libvirt)")
     when_busy: Literal["refuse", "queue"] = Field(
         "refuse", description="what to do when another study holds a host"
     )
@@ -175,10 +180,7 @@ class Study(_Spec):
         for role in ("master", "worker", "client"):
             if not any(role in host.roles for host in self.hosts):
                 raise ValueError(f"no host has the role {role!r}")
-        if self.provider == "local":
-            self._check_local()
-        if self.provider == "physical":
-            self._check_physical()
+        check_provider(self)
         return self
 
     @field_validator("expect")
@@ -205,41 +207,6 @@ class Study(_Spec):
                     f"{one.name}: no workload {one.workload!r}, only {', '.join(sorted(modes))}"
                 )
         return expect
-
-    def _check_physical(self) -> None:
-        if self.ssh is None:
-            raise ValueError("provider physical needs the key ssh, with a user")
-        _no_duplicates("host address", [host.address for host in self.hosts])
-        for host in self.hosts:
-            check_address(host.address, "hosts")
-            if host.address == "localhost" or host.address.startswith("127."):
-                raise ValueError(
-                    f"host {host.name!r} has the loopback address {host.address}; other hosts "
-                    "could not reach it"
-                )
-        if self.factors.vms_per_host != (0,):
-            raise ValueError("provider physical has bare hosts only: vms_per_host: [0]")
-        workers = sum("worker" in host.roles for host in self.hosts)
-        if self.stack.replication > workers:
-            raise ValueError(
-                f"stack.replication {self.stack.replication} is more than the {workers} worker(s)"
-            )
-
-    def _check_local(self) -> None:
-        if len(self.hosts) > 1:
-            raise ValueError("provider local has one host: this machine")
-        if self.hosts[0].address != "127.0.0.1":
-            raise ValueError("provider local runs on 127.0.0.1 only")
-        if 0 in self.factors.vms_per_host:
-            raise ValueError(
-                "vms_per_host 0 is the bare host; provider local has process groups only: begin at 1"
-            )
-        fewest = min(self.factors.vms_per_host)
-        if self.stack.replication > fewest:
-            raise ValueError(
-                f"stack.replication {self.stack.replication} is more than the smallest arm's "
-                f"{fewest} worker(s); it must be equal in all arms (constant hardware)"
-            )
 
 
 def _no_duplicates(what: str, values: list[object] | list[str] | list[int]) -> None:

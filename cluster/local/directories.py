@@ -14,6 +14,7 @@ from cluster.marks import MARK_FILE
 
 if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
     from cluster.cluster import Site
+    from cluster.host import Disk
     from cluster.topology import Node
 
 FOLDER = "density-study"
@@ -23,7 +24,11 @@ def data_dir(site: Site, node: Node) -> Path:
     """<disk>/density-study/<mark>/<node>; below the build's own folder for a node without a disk."""
     if node.disk is None:
         return site.root.absolute() / "data" / node.name
-    return Path(node.disk.path).absolute() / FOLDER / site.mark / node.name
+    return data_on(node.disk, site, node)
+
+
+def data_on(disk: Disk, site: Site, node: Node) -> Path:
+    return Path(disk.path).absolute() / FOLDER / site.mark / node.name
 
 
 def make(site: Site, node: Node, journal: Journal) -> Path:

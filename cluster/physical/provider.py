@@ -14,10 +14,10 @@ from cluster.host import Host, Login
 from cluster.journal import Journal
 from cluster.local import directories
 from cluster.ports import Ports
-from cluster.provider import Remains, Room
+from cluster.provider import Machine, Remains, Room, machines_of_hosts
 from cluster.render.blueprint import Homes, Places
 from cluster.ssh.ansible import play
-from cluster.ssh.build import SshBuild, intent_of, no_build, on_all
+from cluster.ssh.build import SshBuild, check_same_java, intent_of, no_build, on_all
 from cluster.ssh.channel import channel
 from cluster.ssh.host_leases import busy, lease_holder, release_leases
 from cluster.ssh.stack_copies import StackCopy, classpath_there, copied, place_of, work_folder
@@ -38,7 +38,11 @@ class PhysicalProvider:
             else folder / "data" / node.name
             for node in topology.nodes
         }
-        return Places(conf=folder / "conf", logs=folder / "logs", data=data)
+        more = {
+            node.name: tuple(directories.data_on(disk, site, node) for disk in node.more_disks)
+            for node in topology.nodes
+        }
+        return Places(folder / "conf", folder / "logs", data, more)
 
     def there(self, topology: Topology, path: PurePath | str) -> str:
         return place_of(path, _all_copies(topology))
@@ -46,7 +50,7 @@ class PhysicalProvider:
     def homes(self, topology: Topology, stacks: Stacks) -> Homes:
         hadoop, hbase = _copies(topology, (stacks.hadoop, stacks.hbase))
         return Homes(
-            java=PurePath(_login(topology.hosts[0]).java_home),
+            java=PurePath(_java(topology)[0]),
             hadoop=hadoop.home,
             hbase=hbase.home,
             hadoop_classpath=classpath_there(hadoop),
@@ -84,7 +88,7 @@ class PhysicalProvider:
             play(
                 "preflight",
                 targets,
-                {"java": login.java_home, "unit_command": list(unit[2:])},
+                {"java": _java(topology)[0], "unit_command": list(unit[2:])},
                 mark=mark,
                 work=str(work_folder(login.user)),
                 of_host={host: {"systemd": found} for host, found in systemd.items()},
@@ -121,11 +125,14 @@ class PhysicalProvider:
             host: (hadoop, hbase, ycsb) if host == client else (hadoop, hbase)
             for host in build.hosts
         }
-        java = _login(topology.hosts[0]).java_home
+        java, _ = _java(topology)
         build.create(topology, self.places(site, topology), copies, java)
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
         return SshTransport(site, journal, lambda: _known(site, journal).place)
+
+    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+        return machines_of_hosts(topology, self.transport(site, journal))
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         disks = {host.name: [disk.path for disk in host.disks] for host in topology.hosts}
@@ -189,9 +196,19 @@ def _all_copies(topology: Topology) -> list[StackCopy]:
 
 
 def _copies(topology: Topology, stacks: Sequence[Stack]) -> list[StackCopy]:
+    work = work_folder(_login(topology.hosts[0]).user)
+    return [copied(stack, work, _java(topology)[1]) for stack in stacks]
+
+
+@cache
+def _java(topology: Topology) -> tuple[str, str]:
+    """(home, version), as the plan has them; where it was made without asking the hosts, as they say."""
     login = _login(topology.hosts[0])
-    work = work_folder(login.user)
-    return [copied(stack, work, login.java_version) for stack in stacks]
+    if login.java_home:
+        return login.java_home, login.java_version
+    return check_same_java(
+        on_all(_targets(topology), lambda _, target: channel(target).call("act", "java", []))
+    )
 
 
 def _target(host: Host) -> Target:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from cluster.ports import Ports
@@ -26,12 +26,18 @@ class Homes:
 class Places:
     """Where a build's files are on its nodes: `conf` and `logs` hold a folder a node.
 
-    `data` is each node's own directory on its disk; it is ours alone and removed at tear-down.
+    `data` is each node's own directory on its disk; it is ours alone and removed at tear-down, as
+    `more_data` are, on the further drives of its DataNode.
     """
 
     conf: PurePath
     logs: PurePath
     data: Mapping[str, PurePath]
+    more_data: Mapping[str, tuple[PurePath, ...]] = field(default_factory=dict)
+
+    def data_of(self, node: Node) -> tuple[PurePath, ...]:
+        """The node's directory on every drive it has."""
+        return (self.data[node.name], *self.more_data.get(node.name, ()))
 
     def conf_of(self, node: Node) -> PurePath:
         return self.conf / "nodes" / node.name
@@ -67,8 +73,9 @@ class Blueprint:
         jars = map(PurePath, homes.hadoop_classpath + homes.hbase_classpath)
         for path in (homes.java, homes.hadoop, places.conf, places.logs, *jars):
             check_path(path, "place of the run or of the stack")
-        for name, path in places.data.items():
-            check_path(path, f"disk of node {name!r}")
+        for node in self.topology.nodes:
+            for path in places.data_of(node):
+                check_path(path, f"disk of node {node.name!r}")
         return self
 
     def data(self, node: Node) -> PurePath:

@@ -54,7 +54,9 @@ def _datanode(blueprint: Blueprint, node: Node) -> dict[str, str]:
     ports = blueprint.ports
     kind = STORAGE[blueprint.topology.medium][0]
     return {
-        "dfs.datanode.data.dir": f"[{kind}]file://{blueprint.data(node)}/datanode",
+        "dfs.datanode.data.dir": ",".join(
+            f"[{kind}]file://{data}/datanode" for data in blueprint.places.data_of(node)
+        ),
         "dfs.datanode.address": ports.address(node, "datanode.data"),
         "dfs.datanode.ipc.address": ports.address(node, "datanode.ipc"),
         "dfs.datanode.http.address": ports.address(node, "datanode.http"),

@@ -28,7 +28,7 @@ from cluster.ssh.stack_copies import SUMS, WHOSE, StackCopy, missing, work_folde
 from cluster.ssh.target import Target, target_from_json, target_to_json
 from cluster.ssh.toolkit import TOOLKIT, toolkit
 from cluster.ssh.transport import Place
-from cluster.topology import Topology
+from cluster.topology import Node, Topology
 
 GRACE_S = 2.0
 """Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
@@ -80,17 +80,29 @@ class SshBuild:
     ) -> None:
         """Hosts leased, folders made, toolkit and stacks there and verified. `copies`: by host."""
         take_leases(self.hosts, self.site.mark.rpartition("/")[0], self.journal)
+        self.make_folders(topology.nodes, places)
+        self._provision(copies, java)
+
+    def make_folders(self, nodes: Sequence[Node], places: Places) -> None:
+        """The build's folder on each host, the nodes' data folders, and the toolkit."""
         for host in self.hosts:
             self._make_dir(host, self.folder)
-        for node in topology.nodes:
-            self._make_dir(self.reach[node.name].host, PurePath(places.data[node.name]))
+        for node in nodes:
+            for path in places.data_of(node):
+                self._make_dir(self.reach[node.name].host, PurePath(path))
         content = base64.b64encode(toolkit()).decode()
         self._on_all(lambda _, target: channel(target).call(
             "put", str(self.folder / TOOLKIT), content))  # fmt: skip
-        self._provision(copies, java)
 
     def destroy(self) -> Remains:
         """Processes stopped, logs fetched, folders removed. What cannot be asked is told as such."""
+        self.stop_and_fetch_logs()
+        intended = self._intended_dirs()
+        self._try_all(lambda host, target: self._remove_dirs(target, intended.get(host, [])))
+        return self.remains()
+
+    def stop_and_fetch_logs(self) -> None:
+        """Of the hosts that answer."""
         stopped, silent = self._try_all(
             lambda _, target: channel(target).call(
                 "act", "stop-marked", [self.site.mark, GRACE_S], timeout_s=_STOP_TIMEOUT_S
@@ -103,9 +115,6 @@ class SshBuild:
                     start_ticks=process["start_ticks"],
                 )  # fmt: skip
         self._fetch_logs([host for host in self.hosts if host not in silent])
-        intended = self._intended_dirs()
-        self._try_all(lambda host, target: self._remove_dirs(target, intended.get(host, [])))
-        return self.remains()
 
     def remains(self) -> Remains:
         """Of every host: processes, folders, ports, units; and hosts that do not answer."""

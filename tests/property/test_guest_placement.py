@@ -1,0 +1,147 @@
+"""What must hold for every placement of guests: memory within the host, a drive and an address each,
+replicas on different hosts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cluster.errors import InputError
+from cluster.host import Disk, Host, VcpuPolicy, VmHost
+from cluster.libvirt.cpus import vcpus
+from cluster.memory import GUEST_OS_MIB, worker_minimum_mib
+from cluster.placement import Density, Layout, place, workers_mib
+from cluster.topology import Topology
+
+LAYOUT = Layout("libvirt", "vm", 2, 21000)
+DENSITIES = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True)
+
+
+@st.composite
+def hosts(draw: st.DrawFn) -> list[Host]:
+    count, drives = draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    memory_mib, reserve_mib = draw(st.integers(6000, 65536)), draw(st.integers(1, 2048))
+    policy: VcpuPolicy = draw(st.sampled_from(["all", "pinned"]))
+    together = draw(st.booleans())
+
+    def host(name: str, number: int, *roles: str) -> Host:
+        addresses = tuple(f"192.0.2.{number * 10 + guest}" for guest in range(8))
+        vms = VmHost("qemu:///system", addresses, "192.0.2.0/24", reserve_mib=reserve_mib,
+                     bridge="br0", vcpus=policy)  # fmt: skip
+        disks = tuple(Disk(f"/data/{drive}", "flash") for drive in range(drives))
+        return Host(name, f"198.51.100.{number}", 60, memory_mib, disks, roles, vms=vms)  # type: ignore[arg-type]
+
+    workers = [host(f"h{number}", number, "worker") for number in range(1, count + 1)]
+    if together:
+        return [host("m", 20, "master", "client"), *workers]
+    return [host("m", 20, "master"), host("c", 21, "client"), *workers]
+
+
+def placed(owned: list[Host], vms: list[int]) -> tuple[Topology, ...]:
+    densities = [Density(0, 1), Density(0, max(vms)), *(Density(level, 1) for level in vms)]
+    try:
+        return place(owned, densities, ["flash"], LAYOUT)
+    except InputError:
+        assume(False)
+        raise
+
+
+@given(hosts(), DENSITIES)
+def test_guests_and_the_reserve_fit_into_each_hosts_memory(
+    owned: list[Host], vms: list[int]
+) -> None:
+    for topology in placed(owned, vms):
+        system_mib = GUEST_OS_MIB if topology.isolation == "vm" else 0
+        for host in owned:
+            assert host.vms is not None
+            theirs = [node for node in topology.nodes if node.host == host.name]
+            taken_mib = sum(node.memory_mib + system_mib for node in theirs)
+            assert taken_mib <= host.memory_mib - host.vms.reserve_mib
+            shares = {node.memory_mib for node in theirs if "worker" in node.roles}
+            assert len(shares) <= 1  # evenly
+        for node in topology.workers:
+            assert node.memory_mib >= worker_minimum_mib(node.regionservers) + node.container_mib
+
+
+@given(hosts(), DENSITIES)
+def test_hardware_of_hosts_is_constant_from_the_bare_host_to_the_densest(
+    owned: list[Host], vms: list[int]
+) -> None:
+    topologies = placed(owned, vms)
+    for host in (one for one in owned if "worker" in one.roles):
+        containers, memory = set(), set()
+        for topology in topologies:
+            theirs = [node for node in topology.workers if node.host == host.name]
+            containers.add(sum(node.container_mib for node in theirs))
+            system_mib = GUEST_OS_MIB if topology.isolation == "vm" else 0
+            sum_mib = sum(node.memory_mib + system_mib for node in theirs)
+            memory.add(workers_mib(host) - len(theirs) < sum_mib <= workers_mib(host))
+        assert len(containers) == 1 and memory == {True}
+
+
+@given(hosts(), DENSITIES)
+def test_a_drive_a_guest_where_there_are_enough_and_all_of_them_on_the_bare_host(
+    owned: list[Host], vms: list[int]
+) -> None:
+    for topology in placed(owned, vms):
+        for host in (one for one in owned if "worker" in one.roles):
+            theirs = [node for node in topology.workers if node.host == host.name]
+            drives = Counter(disk.path for node in theirs for disk in node.disks)
+            if topology.isolation == "host":
+                assert set(drives) == {disk.path for disk in host.disks}
+            else:
+                assert len(drives) == min(len(theirs), len(host.disks))
+                assert max(drives.values()) - min(drives.values()) <= 1
+
+
+@given(hosts(), DENSITIES)
+def test_every_guest_has_an_address_of_its_own_and_the_cores_of_its_policy(
+    owned: list[Host], vms: list[int]
+) -> None:
+    for topology in placed(owned, vms):
+        if topology.isolation == "host":
+            assert topology.provider == "physical"
+            assert {n.address for n in topology.workers} <= {host.address for host in owned}
+            continue
+        assert topology.provider == "libvirt"
+        addresses = [node.address for node in topology.nodes]
+        assert len(set(addresses)) == len(addresses)
+        for host in owned:
+            assert host.vms is not None
+            theirs = [node for node in topology.workers if node.host == host.name]
+            assert {node.address for node in theirs} <= set(host.vms.addresses)
+            for index, node in enumerate(theirs):
+                given = vcpus(host.vms.vcpus, host.cores, index, len(theirs), "h")
+                assert node.cores == given.count
+
+
+@given(hosts(), DENSITIES)
+def test_two_replicas_can_always_lie_on_two_hosts(owned: list[Host], vms: list[int]) -> None:
+    worker_hosts = [host.name for host in owned if "worker" in host.roles]
+    assume(len(worker_hosts) > 1)
+    for topology in placed(owned, vms):
+        on = Counter(node.host for node in topology.workers)
+        assert set(on) == set(worker_hosts)
+        # As many on each: no host must take a block's second replica for want of another.
+        assert len(set(on.values())) == 1
+
+
+def test_too_few_addresses_or_too_little_memory_name_the_host() -> None:
+    def host(memory_mib: int, addresses: int) -> Host:
+        given = tuple(f"192.0.2.{number}" for number in range(10, 10 + addresses))
+        vms = VmHost("qemu:///system", given, "192.0.2.0/24", reserve_mib=1024)
+        roles = ("master", "worker", "client")
+        return Host("h", "198.51.100.1", 8, memory_mib, (Disk("/d", "flash"),), roles, vms=vms)
+
+    layout, two = Layout("libvirt", "vm", 1, 21000), [Density(2, 1)]
+    assert len(place([host(16384, 3)], two, ["flash"], layout)[0].nodes) == 3
+    with pytest.raises(InputError, match=r"have 2 address\(es\), and need more"):
+        place([host(16384, 2)], two, ["flash"], layout)
+    with pytest.raises(InputError, match="reserved for the host, its master and its client"):
+        place([host(3000, 3)], two, ["flash"], layout)
+    with pytest.raises(InputError, match="cannot hold 2 worker nodes") as caught:
+        place([host(5000, 3)], two, ["flash"], layout)
+    assert "the host, master and client" in caught.value.what
