@@ -20,6 +20,7 @@ from analysis.report.figure import (
     finished,
     shape_scale,
 )
+from analysis.report.findings import findings_table
 from analysis.report.observations import Names, Row, observations, value_row
 from analysis.report.palette import INK, MUTED, VERDICT, Style, styles
 from analysis.report.quantity import interval, quantity, ratio
@@ -263,37 +264,3 @@ def _overview_rows(summary: Summary, names: Names) -> Iterator[Row]:
                 f"{setting.label}, {arm}, {one.metric.scope}: {quantity(row['value'], 'percent')}"
             )
             yield {**row, "tip": said}
-
-
-def shared_why(summary: Summary) -> str:
-    """Why, where all findings have their verdict for one reason; else empty."""
-    whys = {finding.why for finding in summary.findings}
-    return whys.pop() if len(whys) == 1 and len(summary.findings) > 1 else ""
-
-
-def findings_table(summary: Summary) -> DataTable:
-    """Every finding: what is claimed, its verdict, effect, interval, units an arm; and why, unless
-    `shared_why` says it for all."""
-    shared = bool(shared_why(summary))
-    columns = (
-        Column("Finding"),
-        Column("Verdict"),
-        Column("Effect", numeric=True),
-        Column("Interval", numeric=True),
-        Column("Builds an arm", numeric=True),
-        *(() if shared else (Column("Why"),)),
-    )
-    rows = tuple(_finding_cells(finding)[: len(columns)] for finding in summary.findings)
-    return DataTable(columns, rows, claims=tuple(finding.verdict for finding in summary.findings))
-
-
-def _finding_cells(finding: Finding) -> tuple[str, ...]:
-    ends = finding.low is not None and finding.high is not None
-    return (
-        finding.statement,
-        finding.verdict,
-        ratio(finding.effect),
-        f"{ratio(finding.low)} to {ratio(finding.high)}" if ends else "none",
-        f"n = {', '.join(map(str, finding.n))}" if finding.n else "none",
-        finding.why,
-    )

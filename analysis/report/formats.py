@@ -11,8 +11,8 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from analysis.report.findings import findings_table, shared_why
 from analysis.report.notes import notes
-from analysis.report.quantity import interval, ratio
 from analysis.report.table import summary_header, summary_rows
 from analysis.report.trials import counts
 from analysis.report.validity import reasons
@@ -84,20 +84,14 @@ def _markdown(summary: Summary) -> Iterator[str]:
     yield "\n## Settings\n"
     yield from _table(summary_header(summary), summary_rows(summary))
     yield "\n## Findings\n"
-    header = ("Finding", "Verdict", "Effect", "Interval", "Builds an arm", "Why")
-    yield from _table(header, list(_findings(summary)))
+    if shared := shared_why(summary):
+        yield f"Every verdict here has one reason: {_escaped(shared)}.\n"
+    told = findings_table(summary)
+    yield from _table([column.header for column in told.columns], told.rows)
     yield f"\n## Trials\n\n{_escaped(counts(summary))}\n"
     why = reasons(summary)
     if why.rows:
         yield from _table([column.header for column in why.columns], why.rows)
-
-
-def _findings(summary: Summary) -> Iterator[tuple[str, ...]]:
-    for finding in summary.findings:
-        builds = ", ".join(map(str, finding.n)) or "none"
-        ends = interval(finding.low, finding.high, "") or "none"
-        effect = ratio(finding.effect)
-        yield finding.statement, finding.verdict, effect, ends, builds, finding.why
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

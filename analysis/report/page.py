@@ -26,6 +26,7 @@ from markupsafe import Markup
 from analysis.report import (
     cpu,
     effects,
+    findings,
     inside,
     latency,
     seconds,
@@ -104,8 +105,8 @@ def render(summary: Summary) -> str:
         symbols=inside.symbols(),
         cpu_kinds=CPU,
         others=other_table(summary, called),
-        findings=effects.findings_table(summary),
-        why=effects.shared_why(summary),
+        findings=findings.findings_table(summary),
+        why=findings.shared_why(summary),
         trials=trials.rows(summary, called),
         trial_counts=trials.counts(summary),
         disclosure=entries(summary.disclosure),

@@ -246,7 +246,8 @@ def _has_a_chart(metric: Metric) -> bool:
 @pytest.mark.parametrize("name", FACTORIES)
 def test_numbers_in_tables_carry_their_units(name: str) -> None:
     number = re.compile(
-        r"^(none|not computed|not finished|n = [\d, ]+|×[\d.,]+( to ×[\d.,]+)?"
+        r"^(none|not computed|not finished|n = [\d, ]+( builds| trials)?|p [=<] [\d.]+"
+        r"|×[\d.,]+( to ×[\d.,]+)?"
         r"|[-\d.,]+( to [-\d.,]+|, [-\d.,]+)*\xa0(MiB/s|ops/s|ms|s|%|maps)( per USD/h)?"
         r"|\d+\xa0(h|min) \d+\xa0(min|s))$"
     )
