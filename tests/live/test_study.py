@@ -115,7 +115,7 @@ def test_a_victim_is_confined_to_one_node_and_its_neighbour_is_noisy_on_another(
         noisy[f"{manifest.setting.neighbour}: w2"] = used["node:w2"]
     assert noisy["nobody"] is None
     assert noisy["2 busy threads"]["hashed_mib"] > 100
-    assert noisy["2 busy threads: w2"] > noisy["nobody: w2"] + 20
+    assert noisy["2 busy threads: w2"] > 2 * noisy["nobody: w2"]  # a share: others may be at work
 
 
 def test_the_report_can_be_made_again_without_a_cluster(finished: tuple[Path, str]) -> None:
