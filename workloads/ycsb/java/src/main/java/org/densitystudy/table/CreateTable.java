@@ -10,11 +10,13 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.densitystudy.variants.VariantStore;
 
 /**
- * create --table usertable --family f (--regions N [--zeropadding 1] | --splits FILE).
+ * create --table usertable --family f (--regions N [--zeropadding 1 | --variants SAMPLES,SITES,SEED]
+ * | --splits FILE).
  *
- * <p>The table is pre-split, and neither splits nor is normalized later: a table that changes its
+ * <p>N regions of equal size: of YCSB's hashed keys, or of a variant store's rows. The table is pre-split, and neither splits nor is normalized later: a table that changes its
  * shape during a trial is another table. FILE holds one row key a line.
  */
 record CreateTable(TableName table, String family, byte[][] splits) implements Task {
@@ -45,12 +47,30 @@ record CreateTable(TableName table, String family, byte[][] splits) implements T
   }
 
   private static byte[][] computed(Arguments arguments) {
+    if (arguments.has("variants")) {
+      return ofVariants(arguments);
+    }
     int padding = arguments.number("zeropadding", 1, 1);
     int regions = arguments.number("regions", 1);
     if (regions > YcsbKeys.SAMPLE / 100) {
       throw arguments.wrong("--regions %d is above %d", regions, YcsbKeys.SAMPLE / 100);
     }
     return YcsbKeys.padded(padding).splits(regions);
+  }
+
+  private static byte[][] ofVariants(Arguments arguments) {
+    String[] numbers = arguments.option("variants").split(",", -1);
+    int regions = arguments.number("regions", 1);
+    try {
+      int sites = Integer.parseInt(numbers[1]);
+      if (numbers.length == 3 && regions <= sites) {
+        long seed = Long.parseLong(numbers[2]);
+        return new VariantStore(Integer.parseInt(numbers[0]), sites, seed).splits(regions);
+      }
+    } catch (IndexOutOfBoundsException | IllegalArgumentException wrong) {
+      throw (UsageException) arguments.wrong("--variants: %s", wrong.getMessage()).initCause(wrong);
+    }
+    throw arguments.wrong("--variants takes SAMPLES,SITES,SEED, and no more regions than sites");
   }
 
   private static byte[][] read(Arguments arguments) {
