@@ -21,6 +21,10 @@ _YCSB = {
     "read45-insert55": "45/55 read-insert",
     "scan95-insert5": "95/5 short scan",
     **{letter: f"core workload {letter.upper()}" for letter in "abcdef"},
+    "variant-load": "variant store, load",
+    "region-scan": "variant store, region scan",
+    "sample-read": "variant store, sample read",
+    "cohort-query": "variant store, scans among reads",
 }
 
 
@@ -59,7 +63,10 @@ def _size(setting: Setting) -> str:
 
 
 def _ycsb_size(setting: YcsbSetting) -> str:
-    size = f"{setting.records:,} records, {setting.threads} threads"
+    rows = f"{setting.records:,} records"
+    if setting.variants is not None:
+        rows = f"{setting.variants.samples:,} samples at {setting.variants.sites:,} sites"
+    size = f"{rows}, {setting.threads} threads"
     if setting.clients > 1:
         size += f" in each of {setting.clients} clients"
     if setting.target_percent is not None:  # its rate differs from build to build

@@ -35,6 +35,9 @@ OPERATIONS = {
     "load": ("INSERT",),
     "read45-insert55": ("READ", "INSERT"),
     "scan95-insert5": ("SCAN", "INSERT"),
+    "variant-load": ("INSERT",),
+    "region-scan": ("SCAN",),
+    "cohort-query": ("SCAN", "READ"),
 }
 
 

@@ -40,6 +40,14 @@ CHECKS = Table(
         column(
             "histogram_error", "double", "|operations in histograms - Return=OK| over the latter"
         ),
+        column(
+            "closed_loop", "boolean", "YCSB as fast as it goes for a time: no rate asked, no load"
+        ),
+        column(
+            "little_error",
+            "double",
+            "|X (R + Z) / N - 1|: time of all threads, within operations and between, found again",
+        ),
         column("rates_unknown", "long", "rates that could not be computed"),
         column(
             "numbers_out_of_range",

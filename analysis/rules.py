@@ -202,6 +202,17 @@ RULES: tuple[Rule, ...] = (
         missing="histograms could not be held against Return counts",
     ),
     Rule(
+        "little_error",
+        "arithmetic",
+        high=0.02,
+        only="closed_loop",
+        equal=True,
+        reason="Little's law N = X (R + Z) does not close: {little_error:.1%} of the client threads'"
+        " time is missing or counted twice",
+        missing="Little's law N = X (R + Z) could not be checked: the client's time between"
+        " operations (Z) was not measured",
+    ),
+    Rule(
         "rates_unknown",
         "completeness",
         high=0,

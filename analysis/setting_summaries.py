@@ -61,6 +61,8 @@ def _knobs(setting: Setting) -> dict[str, Any]:
     return {
         "mode": setting.mix,
         "records": setting.records,
+        "samples": setting.variants.samples if setting.variants else None,
+        "sites": setting.variants.sites if setting.variants else None,
         "threads": setting.threads,
         "target_ops_s": setting.target_ops_s,
     }

@@ -120,6 +120,8 @@ class SettingSummary(_Frozen):
         None, description="TestDFSIO: maps let run at once; null: as many as fit"
     )
     records: int | None = Field(None, description="YCSB: records loaded")
+    samples: int | None = Field(None, description="variant store: samples loaded")
+    sites: int | None = Field(None, description="variant store: sites, each a row of every sample")
     threads: int | None = Field(None, description="YCSB: threads of a client")
     target_ops_s: float | None = Field(None, description="YCSB: rate asked for; null is none")
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")

@@ -14,6 +14,7 @@ from jobs.coverage import worst_coverage
 from jobs.drift import drift
 from jobs.exact import exact_sum
 from jobs.latency import user_operations
+from jobs.littles_law import littles_law
 from jobs.run_job import Inputs, run_job
 from jobs.throughput import MIB, whole_run
 from jobs.utilization import distinct_samples
@@ -57,12 +58,14 @@ def transform(inputs: Inputs) -> DataFrame:
         _quarantined(inputs),
         _numbers(inputs),
         drift(inputs),
+        littles_law(inputs),
     ):
         checks = checks.join(facts, "trial", "left")
     moves_bytes = F.col("mode") != "truncate"
     return (
         checks.withColumn("work_share", F.coalesce("dfsio_share", "ycsb_share"))
         .withColumn("rate_error", F.coalesce("dfsio_rate_error", "ycsb_rate_error"))
+        .withColumn("closed_loop", F.coalesce("closed_loop", F.lit(False)))
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
         .withColumn("rates_unknown", F.when(moves_bytes, F.col("rates_unknown")).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])

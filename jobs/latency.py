@@ -20,8 +20,10 @@ from jobs.window import by_controller_clock, windows
 TABLE = tables.METRICS
 INPUTS = (tables.TRIALS, tables.CLIENTS, tables.YCSB_HISTOGRAMS)
 PERCENTILES = ("50", "90", "95", "99", "99.9")
-NOT_OF_USERS = ("CLEANUP",)
-"""Operations YCSB measures that no user asked for."""
+THINK = "THINK"
+"""The client's own time between two operations of a closed loop, measured as if it were one."""
+NOT_OF_USERS = ("CLEANUP", THINK)
+"""What YCSB measures that no user asked for."""
 
 
 def transform(inputs: Inputs) -> DataFrame:

@@ -100,6 +100,8 @@ def _setting(manifest: Manifest) -> Row:
     knobs = setting.model_dump()
     for no_column in ("regions_per_server", "warm_up_daemons_s"):
         knobs.pop(no_column, None)
+    variants = knobs.pop("variants", None) or {}
+    knobs |= {name: variants.get(name) for name in ("samples", "sites", "region_sites")}
     return {
         "setting": manifest.setting_id,
         **knobs,

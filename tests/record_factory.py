@@ -71,6 +71,8 @@ class Truth:
     reasons: tuple[str, ...] = ()
     cost_pair: int | None = None
     monitored: bool = True
+    threads_between_operations: float | None = 1.0
+    """Of a closed loop's time outside of operations, how much its log of THINK holds; None: no log."""
 
     @property
     def window_s(self) -> float:
@@ -287,6 +289,9 @@ def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str
         f"{name}-{operation}.hdr": texts.hdr(operation, start_s, [(1.0, i) for i in latencies])
         for operation, latencies in own.items()
     }
+    think = _think_us(truth, own, seconds)
+    if think:
+        logs[f"{name}-THINK.hdr"] = texts.hdr("THINK", start_s, [(1.0, each) for each in think])
     returns = truth.returns
     if clients > 1:
         returns = {name: {"OK": sum(map(len, each))} for name, each in own.items()}
@@ -296,6 +301,21 @@ def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str
         f"{name}.out": texts.ycsb_summary(float(seconds), returns),
         f"{name}.err": texts.ycsb_status(per_second),
     }
+
+
+def _think_us(truth: Truth, own: dict[str, list[list[int]]], seconds: int) -> list[list[int]]:
+    """What a client's threads do between operations: in each second all that is left of it, in equal
+    parts. Half a microsecond of every time is cut off, on average."""
+    setting, share = truth.setting, truth.threads_between_operations
+    assert isinstance(setting, YcsbSetting)
+    if not setting.is_saturation or share is None:
+        return []
+    found = []
+    for second in range(seconds):
+        busy = [latency + 0.5 for each in own.values() for latency in each[second]]
+        left_us = share * (setting.threads * 1e6 - sum(busy))
+        found.append([round(left_us / len(busy) - 0.5)] * len(busy) if busy else [])
+    return found
 
 
 def _clients(truth: Truth) -> tuple[ClientRun, ...]:

@@ -31,7 +31,7 @@ class Part:
 def cheapest(settings: Sequence[Setting]) -> Setting:
     """The setting the pairs are of: the shortest YCSB run, whose rate is the steadiest; else the
     shortest of all."""
-    runs = [s for s in settings if isinstance(s, YcsbSetting) and s.mix != "load"]
+    runs = [s for s in settings if isinstance(s, YcsbSetting) and not s.is_load]
     return min(runs or settings, key=lambda setting: setting.estimate_s)
 
 

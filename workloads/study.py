@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from workloads.genomics.spec import GenomicsSpec
 from workloads.hypotheses import Expectation, Sla
 from workloads.provider_rules import check_provider
 from workloads.quantity import Seconds, whole_mib
@@ -115,15 +116,16 @@ class WorkloadSpec(_Spec):
 
     testdfsio: DfsioSpec | None = None
     ycsb: YcsbSpec | None = None
+    genomics: GenomicsSpec | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> WorkloadSpec:
-        if (self.testdfsio is None) == (self.ycsb is None):
-            raise ValueError("each entry names exactly one workload: testdfsio or ycsb")
+        if sum(one is not None for one in (self.testdfsio, self.ycsb, self.genomics)) != 1:
+            raise ValueError("each entry names exactly one workload: testdfsio, ycsb or genomics")
         return self
 
     def settings(self) -> tuple[Setting, ...]:
-        spec = self.testdfsio or self.ycsb
+        spec = self.testdfsio or self.ycsb or self.genomics
         return () if spec is None else spec.settings()
 
 
@@ -172,8 +174,11 @@ class Study(_Spec):
     def _coherent(self) -> Study:
         _no_duplicates("host name", [host.name for host in self.hosts])
         _no_duplicates("vms_per_host", list(self.factors.vms_per_host))
-        if sum(entry.ycsb is not None for entry in self.workloads) > 1:
-            raise ValueError("duplicate workload 'ycsb': give it once, with all its settings")
+        for kind in ("ycsb", "genomics"):
+            if sum(getattr(entry, kind) is not None for entry in self.workloads) > 1:
+                raise ValueError(
+                    f"duplicate workload {kind!r}: give it once, with all its settings"
+                )
         _no_duplicates("setting", [setting.id for setting in self.settings()])
         for host in self.hosts:
             _no_duplicates(f"disk of host {host.name!r}", [disk.path for disk in host.disks])

@@ -6,6 +6,7 @@ import math
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,6 +16,7 @@ from workloads.settings import Mix, YcsbSetting
 from workloads.ycsb.faults import faults_of_all
 from workloads.ycsb.mixes import MIXES
 from workloads.ycsb.properties import client_arguments, client_name, table_of
+from workloads.ycsb.setting import CoreMix
 from workloads.ycsb.summary import operation_counts, parse_summary
 
 __all__ = ["hbase"]  # a fixture
@@ -88,7 +90,7 @@ def test_a_load_by_several_clients_leaves_every_row_once(loaded: StandaloneHBase
     assert rows(loaded) == RECORDS
 
 
-@pytest.mark.parametrize("mix", [mix for mix in MIXES if mix != "load"])
+@pytest.mark.parametrize("mix", [mix for mix in get_args(CoreMix) if mix != "load"])
 def test_a_mix_does_what_its_shares_say_and_finds_every_row(
     loaded: StandaloneHBase, tmp_path: Path, mix: Mix
 ) -> None:

@@ -42,6 +42,8 @@ def test_a_sound_trial_is_valid_without_a_word(world: Analysed, case: str) -> No
         ("no_histograms", "unknown", "histograms could not be held against Return counts"),
         ("no_history", "unknown", "dfsio-history line 0 missing from the record"),
         ("torn_summary", "unknown", "1 line(s) of the results could not be read"),
+        ("leaky", "invalid", "Little's law"),
+        ("thinkless", "unknown", "the client's time between operations (Z) was not measured"),
         ("short", "invalid", "only 30.0% of the work asked for was done"),
         ("warm", "invalid", "may be served from memory: the disks read 22.3%"),
         ("cold_unknown", "unknown", "what the disks read is not known"),

@@ -72,6 +72,10 @@ def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:
     _lose(trials["lossy"], 3)
     trials["drifting"] = factory.ycsb(V1, rate=300, threads=42)
     _slow_down(trials["drifting"], 0.7)
+    leaky = trials["leaky"] = factory.ycsb(V1, rate=200, threads=43)
+    leaky.threads_between_operations = 0.9
+    trials["thinkless"] = factory.ycsb(V1, rate=200, threads=44)
+    trials["thinkless"].threads_between_operations = None
     late = trials["late_monitor"] = factory.ycsb(V1, rate=100, threads=41)
     late.dool = [(at_s, cells) for at_s, cells in late.dool if at_s > late.start_s + 2]
     return trials

@@ -21,6 +21,8 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.acts: list[str] = []
+        self.every_verb: list[tuple[str, ...]] = []
+        self.commands: list[tuple[str, ...]] = []
         self.journal = Journal(folder / "journal.jsonl")
         self.build(folder, pid=1)
 
@@ -38,12 +40,15 @@ class World:
     def table_tool(self, _: Any, __: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
         self.acts += [verb[0] for verb in verbs if verb[0] != "state"]
         self.verbs = verbs
+        self.every_verb += verbs
         return [{} for _ in verbs]
 
     def trial(self, mix: Mix, **knobs: Any) -> list[str]:
+        return self.run(setting(mix, **knobs))
+
+    def run(self, one: YcsbSetting) -> list[str]:
         """Run one; what was done, by whatever means, the measured window as 'WINDOW'."""
         self.acts.clear()
-        one = setting(mix, **knobs)
         prepared = Ycsb().prepare(self.bench, one)
         self.acts.append("WINDOW")
         Ycsb().run(self.bench, one)
@@ -66,6 +71,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
     def run_clients(_: Any, commands: Any, *__: Any) -> tuple[Any, ...]:
         world.acts += [one.name for one in commands]
+        world.commands += [one.arguments for one in commands]
         return tuple(SimpleNamespace(exit_code=0, stderr="e") for _ in commands)
 
     monkeypatch.setattr(workload, "table_tool", world.table_tool)

@@ -41,7 +41,7 @@ def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) 
         faults.append(f"{path.name}: no operation has a Return count")
     faults += (
         _load_faults(counts, loaded_rows(setting, number)[1])
-        if setting.mix == "load"
+        if setting.is_load
         else _end_faults(counts, setting)
     )
     return tuple(faults)

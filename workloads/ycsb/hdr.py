@@ -22,7 +22,7 @@ _VERSION = re.compile(r"#\[Histogram log format version 1\.[0-3]\]")
 _LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 _FILE = re.compile(
     r"(?:^|[-_./\\])((?:Intended-)?(?:Hdr)?"
-    r"(?:READ-MODIFY-WRITE|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|VERIFY)(?:-[A-Z_]+)?)\.hdr$"
+    r"(?:READ-MODIFY-WRITE|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|VERIFY|THINK)(?:-[A-Z_]+)?)\.hdr$"
 )
 _INTERVAL = re.compile(r"(?:Tag=([^,]+),)?([^,]+),([^,]+),([^,]+),([^,]+)")
 _US_PER_S = 1_000_000  # Interval_Max is printed in units of a million

@@ -12,7 +12,7 @@ from typing import Literal
 Instrument = Literal["hdr", "bucket", "raw"]
 
 _INTENDED = "Intended-"
-_OPERATIONS = "READ-MODIFY-WRITE|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|VERIFY"
+_OPERATIONS = "READ-MODIFY-WRITE|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|VERIFY|THINK"
 _NAME = re.compile(rf"(Hdr|Bucket|Raw)?({_OPERATIONS})(?:-([A-Z_]+))?")
 _INSTRUMENTS: dict[str, Instrument] = {"Hdr": "hdr", "Bucket": "bucket", "Raw": "raw"}
 

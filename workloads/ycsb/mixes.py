@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from workloads.ycsb.setting import Mix
+from workloads.ycsb.setting import LOADS, Mix, YcsbSetting
 
 _KINDS = ("read", "update", "insert", "scan", "readmodifywrite")
 
@@ -27,12 +27,28 @@ MIXES: Mapping[Mix, Mapping[str, float]] = MappingProxyType(
         "d": _mix(read=0.95, insert=0.05),
         "e": _mix(scan=0.95, insert=0.05),
         "f": _mix(read=0.5, readmodifywrite=0.5),
+        "variant-load": _mix(insert=1.0),
+        "region-scan": _mix(scan=1.0),  # a cohort: all samples' rows of a region
+        "sample-read": _mix(read=1.0),  # one sample at one site
+        "cohort-query": _mix(scan=0.2, read=0.8),  # regions, and single genotypes looked up in them
     }
 )
 WARM_UP: Mapping[str, float] = _mix(read=0.4, update=0.1, insert=0.4, scan=0.1)
 """Every path of a RegionServer, whatever the study's mixes: what its daemons are warmed up with."""
+WARM_UP_VARIANTS: Mapping[str, float] = _mix(scan=0.5, read=0.5)
+"""Of a variant store, whose load has warmed the path of writes already."""
 DISTRIBUTIONS: Mapping[Mix, str] = MappingProxyType({"d": "latest"})
 """Where a mix of YCSB's own fixes the request distribution; elsewhere the study does."""
+
+
+def is_load(mix: Mix) -> bool:
+    """Whether it writes a table whole, and has no time of its own."""
+    return mix in LOADS
+
+
+def load_of(setting: YcsbSetting) -> Mix:
+    """The mix that writes the setting's table."""
+    return "load" if setting.variants is None else "variant-load"
 
 
 def writes(mix: Mix) -> bool:

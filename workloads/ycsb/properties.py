@@ -9,6 +9,8 @@ from workloads.ycsb.setting import YcsbSetting
 
 FAMILY = "f"
 DB = "org.densitystudy.ycsb.HBaseClient"
+THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
+"""Around DB in closed-loop trials: measures what its thread does between two operations."""
 CORE = "site.ycsb.workloads.CoreWorkload"
 INTERLEAVED = "org.densitystudy.ycsb.InterleavedWorkload"
 OPERATIONS_PER_THREAD_S = 5000
@@ -25,7 +27,9 @@ PERCENTILES = "50,90,95,99,99.9"
 
 def table_of(setting: YcsbSetting) -> str:
     """One table for each number of records, whatever runs on it; isolation trials, whose regions are
-    confined to one node, have their own."""
+    confined to one node, have their own; so has each variant store."""
+    if setting.variants is not None:
+        return setting.variants.table
     return f"usertable_{setting.records}{'_confined' if setting.is_isolation else ''}"
 
 
@@ -69,8 +73,9 @@ def client_arguments(
     `hdr_prefix` begins the path of each interval log. `number`: which of the trial's clients.
     `shares`: of each kind of operation, if not those of the setting's mix.
     """
-    arguments = ["-db", DB, "-s", "-threads", str(setting.threads)]
-    arguments.append("-load" if setting.mix == "load" else "-t")
+    timed = setting.is_saturation and shares is None
+    arguments = ["-db", THINK_TIMED if timed else DB, "-s", "-threads", str(setting.threads)]
+    arguments.append("-load" if setting.is_load else "-t")
     target = target_share(setting, number)
     if target is not None:
         arguments += ["-target", str(target)]
@@ -81,6 +86,7 @@ def client_arguments(
         },
         **_properties(setting, hdr_prefix),
         **_of_several(setting, number),
+        **({"think.timed.db": DB} if timed else {}),
     }
     for key, value in sorted(properties.items()):
         arguments += ["-p", f"{key}={value}"]
@@ -95,14 +101,11 @@ def _of_several(setting: YcsbSetting, number: int) -> dict[str, str]:
     """
     if setting.clients == 1:
         return {}
-    if setting.mix == "load":
+    if setting.is_load:
         start, count = loaded_rows(setting, number)
         return {"insertstart": str(start), "insertcount": str(count)}
-    return {
-        "workload": INTERLEAVED,
-        "client.number": str(number - 1),
-        "client.count": str(setting.clients),
-    }
+    several = {"client.number": str(number - 1), "client.count": str(setting.clients)}
+    return {**several, **({"workload": INTERLEAVED} if setting.variants is None else {})}
 
 
 def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
@@ -121,6 +124,7 @@ def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
         "hdrhistogram.fileoutput": "true",
         "hdrhistogram.output.path": hdr_prefix,
         "status.interval": "1",
+        **(setting.variants.properties() if setting.variants is not None else {}),
     }
     if setting.duration_s is not None:
         properties["maxexecutiontime"] = str(round(setting.duration_s))

@@ -18,7 +18,7 @@ from workloads.parsing import ParseError
 from workloads.ycsb.hdr import IntervalRow, parse_hdr
 from workloads.ycsb.setting import YcsbSetting
 
-NOT_OF_USERS = ("CLEANUP",)
+NOT_OF_USERS = ("CLEANUP", "THINK")
 READ_MODIFY_WRITE = "READ-MODIFY-WRITE"
 
 

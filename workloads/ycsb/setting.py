@@ -7,13 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from workloads.genomics.store import STORED_ROW_MIB as STORED_VARIANT_MIB
+from workloads.genomics.store import VALUE_MIB, VariantStore
 from workloads.isolation.placement import NOBODY
 from workloads.quantity import Seconds, seconds
 from workloads.ycsb.target import LatencyTarget, Target
 
-Mix = Literal[
+CoreMix = Literal[
     "load", "read45-insert55", "scan95-insert5", "a", "b", "c", "d", "e", "f"
 ]  # a to f: YCSB's own core workloads
+Mix = CoreMix | Literal["variant-load", "region-scan", "sample-read", "cohort-query"]
+LOADS = ("load", "variant-load")
+"""Mixes that write a table whole, and end with its last row."""
 Count = Annotated[int, Field(strict=True, ge=1)]
 
 LOAD_ESTIMATE_OPS_S = 6000.0
@@ -28,10 +33,15 @@ LABELS = {
     "load": "data load",
     "read45-insert55": "45/55 read-insert",
     "scan95-insert5": "95/5 short scan",
+    "variant-load": "variant store, load",
+    "region-scan": "variant store, region scan",
+    "sample-read": "variant store, sample read",
+    "cohort-query": "variant store, scans among reads",
 }
 
 
-def _off_or_seconds(value: object) -> float:
+def off_or_seconds(value: object) -> float:
+    """Of `warm_up_daemons`."""
     return 0.0 if value in ("off", False) else seconds(value)  # YAML reads a bare off as false
 
 
@@ -61,12 +71,23 @@ class YcsbSetting(BaseModel):
     neighbour_threads: int | None = Field(
         None, ge=0, description="an isolation trial: busy threads beside the victim, 0 for none"
     )
+    variants: VariantStore | None = Field(
+        None, description="a variant store's rows and queries; records are then its rows"
+    )
 
     @property
     def id(self) -> str:
         clients = f"-c{self.clients}" if self.clients > 1 else ""
         beside = f"-beside{self.neighbour_threads or '-nobody'}" if self.is_isolation else ""
-        return f"ycsb-{self.mix}-r{self.records}-t{self.threads}{clients}{self._at}{beside}"
+        what = f"ycsb-{self.mix}-r{self.records}"
+        if self.variants is not None:
+            what = f"genomics-{self.mix}-{self.variants.name}"
+        return f"{what}-t{self.threads}{clients}{self._at}{beside}"
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it writes its table, and ends with the last row."""
+        return self.mix in LOADS
 
     @property
     def is_isolation(self) -> bool:
@@ -90,7 +111,7 @@ class YcsbSetting(BaseModel):
     @property
     def is_saturation(self) -> bool:
         """As fast as it goes."""
-        return self.mix != "load" and self.target_percent is None and self.target_ops_s is None
+        return not self.is_load and self.target_percent is None and self.target_ops_s is None
 
     @property
     def label(self) -> str:
@@ -107,31 +128,36 @@ class YcsbSetting(BaseModel):
     @property
     def data_mib(self) -> float:
         """The data set before the run, one replica, without HBase's overhead."""
-        return self.records * ROW_MIB
+        return self.records * (ROW_MIB if self.variants is None else VALUE_MIB)
 
     @property
     def disk_mib(self) -> float:
         """The most the trial holds on disk, one replica."""
-        return self.records * STORED_ROW_MIB * COPIES_ON_DISK
+        row_mib = STORED_ROW_MIB if self.variants is None else STORED_VARIANT_MIB
+        return self.records * row_mib * COPIES_ON_DISK
 
     @property
     def estimate_s(self) -> float:
         """A rough guess; a run corrects it by what it sees."""
-        warm_up_s = 2 * self.warm_up_daemons_s if self.mix == "load" else 0.0
+        warm_up_s = 2 * self.warm_up_daemons_s if self.is_load else 0.0
         work_s = self.duration_s or self.records / LOAD_ESTIMATE_OPS_S
         return AROUND_ESTIMATE_S + warm_up_s + work_s
 
     def writes_for(self, other: object) -> bool:
         """Whether this setting writes the data that `other` reads."""
-        if not isinstance(other, YcsbSetting) or self.mix != "load" or other.is_isolation:
+        if not isinstance(other, YcsbSetting) or not self.is_load or other.is_isolation:
             return False
-        return other.mix != "load" and self.records == other.records
+        return not other.is_load and self.of_one_table(other)
+
+    def of_one_table(self, other: YcsbSetting) -> bool:
+        """Whether both run on the same rows."""
+        return (self.records, self.variants) == (other.records, other.variants)
 
     def measures_for(self, other: object) -> bool:
         """Whether `other` asks for a percentage of the saturation that this setting measures."""
         if not isinstance(other, YcsbSetting) or other.target_percent is None:
             return False
-        alike = (self.mix, self.records, self.clients) == (other.mix, other.records, other.clients)
+        alike = (self.mix, self.clients) == (other.mix, other.clients) and self.of_one_table(other)
         return self.is_saturation and alike and not self.is_isolation
 
 
@@ -140,7 +166,7 @@ class IsolationSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    mix: Mix
+    mix: CoreMix
     threads: Count
     neighbour_threads: Count = 2
 
@@ -162,14 +188,14 @@ class YcsbSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     records: tuple[Count, ...] = Field(min_length=1)
-    mixes: tuple[Mix, ...] = Field(min_length=1)
+    mixes: tuple[CoreMix, ...] = Field(min_length=1)
     threads: tuple[Count, ...] = Field(min_length=1)
     clients: Annotated[int, Field(strict=True, ge=1, le=64)] = 1
     latency_at: tuple[LatencyTarget, ...] = ()
     isolation: IsolationSpec | None = None
     duration: Seconds = 600.0
     warm_up: Seconds = 60.0
-    warm_up_daemons: Annotated[float, BeforeValidator(_off_or_seconds)] = 20.0
+    warm_up_daemons: Annotated[float, BeforeValidator(off_or_seconds)] = 20.0
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
     max_scan_length: Count = 100
     regions_per_server: Count = 10

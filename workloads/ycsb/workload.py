@@ -24,7 +24,7 @@ from workloads.isolation.neighbour import noise, noise_made, victims_servers
 from workloads.manifest import ClientRun
 from workloads.workload import Bench, Collected, Prepared
 from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.mixes import WARM_UP
+from workloads.ycsb.mixes import WARM_UP, WARM_UP_VARIANTS, load_of
 from workloads.ycsb.properties import FAMILY, client_arguments, client_name, table_of
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.table_tool import table_tool
@@ -43,7 +43,7 @@ class Ycsb:
     at a target, which record intended latency too (method 10)."""
 
     def prepare(self, bench: Bench, setting: YcsbSetting) -> Prepared:
-        facts = _create(bench, setting) if setting.mix == "load" else _restore(bench, setting)
+        facts = _create(bench, setting) if setting.is_load else _restore(bench, setting)
         return Prepared(data_set_mib=setting.data_mib, state=_state(facts))
 
     def run(self, bench: Bench, setting: YcsbSetting) -> tuple[ClientRun, ...]:
@@ -55,7 +55,7 @@ class Ycsb:
         facts = table_tool(bench, "table-after", ("state", *_table(setting)))
         faults = faults_of_all(bench.record.raw, setting)
         tables = Tables.of(bench.cluster)
-        if setting.mix == "load" and not faults and tables.known(table_of(setting)) == "there":
+        if setting.is_load and not faults and tables.known(table_of(setting)) == "there":
             tables.remember(table_of(setting), "loaded")
         made = noise_made(bench.record.raw)
         return Collected(
@@ -64,12 +64,13 @@ class Ycsb:
 
 
 def _create(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
-    """An empty table, pre-split on the real distribution of YCSB's hashed keys."""
+    """An empty table, pre-split on the real distribution of its keys."""
     servers = len(bench.cluster.endpoints.regionserver_http)
     regions = str(setting.regions_per_server * servers)
     tables, name = Tables.of(bench.cluster), table_of(setting)
     known = tables.known(name)
-    create = ("create", *_table(setting), "--family", FAMILY, "--regions", regions)
+    keys = () if setting.variants is None else ("--variants", setting.variants.splits)
+    create = ("create", *_table(setting), "--family", FAMILY, "--regions", regions, *keys)
     acts: list[tuple[str, ...]] = [("balancer", "off")]
     if known is not None:
         acts.append(("drop", *_table(setting)))
@@ -113,7 +114,7 @@ def _confined(bench: Bench, setting: YcsbSetting) -> list[tuple[str, ...]]:
 
 def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:
     load = setting.model_copy(
-        update={"mix": "load", "duration_s": None, "warm_up_s": 0.0, "target_percent": None,
+        update={"mix": load_of(setting), "duration_s": None, "warm_up_s": 0.0, "target_percent": None,
                 "target_ops_s": None}
     )  # fmt: skip
     runs = run_clients(bench, client_commands(bench, load, "logs"), LOAD_TIMEOUT_S, "logs")
@@ -129,12 +130,12 @@ def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:
 
 
 def _warm_up_inserts(bench: Bench, setting: YcsbSetting) -> None:
-    _warm_up(bench, setting.model_copy(update={"mix": "load"}), None)
+    _warm_up(bench, setting.model_copy(update={"mix": load_of(setting)}), None)
 
 
 def _warm_up_mix(bench: Bench, setting: YcsbSetting) -> None:
     if setting.warm_up_daemons_s > 0:
-        _warm_up(bench, setting, WARM_UP)
+        _warm_up(bench, setting, WARM_UP if setting.variants is None else WARM_UP_VARIANTS)
 
 
 def _warm_up(bench: Bench, setting: YcsbSetting, shares: Mapping[str, float] | None) -> None:
