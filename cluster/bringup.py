@@ -13,10 +13,11 @@ from cluster.cluster import Cluster, Site, cluster_to_json
 from cluster.disclosure import disclose
 from cluster.emulation import emulated_of
 from cluster.journal import Journal
+from cluster.patience import acceleration, patience
 from cluster.phases import OnPhase, Phases
 from cluster.ports import allocate_ports
 from cluster.provider import Provider, provider_of
-from cluster.readiness import Service, services
+from cluster.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
 from cluster.render.blueprint import Blueprint
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, owner, render
@@ -53,7 +54,7 @@ def bring_up(
         build = _Build(site, topology, stacks, journal, phases)
         with build.provider.reserve(topology, build.blueprint.ports):
             build.create()
-            watch = build.start(deadline_s)
+            watch = build.start(deadline_s * build.patience)
         cluster = build.cluster(watch)
         if final_check is not None:
             with phases.timed("check"):
@@ -100,6 +101,10 @@ class _Build:
             self.provider.create(self.site, self.topology, self.journal)
             self._put_files()
 
+    @property
+    def patience(self) -> float:
+        return patience(self.site.mark, self.journal)
+
     def start(self, deadline_s: float) -> Watch:
         """Every daemon started and every service ready."""
         watch = Watch(self.transport, self.nodes, self.site.root / "logs", deadline_s)
@@ -111,6 +116,8 @@ class _Build:
     def cluster(self, watch: Watch) -> Cluster:
         disclosure = disclose(self.blueprint, self.rendered, self.stacks, self.provider)
         disclosure["emulated"] = emulated_of(self.site.mark, self.journal)
+        if found := acceleration(self.site.mark, self.journal):
+            disclosure["acceleration"] = found
         return Cluster(
             site=self.site,
             topology=self.topology,
@@ -153,7 +160,10 @@ class _Build:
         return self.transport.serve(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
 
     def _await_services(self, watch: Watch) -> None:
-        pending = services(self.topology, self.rendered.endpoints)
+        limit_s = REQUEST_TIMEOUT_S * self.patience
+        pending = services(
+            self.topology, self.rendered.endpoints, lambda url: fetch_json(url, limit_s)
+        )
         while pending:
             pending = [service for service in pending if not self._ready(service, watch)]
             time.sleep(POLL_S if pending else 0)

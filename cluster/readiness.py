@@ -78,8 +78,8 @@ def hbase_seen(beans: dict[str, Any], expected: int) -> Seen:
     return Seen(ready, f"{live} of {expected} RegionServers live, master {stage}")
 
 
-def fetch_json(url: str) -> Any:
-    with urllib.request.urlopen(url, timeout=REQUEST_TIMEOUT_S) as answer:
+def fetch_json(url: str, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
+    with urllib.request.urlopen(url, timeout=timeout_s) as answer:
         return json.load(answer)
 
 

@@ -240,7 +240,7 @@ def _processes_cpu(inputs: Inputs) -> DataFrame:
     share = F.col("value") / 100.0 * F.col("host_cores") / F.col("cores")
     by_host = nodes.groupBy("trial", "host").agg(
         F.max(F.when(F.col("scope") == "client", share)).alias("client_share"),
-        exact_sum(F.col("value")).alias("processes"),
+        exact_sum(F.col("value") * F.col("cores") / F.col("host_cores")).alias("processes"),
     )
     return (
         by_host.join(hosts, ["trial", "host"], "left")

@@ -13,7 +13,7 @@ from jobs.exact import exact_sum
 from jobs.run_job import Inputs, run_job
 from jobs.seconds import by_second, share_of_span
 from jobs.store import conform
-from jobs.utilization import host_samples, steps_of, tick_steps
+from jobs.utilization import host_samples, machine_scope, steps_of, tick_steps
 
 TABLE = tables.TRIAL_CPU_SERIES
 INPUTS = (
@@ -45,7 +45,7 @@ def mean_of_second(name: str) -> Column:
 def _hosts(inputs: Inputs) -> DataFrame:
     means = [mean_of_second(f"cpu_{part}") for part in PARTS]
     hosts = host_seconds(inputs).groupBy("trial", "host", "second").agg(*means)
-    return hosts.withColumn("scope", F.concat(F.lit("host:"), "host"))
+    return hosts.withColumn("scope", machine_scope())
 
 
 def _nodes(inputs: Inputs) -> DataFrame:

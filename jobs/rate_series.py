@@ -99,12 +99,17 @@ def _with_idle_seconds(done: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def _disks(inputs: Inputs) -> DataFrame:
-    """All hosts' disks together; no row for a second of which one monitored host has no sample."""
+    """All hosts' disks together (guests' are among them); no row for a second of which one monitored
+    host has no sample."""
     hosts = (
-        inputs[tables.MONITORS].where("kind = 'dool'").groupBy("trial").agg(F.count("host").alias("hosts"))
-    )  # fmt: skip
+        inputs[tables.MONITORS]
+        .where("kind = 'dool' AND NOT contains(host, '.')")
+        .groupBy("trial")
+        .agg(F.count("host").alias("hosts"))
+    )
     rates = (
         host_seconds(inputs)
+        .where("NOT contains(host, '.')")
         .groupBy("trial", "host", "second")
         .agg(*(mean_of_second(f"{name}_bytes_s") for name in DISKS))
     )

@@ -29,7 +29,7 @@ PERCENT = "percent"
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: cpu_* and disk_* by scope. See `analysis.tables` for the scopes."""
-    hosts = host_means(inputs).withColumn("scope", F.concat(F.lit("host:"), "host"))
+    hosts = host_means(inputs).withColumn("scope", machine_scope())
     used = F.lit(100.0) - F.col("cpu_idle") - F.col("cpu_iowait") - F.col("cpu_steal")
     shares = [f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "idle")]
     host_rows = metric_rows(
@@ -46,6 +46,12 @@ def transform(inputs: Inputs) -> DataFrame:
     return host_rows.unionByName(_process_rows(_by_scope(ticks))).unionByName(
         metric_rows(apart, {"cpu_used": (PERCENT, F.col("used"))})
     )
+
+
+def machine_scope() -> Column:
+    """Scope of what dool saw of a machine: a guest (named <node>.<host>) is none of the hosts."""
+    kind = F.when(F.col("host").contains("."), F.lit("guest:")).otherwise(F.lit("host:"))
+    return F.concat(kind, "host")
 
 
 def host_means(inputs: Inputs) -> DataFrame:
@@ -198,7 +204,8 @@ def _less_client(hosts: DataFrame, ticks: DataFrame) -> DataFrame:
     ours = ticks.where(F.col("scope").isin("client", "monitor"))
     spent = 100.0 * (F.col("user_ticks") + F.col("system_ticks")) / F.col("capacity_ticks")
     shares = ours.groupBy("trial", "host").agg(exact_sum(spent).alias("not_cluster"))
-    return hosts.join(shares, ["trial", "host"]).select(
+    real = hosts.where("scope LIKE 'host:%'")
+    return real.join(shares, ["trial", "host"]).select(
         "trial",
         F.concat(F.lit("host-less-client:"), "host").alias("scope"),
         (F.col("used") - F.col("not_cluster")).alias("used"),

@@ -21,7 +21,8 @@ LOOK_EVERY_S = 5.0
 def run_client(bench: Bench, command: Command, timeout_s: float, folder: str = "raw") -> ClientRun:
     """Start `command` on the client node, wait for it, and say how it ended.
 
-    A client still running after `timeout_s` is stopped and has no exit code: never a success.
+    A client still running after `timeout_s` (longer in emulated guests) is stopped and has no exit
+    code: never a success.
     """
     (run,) = run_clients(bench, (command,), timeout_s, folder)
     return run
@@ -38,7 +39,8 @@ def run_clients(
             stdout, stderr = (bench.record.root / file for file in _outputs(command, folder))
             start_s = time.time()
             started.append((command, bench.transport.start(node, command, stdout, stderr), start_s))
-        ends = _waited(bench, [process for _, process, _ in started], timeout_s)
+        limit_s = timeout_s * bench.patience
+        ends = _waited(bench, [process for _, process, _ in started], limit_s)
     finally:
         for _, process, _ in started:
             bench.transport.stop(process)  # of what has exited: nothing to do

@@ -103,7 +103,9 @@ def _measure(run: Run, step: Step, bench: Bench, seen: _Seen) -> None:
     setting: Any = step.setting
     workload = WORKLOADS[setting.workload]
     kinds = MONITORS if step.monitored else {}
-    monitors = Monitors(bench, run.study.monitor.period, kinds)
+    topology = bench.cluster.topology
+    machines = provider_of(topology.provider).machines(bench.cluster.site, topology, run.journal)
+    monitors = Monitors(bench, run.study.monitor.period, kinds, machines)
     clock = _Stopwatch(seen.times_s)
     _journal(run, step, "preparing")
     with clock.timing("prepare"):

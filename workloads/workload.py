@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 from cluster.cluster import Cluster
 from cluster.errors import StudyError
 from cluster.journal import Journal
+from cluster.patience import patience
 from cluster.transport import Transport
 from workloads.manifest import ClientRun, ColdProof
 from workloads.record import Record
@@ -28,6 +29,11 @@ class Bench:
     def at(self, path: Path) -> PurePath:
         """What the client's node calls a path of the record: for the arguments of a client."""
         return self.transport.at(self.cluster.topology.client, path)
+
+    @property
+    def patience(self) -> float:
+        """Factor for limits of waiting: emulated guests take longer."""
+        return patience(self.cluster.site.mark, self.journal) if self.journal else 1.0
 
     def check_daemons(self) -> None:
         """StudyError that names the daemons that no longer run; HostLostError if a host is silent."""

@@ -9,40 +9,45 @@ from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 from cluster.cluster import Site
+from cluster.errors import StudyError
 from cluster.journal import Journal
 from cluster.libvirt import removal
 from cluster.libvirt.accel import Acceleration, find_acceleration
 from cluster.libvirt.guest import DATA, JAVA_HOME, USER
 from cluster.libvirt.guests import Guest, guests, networks
+from cluster.libvirt.hosts import clear_hosts, host_transport, joined, make_ready, remains_on_hosts
 from cluster.libvirt.image import STACKS as STACKS_IN_GUEST
 from cluster.libvirt.image import Image, ensure_image, home_in_guest, jars_in_guest
 from cluster.libvirt.keys import Keys, keys_of, make_keys, remove_keys
 from cluster.libvirt.making import Maker
+from cluster.libvirt.proving import prove_disks
 from cluster.libvirt.store import store
 from cluster.libvirt.virsh import Virsh
 from cluster.libvirt.waiting import await_guests
 from cluster.memory import GUEST_OS_MIB
+from cluster.patience import patience
 from cluster.ports import Ports
-from cluster.provider import Remains, Room
+from cluster.provider import Machine, Remains, Room
 from cluster.render.blueprint import Homes, Places
+from cluster.ssh.build import SshBuild
 from cluster.ssh.channel import close_channels
 from cluster.ssh.target import Target, target_from_json, target_to_json
-from cluster.ssh.transport import Place, SshTransport
+from cluster.ssh.transport import SshTransport
 from cluster.stack import ensure_all, stack_home
 from cluster.stacks import Stacks
-from cluster.topology import Topology
+from cluster.topology import Node, Topology
 
 BOOT_LIMIT_S = {"kvm": 120.0, "tcg": 600.0}
 STACKS = ("hadoop", "hbase", "ycsb")
-WORK = PurePosixPath(DATA) / "build"
-"""A build's folder in each guest, on its data disk."""
+WORK = PurePosixPath(DATA)
+"""The program's folder in each guest: its data disk."""
 
 
 class LibvirtProvider:
     def places(self, site: Site, topology: Topology) -> Places:
-        data = {node.name: PurePosixPath(DATA) / node.name for node in topology.nodes}
-        run = WORK / "run" / "builds" / site.root.name
-        return Places(conf=run / "conf", logs=run / "logs", data=data)
+        data = {node.name: WORK / node.name for node in topology.nodes}
+        folder = WORK / "builds" / site.mark
+        return Places(conf=folder / "conf", logs=folder / "logs", data=data)
 
     def there(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
@@ -99,11 +104,26 @@ class LibvirtProvider:
             found[uri] = _make(site, journal, image, keys, uri, theirs, network, names)
         _journal_targets(site, journal, keys, topology)
         limits_s = {uri: BOOT_LIMIT_S[acceleration.accel] for uri, acceleration in found.items()}
-        seconds = await_guests(self.transport(site, journal), everyone, limits_s)
+        transport = self.transport(site, journal)
+        seconds = await_guests(transport, everyone, limits_s)
         journal.write("guests-up", mark=site.mark, seconds=seconds)
+        places = self.places(site, topology)
+        _in_guests(site, journal).make_folders(topology.nodes, places)
+        prove_disks(transport, topology, places, journal)
+        make_ready(site, topology, journal)
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
-        return SshTransport(site, journal, lambda: Place(WORK, _targets(site, journal)))
+        return SshTransport(site, journal, lambda: _in_guests(site, journal).place)
+
+    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+        """Guests and their hosts; a host that is not signed on to is this very machine."""
+        guests_ssh = self.transport(site, journal)
+        found = [Machine(f"{n.name}.{n.host}", n, guests_ssh) for n in topology.nodes]
+        used = {node.host for node in topology.nodes}
+        for host in (one for one in topology.hosts if one.name in used):
+            itself = Node(host.name, host.name, host.address, (), host.memory_mib, host.cores)
+            found.append(Machine(host.name, itself, host_transport(host, site, journal)))
+        return tuple(found)
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         """The hosts as the study knows them; what the guests are follows from the topology."""
@@ -113,6 +133,10 @@ class LibvirtProvider:
         return sum(node.memory_mib + GUEST_OS_MIB for node in topology.nodes)
 
     def destroy(self, site: Site, journal: Journal) -> Remains:
+        up = any(e["event"] == "guests-up" and e["mark"] == site.mark for e in journal.read())
+        if up and keys_of(site).folder.exists():  # else they are gone already
+            _save_logs(site, journal)
+        clear_hosts(site, journal)
         close_channels()
         for uri in removal.uris_of(site, journal):
             removal.remove(Virsh(uri), site.mark, journal)
@@ -122,10 +146,11 @@ class LibvirtProvider:
     def remains(self, site: Site, journal: Journal) -> Remains:
         found = [removal.find(Virsh(uri), site.mark) for uri in removal.uris_of(site, journal)]
         keys = keys_of(site).folder
-        return Remains(
+        ours = Remains(
             machines=tuple(one for ours in found for one in ours.named),
             directories=(str(keys),) if keys.exists() else (),
         )
+        return joined(ours, remains_on_hosts(site, journal))
 
     def give_back(self, mark: str, journal: Journal) -> None:
         """Nothing is held."""
@@ -161,11 +186,24 @@ def _make(
 
 
 def _journal_targets(site: Site, journal: Journal, keys: Keys, topology: Topology) -> None:
+    limits = round(patience(site.mark, journal))
+    known, identity = str(keys.known_hosts), str(keys.identity)
     for node in topology.nodes:
-        target = Target(
-            node.name, node.address, 22, USER, str(keys.known_hosts), str(keys.identity)
-        )
+        target = Target(node.name, node.address, 22, USER, known, identity, limits)
         journal.write("reach", mark=site.mark, node=node.name, target=target_to_json(target))
+
+
+def _in_guests(site: Site, journal: Journal) -> SshBuild:
+    """The guests as hosts reached over SSH."""
+    return SshBuild(site, journal, _targets(site, journal), WORK)
+
+
+def _save_logs(site: Site, journal: Journal) -> None:
+    """Before the guests go. What is lost is journalled: it must not keep them from being removed."""
+    try:
+        _in_guests(site, journal).stop_and_fetch_logs()
+    except (StudyError, OSError) as error:
+        journal.write("logs-lost", mark=site.mark, message=str(error))
 
 
 def _targets(site: Site, journal: Journal) -> dict[str, Target]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import PurePosixPath
 from typing import NoReturn
 
 from cluster.errors import BringUpError, HostLostError, StudyError
-from cluster.libvirt.guest import DATA
 from cluster.libvirt.guests import Guest
 from cluster.libvirt.virsh import Virsh
 from cluster.ssh.transport import SshTransport
@@ -21,7 +19,7 @@ CONSOLE_LINES = 30
 def await_guests(
     transport: SshTransport, guests: Sequence[Guest], limits_s: Mapping[str, float]
 ) -> dict[str, float]:
-    """Seconds until each answered; its data directory is made then. `limits_s` is by libvirt's URI.
+    """Seconds until each answered. `limits_s` is by libvirt's URI.
 
     BringUpError, with what its console said last, for a guest that ended or is late.
     """
@@ -37,7 +35,7 @@ def _await(transport: SshTransport, guest: Guest, deadline: float, began: float)
     virsh = Virsh(guest.vms.uri)
     while True:
         try:
-            transport.act(guest.node, "make-dir", str(data_dir(guest)), guest.mark)
+            transport.act(guest.node, "clock")
             return round(time.monotonic() - began, 1)
         except HostLostError as error:  # not yet
             if virsh.run("domstate", guest.domain).strip() != "running":
@@ -45,10 +43,6 @@ def _await(transport: SshTransport, guest: Guest, deadline: float, began: float)
             if time.monotonic() > deadline:
                 _fail(virsh, guest, f"did not answer in time: {error.what}")
             time.sleep(POLL_S)
-
-
-def data_dir(guest: Guest) -> PurePosixPath:
-    return PurePosixPath(DATA) / guest.node.name
 
 
 def _fail(virsh: Virsh, guest: Guest, what: str) -> NoReturn:

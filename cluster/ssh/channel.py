@@ -47,7 +47,7 @@ class Channel:
         self._buffer = b""
         self._ssh = self._connect()
         try:
-            self._answer(READY_TIMEOUT_S)
+            self._answer(READY_TIMEOUT_S * target.patience)
         except BaseException:
             self.close()
             raise
@@ -66,7 +66,7 @@ class Channel:
             except (BrokenPipeError, ValueError) as error:
                 self.close()
                 raise self._lost("the connection is closed") from error
-            answer = self._answer(timeout_s)
+            answer = self._answer(timeout_s * self.target.patience)
         if "ok" not in answer:
             raise_failure(answer, f"host {self.target.host!r}")
         return answer["ok"]

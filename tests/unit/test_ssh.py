@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ def test_host_keys_are_strict_and_from_the_studys_file_alone() -> None:
 def test_a_target_holds_no_secret_and_survives_the_journal() -> None:
     assert target_from_json(json.loads(json.dumps(target_to_json(TARGET)))) == TARGET
     assert "identity" not in target_to_json(TARGET)
+
+
+def test_an_emulated_guest_may_be_silent_for_longer() -> None:
+    guest = replace(TARGET, patience=12)
+    assert "ServerAliveCountMax=36" in ssh_options(guest, {})
+    assert "ServerAliveCountMax=3" in ssh_options(TARGET, {})
+    assert target_from_json(json.loads(json.dumps(target_to_json(guest)))) == guest
+    assert "patience" not in target_to_json(TARGET)
 
 
 def test_a_private_key_that_others_may_read_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from cluster.client import java_command
 from cluster.cluster import Cluster
 from cluster.errors import BringUpError
 from cluster.journal import Journal
+from cluster.patience import patience
 from cluster.provider import provider_of
 from cluster.stack import classpath, ensure
 from workloads.ycsb.table_tool import FAST_START, HEAP_MIB, MAIN
@@ -16,13 +17,14 @@ DEADLINE_S = 60
 def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
     """Returns when every RegionServer is live and a probe row came back. BringUpError otherwise."""
     node = cluster.topology.client
+    deadline_s = round(DEADLINE_S * patience(cluster.site.mark, journal))
     servers = str(len(cluster.endpoints.regionserver_http))
     command = java_command(
         cluster,
         "hbase-ready",
         classpath(ensure("ycsb")),
         MAIN,
-        ("ready", "--regionservers", servers, "--deadline-s", str(DEADLINE_S)),
+        ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s)),
         heap_mib=HEAP_MIB,
         jvm_flags=FAST_START,
     )
@@ -30,7 +32,7 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
     logs = cluster.site.root / "logs" / node.name
     process = transport.start(node, command, logs / "hbase-ready.out", logs / "hbase-ready.err")
     try:
-        exit_code = transport.wait(process, DEADLINE_S * 2.0)
+        exit_code = transport.wait(process, deadline_s * 2.0)
     except TimeoutError:
         exit_code = None
     finally:
