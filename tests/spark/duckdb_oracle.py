@@ -35,7 +35,7 @@ _INTERVALS = f"""
     FROM ycsb_histograms h
     JOIN clients c ON c.trial = h.trial AND c.client = h.client
     JOIN ({_WINDOWS}) w ON w.trial = h.trial
-    WHERE h.operation <> 'CLEANUP' AND h.outcome IS NULL
+    WHERE h.operation NOT IN ('CLEANUP', 'THINK') AND h.outcome IS NULL
       AND (w.warm_up_s = 0 OR begun_s >= w.start_s + w.warm_up_s)
 """
 RATES = f"""

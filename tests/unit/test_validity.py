@@ -27,6 +27,7 @@ SOUND: dict[str, Any] = {
     "result_lines_quarantined": 0,
     "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0,
     "rates_unknown": 0, "numbers_out_of_range": 0, "access_spread": 0.05,
+    "closed_loop": True, "little_error": 0.004,
 }  # fmt: skip
 
 
