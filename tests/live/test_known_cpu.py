@@ -41,7 +41,9 @@ pytestmark = pytest.mark.timeout(300)
 
 CORES = os.cpu_count() or 1
 REPOSITORY = Path(__file__).parents[2]
-SECONDS, IDLE_S = 12.0, 5.0
+SECONDS, EDGE_S, IDLE_S = 12.0, 1.5, 5.0
+"""The load is there a while before the window and after it: a sample of 1 s cannot say where within it a
+load began, and what a process used after it was last seen is its parent's to tell (`cpu_account`)."""
 WITHIN_POINTS = 2.0
 MOST_BACKGROUND_POINTS = 1.0
 """Half of what the test allows: the rest is for the monitors themselves and for chance."""
@@ -59,6 +61,10 @@ class Load:
     begin_s: float
     end_s: float
     cpu_s: float
+
+    @property
+    def window(self) -> Window:
+        return Window(start_epoch_s=self.begin_s + EDGE_S, end_epoch_s=self.end_s - EDGE_S)
 
     @property
     def asked_percent(self) -> float:
@@ -150,7 +156,7 @@ def _watch(
         opening.model_copy(
             update={
                 "state": "complete",
-                "window": Window(start_epoch_s=load.begin_s, end_epoch_s=load.end_s),
+                "window": load.window,
                 "monitors": stopped,
                 "clock": monitors.clock,
             }
@@ -161,11 +167,12 @@ def _watch(
 
 def _load(bench: Bench, share: float, processes: int) -> Load:
     node = next(node for node in bench.cluster.topology.workers)
-    argv = (sys.executable, "-m", "tests.live.cpu_load", str(share), str(processes), str(SECONDS))
+    seconds = SECONDS + 2 * EDGE_S
+    argv = (sys.executable, "-m", "tests.live.cpu_load", str(share), str(processes), str(seconds))
     out, err = bench.record.root / "logs" / "load.out", bench.record.root / "logs" / "load.err"
     process = bench.transport.start(node, Command("load", argv, cwd=str(REPOSITORY)), out, err)
     try:
-        assert bench.transport.wait(process, SECONDS + 30) == 0, err.read_text()
+        assert bench.transport.wait(process, seconds + 30) == 0, err.read_text()
     finally:
         bench.transport.stop(process)
     return Load(share, processes, **json.loads(out.read_text()))
