@@ -11,15 +11,15 @@ Every trial is believable as it stands; a test changes what it is about, and hol
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from cluster.journal import Journal
 from cluster.topology import Topology, topology_to_json
-from tests import record_texts as texts
 from tests.drafts import plan
+from tests.truth import MIB, PERIOD_S, Truth
+from tests.truth_files import monitor_files, raw_files
 from workloads.manifest import (
     ClientRun,
     ClockOffset,
@@ -35,52 +35,8 @@ from workloads.settings import DfsioSetting, Setting, YcsbSetting
 RUN = "20261120T201530Z"
 BEGIN_S = 1_795_200_000.0
 BETWEEN_S = 120.0
-PERIOD_S = 1.0
-MIB = 2**20
-MODES = {"write": "write", "read": "read", "random": "random read", "backward": "backward read",
-         "skip": "skip read"}  # fmt: skip
 OPERATIONS = {"load": {"INSERT": 1.0}, "read45-insert55": {"READ": 0.45, "INSERT": 0.55},
               "scan95-insert5": {"SCAN": 0.95, "INSERT": 0.05}}  # fmt: skip
-
-
-@dataclass
-class Truth:
-    """What a trial was made of. Times by the controller's clock; change it before `close`.
-
-    dool: (epoch_s, cells) after the since-boot row. ticks: rounds of cumulative ticks by node.
-    latencies_us: operation -> seconds of the run -> latencies. maps: (start, end) of each stream.
-    """
-
-    trial: str
-    setting: Setting
-    start_s: float
-    end_s: float
-    dool: list[tuple[float, texts.Cells]] = field(default_factory=list)
-    ticks: list[tuple[float, dict[str, tuple[int, int]]]] = field(default_factory=list)
-    latencies_us: dict[str, list[list[int]]] = field(default_factory=dict)
-    operations_start_s: float = 0.0
-    returns: dict[str, dict[str, int]] = field(default_factory=dict)
-    streams: list[tuple[int, int]] = field(default_factory=list)
-    maps: list[tuple[float, float]] = field(default_factory=list)
-    job: tuple[float, float] = (0.0, 0.0)
-    exit_code: int | None = 0
-    clock_offset_s: float = 0.0
-    measured_clock_s: float | None = 0.0
-    cold: ColdProof | None = None
-    state: str = "complete"
-    reasons: tuple[str, ...] = ()
-    cost_pair: int | None = None
-    monitored: bool = True
-    threads_between_operations: float | None = 1.0
-    """Of a closed loop's time outside of operations, how much its log of THINK holds; None: no log."""
-
-    @property
-    def window_s(self) -> float:
-        return self.end_s - self.start_s
-
-    @property
-    def measured_from_s(self) -> float:
-        return self.start_s + getattr(self.setting, "warm_up_s", 0.0)
 
 
 class RunFactory:
@@ -180,8 +136,8 @@ class RunFactory:
     def write(self, truth: Truth, order: int) -> None:
         """One record, its manifest last."""
         record = self.root / "records" / truth.trial
-        samples = _monitor_files(truth) if truth.monitored else {}
-        for name, text in {**samples, **_raw_files(truth)}.items():
+        samples = monitor_files(truth) if truth.monitored else {}
+        for name, text in {**samples, **raw_files(truth)}.items():
             path = record / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -238,84 +194,6 @@ def _ticks(dice: random.Random, nodes: Sequence[str], since_s: float, until_s: f
         seen = {node: ticks for node, ticks in spent.items() if node != "c1" or not first}
         first = False
         yield round(at_s, 3), seen
-
-
-def _monitor_files(truth: Truth) -> dict[str, str]:
-    """Written by a host whose clock is `clock_offset_s` ahead of the controller's."""
-    ahead_s = truth.clock_offset_s
-    return {
-        "monitor/here.dool.csv": texts.dool((at + ahead_s, cells) for at, cells in truth.dool),
-        "monitor/here.nodecpu.csv": texts.nodecpu((at + ahead_s, n) for at, n in truth.ticks),
-    }
-
-
-def _raw_files(truth: Truth) -> Mapping[str, str]:
-    return _dfsio_files(truth) if isinstance(truth.setting, DfsioSetting) else _ycsb_files(truth)
-
-
-def _dfsio_files(truth: Truth) -> dict[str, str]:
-    assert isinstance(truth.setting, DfsioSetting)
-    total, time_ms = (sum(stream[i] for stream in truth.streams) for i in (0, 1))
-    rate = total / MIB / (time_ms / 1000)
-    name = MODES[truth.setting.mode]
-    return {
-        "raw/testdfsio.log": texts.dfsio_log(name, len(truth.streams), total / MIB, rate, 19.5),
-        "raw/io/part-00000": texts.dfsio_part(truth.streams),
-        "raw/history/job_1.jhist": texts.history(*truth.job, truth.maps),
-        "raw/testdfsio.out": "",
-        "raw/testdfsio.err": "",
-    }
-
-
-def _ycsb_files(truth: Truth) -> dict[str, str]:
-    """Of several clients each logs every n-th latency, and all of theirs went well."""
-    assert isinstance(truth.setting, YcsbSetting)
-    files: dict[str, str] = {}
-    for number in range(truth.setting.clients):
-        files |= _ycsb_client_files(truth, number, truth.setting.clients)
-    return files
-
-
-def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str]:
-    start_s = truth.operations_start_s + truth.clock_offset_s
-    own = {
-        operation: [second[number::clients] for second in seconds]
-        for operation, seconds in truth.latencies_us.items()
-    }
-    seconds = len(next(iter(own.values())))
-    per_second = [sum(len(operation[i]) for operation in own.values()) for i in range(seconds)]
-    name = f"raw/ycsb-{number + 1}"
-    logs = {
-        f"{name}-{operation}.hdr": texts.hdr(operation, start_s, [(1.0, i) for i in latencies])
-        for operation, latencies in own.items()
-    }
-    think = _think_us(truth, own, seconds)
-    if think:
-        logs[f"{name}-THINK.hdr"] = texts.hdr("THINK", start_s, [(1.0, each) for each in think])
-    returns = truth.returns
-    if clients > 1:
-        returns = {name: {"OK": sum(map(len, each))} for name, each in own.items()}
-    return {
-        **logs,
-        f"{name}-CLEANUP.hdr": texts.hdr("CLEANUP", start_s, [(1.0, [900_000] * 8)]),
-        f"{name}.out": texts.ycsb_summary(float(seconds), returns),
-        f"{name}.err": texts.ycsb_status(per_second),
-    }
-
-
-def _think_us(truth: Truth, own: dict[str, list[list[int]]], seconds: int) -> list[list[int]]:
-    """What a client's threads do between operations: in each second all that is left of it, in equal
-    parts. Half a microsecond of every time is cut off, on average."""
-    setting, share = truth.setting, truth.threads_between_operations
-    assert isinstance(setting, YcsbSetting)
-    if not setting.is_saturation or share is None:
-        return []
-    found = []
-    for second in range(seconds):
-        busy = [latency + 0.5 for each in own.values() for latency in each[second]]
-        left_us = share * (setting.threads * 1e6 - sum(busy))
-        found.append([round(left_us / len(busy) - 0.5)] * len(busy) if busy else [])
-    return found
 
 
 def _clients(truth: Truth) -> tuple[ClientRun, ...]:

@@ -15,8 +15,8 @@ from analysis.store import read_table
 from analysis.tables import TABLES
 from jobs import pipeline
 from jobs.session import spark_session
-from tests.record_factory import Truth
 from tests.spark.world import make_world
+from tests.truth import Truth
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.record_factory import Truth
 from tests.spark.conftest import Analysed
+from tests.truth import Truth
 
 pytestmark = pytest.mark.spark
 

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from jobs import latency
 from jobs.run_job import read_inputs
-from tests.record_factory import MIB
 from tests.spark import oracle
 from tests.spark.conftest import Analysed
+from tests.truth import MIB
 from workloads.record import read_manifest
 from workloads.ycsb.saturation import measured_ops_s
 

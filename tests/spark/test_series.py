@@ -10,9 +10,9 @@ from analysis import tables
 from jobs import price_performance
 from jobs.latency_curves import PERCENTILES
 from jobs.schema import struct
-from tests.record_factory import MIB
 from tests.spark import oracle
 from tests.spark.conftest import Analysed
+from tests.truth import MIB
 
 pytestmark = pytest.mark.spark
 MILLIONTH = 1e-6

@@ -16,7 +16,8 @@ from cluster.errors import StudyError
 from jobs import ingest, pipeline
 from jobs.raw_files import RawFile, UnreadableError, content
 from jobs.run_folder import require_inside
-from tests.record_factory import RUN, RunFactory, Truth
+from tests.record_factory import RUN, RunFactory
+from tests.truth import Truth
 
 pytestmark = pytest.mark.spark
 SECRET = "[READ], Return=OK, 12345\n"

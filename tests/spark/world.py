@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.record_factory import MIB, RUN, RunFactory, Truth
+from tests.record_factory import RUN, RunFactory
+from tests.truth import MIB, Truth
 from workloads.manifest import ColdProof
 
 V1, V2 = "b1-v1-flash", "b1-v2-flash"

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
 import re
-from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
-import altair
 import pytest
 
 from analysis.report import figure, page
 from analysis.report.__main__ import main
 from analysis.report.page import render, write
-from analysis.summary import Metric, Summary
+from analysis.summary import Summary
+from tests.report_pages import Elements, embedded, html
 from tests.summary_factory import FACTORIES, eight_blocks, one_block
 
 ALERT = "<script>alert(1)</script>"
-VOID = {"meta", "link", "br", "img", "input", "rect", "path", "line", "circle"}
-DRAWN_NAMES = {
-    "throughput",
-    "throughput_map_phase",
-    "throughput_per_stream",
-    "throughput_job",
-    "cpu_used",
-    "throughput_cv",
-    "price_performance",
-}
-HOST_KINDS = {"cpu_user", "cpu_system", "cpu_iowait", "cpu_steal", "cpu_idle"}
 
 
 @pytest.fixture
@@ -42,68 +26,6 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 WORDS_ONLY = pytest.mark.usefixtures("no_pictures")
-
-
-class Elements(HTMLParser):
-    """Every element as (tag, attributes, text of itself), in order of appearance."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.all: list[tuple[str, dict[str, str | None], list[str]]] = []
-        self._open: list[tuple[str, list[str]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        text: list[str] = []
-        self.all.append((tag, dict(attrs), text))
-        if tag not in VOID:
-            self._open.append((tag, text))
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.all.append((tag, dict(attrs), []))
-
-    def handle_endtag(self, tag: str) -> None:
-        while self._open and self._open.pop()[0] != tag:
-            pass
-
-    def handle_data(self, data: str) -> None:
-        for _, text in self._open:
-            text.append(data)
-
-    def of(self, tag: str, **attributes: str) -> list[str]:
-        """Texts of the elements of this tag with these attributes (class: one of its words)."""
-        return ["".join(text) for _, _, text in self.having(tag, **attributes)]
-
-    def having(self, tag: str, **attributes: str) -> list[tuple[str, dict[str, Any], list[str]]]:
-        return [
-            one
-            for one in self.all
-            if one[0] == tag
-            and all(value in (one[1].get(key) or "").split() for key, value in attributes.items())
-        ]
-
-
-@cache
-def html(name: str) -> str:
-    return render(FACTORIES[name]())
-
-
-def embedded(text: str, element: str) -> Any:
-    found = re.search(
-        rf'<script type="application/json" id="{element}" data-encoding="(\w+)">(.*?)</script>',
-        text,
-        re.S,
-    )
-    assert found
-    packed = found[1] == "gzip"
-    return json.loads(gzip.decompress(base64.b64decode(found[2])) if packed else found[2])
-
-
-def resolve(document: Any, pointer: str) -> Any:
-    for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
-        document = document[int(key)] if isinstance(document, list) else document[key]
-    return document
 
 
 def hostile() -> Summary:
@@ -187,92 +109,6 @@ def test_the_policy_allows_just_the_scripts_that_are_there() -> None:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
     assert "default-src 'none'" in policy
-
-
-@pytest.mark.parametrize("name", FACTORIES)
-def test_every_drawn_number_is_one_of_the_summary(name: str) -> None:
-    summary = json.loads(FACTORIES[name]().model_dump_json())
-    for spec in embedded(html(name), "charts-data")["specs"].values():
-        rows = spec["datasets"]["rows"]
-        assert rows
-        for row in rows:
-            stored = resolve(summary, row["ref"])
-            if not isinstance(stored, dict):
-                assert row["value"] == stored
-                continue
-            assert row["value"] == stored["effect" if "findings" in row["ref"] else "value"]
-            assert (row.get("low"), row.get("high")) == (stored["low"], stored["high"])
-
-
-def test_every_shape_of_chart_is_valid_vega_lite() -> None:
-    seen = set()
-    for name in FACTORIES:
-        for chart, spec in embedded(html(name), "charts-data")["specs"].items():
-            kind = (name, chart.split("-")[0])
-            if kind not in seen:
-                seen.add(kind)
-                altair.Chart.from_dict(spec, validate=True)
-    assert len(seen) > 16
-
-
-@pytest.mark.parametrize("name", FACTORIES)
-def test_every_number_that_has_a_chart_is_drawn(name: str) -> None:
-    summary = FACTORIES[name]()
-    specs = embedded(html(name), "charts-data")["specs"].values()
-    drawn = {row["ref"] for spec in specs for row in spec["datasets"]["rows"]}
-    for at, setting in enumerate(summary.settings):
-        for index, metric in enumerate(setting.metrics):
-            ref = f"/settings/{at}/metrics/{index}"
-            if _has_a_chart(metric):
-                units = {f"{ref}/points/{unit}" for unit in range(len(metric.points))}
-                stacked = metric.name in HOST_KINDS
-                assert ref in drawn if stacked or metric.n > 1 else units <= drawn, ref
-    assert {f"/findings/{at}" for at in range(len(summary.findings))} <= drawn
-    assert {
-        f"/time/{kind}_s" for kind in ("measuring", "building", "waiting", "analysing")
-    } <= drawn
-    phases = sum(len(build.phases_s) for build in summary.builds)
-    assert phases == sum(ref.startswith("/builds/") for ref in drawn)
-
-
-def _has_a_chart(metric: Metric) -> bool:
-    if metric.value is None:
-        return False
-    if metric.name == "latency":
-        return metric.percentile in (50.0, 99.0)
-    return metric.name in DRAWN_NAMES or (metric.name in HOST_KINDS and metric.scope == "host:here")
-
-
-@pytest.mark.parametrize("name", FACTORIES)
-def test_numbers_in_tables_carry_their_units(name: str) -> None:
-    number = re.compile(
-        r"^(none|not computed|not finished|n = [\d, ]+( builds| trials)?|p [=<] [\d.]+"
-        r"|×[\d.,]+( to ×[\d.,]+)?"
-        r"|[-\d.,]+( to [-\d.,]+|, [-\d.,]+)*\xa0(MiB/s|ops/s|ms|s|%|maps)( per USD/h)?"
-        r"|\d+\xa0(h|min) \d+\xa0(min|s))$"
-    )
-    for _, attributes, text in Elements(html(name)).having("td", **{"class": "num"}):
-        if "id" not in str(attributes["class"]).split():
-            assert number.match("".join(text)), "".join(text)
-
-
-def test_every_chart_speaks_and_has_its_numbers_in_a_table() -> None:
-    elements = Elements(html("one"))
-    charts = [attributes for _, attributes, _ in elements.all if "data-chart" in attributes]
-    assert len(charts) == len({chart["data-chart"] for chart in charts}) == 40
-    assert all(len(chart["aria-label"] or "") > 30 for chart in charts)
-    assert all(re.search(r"height: \d+px", chart["style"] or "") for chart in charts)
-    figures, tables = elements.having("figure"), elements.having("details", **{"class": "data"})
-    assert len(figures) == len(tables) == 10
-    labels = " ".join(str(chart["aria-label"]) for chart in charts)
-    assert "2 workers per host, flash: 1,519\xa0ops/s" in labels
-
-
-def test_charts_are_there_before_any_script_runs() -> None:
-    text = html("one")
-    charts = re.findall(r'data-chart="[^"]+".*?>(<svg.*?</svg>)</div>', text, re.S)
-    assert len(charts) == 40
-    assert all('class="mark-' in chart and "<path" in chart for chart in charts)
 
 
 def test_warnings_stand_before_the_charts_and_only_once() -> None:
