@@ -3,19 +3,9 @@ package org.densitystudy.ycsb;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.AsyncConnection;
 import org.apache.hadoop.hbase.client.AsyncTable;
-import org.apache.hadoop.hbase.client.Connection;
-import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
@@ -27,10 +17,8 @@ import site.ycsb.generator.ScrambledZipfianGenerator;
 
 /**
  * The best loop one can write by hand against HBase's client, for the benchmark of the binding: the
- * keys, rows and threads of a YCSB run, without YCSB around them, nothing measured but the count.
- *
- * <p>HandLoop async|blocking TABLE FAMILY THREADS WARM_UP_S SECONDS RECORDS READS INSERTS SCANS
- * MAX_SCAN, shares adding to 1. Prints operations a second after the warm-up, and fails on any error.
+ * keys and rows of a YCSB run, without YCSB around them, nothing measured. One instance for all
+ * threads; it fails on any error.
  */
 final class HandLoop {
   /** One thread's way to HBase. */
@@ -59,59 +47,21 @@ final class HandLoop {
   private final int maxScan;
   private final AtomicLong inserted = new AtomicLong();
   private final ScrambledZipfianGenerator keys;
-  private final long countFromNs;
-  private final long untilNs;
 
-  private HandLoop(String[] words) {
-    family = Bytes.toBytes(words[2]);
-    records = Long.parseLong(words[6]);
-    reads = Double.parseDouble(words[7]);
-    inserts = Double.parseDouble(words[8]);
-    maxScan = Integer.parseInt(words[10]);
+  /** Reads, inserts and the rest scans: the shares add to 1. */
+  HandLoop(byte[] family, long records, double reads, double inserts, int maxScan) {
+    this.family = family;
+    this.records = records;
+    this.reads = reads;
+    this.inserts = inserts;
+    this.maxScan = maxScan;
     keys = new ScrambledZipfianGenerator(0, records - 1);
-    countFromNs = System.nanoTime() + seconds(words[4]);
-    untilNs = countFromNs + seconds(words[5]);
   }
 
-  public static void main(String[] words) throws Exception {
-    TableName name = TableName.valueOf(words[1]);
-    int threads = Integer.parseInt(words[3]);
-    var configuration = HBaseConfiguration.create();
-    long done = 0;
-    try (Connection blocking = ConnectionFactory.createConnection(configuration);
-        AsyncConnection async = ConnectionFactory.createAsyncConnection(configuration).get()) {
-      blocking.getRegionLocator(name).getAllRegionLocations();
-      async.getRegionLocator(name).getAllRegionLocations().get();
-      HandLoop loop = new HandLoop(words);
-      List<Callable<Long>> work = new ArrayList<>();
-      for (int i = 0; i < threads; i++) {
-        work.add(
-            () ->
-                loop.run(
-                    words[0].equals("async")
-                        ? waiting(async.getTable(name))
-                        : of(blocking.getTable(name))));
-      }
-      ExecutorService pool = Executors.newFixedThreadPool(threads);
-      for (Future<Long> future : pool.invokeAll(work)) {
-        done += future.get();
-      }
-      pool.shutdown();
-    }
-    System.out.printf(Locale.ROOT, "%.1f%n", done / Double.parseDouble(words[5]));
-    System.exit(0);
-  }
-
-  /** Operations that ended after the warm-up. */
-  private long run(Store store) throws Exception {
-    long done = 0;
-    for (long now = System.nanoTime(); now < untilNs; now = System.nanoTime()) {
+  void run(Store store, int operations) throws Exception {
+    for (int i = 0; i < operations; i++) {
       operate(store);
-      if (now >= countFromNs) {
-        done++;
-      }
     }
-    return done;
   }
 
   private void operate(Store store) throws Exception {
@@ -143,7 +93,7 @@ final class HandLoop {
     return put;
   }
 
-  private static Store waiting(AsyncTable<?> table) {
+  static Store waiting(AsyncTable<?> table) {
     return new Store() {
       @Override
       public Result get(Get get) throws Exception {
@@ -162,7 +112,7 @@ final class HandLoop {
     };
   }
 
-  private static Store of(Table table) {
+  static Store of(Table table) {
     return new Store() {
       @Override
       public Result get(Get get) throws IOException {
@@ -189,9 +139,5 @@ final class HandLoop {
     if (!holds) {
       throw new IllegalStateException(otherwise);
     }
-  }
-
-  private static long seconds(String text) {
-    return (long) (1e9 * Double.parseDouble(text));
   }
 }
