@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.series import CpuSeries, LatencyCurve, RateSeries, TrialSeries, Values
-from analysis.store import read_table, table_path
+from analysis.store import dataset, read_table, table_path
 from analysis.tables import Table
 
 MOST_NUMBERS = 150_000
@@ -127,18 +127,15 @@ def _optional(run_root: Path, table: Table) -> pd.DataFrame:
 
 
 def _dataset(run_root: Path, table: Table) -> ds.Dataset | None:
-    path = table_path(run_root, table)
-    if not path.is_dir():
-        return None
-    return ds.dataset(path, schema=arrow_schema(table), format="parquet")
+    return dataset(run_root, table) if table_path(run_root, table).is_dir() else None
 
 
 def _step_s(run_root: Path, most_numbers: int) -> int:
     numbers, longest_s = 0, 0
     for table, width in ((tables.TRIAL_CPU_SERIES, len(_CPU)), (tables.TRIAL_RATE_SERIES, 1)):
-        dataset = _dataset(run_root, table)
-        numbers += dataset.count_rows() * width if dataset else 0
-        longest_s = max(longest_s, _span_s(dataset) if dataset else 0)
+        found = _dataset(run_root, table)
+        numbers += found.count_rows() * width if found else 0
+        longest_s = max(longest_s, _span_s(found) if found else 0)
     return next(
         (s for s in STEPS_S if numbers / s <= most_numbers and longest_s / s <= MOST_POINTS),
         STEPS_S[-1],
@@ -160,12 +157,12 @@ def _binned(
 ) -> pd.DataFrame:
     """trial, `by`, at_s and the mean of each of `values` over step_s seconds from at_s on."""
     keys = ["trial", *by, "at_s"]
-    dataset = _dataset(run_root, table)
-    if dataset is None or dataset.count_rows() == 0:
+    found = _dataset(run_root, table)
+    if found is None or found.count_rows() == 0:
         return pd.DataFrame(columns=[*keys, *values])
     parts = [
         _sums(batch.to_pandas(), step_s, keys, values)
-        for batch in dataset.to_batches(columns=["trial", *by, "second", *values])
+        for batch in found.to_batches(columns=["trial", *by, "second", *values])
         if batch.num_rows
     ]
     total = pd.concat(parts).groupby(level=keys, sort=True).sum()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from analysis.arrow import arrow_schema
+from analysis.places import arrow_source, remove
 from analysis.tables import Table
 from cluster.errors import StudyError
 
@@ -41,19 +43,26 @@ def replace(run_root: Path, table: Table, write: Callable[[Path], None]) -> None
     aside = path.with_name(f".{table.name}.{os.getpid()}.new")
     before = path.with_name(f".{table.name}.{os.getpid()}.old")
     for leftover in path.parent.glob(f".{table.name}.*"):
-        shutil.rmtree(leftover)
+        remove(leftover)
     path.parent.mkdir(parents=True, exist_ok=True)
     write(aside)
     if path.exists():
         path.rename(before)
     aside.rename(path)
-    shutil.rmtree(before, ignore_errors=True)
+    with suppress(OSError):  # the table is there; the next writing removes what is left of the old
+        remove(before)
+
+
+def dataset(run_root: Path, table: Table) -> ds.Dataset:
+    """The table for Arrow, to be read a batch at a time. It must be there."""
+    location, filesystem = arrow_source(table_path(run_root, table))
+    return ds.dataset(location, arrow_schema(table), format="parquet", filesystem=filesystem)
 
 
 def read_table(run_root: Path, table: Table) -> pd.DataFrame:
     """A whole table as pandas, rows in the order of its key. For small tables: a row a trial."""
-    path = require(run_root, table)
-    rows = pq.read_table(path, schema=arrow_schema(table))
+    require(run_root, table)
+    rows = dataset(run_root, table).to_table()
     frame: pd.DataFrame = rows.sort_by([(name, "ascending") for name in table.key]).to_pandas()
     return frame
 
@@ -69,11 +78,16 @@ def write_rows(run_root: Path, table: Table, rows: Sequence[Mapping[str, Any]]) 
     _write(run_root, table, pa.Table.from_pylist(list(rows), arrow_schema(table)))
 
 
+def write_parquet(rows: pa.Table, path: Path) -> None:
+    with path.open("wb") as sink:
+        pq.write_table(rows, sink)
+
+
 def _write(run_root: Path, table: Table, rows: pa.Table) -> None:
     ordered = rows.sort_by([(name, "ascending") for name in table.key])
 
     def write(folder: Path) -> None:
         folder.mkdir()
-        pq.write_table(ordered, folder / "part-0.parquet")
+        write_parquet(ordered, folder / "part-0.parquet")
 
     replace(run_root, table, write)

@@ -34,16 +34,20 @@ DATA_DOCS = "data_docs/index.html"
 """Great Expectations' pages, beside the report."""
 
 
-def write_summary(run_root: Path) -> Summary:
+def write_summary(run_root: Path, data: Path | None = None) -> Summary:
     """Summarise the run and write report/summary.json, whole or not at all."""
-    summary = summarise(run_root, time.time())
+    summary = summarise(run_root, time.time(), data)
     write_text(run_root / "report" / SUMMARY, summary.model_dump_json(indent=2) + "\n")
     return summary
 
 
-def summarise(run_root: Path, now_s: float) -> Summary:
-    """The summary of an analysed run, as of `now_s` (epoch). StudyError if a table is missing."""
-    run = AnalysedRun.read(run_root)
+def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary:
+    """The summary of an analysed run, as of `now_s` (epoch). StudyError if a table is missing.
+
+    data: what holds its records and tables, where it is not the run's own folder.
+    """
+    at = data or run_root
+    run = AnalysedRun.read(at)
     first = run.manifests[0]
     topologies = run.topologies
     blocks = len({manifest.block for manifest in run.manifests})
@@ -76,14 +80,14 @@ def summarise(run_root: Path, now_s: float) -> Summary:
         settings=settings,
         findings=found,
         trials=trials,
-        builds=_builds(run_root),
+        builds=_builds(at),
         time=time_spent(
             list(Journal(run_root / "journal.jsonl").read()),
             sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
             now_s,
         ),
         disclosure=merge(run.disclosures),
-        series=read_series.trial_series(run_root, [trial.trial for trial in trials]),
+        series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
         monitor_cost=cost,
         plan=plan_beside(run_root),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import partial
@@ -15,14 +14,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 from analysis import tables
 from analysis.arrow import arrow_schema
-from analysis.store import replace, table_path, write_rows
+from analysis.places import remove
+from analysis.store import dataset, replace, table_path, write_parquet, write_rows
 from analysis.tables import Table
 from cluster.errors import StudyError
 from jobs import ingested
@@ -86,7 +85,7 @@ def ingest_files(
     """Make the tables of raw files: rows of `files`, and of the `kept` trials as the tables have
     them. Each table is replaced whole."""
     staging = run_root / "tables" / STAGING
-    _remove(staging)
+    remove(staging)
     staging.mkdir(parents=True)
     groups = list(enumerate(_groups(files)))
     task = partial(parse_files, folder=str(staging))
@@ -98,7 +97,7 @@ def ingest_files(
         context.parallelize(groups, len(groups)).map(task).collect()
     for table in FROM_FILES:
         replace(run_root, table, partial(_fill, run_root, table, staging / table.name, kept))
-    _remove(staging)
+    remove(staging)
 
 
 def _groups(files: Sequence[RawFile]) -> Iterator[list[RawFile]]:
@@ -122,12 +121,15 @@ def _fill(run_root: Path, table: Table, staged: Path, kept: Set[str], folder: Pa
     else:
         folder.mkdir(parents=True)
     old = table_path(run_root, table)
-    rows = _kept_rows(old, table, kept) if kept and old.exists() else None
+    rows = _kept_rows(run_root, table, kept) if kept and old.exists() else None
     schema = arrow_schema(table)
     if rows is None and _is_empty(folder):
-        pq.write_table(schema.empty_table(), folder / "part-0.parquet")
+        write_parquet(schema.empty_table(), folder / "part-0.parquet")
     elif rows is not None:
-        with pq.ParquetWriter(folder / "part-kept.parquet", schema) as writer:
+        with (
+            (folder / "part-kept.parquet").open("wb") as sink,
+            pq.ParquetWriter(sink, schema) as writer,
+        ):
             for batch in rows:
                 writer.write_batch(batch)
 
@@ -136,15 +138,9 @@ def _is_empty(folder: Path) -> bool:
     return not any(folder.glob("*.parquet"))
 
 
-def _kept_rows(old: Path, table: Table, kept: Set[str]) -> Iterator[pa.RecordBatch]:
+def _kept_rows(run_root: Path, table: Table, kept: Set[str]) -> Iterator[pa.RecordBatch]:
     condition = pc.field("trial").isin(pa.array(sorted(kept), pa.string()))
-    dataset = ds.dataset(old, arrow_schema(table), format="parquet")
-    return iter(dataset.scanner(filter=condition).to_batches())
-
-
-def _remove(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
+    return iter(dataset(run_root, table).scanner(filter=condition).to_batches())
 
 
 def _last_line(error: OSError | Py4JJavaError) -> str:

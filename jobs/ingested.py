@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from analysis.places import is_local
 from analysis.store import table_path
 from analysis.tables import markdown
 from cluster.atomic import write_text
 from cluster.errors import StudyError
 from jobs.parse_task import FROM_FILES
-from jobs.places import is_local
 from jobs.raw_files import RawFile
 
 FORMAT = 1

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 
 from analysis import tables
 from analysis.arrow import arrow_schema
+from analysis.places import place
 from analysis.tables import Table
 from jobs.file_tables import file_tables
-from jobs.places import place
 from jobs.raw_files import RawFile
 
 FROM_FILES: tuple[Table, ...] = (

@@ -58,55 +58,61 @@ SERIES_JOBS: tuple[Job, ...] = (cpu_series, rate_series, latency_curves, steadin
 """Each after those whose tables it reads."""
 
 
-def analyse(run_root: Path) -> Path:
-    """All four stages in order. Returns the path of the report."""
-    ingest(run_root)
-    validate(run_root)
-    measure(run_root)
-    return publish(run_root)
+def analyse(run_root: Path, data: Path | None = None) -> Path:
+    """All four stages in order. Returns the path of the report.
+
+    data: the folder or URI that holds records/ and tables/, where it is not the run's own folder;
+    of a URI the journal and the report stay in the run's folder.
+    """
+    ingest(run_root, data)
+    validate(run_root, data)
+    measure(run_root, data)
+    return publish(run_root, data)
 
 
-def ingest(run_root: Path) -> None:
+def ingest(run_root: Path, data: Path | None = None) -> None:
     """Records to typed tables; lines that no parser understands to the quarantine."""
     with _stage(run_root, "ingest"):
-        ingesting.ingest(spark_session, run_root)
+        ingesting.ingest(spark_session, data or run_root)
 
 
-def validate(run_root: Path) -> None:
+def validate(run_root: Path, data: Path | None = None) -> None:
     """Numbers of every trial that ran, one row of checks made of them and of the records, and Great
     Expectations' verdict on it. Numbers come first: a client is bound, and a read cold, by them."""
     # Great Expectations takes seconds to import: while Spark computes, this process waits
     validity = Thread(target=import_module, args=("analysis.validity",), daemon=True)
     with _stage(run_root, "validate"):
         validity.start()
-        spark = _session(run_root)
-        _write(spark, run_root, *METRIC_JOBS)
-        _write(spark, run_root, checks)
+        at = data or run_root
+        spark = _session(at)
+        _write(spark, at, *METRIC_JOBS)
+        _write(spark, at, checks)
         validity.join()
         from analysis.validity import decide
 
         docs = run_root / "report" / "data_docs"
         docs.parent.mkdir(exist_ok=True)
-        verdicts = decide(read_table(run_root, tables.CHECKS), docs=docs)
-        write_table(run_root, tables.VERDICTS, verdicts)
+        verdicts = decide(read_table(at, tables.CHECKS), docs=docs)
+        write_table(at, tables.VERDICTS, verdicts)
 
 
-def measure(run_root: Path) -> None:
+def measure(run_root: Path, data: Path | None = None) -> None:
     """What happened within each trial, and the numbers of every setting over its valid trials."""
     with _stage(run_root, "measure"):
-        spark = _session(run_root)
+        at = data or run_root
+        spark = _session(at)
         for job in (*SERIES_JOBS, setting_metrics, price_performance):
-            _write(spark, run_root, job)
+            _write(spark, at, job)
 
 
-def publish(run_root: Path) -> Path:
+def publish(run_root: Path, data: Path | None = None) -> Path:
     """summary.json and the report beside it. Returns the path of the report."""
     report = run_root / "report" / "index.html"
     with _stage(run_root, "publish"):
         from analysis.report import page
         from analysis.summarise import write_summary
 
-        page.write(write_summary(run_root), report)
+        page.write(write_summary(run_root, data), report)
         _point_to_newest(run_root)
     return report
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from jobs.places import is_local, place
+from analysis.places import is_local, place
 
 if TYPE_CHECKING:  # executors load this module, and need no models
     from workloads.manifest import Manifest
@@ -92,7 +92,8 @@ def _looked_at(trial: str, kind: str, subject: str, record: Path, path: Path) ->
     if not is_local(path):
         info = path.stat()
         fault = f"larger than {MOST_BYTES} bytes" if info.st_size > MOST_BYTES else ""
-        return RawFile(trial, kind, subject, file, "" if fault else str(path), fault, info.st_size)
+        where = "" if fault else str(path)
+        return RawFile(trial, kind, subject, file, where, fault, info.st_size, info.st_mtime_ns)
     info = path.lstat()
     folders = [record / part for part in PurePosixPath(file).parents]
     linked = any(folder.is_symlink() for folder in folders)

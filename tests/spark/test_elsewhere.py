@@ -1,0 +1,45 @@
+"""Records and tables at a URI: the same rows, whatever the filesystem."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from analysis.places import copy_missing, place
+from analysis.store import read_table
+from analysis.summary import Summary
+from analysis.tables import TABLES
+from jobs import ingest as ingesting
+from jobs import pipeline
+from tests.record_factory import RUN, RunFactory
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_run_whose_data_lie_at_a_uri(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factory = RunFactory(tmp_path / "study" / RUN)
+    factory.ycsb("b1-v1-flash", rate=60)
+    factory.dfsio("b1-v2-flash", "write")
+    root = factory.close()
+    pipeline.analyse(root)
+    here = {name: read_table(root, table) for name, table in TABLES.items()}
+    said = Summary.model_validate_json((root / "report" / "summary.json").read_bytes())
+    shutil.rmtree(root / "tables")
+    data = place((tmp_path / "elsewhere").as_uri())
+    assert copy_missing(root / "records", data / "records") > 10
+    monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)  # on executors
+    for _ in range(2):  # again: nothing is read anew, and the tables are replaced
+        pipeline.analyse(root, data)
+    for name, table in here.items():
+        there = read_table(data, TABLES[name])
+        pd.testing.assert_frame_equal(table, there, check_exact=True, obj=name)
+    assert not (root / "tables").exists()
+    again = Summary.model_validate_json((root / "report" / "summary.json").read_bytes())
+    same = {"created": "", "time": said.time}
+    assert again.model_copy(update=same) == said.model_copy(update=same)
