@@ -43,6 +43,9 @@ log = logging.getLogger(__name__)
 
 STAGING = ".staging"
 BYTES_A_TASK = 2**24
+LEAST_BYTES_A_TASK = 2**21
+LEAST_TASKS = 4
+"""Of less than these times `BYTES_A_TASK` tasks are smaller, so that every core has some."""
 SMALL_BYTES = 2**23
 """Less than this is parsed here: to start an executor's Python takes longer."""
 
@@ -102,12 +105,14 @@ def ingest_files(
 
 def _groups(files: Sequence[RawFile]) -> Iterator[list[RawFile]]:
     """Files for a task each, in order of trials, so that tables are nearly sorted as they are."""
+    total = sum(file.bytes for file in files if not file.fault)
+    enough = min(BYTES_A_TASK, max(LEAST_BYTES_A_TASK, total // LEAST_TASKS))
     group: list[RawFile] = []
     size = 0
     for file in sorted(files, key=lambda f: (f.trial, f.kind, f.subject, f.file)):
         group.append(file)
         size += 0 if file.fault else file.bytes
-        if size >= BYTES_A_TASK:
+        if size >= enough:
             yield group
             group, size = [], 0
     if group:
