@@ -24,7 +24,7 @@ _BYTES_AT_ONCE = 2**20
 
 
 def place(text: str) -> Path:
-    """A path, or what behaves like one for a URI (hdfs://..., s3://...)."""
+    """A path, or what behaves like one for a URI (hdfs://..., s3a://...)."""
     return Path(text) if "://" not in text else cast(Path, UriPath(text))
 
 
@@ -236,7 +236,7 @@ def _by_name(base: str) -> Any:
         raise InputError(
             f"Python cannot read this kind of place: {error}.",
             base,
-            "install the package that fsspec has for it (s3://: s3fs, gs://: gcsfs, abfs://: adlfs).",
+            "install the package that fsspec has for it (s3a://: s3fs, gs://: gcsfs, abfs://: adlfs).",
         ) from error
 
 

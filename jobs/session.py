@@ -8,20 +8,22 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import IO
 
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from analysis.places import file_sizes
 from cluster.errors import StudyError
 from cluster.stack.java import find_java
 from jobs.archive import archive_flags
+from jobs.engine import LOCAL, Engine
 
 _QUIET = Path(__file__).with_name("log4j2.properties")
 
@@ -58,8 +60,6 @@ _OPTIONS = {
     "spark.app.name": "density-study",
     "spark.master": "local[*]",
     "spark.driver.memory": "1g",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
@@ -78,31 +78,48 @@ def spark_session() -> SparkSession:
     return SparkSession.builder.getOrCreate()
 
 
+def connect(engine: Engine) -> SparkSession:
+    """This process' session on `engine`; to be called before any other. StudyError if Spark does not
+    start there."""
+    try:
+        start_context(*archive_flags(find_java()), engine=engine)
+    except Py4JJavaError as error:
+        raise StudyError(
+            f"Spark did not start: {str(error.java_exception).splitlines()[0]}",
+            engine.options.get("spark.master", "local"),
+            "see that YARN has room for it; its containers' logs are in the build's folder.",
+        ) from error
+    return SparkSession.builder.getOrCreate()
+
+
 @cache
 def _context() -> SparkContext:
-    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started the JVM
+    # spark-submit has started the JVM, or `connect` a context
+    if "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._active_spark_context is not None:
         return SparkContext.getOrCreate()
     return start_context(*archive_flags(find_java()))
 
 
 def tune(spark: SparkSession, run_root: Path) -> None:
     """Set the session's SQL options for the amount of raw data in the run's records."""
-    files = (
-        file for part in ("raw", "monitor") for file in run_root.glob(f"records/*/{part}/**/*")
-    )
-    size = sum(file.stat().st_size for file in files)
+    sizes = file_sizes(run_root / "records").items()
+    # strangers' files may lie beside the trials' folders
+    size = sum(number for name, number in sizes if name.split("/")[1:2] in (["raw"], ["monitor"]))
     partitions = {"spark.sql.shuffle.partitions": str(max(4, size // _BYTES_A_PARTITION))}
     large = {**_LARGE, **partitions}
     for name, value in (large if size >= _LARGE_FROM_BYTES else _SMALL).items():
         spark.conf.set(name, value)
 
 
-def start_context(*flags: str) -> SparkContext:
+def start_context(*flags: str, engine: Engine = LOCAL) -> SparkContext:
     """A JVM of Spark's with `flags` beside the usual ones. StudyError if it does not start."""
     os.environ["JAVA_HOME"] = str(find_java().home)
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    conf = SparkConf(loadDefaults=False).setAll(list(_OPTIONS.items()))
+    os.environ["PYSPARK_PYTHON"] = engine.python
+    os.environ["SPARK_LOCAL_IP"] = engine.address
+    os.environ.update(engine.environment)
+    addresses = {"spark.driver.host": engine.address, "spark.driver.bindAddress": engine.address}
+    options = _OPTIONS | addresses | dict(engine.options)
+    conf = SparkConf(loadDefaults=False).setAll(list(options.items()))
     conf.set("spark.driver.extraJavaOptions", " ".join((*_JVM, *flags)))
     conf.set("spark.local.dir", _scratch())
     with tempfile.TemporaryFile() as stderr:

@@ -1,0 +1,50 @@
+"""A store holds thousands of studies; one of them is read alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import fsspec
+import pytest
+
+from analysis.places import place
+from analysis.store import read_table, write_rows
+from analysis.tables import BRING_UP
+from jobs.analysis_elsewhere import run_place
+
+STUDIES = 3000
+ROW = {"build": "b1", "topology": "t", "position": 0, "phase": "hdfs", "seconds": 1.5}
+LOOKS = ("_open", "ls", "info", "rm", "mkdir", "makedirs", "created")
+
+
+def test_no_other_study_is_listed_or_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = f"memory://{uuid4()}"
+    there = fsspec.filesystem("memory")
+    for number in range(STUDIES):
+        name = (
+            f"/{store.removeprefix('memory://')}/s{number}/r/tables/{BRING_UP.name}/part-0.parquet"
+        )
+        there.pipe_file(name, b"not Parquet at all")
+    seen: set[str] = set()
+    for name in LOOKS:
+        _watch(monkeypatch, type(there), name, seen)
+    mine = run_place(store + "/", Path("/runs/mine/20261121T000000Z"))
+    assert mine == place(f"{store}/mine/20261121T000000Z")
+    write_rows(mine, BRING_UP, [ROW])
+    assert read_table(mine, BRING_UP)["seconds"].tolist() == [1.5]
+    assert any(f"{mine}/tables".endswith(path) for path in seen), "looks are seen"
+    base = "/" + store.removeprefix("memory://")
+    below = {path for path in seen if path.startswith(base)}
+    assert {path for path in below if not path.startswith(f"{base}/mine")} <= {base}
+
+
+def _watch(monkeypatch: pytest.MonkeyPatch, cls: type, name: str, seen: set[str]) -> None:
+    real = getattr(cls, name)
+
+    def watched(self: Any, path: str, *args: Any, **kwargs: Any) -> Any:
+        seen.add(str(self._strip_protocol(path)))
+        return real(self, path, *args, **kwargs)
+
+    monkeypatch.setattr(cls, name, watched)
