@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cluster.errors import StudyError
-from dags import capacity_command, compare_command, run_command
+from dags import analyse_command, capacity_command, compare_command, run_command
 from dags.arguments import RUNS, Named, Only, Runs, Sets, Spec
 from dags.console import err, out, print_error, print_report
 
@@ -45,6 +45,7 @@ Examples:
 app.add_typer(capacity_command.app)
 run_command.add_to(app)
 compare_command.add_to(app)
+analyse_command.add_to(app)
 
 
 class YesNo(StrEnum):

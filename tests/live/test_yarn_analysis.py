@@ -1,0 +1,120 @@
+"""`study analyse --master yarn` on a cluster of ours: executors in containers, rows as on one machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis.places import NAMENODES
+from analysis.store import read_table
+from analysis.tables import TABLES
+from cluster.bringup import bring_up
+from cluster.cluster import Cluster
+from cluster.marks import marked
+from cluster.stacks import ensure_stacks
+from cluster.teardown import tear_down
+from cluster.topology import Node, Topology
+from jobs.analysis_elsewhere import run_place
+from jobs.ingest import SMALL_BYTES
+from tests.bench.made_run import Size, make_run
+from tests.live.builds import open_build, topology
+from tests.live.command import STUDY
+
+pytestmark = pytest.mark.timeout(600)
+
+CONTAINERS_MIB = 2560
+"""Of each node: an ApplicationMaster and an executor beside it."""
+SIZE = Size(trials=4, hosts=5, seconds=2400)
+
+
+def roomy(given: Topology) -> Topology:
+    def grown(node: Node) -> Node:
+        more = CONTAINERS_MIB - node.container_mib
+        return replace(node, container_mib=CONTAINERS_MIB, memory_mib=node.memory_mib + more)
+
+    return replace(given, nodes=tuple(grown(n) if n.regionservers else n for n in given.nodes))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("yarn")
+    site, journal = open_build(folder, os.getpid())
+    try:
+        yield bring_up(site, roomy(topology(folder)), ensure_stacks(), journal)
+    finally:
+        tear_down(site, journal)
+        assert marked(site.mark) == []
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The same records twice: one to be analysed here, one on YARN. Enough to be read by executors."""
+    root = tmp_path_factory.mktemp("runs") / "made" / "here"
+    make_run(root, SIZE)
+    raw = sum(path.stat().st_size for path in root.glob("records/*/[mr]*/*"))
+    assert raw > SMALL_BYTES
+    there = root.with_name("there")
+    shutil.copytree(root, there)
+    return {"here": root, "there": there}
+
+
+def analyse(root: Path, *options: str) -> None:
+    done = subprocess.run(
+        [str(STUDY), "analyse", str(root), *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout.strip() == f"report {root / 'report' / 'index.html'}"
+
+
+def asked(cluster: Cluster, what: str) -> Any:
+    url = f"http://{cluster.endpoints.resourcemanager_http}/ws/v1/cluster/{what}"
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return json.load(answer)
+
+
+def test_rows_are_those_of_one_machine(
+    cluster: Cluster, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analyse(runs["here"], "--master", "local[2]")
+    analyse(runs["there"], "--master", "yarn", "--runs", str(cluster.site.root.parents[3]))
+
+    (app,) = asked(cluster, "apps")["apps"]["app"]
+    assert (app["applicationType"], app["finalStatus"]) == ("SPARK", "SUCCEEDED")
+    assert app["memorySeconds"] > 0
+    localized = {
+        worker.name
+        for worker in cluster.topology.workers
+        for _ in Path(worker.disk.path if worker.disk else "").rglob(
+            f"{worker.name}/nodemanager/**/filecache/*/*.tar.gz/bin/python3.11"
+        )
+    }
+    assert localized == {"w1", "w2"}, "each node's executor unpacked the archived Python"
+
+    points = cluster.endpoints
+    monkeypatch.setenv(NAMENODES, f"{points.namenode_rpc}={points.namenode_http}")
+    data = run_place(f"hdfs://{points.namenode_rpc}/study/runs", runs["there"])
+    assert not (runs["there"] / "tables").exists()
+    for name, table in TABLES.items():
+        expected, found = read_table(runs["here"], table), read_table(data, table)
+        pd.testing.assert_frame_equal(expected, found, check_exact=True, obj=name)
+    assert len(read_table(data, TABLES["host_samples"])) >= SIZE.samples
+    parts = list((data / "tables" / "host_samples").glob("*.parquet"))
+    assert len(parts) > 1, "more than one task wrote it"
+
+
+def test_numbers_of_the_report_are_equal_too(runs: dict[str, Path]) -> None:
+    said = [json.loads((root / "report" / "summary.json").read_text()) for root in runs.values()]
+    for summary in said:
+        del summary["created"], summary["time"]
+    assert said[0] == said[1]
+    assert len(said[0]["trials"]) == SIZE.trials
