@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-RENDERED = ("files", "daemons")
-"""Computed from the topology by pure functions (cluster/render)."""
+RENDERED = ("files", "daemons", "listens_on_all_addresses")
+"""Computed from the topology by pure functions (cluster/render, cluster/disclosure)."""
 OF_MEDIUM = ("disks", "emulated")
 """May differ where the medium is the factor."""
 ABSENT = "not disclosed"

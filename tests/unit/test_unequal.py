@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from pathlib import Path
 from typing import Any
 
 from analysis.caveats import caveats
 from analysis.unequal import guests_are_emulated, unexpected
+from cluster.disclosure import disclose
+from cluster.provider import provider_of
+from cluster.render.rendered import render
+from cluster.stack import Java, Stack
+from cluster.stacks import Stacks
+from tests.topologies import blueprint, local
 
 TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash": "v1-flash"}
 MEDIA = dict.fromkeys(TOPOLOGIES, "flash")
@@ -40,6 +47,20 @@ def _run() -> dict[str, dict[str, Any]]:
 
 def test_what_the_topology_or_the_builds_paths_explain_is_no_difference() -> None:
     assert unexpected(_run(), TOPOLOGIES, MEDIA) == ()
+
+
+def test_two_densities_as_they_are_really_disclosed_can_be_compared() -> None:
+    """What `disclose` adds one day must be told here: a factor's own, or equal in all builds."""
+    java = Java(Path("/opt/java"), "17.0.15")
+    stack = Stack("any", "1", Path("/opt/any"), "0" * 64)
+    told = {
+        build: disclose(given, render(given), Stacks(java, stack, stack), provider_of("local"))
+        for build, given in (
+            ("b1-v1-flash", blueprint(local(1))), ("b1-v2-flash", blueprint(local(2)))
+        )
+    }  # fmt: skip
+    topologies = {build: TOPOLOGIES[build] for build in told}
+    assert unexpected(told, topologies, {build: MEDIA[build] for build in told}) == ()
 
 
 def test_the_machine_and_the_software_must_be_equal_in_all_builds() -> None:
