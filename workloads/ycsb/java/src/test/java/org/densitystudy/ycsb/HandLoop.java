@@ -48,14 +48,18 @@ final class HandLoop {
   private final AtomicLong inserted = new AtomicLong();
   private final ScrambledZipfianGenerator keys;
 
-  /** Reads, inserts and the rest scans: the shares add to 1. */
-  HandLoop(byte[] family, long records, double reads, double inserts, int maxScan) {
+  /**
+   * Reads, inserts and the rest scans: the shares add to 1. {@code toCome}: as many rows more as
+   * CoreWorkload expects, of which it draws keys too, until it has one that is there.
+   */
+  HandLoop(
+      byte[] family, long records, long toCome, double reads, double inserts, int maxScan) {
     this.family = family;
     this.records = records;
     this.reads = reads;
     this.inserts = inserts;
     this.maxScan = maxScan;
-    keys = new ScrambledZipfianGenerator(0, records - 1);
+    keys = new ScrambledZipfianGenerator(0, records + toCome);
   }
 
   void run(Store store, int operations) throws Exception {
@@ -67,16 +71,24 @@ final class HandLoop {
   private void operate(Store store) throws Exception {
     double kind = ThreadLocalRandom.current().nextDouble();
     if (kind < reads) {
-      Result row = store.get(new Get(key(keys.nextValue())).addFamily(family));
+      Result row = store.get(new Get(key(drawn())).addFamily(family));
       require(row.size() == FIELDS, "a row without its fields");
     } else if (kind < reads + inserts) {
       store.put(row(key(records + inserted.getAndIncrement())));
     } else {
       int rows = 1 + ThreadLocalRandom.current().nextInt(maxScan);
-      Scan scan = new Scan().withStartRow(key(keys.nextValue())).addFamily(family);
+      Scan scan = new Scan().withStartRow(key(drawn())).addFamily(family);
       scan.setLimit(rows).setCaching(rows).setReadType(Scan.ReadType.PREAD);
       require(!store.scan(scan).isEmpty(), "a scan without a row");
     }
+  }
+
+  private long drawn() {
+    long number = keys.nextValue();
+    while (number >= records + inserted.get()) {
+      number = keys.nextValue();
+    }
+    return number;
   }
 
   private static byte[] key(long number) {

@@ -155,11 +155,14 @@ final class PairedLoops {
   }
 
   private static HandLoop hand(Properties properties) {
+    double inserts = share(properties, "insert");
+    long operations = Long.parseLong(properties.getProperty("operationcount"));
     return new HandLoop(
         Bytes.toBytes(properties.getProperty("columnfamily")),
         Long.parseLong(properties.getProperty("recordcount")),
+        (long) (operations * inserts * 2.0), // CoreWorkload.init
         share(properties, "read"),
-        share(properties, "insert"),
+        inserts,
         Integer.parseInt(properties.getProperty("maxscanlength")));
   }
 
