@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pyarrow as pa
 
 from analysis.tables import Table, Type
@@ -18,6 +20,7 @@ _TYPES: dict[Type, pa.DataType] = {
 }
 
 
+@cache
 def arrow_schema(table: Table) -> pa.Schema:
     """`table` as an Arrow schema; every column may be null."""
     return pa.schema([(column.name, _TYPES[column.type]) for column in table.columns])

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.byte_lines import Array
 from jobs.dool_columns import dool_columns
 from jobs.hdr_columns import Decoder
 from jobs.nodecpu_columns import nodecpu_columns
@@ -103,7 +102,6 @@ def _hdr(data: bytes, file: RawFile) -> ByColumns:
 
 def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) -> pa.Table:
     schema = arrow_schema(tables.YCSB_HISTOGRAMS)
-    sparse = [decoder.decode(row.payload) for row in rows]
     measured = [row.measurement for row in rows]
     columns: dict[str, Any] = {
         "trial": [file.trial] * len(rows),
@@ -120,14 +118,8 @@ def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) 
     arrays = [
         pa.array(columns[field.name], field.type) for field in schema if field.name in columns
     ]
-    lists = [_lists([s.value_us for s in sparse]), _lists([s.counts for s in sparse])]
+    lists = decoder.lists([row.payload for row in rows])
     return pa.Table.from_arrays([*arrays, *lists], schema=schema)
-
-
-def _lists(values: list[Array]) -> pa.ListArray:
-    offsets = np.cumsum([0, *(len(each) for each in values)]).astype(np.int32)
-    joined = np.concatenate(values) if values else np.zeros(0, np.int64)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(joined, pa.int64()))
 
 
 BY_COLUMNS: Mapping[str, Callable[[bytes, RawFile], ByColumns]] = MappingProxyType(

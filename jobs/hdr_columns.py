@@ -6,112 +6,191 @@ A payload that is not plain is decoded by the pure `decode`, which names its fau
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from jobs.byte_lines import Array
-from workloads.parsing import LONG_MAX, RejectedError
-from workloads.ycsb.histogram import Buckets, Histogram, decode, inner
+from workloads.parsing import RejectedError
+from workloads.ycsb.histogram import Buckets, decode, inner
 
-BYTES_A_BATCH = 2**22
-_MOST_BYTES_A_NUMBER = 8  # the ninth byte has eight bits of its own
-_LONGEST_RUN = 2**31
+BYTES_A_BATCH = 2**16
+"""Few, so that a batch's arrays stay in the processor's cache and need no new memory."""
+_MOST_BYTES_BEFORE = 3  # a number's last: no bucket of a real interval holds 2**27 operations
+_TOO_LARGE = 2**28
+_VALUES_KEPT = 2**16
+"""Indices whose values are computed once a process: all that three significant digits need."""
 
 
-@dataclass(frozen=True)
-class SparseCounts:
-    """A histogram's counts as arrays; what `parse_hdr` asks of a `Histogram`."""
+class Counted(NamedTuple):
+    """What `parse_hdr` asks of a histogram, and where in the lists its counts are."""
 
-    value_us: Array
-    counts: Array
+    total: int
+    max_us: int
+    place: int
 
-    @property
-    def total(self) -> int:
-        return int(self.counts.sum())
 
-    @property
-    def max_us(self) -> int:
-        return int(self.value_us[-1]) if len(self.value_us) else 0
+@dataclass
+class _Batch:
+    """Payloads that count in buckets of the same widths."""
+
+    payloads: list[str] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, payload: str, body: bytes, length: int) -> None:
+        self.payloads.append(payload)
+        self.bodies.append(body)
+        self.lengths.append(length)
+        self.size += len(body)
+
+    def only(self, wanted: Array) -> _Batch:
+        chosen = _Batch()
+        for at in np.flatnonzero(wanted).tolist():
+            chosen.add(self.payloads[at], self.bodies[at], self.lengths[at])
+        return chosen
 
 
 class Decoder:
     """Payloads decoded beforehand; `decode` gives them, and decodes those that were not plain."""
 
     def __init__(self, payloads: Iterable[str]) -> None:
-        self._known: dict[str, SparseCounts] = {}
-        batch: list[tuple[str, bytes, Buckets]] = []
-        size = 0
+        self._known: dict[str, Counted] = {}
+        self._values: list[pa.ListArray] = []
+        self._counts: list[pa.ListArray] = []
+        self._places = 0
+        batches: dict[tuple[int, int], _Batch] = {}
         for payload in dict.fromkeys(payloads):
             try:
                 body, buckets = inner(payload)
             except RejectedError:
                 continue
-            batch.append((payload, body, buckets))
-            size += len(body)
-            if size > BYTES_A_BATCH:
-                self._decode(batch)
-                batch, size = [], 0
-        self._decode(batch)
+            if not _is_plain(body, buckets):
+                continue
+            widths = (buckets.unit_magnitude, buckets.half_magnitude)
+            batch = batches.setdefault(widths, _Batch())
+            batch.add(payload, body, buckets.length)
+            if batch.size > BYTES_A_BATCH:
+                self._decode(batches.pop(widths), *widths)
+        for widths, batch in batches.items():
+            self._decode(batch, *widths)
 
-    def decode(self, payload: str) -> SparseCounts:
+    def decode(self, payload: str) -> Counted:
         """RejectedError as `workloads.ycsb.histogram.decode`."""
         known = self._known.get(payload)
-        return known if known is not None else _sparse(decode(payload))
+        return known if known is not None else self._decode_alone(payload)
 
-    def _decode(self, batch: list[tuple[str, bytes, Buckets]]) -> None:
-        plain = [(p, b, k) for p, b, k in batch if b and b[-1] < 0x80]
-        if not plain:
+    def lists(self, payloads: Sequence[str]) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+        """Values in us and their counts, a list of each for every payload; all were decoded."""
+        places = [self._known[payload].place for payload in payloads]
+        longs = pa.list_(pa.int64())
+        columns = pa.chunked_array(self._values, longs), pa.chunked_array(self._counts, longs)
+        if places == list(range(self._places)):
+            return columns
+        wanted = pa.array(places, pa.int64())
+        return columns[0].take(wanted), columns[1].take(wanted)
+
+    def _decode_alone(self, payload: str) -> Counted:
+        histogram = decode(payload)
+        values = [value_us for value_us, _ in histogram.counts]
+        counts = [count for _, count in histogram.counts]
+        offsets = np.array([0, len(counts)])
+        self._add([payload], np.array(values, np.int64), np.array(counts, np.int64), offsets)
+        return self._known[payload]
+
+    def _decode(self, batch: _Batch, unit_magnitude: int, half_magnitude: int) -> None:
+        if not batch.payloads:
             return
-        raw = np.frombuffer(b"".join(body for _, body, _ in plain), np.uint8)
-        ends = np.flatnonzero(raw < 0x80) + 1
-        begins = np.concatenate(([0], ends[:-1]))
-        numbers, sound = _numbers(raw, begins, ends)
+        raw = np.frombuffer(b"".join(batch.bodies), np.uint8)
+        last = raw < 0x80
+        numbers = _numbers(raw, last)
         # a body ends where a number ends: each has its own numbers
-        last = np.searchsorted(ends, np.cumsum([len(body) for _, body, _ in plain])) + 1
-        first = np.concatenate(([0], last[:-1]))
-        for (payload, _, buckets), since, until in zip(plain, first, last, strict=True):
-            if sound[since:until].all():
-                counts = _counts(numbers[since:until], buckets)
-                if counts is not None:
-                    self._known[payload] = counts
+        bodies = _offsets([len(body) for body in batch.bodies])
+        limits = bodies - np.searchsorted(np.flatnonzero(~last), bodies)
+        reached, held = _walk(numbers)
+        within = np.diff(reached[limits]) <= np.array(batch.lengths)
+        within[np.searchsorted(limits, np.flatnonzero(numbers >= _TOO_LARGE), "right") - 1] = False
+        if not within.all():
+            self._decode(batch.only(within), unit_magnitude, half_magnitude)
+            return
+        offsets = np.searchsorted(held, limits)
+        index = reached[held] - np.repeat(reached[limits[:-1]], np.diff(offsets))
+        values = _highest_values(index, unit_magnitude, half_magnitude)
+        self._add(batch.payloads, values, (numbers[held] >> 1).astype(np.int64), offsets)
+
+    def _add(self, payloads: list[str], values: Array, counts: Array, offsets: Array) -> None:
+        """A list of each for every payload: between its two offsets."""
+        places = pa.array(offsets, pa.int32())
+        self._values.append(pa.ListArray.from_arrays(places, pa.array(values)))
+        self._counts.append(pa.ListArray.from_arrays(places, pa.array(counts)))
+        sums = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        totals = np.diff(sums[offsets])
+        highest = np.where(totals > 0, np.append(values, 0)[offsets[1:] - 1], 0)
+        found = zip(payloads, totals.tolist(), highest.tolist(), strict=True)
+        for place, (payload, total, max_us) in enumerate(found, start=self._places):
+            self._known[payload] = Counted(total, max_us, place)
+        self._places += len(payloads)
 
 
-def _numbers(raw: Array, begins: Array, ends: Array) -> tuple[Array, Array]:
-    """Signed numbers, seven bits a byte and low first, and which are short enough to be right."""
-    lengths = ends - begins
-    place = np.arange(len(raw)) - np.repeat(begins, lengths)
-    shift = np.minimum(place, _MOST_BYTES_A_NUMBER - 1).astype(np.uint64) * np.uint64(7)
-    parts = (raw & 0x7F).astype(np.uint64) << shift
-    values = np.add.reduceat(parts, begins)
-    signed = (values >> np.uint64(1)).astype(np.int64) ^ -(values & np.uint64(1)).astype(np.int64)
-    return signed, (lengths <= _MOST_BYTES_A_NUMBER) & (np.abs(signed) < _LONGEST_RUN)
+def _is_plain(body: bytes, buckets: Buckets) -> bool:
+    """No number is cut off at the end, and no value comes near the end of 64 bits."""
+    bits = buckets.unit_magnitude + buckets.half_magnitude
+    return body[-1:] < b"\x80" and bits + (buckets.length >> buckets.half_magnitude) < 63
 
 
-def _counts(numbers: Array, buckets: Buckets) -> SparseCounts | None:
-    """Counts that hold something; None if they go beyond the histogram's range."""
-    steps = np.where(numbers < 0, -numbers, 1)
-    index = np.cumsum(steps) - steps
-    kept = numbers >= 0
-    if (index[kept] >= buckets.length).any():
-        return None
-    kept = numbers > 0
-    return SparseCounts(_highest_values(index[kept], buckets), numbers[kept])
+def _offsets(lengths: list[int]) -> Array:
+    return np.cumsum([0, *lengths])
 
 
-def _highest_values(index: Array, buckets: Buckets) -> Array:
-    """`Buckets.highest_value` of many indices. No plain histogram reaches 2**63."""
-    half = 1 << buckets.half_magnitude
-    bucket = np.maximum((index >> buckets.half_magnitude) - 1, 0)
+def _numbers(raw: Array, last: Array) -> Array:
+    """Numbers as written, seven bits a byte and low first; `last`: the bytes that end one. Nearly all
+    have one byte. One of more bytes than plain ones have is `_TOO_LARGE`."""
+    numbers = raw[last].astype(np.int32)
+    others = np.flatnonzero(~last)
+    if len(others):
+        owner = others - np.arange(len(others))
+        begins = np.flatnonzero(np.diff(owner, prepend=-1))
+        lengths = np.diff(begins, append=len(others))
+        place = np.arange(len(others)) - np.repeat(begins, lengths)
+        shift = (7 * np.minimum(place, _MOST_BYTES_BEFORE)).astype(np.int32)
+        low = np.add.reduceat((raw[others] & 0x7F).astype(np.int32) << shift, begins)
+        longer = owner[begins]
+        high = numbers[longer] << 7 * np.minimum(lengths, _MOST_BYTES_BEFORE)
+        numbers[longer] = np.where(lengths > _MOST_BYTES_BEFORE, _TOO_LARGE, high + low)
+    return numbers
+
+
+def _walk(numbers: Array) -> tuple[Array, Array]:
+    """At which index each number begins, and the last ends; where counts above zero are. An even
+    number is twice a count, an odd one a run of empty buckets: twice how many follow the first."""
+    half = numbers >> 1
+    more = half * (numbers & 1)
+    reached = np.zeros(len(numbers) + 1, np.int64)
+    np.cumsum(more + np.int32(1), out=reached[1:])
+    return reached, np.flatnonzero(half > more)
+
+
+def _highest_values(index: Array, unit_magnitude: int, half_magnitude: int) -> Array:
+    """`Buckets.highest_value` of many indices."""
+    if len(index) and index.max() < _VALUES_KEPT:
+        values: Array = _first_values(unit_magnitude, half_magnitude)[index]
+        return values
+    return _values(index, unit_magnitude, half_magnitude)
+
+
+@lru_cache(maxsize=4)
+def _first_values(unit_magnitude: int, half_magnitude: int) -> Array:
+    return _values(np.arange(_VALUES_KEPT), unit_magnitude, half_magnitude)
+
+
+def _values(index: Array, unit_magnitude: int, half_magnitude: int) -> Array:
+    half = 1 << half_magnitude
+    bucket = np.maximum((index >> half_magnitude) - 1, 0)
     sub_bucket = np.where(index < half, index, (index & (half - 1)) + half)
-    shift = bucket + buckets.unit_magnitude
-    values: Array = ((sub_bucket + 1) << shift) - 1
+    values: Array = ((sub_bucket + 1) << (bucket + unit_magnitude)) - 1
     return values
-
-
-def _sparse(histogram: Histogram) -> SparseCounts:
-    values = [value_us for value_us, _ in histogram.counts]
-    counts = [count for _, count in histogram.counts]
-    assert all(value <= LONG_MAX for value in values)
-    return SparseCounts(np.array(values, np.int64), np.array(counts, np.int64))

@@ -163,9 +163,10 @@ def same_counts(payload: str) -> None:
         with pytest.raises(RejectedError, match=f"^{re.escape(str(error))}$"):
             Decoder([payload]).decode(payload)
         return
-    found = Decoder([payload]).decode(payload)
-    pairs = zip(found.value_us.tolist(), found.counts.tolist(), strict=True)
-    assert tuple(pairs) == expected
+    decoder = Decoder([payload])
+    found = decoder.decode(payload)
+    values, counts = (column.to_pylist() for column in decoder.lists([payload]))
+    assert tuple(zip(*values, *counts, strict=True)) == expected
     assert (found.total, found.max_us) == (decode(payload).total, decode(payload).max_us)
 
 
@@ -193,6 +194,20 @@ def test_plain_rows_are_read_by_columns(
     lines[100] = "nothing that is a row"
     same(kind, "\n".join(lines).encode(), tmp_path / "file")
     assert len(alone) < 12  # one bad line costs one line
+
+
+def test_plain_histograms_are_decoded_by_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several batches, with the same histogram twice and empty ones."""
+    data = (hdr_text(40) + hdr_text(30) + hdr_text(40)).encode()
+    monkeypatch.setattr("jobs.hdr_columns.BYTES_A_BATCH", 200)
+    same("ycsb-hdr", data, tmp_path / "file")
+    monkeypatch.setattr("jobs.hdr_columns.decode", None)
+    by_columns = file_tables(
+        RawFile("t", "ycsb-hdr", "c", "raw/c-READ.hdr", str(tmp_path / "file"))
+    )
+    assert sum(rows.num_rows for _, rows in by_columns) >= 110
 
 
 def test_a_second_told_twice_is_marked_on_its_later_line(tmp_path: Path) -> None:

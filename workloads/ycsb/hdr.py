@@ -110,9 +110,11 @@ def _is_header(text: str) -> bool:
 
 def _read(ledger: Ledger, log: _Log, line: Line) -> IntervalRow | None:
     """A row, or None for a line that is known and holds none."""
-    if _VERSION.fullmatch(line.text) is None and line.text.startswith("#[Histogram log format"):
-        raise ledger.refuse(f"unknown version of the log format: {line.text[:80]!r}", line.number)
     if line.text.startswith("#"):
+        if line.text.startswith("#[Histogram log format") and not _VERSION.fullmatch(line.text):
+            raise ledger.refuse(
+                f"unknown version of the log format: {line.text[:80]!r}", line.number
+            )
         log.header(line.text)
         return None
     if line.text == _LEGEND or not line.text.strip():

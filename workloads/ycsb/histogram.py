@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workloads.parsing import LONG_MAX, RejectedError
 
@@ -146,6 +147,7 @@ class Buckets:
     length: int
 
     @staticmethod
+    @lru_cache(maxsize=64)  # all histograms of a log have one of few ranges
     def of(digits: int, lowest: int, highest: int) -> Buckets:
         unit_magnitude = lowest.bit_length() - 1
         half_magnitude = max((2 * 10**digits - 1).bit_length(), 1) - 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 Instrument = Literal["hdr", "bucket", "raw"]
@@ -33,6 +34,7 @@ class Measurement:
     instrument: Instrument | None = None
 
 
+@lru_cache(maxsize=64)  # asked for every interval of a log
 def measurement(name: str) -> Measurement:
     """Read a name. Never fails: an unknown operation is taken as it is."""
     intended = name.startswith(_INTENDED)
