@@ -45,9 +45,10 @@ class ByteLines:
             if unreadable is None:
                 yield line.text
 
-    def block(self, first: int, end: int) -> bytes:
-        """The bytes of lines first..end-1."""
-        return self.data[self._begins[first] : self._begins[end]]
+    def block(self, first: int, end: int) -> pa.Buffer:
+        """The bytes of lines first..end-1, not copied."""
+        begin = int(self._begins[first])
+        return pa.py_buffer(self.data).slice(begin, int(self._begins[end]) - begin)
 
     def run(self, first: int, pattern: str) -> int:
         """Where the run of lines from `first` on ends that match `pattern` (RE2, newline included)."""

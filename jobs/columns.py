@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -117,8 +116,8 @@ def _block(lines: ByteLines, first: int, end: int, types: list[pa.DataType]) -> 
     names = [f"c{n}" for n in range(len(types))]
     data = lines.block(first, end)
     cells = pacsv.read_csv(
-        BytesIO(data),
-        pacsv.ReadOptions(column_names=names, use_threads=False, block_size=len(data) + 1),
+        pa.BufferReader(data),
+        pacsv.ReadOptions(column_names=names, use_threads=False, block_size=data.size + 1),
         pacsv.ParseOptions(quote_char=False),
         pacsv.ConvertOptions(
             column_types=dict(zip(names, types, strict=True)), null_values=[], check_utf8=False

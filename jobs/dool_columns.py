@@ -108,7 +108,10 @@ def _of_texts(layout: Layout, block: Block, epoch_s: Array) -> Array:
     """The times' texts in epoch seconds, taken to be of the epoch's own day; NaN where the text says
     another day, or the day may be of another year than the start's."""
     texts = block.cells.column(f"c{layout.keys.index(_TIME)}").combine_chunks()
-    raw = np.frombuffer(b"".join(texts.to_pylist()), np.uint8).reshape(-1, _TEXT_LENGTH)
+    # all texts are as long as the pattern, and lie behind each other
+    begin = int(np.frombuffer(texts.buffers()[1], np.int32)[texts.offset])
+    raw = np.frombuffer(texts.buffers()[2], np.uint8)[begin : begin + len(texts) * _TEXT_LENGTH]
+    raw = raw.reshape(-1, _TEXT_LENGTH)
     part = {
         name: (raw[:, tens] - 48) * 10.0 + (raw[:, ones] - 48)
         for name, (tens, ones) in _DIGITS.items()
