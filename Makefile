@@ -41,11 +41,11 @@ check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 $(FAST)
 
 test: lint browser java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (under 20 min)
-	$(BIN)/pytest -q -n 2 --dist loadfile $(FAST) tests/spark
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(FAST) tests/spark
 	$(BIN)/pytest -q -m "not slow and not vm" tests $(patsubst %,--ignore=%,$(FAST) tests/spark)
 
 live: setup vm-tools ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
-	$(BIN)/pytest -q -m "slow and not vm" tests/live
+	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark
 
 java-test: setup ## the YCSB binding's unit tests
 	@$(BIN)/python -m cluster.stack test

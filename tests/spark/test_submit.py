@@ -8,7 +8,6 @@ import pkgutil
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
@@ -35,7 +34,8 @@ PRINTING = sorted(
 """Jobs that print the rows they make."""
 WITHOUT_ROWS = frozenset({"price_performance"})
 """The world's hosts have no price; see test_series.py for those of hosts that have one."""
-AT_ONCE = 2
+IN_MAKE_TEST = ("latency", "utilization")
+"""Their mains are alike: the others have `make live`, as each starts a Spark of its own."""
 
 
 def submit(job: str, root: Path) -> subprocess.CompletedProcess[str]:
@@ -50,19 +50,22 @@ def submit(job: str, root: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, env=env, cwd=root, capture_output=True, text=True, check=False)
 
 
-def test_every_job_that_prints(world: Analysed, spark: SparkSession) -> None:
-    assert len(PRINTING) >= 11, PRINTING
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        ended = dict(
-            zip(PRINTING, pool.map(lambda job: submit(job, world.root), PRINTING), strict=True)
-        )
-    for job, process in ended.items():
-        assert process.returncode == 0, (job, process.stderr[-2000:])
-        expected = io.StringIO()
-        with redirect_stdout(expected):
-            import_module(f"jobs.{job}").main([str(world.root)], spark)
-        assert process.stdout == expected.getvalue(), job
-        assert (len(process.stdout.splitlines()) > 1) != (job in WITHOUT_ROWS), job
+def test_there_are_as_many_as_are_tested() -> None:
+    assert set(IN_MAKE_TEST) < set(PRINTING) and len(PRINTING) >= 11, PRINTING
+
+
+@pytest.mark.parametrize(
+    "job",
+    [job if job in IN_MAKE_TEST else pytest.param(job, marks=pytest.mark.slow) for job in PRINTING],
+)
+def test_a_job_that_prints(job: str, world: Analysed, spark: SparkSession) -> None:
+    process = submit(job, world.root)
+    assert process.returncode == 0, process.stderr[-2000:]
+    expected = io.StringIO()
+    with redirect_stdout(expected):
+        import_module(f"jobs.{job}").main([str(world.root)], spark)
+    assert process.stdout == expected.getvalue()
+    assert (len(process.stdout.splitlines()) > 1) != (job in WITHOUT_ROWS)
 
 
 def test_ingest(world: Analysed, tmp_path: Path) -> None:
