@@ -19,7 +19,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
  */
 final class CompactionQueue {
   private static final String QUERY = "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Server";
-  private static final int TIMEOUT_MS = 5_000;
+
+  /** In an emulated guest the first page that a server shows takes it many seconds. */
+  private static final int TIMEOUT_MS = 60_000;
 
   /** Opening or closing a region restarts the server's metrics; meanwhile the bean is not there. */
   private static final int ATTEMPTS = 75;
