@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,8 @@ def late(plan: dict[str, Any], root: Path) -> None:
         key.unlink()  # each guest gets its own from its seed
     _in(root, "systemctl", "enable", *plan["enabled"])
     _in(root, "systemctl", "mask", *plan["masked"])
-    for tree in plan["trees"]:
-        _add_tree(root, tree, plan["java_home"])
+    with ThreadPoolExecutor() as pool:  # archiving classes takes longer than all else in here
+        list(pool.map(lambda tree: _add_tree(root, tree, plan["java_home"]), plan["trees"]))
     Path(plan["packages_to"]).write_text(_packages(root))
     for name, pattern in (("vmlinuz", "vmlinuz-*"), ("initrd", "initrd.img-*")):
         (newest,) = (root / "boot").glob(pattern)

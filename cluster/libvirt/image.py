@@ -162,6 +162,7 @@ def _argv(plan: Path) -> list[str]:
         "--format=null",
         '--aptopt=Acquire::Languages "none"',
         '--aptopt=APT::Install-Recommends "false"',
+        "--dpkgopt=force-unsafe-io",  # a build that is cut short is thrown away whole
         "--dpkgopt=path-exclude=/usr/share/man/*",
         "--dpkgopt=path-exclude=/usr/share/doc/*",
         "--dpkgopt=path-exclude=/usr/share/locale/*",
