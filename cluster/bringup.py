@@ -99,6 +99,9 @@ class _Build:
         )
         with self.phases.timed("create"):
             self.provider.create(self.site, self.topology, self.journal)
+            if self.patience > 1:  # known only now that there are guests
+                self.blueprint = dataclasses.replace(self.blueprint, patience=self.patience)
+                self.rendered = render(self.blueprint)
             self._put_files()
 
     @property
@@ -107,7 +110,8 @@ class _Build:
 
     def start(self, deadline_s: float) -> Watch:
         """Every daemon started and every service ready."""
-        watch = Watch(self.transport, self.nodes, self.site.root / "logs", deadline_s)
+        logs = self.site.root / "logs"
+        watch = Watch(self.transport, self.nodes, logs, deadline_s, POLL_S * self.patience)
         with self.phases.timed("start"):
             self._start_daemons(watch)
         self._await_services(watch)
@@ -165,11 +169,11 @@ class _Build:
             self.topology, self.rendered.endpoints, lambda url: fetch_json(url, limit_s)
         )
         while pending:
+            watch.check_alive()
             pending = [service for service in pending if not self._ready(service, watch)]
-            time.sleep(POLL_S if pending else 0)
+            time.sleep(watch.poll_s if pending else 0)
 
     def _ready(self, service: Service, watch: Watch) -> bool:
-        watch.check_alive()
         seen = service.check()
         if seen.ready:
             self.phases.end(service.name, watch.seconds)

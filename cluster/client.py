@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from cluster.cluster import Cluster
 from cluster.command import Command
 from cluster.memory import CLIENT_HEAP_MIB
+from cluster.patience import patience_of
 from cluster.provider import provider_of
 from cluster.render.blueprint import Places
 from cluster.render.classpath import classpath_flag
-from cluster.render.jvm import NETTY, common_flags, heap_flags
+from cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
 from cluster.render.logging import log_flags
 from cluster.stack.archive import archive_flag
 
@@ -69,6 +70,7 @@ def _java(
         f"{cluster.java_home}/bin/java",
         *heap_flags(heap_mib),
         collector,
+        *jit_flags(patience_of(cluster.disclosure.get("acceleration", {}))),
         *common_flags(f"{_directory(cluster, places)}/tmp"),
         *log_flags(str(places.client_conf)),
         *jvm_flags,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cluster.journal import Journal
 
 EMULATED = 12.0
@@ -11,7 +13,12 @@ slack already."""
 
 def patience(mark: str, journal: Journal) -> float:
     """Factor for the limits of waiting, by what the journal says of the build's acceleration."""
-    return EMULATED if "tcg" in acceleration(mark, journal).values() else 1.0
+    return patience_of(acceleration(mark, journal))
+
+
+def patience_of(told: Mapping[str, str]) -> float:
+    """The same, of what `acceleration` told."""
+    return EMULATED if "tcg" in told.values() else 1.0
 
 
 def acceleration(mark: str, journal: Journal) -> dict[str, str]:

@@ -52,7 +52,11 @@ class Places:
 
 @dataclass(frozen=True)
 class Blueprint:
-    """One build of one topology, ready to be rendered."""
+    """One build of one topology, ready to be rendered.
+
+    `patience`: how many times longer than on real hardware all takes, over 1 where nodes are emulated
+    guests (`cluster.patience`).
+    """
 
     topology: Topology
     mark: str
@@ -60,6 +64,7 @@ class Blueprint:
     homes: Homes
     places: Places
     wal_provider: str = "asyncfs"
+    patience: float = 1.0
 
     def check(self) -> Blueprint:
         """Itself. InputError if a name, address or path cannot be rendered safely."""
@@ -80,6 +85,10 @@ class Blueprint:
 
     def data(self, node: Node) -> PurePath:
         return self.places.data[node.name]
+
+    def beat_ms(self, usual_ms: int) -> str:
+        """How often daemons ask each other: of what emulated guests can do, answering must not take all."""
+        return str(round(usual_ms * self.patience))
 
     @property
     def shared_address(self) -> bool:

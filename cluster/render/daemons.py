@@ -10,8 +10,15 @@ from cluster.command import Command
 from cluster.memory import daemon_heaps
 from cluster.render.blueprint import Blueprint
 from cluster.render.classpath import StackName, classpath_flag
-from cluster.render.hbase import STARTS_WITH_HDFS, regionserver_ports
-from cluster.render.jvm import FAST_START, NETTY, collector_flags, common_flags, heap_flags
+from cluster.render.hbase import regionserver_ports, starts_with_hdfs
+from cluster.render.jvm import (
+    FAST_START,
+    NETTY,
+    collector_flags,
+    common_flags,
+    heap_flags,
+    jit_flags,
+)
 from cluster.render.logging import log_flags
 from cluster.stack.archive import archive_flag
 from cluster.topology import Node
@@ -104,7 +111,7 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
         f"{homes.java}/bin/java",
         *heap_flags(daemon_heaps(node)[kind]),
         *collector_flags(kind),
-        *(FAST_START if name == PREPARE else ()),
+        *(FAST_START if name == PREPARE else jit_flags(blueprint.patience)),
         *common_flags(f"{blueprint.data(node)}/tmp"),
         *(NETTY if kind in _OF_HBASE else ()),
         archive_flag(home),
@@ -123,7 +130,7 @@ def _arguments(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[
     if kind == "zookeeper":
         return (f"{blueprint.places.conf_of(node)}/zoo.cfg",)
     if kind == "hmaster":
-        return (*_defined(STARTS_WITH_HDFS), "start")
+        return (*_defined(starts_with_hdfs(blueprint)), "start")
     if kind != "regionserver":
         return ()
     index = int(name.rpartition("-")[2])

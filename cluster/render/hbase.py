@@ -11,23 +11,25 @@ BLOCK_CACHE_FRACTION = 0.4
 MEMSTORE_FRACTION = 0.4
 """Of a RegionServer's heap, as HBase's defaults: said here because density changes the heap."""
 
-STARTS_WITH_HDFS = {
-    # A NameNode that is not there yet ends an HMaster at once, unless it is to try again.
-    "dfs.client.retry.policy.enabled": "true",
-    "dfs.client.retry.policy.spec": "200,500",  # every 200 ms, 500 times
-    # How often it looks whether HDFS has left safe mode; 10 s by default.
-    "hbase.server.thread.wakefrequency": "500",
-}
-"""For the HMaster alone, on its command line, so that it can start together with HDFS."""
-
 
 def hbase_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
     properties = {**_common(blueprint), "hbase.tmp.dir": f"{blueprint.data(node)}/hbase"}
     if "master" in node.roles:
         properties |= _master(blueprint, node)
     if "worker" in node.roles:
-        properties |= _regionserver(node)
+        properties |= _regionserver(blueprint, node)
     return properties
+
+
+def starts_with_hdfs(blueprint: Blueprint) -> dict[str, str]:
+    """For the HMaster alone, on its command line, so that it can start together with HDFS."""
+    return {
+        # A NameNode that is not there yet ends an HMaster at once, unless it is to try again.
+        "dfs.client.retry.policy.enabled": "true",
+        "dfs.client.retry.policy.spec": f"{blueprint.beat_ms(200)},500",  # every 200 ms, 500 times
+        # How often it looks whether HDFS has left safe mode; 10 s by default.
+        "hbase.server.thread.wakefrequency": blueprint.beat_ms(500),
+    }
 
 
 def regionserver_ports(blueprint: Blueprint, node: Node, index: int) -> dict[str, str]:
@@ -84,7 +86,7 @@ def _master(blueprint: Blueprint, node: Node) -> dict[str, str]:
     }
 
 
-def _regionserver(node: Node) -> dict[str, str]:
+def _regionserver(blueprint: Blueprint, node: Node) -> dict[str, str]:
     return {
         "hbase.regionserver.hostname": node.address,
         "hbase.regionserver.ipc.address": node.address,
@@ -92,5 +94,5 @@ def _regionserver(node: Node) -> dict[str, str]:
         "hfile.block.cache.size": str(BLOCK_CACHE_FRACTION),
         "hbase.regionserver.global.memstore.size": str(MEMSTORE_FRACTION),
         # The master gives no region to a server before its first report, one interval after it came.
-        "hbase.regionserver.msginterval": "250",
+        "hbase.regionserver.msginterval": blueprint.beat_ms(250),
     }

@@ -24,6 +24,9 @@ NETTY = ("-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true
 
 FAST_START = ("-XX:TieredStopAtLevel=1",)
 """For what is not measured and ends soon."""
+EMULATED_JIT = FAST_START
+"""Where QEMU emulates the CPU nothing that is measured tells of hardware, and the second compiler's own work
+would take most of a daemon's start. Command lines are disclosed, so a record shows it."""
 FIRST_HEAP_MIB = 64
 """From 32 MiB on, a daemon collected its whole heap twice and its young one 16 times before it was up."""
 
@@ -31,6 +34,11 @@ FIRST_HEAP_MIB = 64
 def heap_flags(heap_mib: int) -> tuple[str, ...]:
     """A heap that grows to `heap_mib`: idle daemons of a small host must not hold all of theirs."""
     return (f"-Xms{min(FIRST_HEAP_MIB, heap_mib)}m", f"-Xmx{heap_mib}m")
+
+
+def jit_flags(patience: float) -> tuple[str, ...]:
+    """None on real hardware: the JIT of what is measured is left as it is."""
+    return EMULATED_JIT if patience > 1 else ()
 
 
 def collector_flags(kind: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cluster.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
 from cluster.render.blueprint import Blueprint
-from cluster.render.jvm import ADD_OPENS, FAST_START
+from cluster.render.jvm import ADD_OPENS, FAST_START, jit_flags
 from cluster.topology import Node
 
 HISTORY_DIR = "/study/history"
@@ -13,8 +13,8 @@ HISTORY_DIR = "/study/history"
 
 def mapred_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
     properties = {
-        **_containers(),
-        **_scheduling(),
+        **_containers(blueprint),
+        **_scheduling(blueprint),
         **_history(),
         "mapreduce.application.classpath": f"{blueprint.homes.hadoop}/lib/*",
     }
@@ -25,24 +25,25 @@ def mapred_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
     return properties
 
 
-def _containers() -> dict[str, str]:
+def _containers(blueprint: Blueprint) -> dict[str, str]:
     heap = f"-Xmx{CONTAINER_HEAP_MIB}m"
     java = " ".join(
         (heap, "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Duser.language=en", *ADD_OPENS)
     )
+    measured = " ".join((java, *jit_flags(blueprint.patience)))
     return {
         "mapreduce.map.memory.mb": str(CONTAINER_MIB),
         "mapreduce.reduce.memory.mb": str(CONTAINER_MIB),
         "yarn.app.mapreduce.am.resource.mb": str(CONTAINER_MIB),
-        "mapreduce.map.java.opts": java,
-        "mapreduce.reduce.java.opts": java,
+        "mapreduce.map.java.opts": measured,
+        "mapreduce.reduce.java.opts": measured,
         "yarn.app.mapreduce.am.command-opts": " ".join((java, *FAST_START)),
         "mapreduce.task.io.sort.mb": "16",  # TestDFSIO's maps emit five pairs each
         "mapreduce.reduce.shuffle.parallelcopies": "2",
     }
 
 
-def _scheduling() -> dict[str, str]:
+def _scheduling(blueprint: Blueprint) -> dict[str, str]:
     return {
         "mapreduce.framework.name": "yarn",
         "mapreduce.job.ubertask.enable": "false",
@@ -53,9 +54,9 @@ def _scheduling() -> dict[str, str]:
         "mapreduce.reduce.maxattempts": "1",
         # The reduce starts when all maps have ended, and takes no map's container.
         "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
-        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "200",
-        "mapreduce.client.progressmonitor.pollinterval": "500",
-        "mapreduce.client.completion.pollinterval": "500",
+        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": blueprint.beat_ms(200),
+        "mapreduce.client.progressmonitor.pollinterval": blueprint.beat_ms(500),
+        "mapreduce.client.completion.pollinterval": blueprint.beat_ms(500),
     }
 
 

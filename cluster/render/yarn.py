@@ -50,7 +50,7 @@ def _common(blueprint: Blueprint) -> dict[str, str]:
         ),
         "yarn.resourcemanager.admin.address": ports.address(master, "resourcemanager.admin"),
         "yarn.resourcemanager.webapp.address": ports.address(master, "resourcemanager.http"),
-        "yarn.resourcemanager.connect.retry-interval.ms": "200",
+        "yarn.resourcemanager.connect.retry-interval.ms": blueprint.beat_ms(200),
         "yarn.application.classpath": f"{blueprint.homes.hadoop}/lib/*",
     }
 
@@ -65,7 +65,7 @@ def _resourcemanager(blueprint: Blueprint, node: Node) -> dict[str, str]:
         "yarn.scheduler.minimum-allocation-mb": str(CONTAINER_MIB),
         "yarn.scheduler.maximum-allocation-mb": str(_largest_container(blueprint)),
         # A job of seconds must not spend them waiting for heartbeats.
-        "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "200",
+        "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": blueprint.beat_ms(200),
         # Jobs come from the client over RPC; the web port must not start programs for whoever asks.
         "yarn.webapp.enable-rest-app-submissions": "false",
         "yarn.resourcemanager.am.max-attempts": "1",  # a repeat is a new trial, not a second try

@@ -98,22 +98,25 @@ def of(mark: str) -> list[str]:
 def _identity(unit: str, spec: Path) -> list[int]:
     """Once the unit's process is the daemon itself, and carries its mark; or has already ended."""
     deadline = time.monotonic() + _STARTED_WITHIN_S
+    pid = None  # asked until it is known, not longer: each question is a process that a slow guest starts
     while time.monotonic() < deadline:
-        pid = _main_pid(unit)
-        ticks = start_ticks(pid) if pid else None
-        if ticks is not None and b"STUDY_MARK=" in _environ(pid):
-            return [pid, ticks]
-        if not pid:
-            break
+        pid = _main_pid(unit) if pid is None else pid
+        if pid is not None:
+            ticks = start_ticks(pid) if pid else None
+            if ticks is None:
+                break
+            if b"STUDY_MARK=" in _environ(pid):
+                return [pid, ticks]
         time.sleep(0.02)
     ended = "its process ended at once" if time.monotonic() < deadline else "it had not begun"
     raise StudyError(f"{ended}.", f"unit {unit}", f"read {spec.with_suffix('')} beside it.")
 
 
-def _main_pid(unit: str) -> int:
+def _main_pid(unit: str) -> int | None:
+    """0 if it has ended; None if a busy systemd did not answer."""
     argv = ("systemctl", "show", "--property=MainPID", "--value", unit)
     shown = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
-    return int(shown) if shown.isdigit() else 0
+    return int(shown) if shown.isdigit() else None
 
 
 def _environ(pid: int) -> bytes:

@@ -117,6 +117,24 @@ def test_the_collector_does_not_change_with_density() -> None:
     assert flags == {"-XX:+UseG1GC"}
 
 
+def test_the_jit_of_what_is_measured_is_left_alone_save_in_emulated_guests() -> None:
+    limited = "-XX:TieredStopAtLevel=1"
+    for patience, wanted in ((1.0, False), (12.0, True)):
+        rendered = render(replace(blueprint(physical()), patience=patience))
+        assert {limited in daemon.command.argv for daemon in rendered.daemons} == {wanted}
+        mapred = settings(rendered, "client/mapred-site.xml")
+        for kind in ("map", "reduce"):
+            assert (limited in mapred[f"mapreduce.{kind}.java.opts"]) == wanted
+
+
+def test_emulated_guests_are_asked_less_often_and_waited_for_longer() -> None:
+    rendered = render(replace(blueprint(physical()), patience=12.0))
+    (hmaster,) = (d for d in rendered.daemons if d.role == "hmaster")
+    assert "dfs.client.retry.policy.spec=2400,500" in hmaster.command.argv  # 20 minutes, not 100 s
+    heartbeat = "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"
+    assert settings(rendered, "nodes/big/yarn-site.xml")[heartbeat] == "2400"
+
+
 def test_files_belong_to_their_node() -> None:
     topology = physical()
     assert owner("nodes/h2/core-site.xml", topology).name == "h2"
