@@ -16,7 +16,7 @@ from cluster.journal import Journal
 from cluster.libvirt.cpus import Vcpus
 from cluster.libvirt.names import domain_name, uuid_of
 from cluster.libvirt.virsh import Virsh
-from cluster.libvirt.xml import Accel, DomainXml, domain_xml
+from cluster.libvirt.xml import Accel, DomainXml, domain_xml, kernel_arguments
 
 PROBE_NODE = "accel"
 KVM_LIMIT_S = 20.0
@@ -37,7 +37,10 @@ def find_acceleration(
     """KVM if a guest boots under it within `KVM_LIMIT_S`, else emulation. Journalled."""
     booted, why = boots(virsh, site, journal, kernel, "kvm", KVM_LIMIT_S)
     found = Acceleration("kvm" if booted else "tcg", why)
-    journal.write("acceleration", uri=virsh.uri, mark=site.mark, accel=found.accel, why=found.why)
+    journal.write(
+        "acceleration", uri=virsh.uri, mark=site.mark, accel=found.accel, why=found.why,
+        kernel_arguments=kernel_arguments(found.accel),
+    )  # fmt: skip
     return found
 
 

@@ -19,7 +19,7 @@ from cluster.libvirt.names import (
     prefix,
     uuid_of,
 )
-from cluster.libvirt.xml import Accel, DiskXml, DomainXml
+from cluster.libvirt.xml import Accel, DiskXml, DomainXml, kernel_arguments
 from cluster.memory import GUEST_OS_MIB
 from cluster.topology import Node, Topology
 
@@ -84,6 +84,7 @@ class Guest:
             ),
             network=network_name(self.mark),
             mac=self.mac,
+            arguments=kernel_arguments(accel),
         )
 
 

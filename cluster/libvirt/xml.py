@@ -17,6 +17,9 @@ Accel = Literal["kvm", "tcg"]
 KERNEL_ARGUMENTS = (
     f"root=LABEL={ROOT_LABEL} rw console=ttyS0 net.ifnames=0 quiet panic=-1 fsck.mode=skip"
 )
+EMULATED_ARGUMENTS = " mitigations=off tsc=reliable"
+"""Emulated there is no CPU to guard. QEMU's TSC is one for all vCPUs, which the kernel does not believe of
+several: it would ask the emulated HPET for the time, which is slower by far, at every call."""
 MIB = 2**20
 
 
@@ -76,6 +79,10 @@ def domain_xml(domain: DomainXml) -> str:
     _text(root, "on_crash", "destroy")
     _devices(_sub(root, "devices"), domain)
     return _written(root)
+
+
+def kernel_arguments(accel: Accel) -> str:
+    return KERNEL_ARGUMENTS + (EMULATED_ARGUMENTS if accel == "tcg" else "")
 
 
 def _vcpus(root: ET.Element, vcpus: Vcpus) -> None:

@@ -17,7 +17,7 @@ from cluster.libvirt.cpus import Vcpus, vcpus
 from cluster.libvirt.guests import guests, networks
 from cluster.libvirt.names import METADATA_URI
 from cluster.libvirt.seed import SECTOR_BYTES, Seed, seed_bytes
-from cluster.libvirt.xml import domain_xml, mark_in, network_xml, volume_xml
+from cluster.libvirt.xml import KERNEL_ARGUMENTS, domain_xml, mark_in, network_xml, volume_xml
 from cluster.memory import GUEST_OS_MIB
 from cluster.topology import Topology
 from tests.live.guests import topology, vm_host
@@ -56,6 +56,12 @@ def test_only_the_data_disk_of_an_emulated_medium_is_held_back(layout: Topology)
     assert tuned[0].findtext("iotune/read_iops_sec") == "100"
     assert tuned[0].findtext("iotune/read_bytes_sec") == str(80 * 2**20)
     assert element(layout).find("devices/disk/iotune") is None
+
+
+def test_only_an_emulated_kernel_is_told_to_believe_in_its_clock(layout: Topology) -> None:
+    assert "tsc=reliable" in element(layout).findtext("os/cmdline", "")
+    real = ET.fromstring(domain_xml(guests(SITE, layout)[1].xml("kvm", KERNEL, INITRD)))
+    assert real.findtext("os/cmdline") == KERNEL_ARGUMENTS
 
 
 def test_all_cores_or_pinned_equal_shares() -> None:
