@@ -66,6 +66,15 @@ class Machine:
     transport: Transport
 
 
+@dataclass(frozen=True)
+class GuestTime:
+    """CPU seconds that a guest's vCPUs had of their host, and that they waited for a core, by the host's own
+    count."""
+
+    cpu_s: float
+    waited_s: float
+
+
 def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine, ...]:
     """Where no node is a guest: the hosts."""
     on = {node.host: node for node in reversed(topology.nodes)}
@@ -119,6 +128,10 @@ class Provider(Protocol):
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         """What monitors watch: every host, and every guest."""
+        ...
+
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, GuestTime]:
+        """By node, so far; empty where no node is a guest."""
         ...
 
     def disclose(self, topology: Topology) -> dict[str, Any]:

@@ -46,6 +46,18 @@ class MonitorRun(_Frozen):
     stopped_epoch_s: float
 
 
+class GuestCpu(_Frozen):
+    """CPU seconds a node's guest had of its host, and waited for a core, by the host's own count, between two
+    readings around the window. Epoch seconds are the controller's."""
+
+    node: str
+    host: str
+    cpu_s: float
+    waited_s: float
+    from_epoch_s: float
+    to_epoch_s: float
+
+
 class ClockOffset(_Frozen):
     """The host's clock minus the controller's, before and after, and how it was measured."""
 
@@ -105,6 +117,9 @@ class Manifest(_Frozen):
     clients: tuple[ClientRun, ...] = ()
     monitors: tuple[MonitorRun, ...] = ()
     clock: tuple[ClockOffset, ...] = ()
+    guests: tuple[GuestCpu, ...] = Field(
+        (), description="what the hosts gave each guest: guests and hosts are reconciled by it"
+    )
     cold: ColdProof | None = None
     data_set_mib: float | None = None
     total_ram_mib: float | None = None

@@ -15,9 +15,11 @@ from cluster.errors import HostLostError, StudyError
 from cluster.provider import provider_of
 from cluster.topology import topology_to_json
 from cluster.transport import Transport
+from workloads.guest_cpu import between, read_guests
 from workloads.manifest import (
     ClientRun,
     ClockOffset,
+    GuestCpu,
     Manifest,
     MonitorRun,
     PhaseSeconds,
@@ -41,6 +43,7 @@ class _Seen:
     clients: tuple[ClientRun, ...] = ()
     monitors: tuple[MonitorRun, ...] = ()
     clock: tuple[ClockOffset, ...] = ()
+    guests: tuple[GuestCpu, ...] = ()
     collected: Collected = field(default_factory=Collected)
     window: Window | None = None
     times_s: dict[str, float] = field(default_factory=dict)
@@ -115,8 +118,10 @@ def _measure(run: Run, step: Step, bench: Bench, seen: _Seen) -> None:
         with clock.timing("settle"):
             monitors.start()
         _journal(run, step, "running")
+        guests_before = read_guests(bench.cluster)
         with clock.timing("measure"):
             seen.clients = workload.run(bench, setting)
+        seen.guests = between(bench.cluster, guests_before, read_guests(bench.cluster))
         window_end_s = max(client.end_epoch_s for client in seen.clients)
         start_s = min(client.start_epoch_s for client in seen.clients)
         seen.window = Window(start_epoch_s=start_s, end_epoch_s=window_end_s)
@@ -183,6 +188,7 @@ def _manifest(draft: Manifest, seen: _Seen) -> Manifest:
             "clients": seen.clients,
             "monitors": seen.monitors,
             "clock": seen.clock,
+            "guests": seen.guests,
             "cold": seen.collected.cold or prepared.cold,
             "data_set_mib": prepared.data_set_mib if seen.prepared else None,
             "times_s": seen.times_s,

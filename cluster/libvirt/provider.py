@@ -22,12 +22,13 @@ from cluster.libvirt.keys import Keys, keys_of, make_keys, remove_keys
 from cluster.libvirt.making import Maker
 from cluster.libvirt.proving import prove_disks
 from cluster.libvirt.store import store
+from cluster.libvirt.usage import guest_times
 from cluster.libvirt.virsh import Virsh
 from cluster.libvirt.waiting import await_guests
 from cluster.memory import GUEST_OS_MIB
 from cluster.patience import patience
 from cluster.ports import Ports
-from cluster.provider import Machine, Remains, Room
+from cluster.provider import GuestTime, Machine, Remains, Room
 from cluster.render.blueprint import Homes, Places
 from cluster.ssh.build import SshBuild
 from cluster.ssh.channel import close_channels
@@ -124,6 +125,9 @@ class LibvirtProvider:
             itself = Node(host.name, host.name, host.address, (), host.memory_mib, host.cores)
             found.append(Machine(host.name, itself, host_transport(host, site, journal)))
         return tuple(found)
+
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, GuestTime]:
+        return guest_times(guests(site, topology))
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         """The hosts as the study knows them; what the guests are follows from the topology."""

@@ -20,7 +20,7 @@ from cluster.local.sockets import Address, check_free, is_taken, listener, reser
 from cluster.local.transport import LocalTransport, stop_all
 from cluster.marks import marked
 from cluster.ports import Ports
-from cluster.provider import Machine, Remains, Room, machines_of_hosts
+from cluster.provider import GuestTime, Machine, Remains, Room, machines_of_hosts
 from cluster.render.blueprint import Homes, Places
 from cluster.stacks import Stacks
 from cluster.topology import Topology
@@ -77,6 +77,9 @@ class LocalProvider:
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         return machines_of_hosts(topology, self.transport(site, journal))
+
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, GuestTime]:
+        return {}
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         disks = {node.disk.path for node in topology.nodes if node.disk}

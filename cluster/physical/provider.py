@@ -14,7 +14,7 @@ from cluster.host import Host, Login
 from cluster.journal import Journal
 from cluster.local import directories
 from cluster.ports import Ports
-from cluster.provider import Machine, Remains, Room, machines_of_hosts
+from cluster.provider import GuestTime, Machine, Remains, Room, machines_of_hosts
 from cluster.render.blueprint import Homes, Places
 from cluster.ssh.ansible import play
 from cluster.ssh.build import SshBuild, check_same_java, intent_of, no_build, on_all
@@ -133,6 +133,9 @@ class PhysicalProvider:
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         return machines_of_hosts(topology, self.transport(site, journal))
+
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, GuestTime]:
+        return {}
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         disks = {host.name: [disk.path for disk in host.disks] for host in topology.hosts}
