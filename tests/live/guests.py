@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from cluster.host import Disk, Host, VmHost
+from cluster.host import Disk, Host, IoLimits, VmHost
 from cluster.topology import Node, Topology
 
 NETWORK = "10.78.0.0/24"
@@ -58,3 +58,11 @@ def one_guest(
     host = vm_host(uri, folder, 0, images)
     layout = topology(host, 0)
     return replace(layout, nodes=(replace(layout.nodes[0], memory_mib=memory_mib),))
+
+
+def one_limited(uri: str, folder: Path, limits: IoLimits) -> Topology:
+    """One guest whose data disk stands in for an HDD: a worker, of which disks are proved."""
+    layout = one_guest(uri, folder)
+    disk = Disk(str(folder / "disk"), "hdd", emulated=True, limits=limits)
+    node = replace(layout.nodes[0], roles=("master", "worker", "client"), disk=disk)
+    return replace(layout, nodes=(node,), medium="hdd")

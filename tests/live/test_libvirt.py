@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from cluster.cluster import Site
+from cluster.command import Command
 from cluster.errors import InputError
+from cluster.host import IoLimits
 from cluster.journal import Journal
 from cluster.libvirt.accel import boots
 from cluster.libvirt.image import Image, ensure_image
@@ -20,10 +24,12 @@ from cluster.libvirt.provider import STACKS, LibvirtProvider
 from cluster.libvirt.store import store
 from cluster.libvirt.virsh import Virsh
 from cluster.reap import reap
+from cluster.ssh.transport import SshTransport
 from cluster.stack import ensure_all
 from cluster.teardown import tear_down
+from cluster.topology import Node
 from tests.live.builds import open_build
-from tests.live.guests import one_guest
+from tests.live.guests import one_guest, one_limited
 from tests.live.libvirtd import Libvirtd, libvirtd, missing
 from tests.namespace import inside
 
@@ -100,6 +106,35 @@ def test_acceleration_is_what_a_kernel_proved(daemon: Libvirtd) -> None:
     booted, why = boots(Virsh(daemon.uri), site, journal, stored.initrd, "tcg", 10)
     assert not booted, why  # no kernel at all
     assert Virsh(daemon.uri).names("list") == []
+
+
+@pytest.mark.vm
+def test_limits_hold_within_5_percent(daemon: Libvirtd) -> None:
+    """Reads as they are proved before anything uses the disk; direct writes as dd tells of them."""
+    folder = daemon.folder.parent
+    site, journal = open_build(folder, os.getpid())
+    layout = one_limited(daemon.uri, folder, IoLimits(read_iops=80, read_mib_s=16, write_mib_s=16))
+    provider = LibvirtProvider()
+    intend(journal, site.mark)
+    try:
+        provider.create(site, layout, journal)
+        (told,) = (e["told"]["measured"] for e in journal.read() if e["event"] == "emulated")
+        wrote_mib_s = direct_writes_mib_s(provider.transport(site, journal), layout.master, site)
+    finally:
+        assert tear_down(site, journal).found == 0
+    seen = {**{name: figure["seen"] for name, figure in told.items()}, "write_mib_s": wrote_mib_s}
+    print(seen)
+    assert seen == pytest.approx({"read_iops": 80, "read_mib_s": 16, "write_mib_s": 16}, rel=0.05)
+
+
+def direct_writes_mib_s(transport: SshTransport, node: Node, site: Site) -> float:
+    out, err = site.root / "logs" / "dd.out", site.root / "logs" / "dd.err"
+    given = ("if=/dev/zero", f"of=/study/{node.name}/written", "bs=1M", "count=96", "oflag=direct")
+    process = transport.start(node, Command("dd", ("/usr/bin/dd", *given), {}), out, err)
+    assert transport.wait(process, 60) == 0
+    transport.fetch(node, err, err)
+    (seconds,) = re.findall(r"copied, ([0-9.]+) s", err.read_text())
+    return 96 / float(seconds)
 
 
 @pytest.mark.vm

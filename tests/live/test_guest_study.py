@@ -1,0 +1,160 @@
+"""A whole study in guests: one master and two workers, HDFS, YARN and HBase, both workloads, dool in the
+guests and on their host; and all of it gone afterwards. Emulated on two cores, it takes a quarter of an hour
+or more.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster import lease
+from cluster.libvirt.image import ensure_image
+from cluster.libvirt.names import IMAGE_POOL
+from cluster.libvirt.provider import STACKS, LibvirtProvider
+from cluster.libvirt.virsh import Virsh
+from cluster.marks import marked
+from cluster.render.jvm import EMULATED_JIT
+from cluster.stack import ensure_all
+from tests.live.guest_study import open_guests, samples, used_core_s
+from tests.live.libvirtd import Libvirtd, libvirtd, missing
+from tests.namespace import inside
+from workloads.manifest import Manifest
+from workloads.record import closed_records
+from workloads.run import Run, end_run
+from workloads.steps import close_run, run_next_step
+
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.timeout(5400),
+    pytest.mark.skipif(bool(missing()), reason=f"needs {missing()} (apt; as root)"),
+]
+GUESTS = {"m1.h1": 2, "w1.h1": 1, "w2.h1": 1}
+"""vCPUs of each."""
+HOST, HOST_CORES = "h1", 2
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
+    folder = tmp_path_factory.mktemp("guests")
+    ensure_image(ensure_all(STACKS))  # before the namespace: there is no archive in there
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
+        with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
+            yield running
+
+
+@pytest.fixture(scope="module")
+def run(daemon: Libvirtd) -> Iterator[Run]:
+    """Carried out to its last step, its tear-down among them."""
+    opened = open_guests(daemon.folder.parent, daemon)
+    try:
+        while (ended := run_next_step(opened)) is not None:
+            assert ended.outcome == "ok", f"{ended.step.label}: {ended.message}"
+    finally:
+        close_run(opened)
+    end_run(opened, "ok")
+    yield opened
+
+
+@pytest.fixture
+def records(run: Run) -> list[Manifest]:
+    return list(closed_records(run.records).values())
+
+
+def test_every_trial_is_complete_in_vms(run: Run, records: list[Manifest]) -> None:
+    assert len(records) == len(run.plan.trials) == 4
+    for manifest in records:
+        assert (manifest.state, manifest.reasons) == ("complete", ())
+        assert manifest.isolation == "vm"
+        assert [client.exit_code for client in manifest.clients] == [0]
+        assert {phase.name for phase in manifest.bring_up} >= {"hdfs", "yarn", "hbase", "check"}
+
+
+def test_emulation_is_disclosed_and_so_is_the_compiler_it_was_given(
+    daemon: Libvirtd, records: list[Manifest]
+) -> None:
+    for manifest in records:
+        accel = manifest.disclosure["acceleration"][daemon.uri]
+        lines = [*manifest.disclosure["daemons"].values(), *(c.argv for c in manifest.clients)]
+        limited = [EMULATED_JIT[0] in line for line in lines]
+        assert len(lines) == 1 + 4 + 2 * 3
+        assert all(limited) if accel == "tcg" else not any(limited)
+
+
+def test_random_reads_came_from_the_guests_disks(records: list[Manifest]) -> None:
+    (random,) = (m for m in records if m.setting_id.startswith("testdfsio-random"))
+    cold = random.cold
+    assert cold is not None and cold.physical_read_bytes and cold.distinct_bytes_asked
+    assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked > 2**20
+
+
+def test_dool_of_each_guest_and_of_the_host_covers_the_window(
+    run: Run, records: list[Manifest]
+) -> None:
+    for manifest in records:
+        assert manifest.window is not None
+        assert {one.host for one in manifest.clock} == {*GUESTS, HOST}
+        start_s, end_s = manifest.window.start_epoch_s, manifest.window.end_epoch_s
+        for machine in (*GUESTS, HOST):
+            seen = samples(run, manifest, machine)
+            assert seen[0].start_s <= start_s and end_s <= seen[-1].end_s, (manifest.trial, machine)
+            inside_it = [one for one in seen if start_s < one.end_s <= end_s]
+            expected = (end_s - start_s) / 5
+            assert len(inside_it) >= 0.95 * expected - 1, (manifest.trial, machine)
+
+
+def test_guests_and_host_are_reconciled(run: Run, records: list[Manifest]) -> None:
+    """Two rules, of what the host counts for each guest's vCPUs (manifest.guests) and what dools counted:
+    the host used at least what it gave its guests; and a guest used at most what it was given and what it
+    waited for, since time that an emulated guest waits for a core is told to it as its own."""
+    for manifest in records:
+        assert {f"{one.node}.{one.host}" for one in manifest.guests} == {*GUESTS}
+        for one in manifest.guests:
+            between = one.from_epoch_s, one.to_epoch_s
+            machine = f"{one.node}.{one.host}"
+            own = used_core_s(samples(run, manifest, machine), GUESTS[machine], *between)
+            had = one.cpu_s + one.waited_s
+            assert 0 < own <= 1.05 * had + _slack_s(GUESTS[machine]), (manifest.trial, machine)
+        given = sum(one.cpu_s for one in manifest.guests)
+        used = used_core_s(samples(run, manifest, HOST), HOST_CORES, *between)
+        print(f"{manifest.trial}: host {used:.1f} core-s, guests {given:.1f}")
+        assert used >= 0.98 * given - _slack_s(HOST_CORES), manifest.trial
+
+
+def _slack_s(cores: int) -> float:
+    """Core-seconds by which a sample at an edge, of 5 s, may be wrong: it is not even over its time."""
+    return 5.0 * cores
+
+
+def test_the_daemons_logs_were_saved_before_the_guests_went(run: Run) -> None:
+    (build,) = run.plan.builds
+    logs = run.site(build).root / "logs"
+    for node, daemon in (("m1", "namenode"), ("w1", "datanode"), ("w2", "regionserver-1")):
+        assert (logs / node / f"{daemon}.log").stat().st_size > 0
+
+
+def test_nothing_is_left_of_it(run: Run, daemon: Libvirtd) -> None:
+    (build,) = run.plan.builds
+    assert not LibvirtProvider().remains(run.site(build), run.journal)
+    virsh = Virsh(daemon.uri)
+    assert virsh.names("list") == [] and virsh.names("net-list") == []
+    assert virsh.names("pool-list") == [IMAGE_POOL]
+    assert list(Path(daemon.folder.parent / "disk").iterdir()) == []
+    assert marked(run.mark) == []
+    assert lease.holder() is None
+    assert not (run.site(build).root / "ssh").exists()
+    links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
+    assert [line.split(":")[1].strip() for line in links.splitlines()] == ["lo"]
+    assert _in_namespace(daemon) & {"qemu-system-x86", "dnsmasq"} == set()
+
+
+def _in_namespace(daemon: Libvirtd) -> set[str]:
+    argv = ["ip", "netns", "pids", daemon.namespace]
+    pids = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
+    comms = (Path(f"/proc/{pid}/comm") for pid in pids if int(pid) != os.getpid())
+    return {comm.read_text().strip() for comm in comms if comm.exists()}
