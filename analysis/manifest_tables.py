@@ -102,6 +102,12 @@ NODES = Table(
         column("cores", "int", "cores the node may use"),
         column("host_cores", "int", "cores of its host"),
         column("memory_mib", "long", "the node's share of the host's memory", "MiB"),
+        column(
+            "given_percent",
+            "double",
+            "of the host's CPU what a guest had of it, by the host's count; null: not a guest",
+            "percent",
+        ),
     ),
 )
 

@@ -229,7 +229,8 @@ def _cold(inputs: Inputs) -> DataFrame:
 
 def _processes_cpu(inputs: Inputs) -> DataFrame:
     """client_cpu_share, of the client node's own cores (method 4); cpu_excess, what the nodes'
-    processes used beyond what their host did, in percent of its cores (method 19)."""
+    processes used beyond what their host did, in percent of its cores (method 19). A guest counts by
+    what its host gave it: emulated, it takes waiting for a core for use."""
     used = inputs[tables.METRICS].where("name = 'cpu_used'").select("trial", "scope", "value")
     hosts = used.select(
         "trial",
@@ -238,9 +239,10 @@ def _processes_cpu(inputs: Inputs) -> DataFrame:
     )
     nodes = inputs[tables.NODES].join(used, ["trial", "scope"])
     share = F.col("value") / 100.0 * F.col("host_cores") / F.col("cores")
+    spent = F.col("value") * F.col("cores") / F.col("host_cores")
     by_host = nodes.groupBy("trial", "host").agg(
         F.max(F.when(F.col("scope") == "client", share)).alias("client_share"),
-        exact_sum(F.col("value") * F.col("cores") / F.col("host_cores")).alias("processes"),
+        exact_sum(F.coalesce("given_percent", spent)).alias("processes"),
     )
     return (
         by_host.join(hosts, ["trial", "host"], "left")

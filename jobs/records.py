@@ -13,7 +13,7 @@ from typing import Any
 
 from cluster.errors import StudyError
 from cluster.topology import Node, Topology, topology_from_json
-from workloads.manifest import ClockOffset, Manifest
+from workloads.manifest import ClockOffset, GuestCpu, Manifest
 from workloads.record import closed_records
 from workloads.settings import DfsioSetting
 from workloads.testdfsio.amount import asked_bytes
@@ -143,6 +143,7 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
     """Rows of `nodes`."""
     topology = topology_from_json(manifest.topology)
     host_cores = {host.name: host.cores for host in topology.hosts}
+    guests = {guest.node: guest for guest in manifest.guests}
     for node in topology.nodes:
         yield {
             "trial": manifest.trial,
@@ -153,7 +154,14 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
             "cores": node.cores,
             "host_cores": host_cores[node.host],
             "memory_mib": node.memory_mib,
+            "given_percent": _given_percent(guests.get(node.name), host_cores[node.host]),
         }
+
+
+def _given_percent(guest: GuestCpu | None, host_cores: int) -> float | None:
+    if guest is None:
+        return None
+    return 100.0 * guest.cpu_s / ((guest.to_epoch_s - guest.from_epoch_s) * host_cores)
 
 
 def _scope(node: Node) -> str:

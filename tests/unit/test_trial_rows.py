@@ -9,6 +9,7 @@ import pytest
 
 from analysis import tables
 from cluster.errors import StudyError
+from cluster.topology import topology_from_json
 from jobs.raw_files import RawFile, raw_files
 from jobs.readers import READERS, read
 from jobs.records import (
@@ -20,7 +21,7 @@ from jobs.records import (
     trial_row,
 )
 from tests.record_factory import RUN, RunFactory
-from workloads.manifest import Manifest
+from workloads.manifest import GuestCpu, Manifest
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,20 @@ def test_a_trials_row_is_flat(run: tuple[Path, tuple[Manifest, ...]]) -> None:
 def test_the_client_is_a_scope_of_its_own(run: tuple[Path, tuple[Manifest, ...]]) -> None:
     scopes = {row["node"]: row["scope"] for row in node_rows(run[1][1])}
     assert scopes == {"m1": "node:m1", "c1": "client", "w1": "node:w1", "w2": "node:w2"}
+
+
+def test_a_guest_has_a_share_of_its_hosts_cpu(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+    manifest = run[1][1]
+    cores = topology_from_json(manifest.topology).hosts[0].cores
+    assert {row["given_percent"] for row in node_rows(manifest)} == {None}
+    guest = GuestCpu(
+        node="w1", host="h1", cpu_s=5.0, waited_s=9.0, from_epoch_s=100.0, to_epoch_s=110.0
+    )
+    told = {
+        row["node"]: row["given_percent"]
+        for row in node_rows(manifest.model_copy(update={"guests": (guest,)}))
+    }
+    assert told == {"m1": None, "c1": None, "w1": 100.0 * 5.0 / (10.0 * cores), "w2": None}
 
 
 def test_operations_asked_for_are_on_the_command_line(
