@@ -10,11 +10,13 @@ import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from cluster.errors import InputError
+from cluster.errors import InputError, StudyError
 from cluster.marks import marked
+from cluster.ssh import units
 from cluster.ssh.channel import control_path
 from cluster.ssh.known_hosts import write_known_hosts
 from cluster.ssh.options import IDENTITY, identity_file, ssh_options
@@ -136,3 +138,19 @@ def test_a_units_command_is_what_the_sudo_rule_allows() -> None:
     assert argv[:3] == ("sudo", "-n", "/usr/bin/systemd-run")
     assert argv[argv.index("--") + 1 :] == ("java", "--version")
     assert "--uid=study" in argv and "--property=IOAccounting=yes" in argv
+
+
+def test_a_systemd_too_busy_to_answer_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = iter(["", "4242\n"])
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout=next(said)))
+    monkeypatch.setattr(units, "start_ticks", lambda pid: 77)
+    monkeypatch.setattr(units, "_environ", lambda pid: b"STUDY_MARK=s/r/b1\0")
+    assert units._identity("u.service", tmp_path / "out.unit.json") == [4242, 77]
+
+
+def test_a_unit_that_ended_at_once_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout="0\n"))
+    with pytest.raises(StudyError, match="ended at once"):
+        units._identity("u.service", tmp_path / "out.unit.json")
