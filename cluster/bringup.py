@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cluster import atomic
@@ -147,12 +147,20 @@ class _Build:
         """All at once, save for what must wait for the filesystem to be formatted."""
         prepare = self.rendered.prepare
         formatting = self._start(prepare)
-        first = [daemon for daemon in self.rendered.daemons if not daemon.starts_after]
-        then = [daemon for daemon in self.rendered.daemons if daemon.starts_after]
-        for daemon in first:
-            watch.add(self._serve(daemon), daemon)
+        now = [daemon for daemon in self.rendered.daemons if daemon not in self._later]
+        self._serve_all([daemon for daemon in now if not daemon.starts_after], watch)
         watch.until_ended(formatting, prepare)
-        for daemon in then:
+        self._serve_all([daemon for daemon in now if daemon.starts_after], watch)
+
+    @property
+    def _later(self) -> list[Daemon]:
+        """What waits until HDFS is ready: YARN, in emulated guests. There a change between processes costs a
+        good part of their turn, so the fewer start at once, the sooner all are up."""
+        late = ("resourcemanager", "nodemanager") if self.patience > 1 else ()
+        return [daemon for daemon in self.rendered.daemons if daemon.role in late]
+
+    def _serve_all(self, daemons: Sequence[Daemon], watch: Watch) -> None:
+        for daemon in daemons:
             watch.add(self._serve(daemon), daemon)
 
     def _start(self, daemon: Daemon) -> ProcessId:
@@ -168,9 +176,13 @@ class _Build:
         pending = services(
             self.topology, self.rendered.endpoints, lambda url: fetch_json(url, limit_s)
         )
+        later = self._later
         while pending:
             watch.check_alive()
             pending = [service for service in pending if not self._ready(service, watch)]
+            if later and "hdfs" not in {service.name for service in pending}:
+                self._serve_all(later, watch)
+                later = []
             time.sleep(watch.poll_s if pending else 0)
 
     def _ready(self, service: Service, watch: Watch) -> bool:

@@ -17,9 +17,10 @@ Accel = Literal["kvm", "tcg"]
 KERNEL_ARGUMENTS = (
     f"root=LABEL={ROOT_LABEL} rw console=ttyS0 net.ifnames=0 quiet panic=-1 fsck.mode=skip"
 )
-EMULATED_ARGUMENTS = " mitigations=off tsc=reliable"
-"""Emulated there is no CPU to guard. QEMU's TSC is one for all vCPUs, which the kernel does not believe of
-several: it would ask the emulated HPET for the time, which is slower by far, at every call."""
+EMULATED_ARGUMENTS = " mitigations=off no5lvl tsc=reliable"
+"""Emulated there is no CPU to guard, and page tables are walked by software. QEMU's TSC is one for all
+vCPUs, which the kernel does not believe of several: it would ask the emulated HPET for the time, which is
+slower by far, at every call."""
 MIB = 2**20
 
 
