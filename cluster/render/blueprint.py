@@ -87,8 +87,10 @@ class Blueprint:
         return self.places.data[node.name]
 
     def beat_ms(self, usual_ms: int) -> str:
-        """How often daemons ask each other: of what emulated guests can do, answering must not take all."""
-        return str(round(usual_ms * self.patience))
+        """How often daemons ask each other: of what emulated guests can do, answering must not take all. A
+        second at most: a client that asks more rarely misses the end of a job, whose ApplicationMaster tells
+        of it for five."""
+        return str(round(min(usual_ms * self.patience, max(usual_ms, 1000))))
 
     @property
     def shared_address(self) -> bool:

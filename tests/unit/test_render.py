@@ -130,9 +130,9 @@ def test_the_jit_of_what_is_measured_is_left_alone_save_in_emulated_guests() -> 
 def test_emulated_guests_are_asked_less_often_and_waited_for_longer() -> None:
     rendered = render(replace(blueprint(physical()), patience=12.0))
     (hmaster,) = (d for d in rendered.daemons if d.role == "hmaster")
-    assert "dfs.client.retry.policy.spec=2400,500" in hmaster.command.argv  # 20 minutes, not 100 s
+    assert "dfs.client.retry.policy.spec=1000,500" in hmaster.command.argv  # 500 s, not 100 s
     heartbeat = "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"
-    assert settings(rendered, "nodes/big/yarn-site.xml")[heartbeat] == "2400"
+    assert settings(rendered, "nodes/big/yarn-site.xml")[heartbeat] == "1000"
 
 
 def test_files_belong_to_their_node() -> None:
