@@ -11,6 +11,7 @@ from cluster.transport import ProcessId
 from workloads.manifest import ClientRun
 from workloads.workload import Bench
 
+_FRAME = "\tat "
 TAIL_LINES = 15
 POLL_S = 0.05
 """How long each of several clients is waited for in turn: how exactly their ends are known."""
@@ -108,6 +109,8 @@ def require_success(bench: Bench, run: ClientRun, what: str) -> None:
 
 
 def tail(bench: Bench, run: ClientRun) -> str:
-    """The last lines a client wrote to standard error."""
+    """The last lines a client wrote to standard error, without the frames of a stack trace: what was
+    thrown says more than where."""
     text = (bench.record.root / run.stderr).read_text(encoding="utf-8", errors="replace")
-    return "\n".join(text.splitlines()[-TAIL_LINES:])
+    lines = [line for line in text.splitlines() if not line.startswith(_FRAME)]
+    return "\n".join(lines[-TAIL_LINES:])

@@ -15,6 +15,7 @@ from cluster.errors import HostLostError, StudyError
 from cluster.provider import provider_of
 from cluster.topology import topology_to_json
 from cluster.transport import Transport
+from workloads.full_disks import full_disks
 from workloads.guest_cpu import between, read_guests
 from workloads.manifest import (
     ClientRun,
@@ -96,6 +97,8 @@ def run_trial(
         seen.faults.append(str(error))
     except (StudyError, OSError) as error:
         seen.faults.append(str(error))
+    if seen.faults and not seen.lost:
+        seen.faults[:0] = full_disks(cluster)  # first: the cause of what follows
     manifest = _manifest(draft, seen)
     record.close(manifest)
     _journal(run, step, "closed", outcome=manifest.state)

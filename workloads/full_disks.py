@@ -1,0 +1,27 @@
+"""Full disks, looked for where a trial failed: Hadoop says "excluded in this operation" instead."""
+
+from __future__ import annotations
+
+from cluster.cluster import Cluster
+from cluster.errors import StudyError
+from cluster.provider import provider_of
+
+FULL_MIB = 128
+"""Less is no room for a block: HDFS then places none there."""
+
+
+def full_disks(cluster: Cluster) -> list[str]:
+    """A sentence for each disk of the cluster's hosts that has less than `FULL_MIB` MiB left; none for
+    guests' disks, which no host can tell, and none if a host no longer answers."""
+    topology = cluster.topology
+    try:
+        rooms = provider_of(topology.provider).room(topology)
+    except (StudyError, OSError):
+        return []  # what is lost is told by what failed
+    return [
+        f"the disk of {path} on {host} is full, {free_mib} MiB left: free some, and run the same command"
+        " again"
+        for host, room in rooms.items()
+        for path, free_mib in room.disks_mib.items()
+        if free_mib < FULL_MIB
+    ]
