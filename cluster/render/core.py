@@ -7,8 +7,12 @@ from cluster.topology import Node
 
 
 def core_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
-    racks = _rack_site(blueprint, node) if "master" in node.roles else {}
-    return _common(blueprint, node) | racks
+    properties = _common(blueprint, node)
+    if "master" in node.roles:
+        properties |= _rack_site(blueprint, node)
+    if node.roles == ("client",):
+        properties |= _client_site()
+    return properties
 
 
 def racks(blueprint: Blueprint) -> str:
@@ -29,6 +33,12 @@ def _common(blueprint: Blueprint, node: Node) -> dict[str, str]:
         "hadoop.security.authentication": "simple",
         "hadoop.http.staticuser.user": "study",
     }
+
+
+def _client_site() -> dict[str, str]:
+    """A client is started when all daemons answer: what refuses it for five seconds is gone. Slowness is not
+    refused but waited for, by other settings. Containers of its jobs inherit this by job.xml."""
+    return {"ipc.client.connect.max.retries": "25"}
 
 
 def _rack_site(blueprint: Blueprint, node: Node) -> dict[str, str]:

@@ -9,6 +9,8 @@ from cluster.topology import Node
 
 HISTORY_DIR = "/study/history"
 """In HDFS: `intermediate/<user>/*.jhist` is what the ApplicationMaster leaves of each job."""
+NOBODYS_PORT = 1
+"""Reserved for a service (tcpmux) that nothing offers any more; below what `Ports` hands out."""
 
 
 def mapred_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
@@ -22,6 +24,8 @@ def mapred_site(blueprint: Blueprint, node: Node) -> dict[str, str]:
         # Here and not in yarn-site.xml, which is read before Hadoop's own mapred-default.xml.
         port = blueprint.ports.port(node, "nodemanager.shuffle")
         properties["mapreduce.shuffle.port"] = str(port)
+    if node.roles == ("client",):
+        properties |= _no_history_server(node)
     return properties
 
 
@@ -61,10 +65,22 @@ def _scheduling(blueprint: Blueprint) -> dict[str, str]:
 
 
 def _history() -> dict[str, str]:
-    """No JobHistoryServer runs; its address is one where nobody listens."""
     return {
         "mapreduce.jobhistory.intermediate-done-dir": f"{HISTORY_DIR}/intermediate",
         "mapreduce.jobhistory.done-dir": f"{HISTORY_DIR}/done",
         "mapreduce.jobhistory.jhist.format": "json",  # binary by default; ours is to be read
         "yarn.app.mapreduce.am.staging-dir": "/study/staging",
+    }
+
+
+def _no_history_server(client: Node) -> dict[str, str]:
+    """No JobHistoryServer runs. A client that finds a job finished and its ApplicationMaster gone asks one
+    all the same; it is to be refused, once, with an error. Asked on its own address, so that no firewall
+    leaves it without an answer. An empty address would be worse: the client would then take every
+    such job for a success, failed ones among them.
+    """
+    return {
+        "mapreduce.jobhistory.address": f"{client.address}:{NOBODYS_PORT}",
+        # Of the history server alone: an ApplicationMaster is asked until YARN says that it is gone.
+        "yarn.app.mapreduce.client.max-retries": "1",
     }

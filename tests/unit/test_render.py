@@ -10,6 +10,7 @@ import pytest
 
 from cluster.errors import InputError
 from cluster.memory import CONTAINER_MIB
+from cluster.ports import FIRST_PORT
 from cluster.render.rendered import Rendered, owner, render
 from cluster.render.xml import configuration_xml
 from cluster.topology import Topology
@@ -88,6 +89,32 @@ def test_hosts_are_racks() -> None:
 def test_a_client_on_the_masters_node_gets_no_daemons_settings() -> None:
     client = settings(render(blueprint(physical())), "client/hdfs-site.xml")
     assert "dfs.namenode.name.dir" not in client
+
+
+@pytest.mark.parametrize("topology", [local(), physical()])
+def test_a_client_is_told_within_seconds_that_there_is_no_history_server(
+    topology: Topology,
+) -> None:
+    rendered = render(blueprint(topology))
+    core = settings(rendered, "client/core-site.xml")
+    mapred = settings(rendered, "client/mapred-site.xml")
+    host, _, port = mapred["mapreduce.jobhistory.address"].rpartition(":")
+    assert host == topology.client.address
+    assert 0 < int(port) < FIRST_PORT
+    tries = int(core["ipc.client.connect.max.retries"])
+    asked = int(mapred["yarn.app.mapreduce.client.max-retries"])
+    assert asked >= 1  # at 0 Hadoop asks nobody, the ApplicationMaster neither
+    assert asked * tries * int(core["ipc.client.connect.retry.interval"]) <= 5000
+
+
+def test_only_clients_are_impatient() -> None:
+    for topology in (local(), physical()):
+        rendered = render(blueprint(topology))
+        paths = [p for p in rendered.files if p.startswith("nodes/") and p.endswith("-site.xml")]
+        found = {p: settings(rendered, p) for p in paths}
+        assert not [p for p, s in found.items() if "yarn.app.mapreduce.client.max-retries" in s]
+        tries = {s["ipc.client.connect.max.retries"] for p, s in found.items() if "core" in p}
+        assert tries == {"100"}
 
 
 def test_regionservers_of_one_node_differ_in_ports_alone() -> None:
