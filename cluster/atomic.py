@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """The name of a file beside `path`, to be written within the block; it becomes `path` where the block
+    ends well, and goes where it does not. The folder is made. Without fsync: for what can be made again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield aside
+        aside.rename(path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str, mode: int = 0o644) -> None:
     """Write UTF-8 `text` to `path`, which exists whole or not at all; its folder is made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    aside.rename(path)
+    with replacing(path) as aside:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
     sync_folder(path.parent)
 
 

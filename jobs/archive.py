@@ -9,7 +9,6 @@ class path, and silently does without it where they differ.
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from analysis.store import write_rows
 from analysis.tables import TABLES
+from cluster.atomic import replacing
 from cluster.errors import StudyError
 from cluster.stack.java import Java, find_java
 from cluster.stack.stack import cache_root
@@ -47,19 +47,15 @@ def ensure_archive() -> Path:
     path = archive_path(find_java())
     if path.exists():
         return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        _record(aside)
-        aside.rename(path)
+        with replacing(path) as aside:
+            _record(aside)
     except OSError as error:
         raise StudyError(
             f"Java wrote no archive of Spark's classes: {error.strerror}.",
             str(path.parent),
             "check free disk space; the analysis also works without it.",
         ) from error
-    finally:
-        aside.unlink(missing_ok=True)
     return path
 
 

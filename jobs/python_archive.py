@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
+from cluster.atomic import replacing
 from cluster.errors import StudyError
 from cluster.stack.stack import cache_root
 
@@ -44,22 +45,22 @@ def ensure_python_archive() -> Path:
     path = cache_root() / "python" / f"{_digest(files)}.tar.gz"
     if path.exists():
         return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with tarfile.open(aside, "w:gz", compresslevel=_LEVEL, dereference=True) as archive:
-            for name, file in sorted(files.items()):
-                archive.add(file, name, recursive=False)
-        aside.rename(path)
+        with replacing(path) as aside:
+            _pack(files, aside)
     except OSError as error:
         raise StudyError(
             f"Python could not be packed for the executors: {error.strerror}.",
             str(path.parent),
             "check free disk space.",
         ) from error
-    finally:
-        aside.unlink(missing_ok=True)
     return path
+
+
+def _pack(files: dict[str, Path], into: Path) -> None:
+    with tarfile.open(into, "w:gz", compresslevel=_LEVEL, dereference=True) as archive:
+        for name, file in sorted(files.items()):
+            archive.add(file, name, recursive=False)
 
 
 def _files() -> Iterator[tuple[str, Path]]:

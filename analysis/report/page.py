@@ -10,9 +10,7 @@ import base64
 import gzip
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,6 +46,7 @@ from analysis.report.planning import planning
 from analysis.report.quantity import duration, ratio
 from analysis.report.talk import talk_charts
 from analysis.summary import Summary
+from cluster import atomic
 
 _HERE = Path(__file__).parent
 SCRIPTS = ("inside.js", "filters.js", "report.js")
@@ -58,20 +57,7 @@ LONG_JSON = 300_000
 
 def write(summary: Summary, path: Path) -> None:
     """`render` into `path`, atomically: a reader sees the old page or the new one, whole."""
-    page = render(summary)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False
-    ) as aside:
-        try:
-            aside.write(page)
-            aside.flush()
-            os.fsync(aside.fileno())
-            Path(aside.name).chmod(0o644)
-            Path(aside.name).replace(path)
-        except BaseException:
-            Path(aside.name).unlink(missing_ok=True)
-            raise
+    atomic.write_text(path, render(summary))
 
 
 def render(summary: Summary) -> str:

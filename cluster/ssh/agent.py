@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -72,10 +71,8 @@ class Agent:
 
     def put(self, path: str, content: str) -> None:
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        aside = target.with_name(f".{target.name}.{os.getpid()}")
-        aside.write_bytes(base64.b64decode(content))
-        aside.rename(target)
+        with atomic.replacing(target) as aside:
+            aside.write_bytes(base64.b64decode(content))
         atomic.sync_folder(target.parent)
 
     def read(self, path: str, offset: int, size: int) -> str:

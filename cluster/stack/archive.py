@@ -68,17 +68,15 @@ def _is_there(home: Path, key: str) -> bool:
 
 def _make(stack: Stack, java: Java, classes: str) -> None:
     listed = stack.home / f".classes.{os.getpid()}.txt"
-    aside = stack.home / f".classes.{os.getpid()}.jsa"
     jars = ":".join(entry for entry in classpath(stack) if entry.endswith(".jar"))
     try:
         listed.write_text(classes)
-        files = (f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={aside}")
-        _java(stack, java, _HEAP, "-Xshare:dump", *files, "-cp", jars)
-        _java(stack, java, "-Xshare:on", files[1], "-cp", jars, "-version")  # the JVM takes it
-        aside.rename(stack.home / ARCHIVE)
+        with atomic.replacing(stack.home / ARCHIVE) as aside:
+            files = (f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={aside}")
+            _java(stack, java, _HEAP, "-Xshare:dump", *files, "-cp", jars)
+            _java(stack, java, "-Xshare:on", files[1], "-cp", jars, "-version")  # the JVM takes it
     finally:
         listed.unlink(missing_ok=True)
-        aside.unlink(missing_ok=True)
 
 
 def _java(stack: Stack, java: Java, *arguments: str) -> None:
