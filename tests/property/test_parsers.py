@@ -28,7 +28,6 @@ MUTATED = 100_000 if DEEP else 3_000
 ALL = samples()
 CHECKED = settings(
     max_examples=5_000 if DEEP else 60,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

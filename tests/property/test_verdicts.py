@@ -49,7 +49,7 @@ def _outcome(rule: Rule, row: dict[str, Any]) -> str:
     return "valid" if within or rule.broken == "flag" else rule.broken
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(rows)
 def test_the_worst_rule_decides(given_rows: list[dict[str, Any]]) -> None:
     checks = [{**row, "trial": str(number)} for number, row in enumerate(given_rows)]

@@ -17,7 +17,7 @@ HOSTS = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 
 
 @given(st.lists(st.floats(0.5, 2.0), min_size=5, max_size=5), st.integers(0, 31))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_faces_give_what_nnls_gives(wobble: list[float], mask: int) -> None:
     times = (3 + 100 / HOSTS) * np.array(wobble)
     used = np.array([float(mask >> bit & 1) for bit in range(5)])
