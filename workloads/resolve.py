@@ -12,8 +12,9 @@ import psutil
 from cluster.errors import InputError
 from cluster.host import Disk, Host, IoLimits, Login, Medium
 from cluster.medium import Probe, probe
-from cluster.ssh.build import check_same_java, on_all
+from cluster.ssh.build import check_same_java
 from cluster.ssh.channel import channel
+from cluster.ssh.fan_out import on_all
 from cluster.ssh.known_hosts import write_known_hosts
 from cluster.ssh.stack_copies import work_folder
 from cluster.ssh.target import Target

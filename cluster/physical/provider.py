@@ -17,8 +17,9 @@ from cluster.ports import Ports
 from cluster.provider import GuestTime, Machine, Remains, Room, machines_of_hosts
 from cluster.render.blueprint import Homes, Places
 from cluster.ssh.ansible import play
-from cluster.ssh.build import SshBuild, check_same_java, intent_of, no_build, on_all
+from cluster.ssh.build import SshBuild, check_same_java, intent_of, no_build
 from cluster.ssh.channel import channel
+from cluster.ssh.fan_out import on_all
 from cluster.ssh.host_leases import busy, lease_holder, release_leases
 from cluster.ssh.stack_copies import StackCopy, classpath_there, copied, place_of, work_folder
 from cluster.ssh.target import Target

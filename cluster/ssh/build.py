@@ -10,10 +10,9 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, TypeVar
+from typing import Any
 
 from cluster.cluster import Site
 from cluster.errors import HostLostError, InputError, StudyError
@@ -23,7 +22,9 @@ from cluster.render.blueprint import Places
 from cluster.runtime import runtime_dir
 from cluster.ssh.ansible import play
 from cluster.ssh.channel import channel
+from cluster.ssh.fan_out import on_all, try_all
 from cluster.ssh.host_leases import take_leases
+from cluster.ssh.remains import remains_on
 from cluster.ssh.stack_copies import SUMS, WHOSE, StackCopy, missing, work_folder
 from cluster.ssh.target import Target, target_from_json, target_to_json
 from cluster.ssh.toolkit import TOOLKIT, toolkit
@@ -33,7 +34,6 @@ from cluster.topology import Node, Topology
 GRACE_S = 2.0
 """Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
 _STOP_TIMEOUT_S = 90.0
-T = TypeVar("T")
 
 
 class SshBuild:
@@ -91,22 +91,23 @@ class SshBuild:
             for path in places.data_of(node):
                 self._make_dir(self.reach[node.name].host, PurePath(path))
         content = base64.b64encode(toolkit()).decode()
-        self._on_all(lambda _, target: channel(target).call(
+        on_all(self.hosts, lambda _, target: channel(target).call(
             "put", str(self.folder / TOOLKIT), content))  # fmt: skip
 
     def destroy(self) -> Remains:
         """Processes stopped, logs fetched, folders removed. What cannot be asked is told as such."""
         self.stop_and_fetch_logs()
         intended = self._intended_dirs()
-        self._try_all(lambda host, target: self._remove_dirs(target, intended.get(host, [])))
+        try_all(self.hosts, lambda host, target: self._remove_dirs(target, intended.get(host, [])))
         return self.remains()
 
     def stop_and_fetch_logs(self) -> None:
         """Of the hosts that answer."""
-        stopped, silent = self._try_all(
+        stopped, silent = try_all(
+            self.hosts,
             lambda _, target: channel(target).call(
                 "act", "stop-marked", [self.site.mark, GRACE_S], timeout_s=_STOP_TIMEOUT_S
-            )
+            ),
         )
         for host, processes in stopped.items():
             for process in processes:
@@ -119,8 +120,9 @@ class SshBuild:
     def remains(self) -> Remains:
         """Of every host: processes, folders, ports, units; and hosts that do not answer."""
         intended, ports = self._intended_dirs(), self._intended_ports()
-        found, silent = self._try_all(
-            lambda host, target: _remains_on(target, self.site.mark, intended.get(host, []), ports)
+        found, silent = try_all(
+            self.hosts,
+            lambda host, target: remains_on(target, self.site.mark, intended.get(host, []), ports),
         )
         return Remains(
             processes=tuple(one for host in found for one in found[host][0]),
@@ -206,24 +208,6 @@ class SshBuild:
             mark=self.site.mark, work=str(self.work), of_host=of_host,
         )  # fmt: skip
 
-    def _on_all(self, act: Callable[[str, Target], T]) -> dict[str, T]:
-        """On every host at once; the first error is raised."""
-        return on_all(self.hosts, act)
-
-    def _try_all(self, act: Callable[[str, Target], T]) -> tuple[dict[str, T], list[str]]:
-        """The same; hosts that do not answer are named instead."""
-
-        def tried(host: str, target: Target) -> T | HostLostError:
-            try:
-                return act(host, target)
-            except HostLostError as error:
-                return error
-
-        answers = self._on_all(tried)
-        silent = [host for host, answer in answers.items() if isinstance(answer, HostLostError)]
-        found = {h: a for h, a in answers.items() if not isinstance(a, HostLostError)}
-        return found, silent
-
     def _intended_dirs(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for entry in self._intents("make-dir"):
@@ -248,13 +232,6 @@ class SshBuild:
         ]
 
 
-def on_all(hosts: Mapping[str, Target], act: Callable[[str, Target], T]) -> dict[str, T]:
-    """`act` on every host at once, each in a thread; the first error is raised when all have ended."""
-    with ThreadPoolExecutor(max_workers=max(1, len(hosts))) as pool:
-        begun = {host: pool.submit(act, host, target) for host, target in hosts.items()}
-    return {host: answer.result() for host, answer in begun.items()}
-
-
 def intent_of(reach: Mapping[str, Target], user: str) -> dict[str, Any]:
     """What the journal holds of a build, for `SshBuild.of`."""
     return {
@@ -262,23 +239,6 @@ def intent_of(reach: Mapping[str, Target], user: str) -> dict[str, Any]:
         "work": str(work_folder(user)),
         "controller_pid": os.getpid(),
     }
-
-
-def _remains_on(
-    target: Target, mark: str, paths: Sequence[str], ports: Sequence[Sequence[Any]]
-) -> tuple[list[str], list[str], list[str], list[str]]:
-    ask = channel(target)
-    own = [port for port in ports if port[0] == target.address]
-    processes = [
-        f"process {p['pid']} ({p['name']} on {p['node'] or '-'}, host {target.host})"
-        for p in ask.call("act", "marked", [mark])
-    ]
-    directories = [
-        f"{path} on host {target.host}" for path in ask.call("act", "dirs-there", [paths])
-    ]
-    held = [f"port {p} on {h}" for h, p in ask.call("act", "listening", [own, mark])]
-    units = [f"unit {unit} on host {target.host}" for unit in ask.call("units", mark)]
-    return processes, directories, held, units
 
 
 def _sums(target: Target, copies: Sequence[StackCopy]) -> dict[str, str | None]:

@@ -1,4 +1,4 @@
-"""What several unit tests need: a port, a runtime folder of the test's own."""
+"""What several unit tests need: a port, a runtime folder and a stack of the test's own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import socket
 from pathlib import Path
 
 import pytest
+
+from tests.toy_stack import ToyStack, install
 
 
 @pytest.fixture
@@ -20,3 +22,9 @@ def free_port() -> int:
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Locks and leases of this test alone, never the user's."""
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
+    """The stack `toy`, not assembled yet, in a cache of this test alone."""
+    return install(tmp_path, monkeypatch)

@@ -16,81 +16,21 @@ from cluster.errors import InputError
 from cluster.stack import classpath, ensure, ensure_all, stack_home
 from cluster.stack.lock import lock_of
 from cluster.stack.recipe import RECIPES, Recipe
-
-# Stands for mvn: copies the "repository" to -Dstack.lib, notes each call, fails when told to.
-FAKE_MAVEN = """\
-#!{python}
-import os, pathlib, shutil, sys, time
-base = pathlib.Path({base!r})
-with (base / "calls").open("a") as calls:
-    calls.write(" ".join(sys.argv[1:]) + "\\n")
-time.sleep(0.1)
-library = next(a for a in sys.argv if a.startswith("-Dstack.lib=")).partition("=")[2]
-shutil.copytree(base / "repository", library)
-if (base / "fail").exists():
-    print("[INFO] downloading")
-    print("[ERROR] could not transfer artifact a:a:jar:1 from central")
-    print("[ERROR] -> [Help 1]")
-    print("[ERROR] see the wiki")
-    sys.exit(1)
-"""
-
-
-class Bench:
-    """A recipe `toy` of two jars, a fake Maven that delivers them, and an empty cache."""
-
-    def __init__(self, base: Path) -> None:
-        self.base, self.repository = base, base / "repository"
-        self.repository.mkdir()
-        for name in ("a-1.jar", "b-2.jar"):
-            (self.repository / name).write_bytes(name.encode() * 100)
-        (base / "toy").mkdir()
-        (base / "toy" / "pom.xml").write_text("<project/>")
-        self.recipe = Recipe("toy", "1.0", base / "toy", webapps=("webapps/hdfs", "webapps/node"))
-        self.recipe.lock.write_text(lock_of(self.repository).text())
-
-    def calls(self) -> int:
-        calls = self.base / "calls"
-        return len(calls.read_text().splitlines()) if calls.exists() else 0
-
-    def leftovers(self) -> list[str]:
-        stacks = self.base / "cache" / "stacks"
-        return [p.name for p in stacks.iterdir() if p.is_dir() and p.name.startswith(".")]
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    made = Bench(tmp_path)
-    _executable(
-        tmp_path / "bin" / "mvn", FAKE_MAVEN.format(python=sys.executable, base=str(tmp_path))
-    )
-    _executable(tmp_path / "jdk" / "bin" / "java", "#!/bin/sh\n")
-    (tmp_path / "jdk" / "release").write_text('JAVA_VERSION="17.0.15"\n')
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setenv("DENSITY_STUDY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(RECIPES, "toy", made.recipe)
-    return made
-
-
-def _executable(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
+from tests.toy_stack import ToyStack, executable
 
 
 def test_first_use_assembles_and_later_ones_do_not(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
+    toy: ToyStack, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = ensure("toy")
     assert "assembling toy 1.0 from Maven Central" in capsys.readouterr().err
     assert ensure("toy") == first
-    assert bench.calls() == 1
+    assert toy.calls() == 1
     assert capsys.readouterr().err == ""
     assert (first.name, first.version, first.home) == ("toy", "1.0", stack_home("toy"))
 
 
-def test_the_tree_has_the_documented_shape(bench: Bench) -> None:
+def test_the_tree_has_the_documented_shape(toy: ToyStack) -> None:
     stack = ensure("toy")
     assert sorted(p.name for p in stack.home.iterdir()) == ["lib", "manifest.json", "webapps"]
     assert sorted(p.name for p in (stack.home / "webapps").iterdir()) == ["hdfs", "node"]
@@ -100,76 +40,76 @@ def test_the_tree_has_the_documented_shape(bench: Bench) -> None:
     assert {len(jar["sha256"]) for jar in manifest["jars"]} == {64}
 
 
-def test_class_path_is_sorted_jars_then_the_home_of_webapps(bench: Bench) -> None:
+def test_class_path_is_sorted_jars_then_the_home_of_webapps(toy: ToyStack) -> None:
     stack = ensure("toy")
     library = stack.home / "lib"
     assert classpath(stack) == (str(library / "a-1.jar"), str(library / "b-2.jar"), str(stack.home))
 
 
 @pytest.mark.parametrize("name", ["pom.xml", "jars.sha256"])
-def test_other_pom_or_lock_is_another_tree(bench: Bench, name: str) -> None:
+def test_other_pom_or_lock_is_another_tree(toy: ToyStack, name: str) -> None:
     before = stack_home("toy")
-    path = bench.recipe.directory / name
+    path = toy.recipe.directory / name
     path.write_bytes(path.read_bytes() + b"\n")
     assert stack_home("toy") != before
 
 
-def test_other_sources_are_another_tree_and_other_tests_are_not(bench: Bench) -> None:
+def test_other_sources_are_another_tree_and_other_tests_are_not(toy: ToyStack) -> None:
     before = stack_home("toy")
-    _executable(bench.recipe.directory / "src" / "test" / "ATest.java", "class ATest {}")
+    executable(toy.recipe.directory / "src" / "test" / "ATest.java", "class ATest {}")
     assert stack_home("toy") == before
-    _executable(bench.recipe.directory / "src" / "main" / "A.java", "class A {}")
+    executable(toy.recipe.directory / "src" / "main" / "A.java", "class A {}")
     assert stack_home("toy") != before
 
 
-def test_a_jar_not_as_locked_is_refused_with_both_hashes(bench: Bench) -> None:
-    locked = lock_of(bench.repository).jars["b-2.jar"]
-    (bench.repository / "b-2.jar").write_bytes(b"something else")
-    got = lock_of(bench.repository).jars["b-2.jar"]
+def test_a_jar_not_as_locked_is_refused_with_both_hashes(toy: ToyStack) -> None:
+    locked = lock_of(toy.repository).jars["b-2.jar"]
+    (toy.repository / "b-2.jar").write_bytes(b"something else")
+    got = lock_of(toy.repository).jars["b-2.jar"]
     with pytest.raises(InputError) as refused:
         ensure("toy")
     assert all(part in refused.value.what for part in ("b-2.jar", locked, got))
     assert "cluster.stack lock toy" in refused.value.remedy
     assert not stack_home("toy").exists()
-    assert bench.leftovers() == []
+    assert toy.leftovers() == []
 
 
-def test_a_jar_too_many_or_missing_is_refused(bench: Bench) -> None:
-    (bench.repository / "c-3.jar").write_bytes(b"c")
+def test_a_jar_too_many_or_missing_is_refused(toy: ToyStack) -> None:
+    (toy.repository / "c-3.jar").write_bytes(b"c")
     with pytest.raises(InputError, match=r"c-3\.jar"):
         ensure("toy")
-    (bench.repository / "c-3.jar").unlink()
-    (bench.repository / "a-1.jar").unlink()
+    (toy.repository / "c-3.jar").unlink()
+    (toy.repository / "a-1.jar").unlink()
     with pytest.raises(InputError, match=r"a-1\.jar has SHA-256 none"):
         ensure("toy")
 
 
 @pytest.mark.parametrize("text", [None, "abc  a-1.jar\n", "0" * 64 + " a-1.jar\n"])
-def test_a_missing_or_malformed_lock_is_named(bench: Bench, text: str | None) -> None:
+def test_a_missing_or_malformed_lock_is_named(toy: ToyStack, text: str | None) -> None:
     if text is None:
-        bench.recipe.lock.unlink()
+        toy.recipe.lock.unlink()
     else:
-        bench.recipe.lock.write_text(text)
+        toy.recipe.lock.write_text(text)
     with pytest.raises(InputError) as refused:
         ensure("toy")
     assert "jars.sha256" in refused.value.where
 
 
-def test_maven_failing_is_told_in_its_own_last_words(bench: Bench) -> None:
-    (bench.base / "fail").touch()
+def test_maven_failing_is_told_in_its_own_last_words(toy: ToyStack) -> None:
+    (toy.base / "fail").touch()
     with pytest.raises(InputError) as refused:
         ensure("toy")
     assert "could not transfer artifact a:a:jar:1" in refused.value.what
     assert "see the wiki" not in refused.value.what
     assert not stack_home("toy").exists()
-    assert bench.leftovers() == []
-    (bench.base / "fail").unlink()
+    assert toy.leftovers() == []
+    (toy.base / "fail").unlink()
     assert ensure("toy").home.exists()
 
 
-def test_no_maven_matters_only_while_the_cache_is_empty(bench: Bench) -> None:
-    maven = bench.base / "bin" / "mvn"
-    away = maven.rename(bench.base / "mvn")
+def test_no_maven_matters_only_while_the_cache_is_empty(toy: ToyStack) -> None:
+    maven = toy.base / "bin" / "mvn"
+    away = maven.rename(toy.base / "mvn")
     with pytest.raises(InputError, match="no mvn is on PATH") as refused:
         ensure("toy")
     assert "apt install maven" in refused.value.remedy
@@ -180,43 +120,43 @@ def test_no_maven_matters_only_while_the_cache_is_empty(bench: Bench) -> None:
 
 
 def test_a_cache_that_cannot_be_written_is_named(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (bench.base / "file").touch()
-    monkeypatch.setenv("DENSITY_STUDY_CACHE", str(bench.base / "file"))
+    (toy.base / "file").touch()
+    monkeypatch.setenv("DENSITY_STUDY_CACHE", str(toy.base / "file"))
     with pytest.raises(InputError, match="cannot be written") as refused:
         ensure("toy")
     assert "DENSITY_STUDY_CACHE" in refused.value.remedy
 
 
-def test_wrong_java_is_found_before_maven_is_started(bench: Bench) -> None:
-    (bench.base / "jdk" / "release").write_text('JAVA_VERSION="11.0.2"\n')
+def test_wrong_java_is_found_before_maven_is_started(toy: ToyStack) -> None:
+    (toy.base / "jdk" / "release").write_text('JAVA_VERSION="11.0.2"\n')
     with pytest.raises(InputError, match=r"11\.0\.2"):
         ensure("toy")
-    assert bench.calls() == 0
+    assert toy.calls() == 0
 
 
-def test_what_is_built_needs_a_compiler(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    built = Recipe("toy", "1.0", bench.recipe.directory, built="toy.jar")
+def test_what_is_built_needs_a_compiler(toy: ToyStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
     monkeypatch.setitem(RECIPES, "toy", built)
     with pytest.raises(InputError, match="javac"):
         ensure("toy")
 
 
 def test_our_own_jar_is_in_the_manifest_and_not_in_the_lock(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (bench.recipe.directory / "src").mkdir()
-    (bench.repository / "toy.jar").write_bytes(b"ours, other bytes each time")
-    _executable(bench.base / "jdk" / "bin" / "javac", "#!/bin/sh\n")
-    built = Recipe("toy", "1.0", bench.recipe.directory, built="toy.jar")
+    (toy.recipe.directory / "src").mkdir()
+    (toy.repository / "toy.jar").write_bytes(b"ours, other bytes each time")
+    executable(toy.base / "jdk" / "bin" / "javac", "#!/bin/sh\n")
+    built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
     monkeypatch.setitem(RECIPES, "toy", built)
     manifest = json.loads((ensure("toy").home / "manifest.json").read_text())
     assert [jar["name"] for jar in manifest["jars"]] == ["a-1.jar", "b-2.jar", "toy.jar"]
 
 
 @pytest.mark.parametrize("harm", ["truncate", "remove", "add", "manifest"])
-def test_a_damaged_tree_is_assembled_anew(bench: Bench, harm: str) -> None:
+def test_a_damaged_tree_is_assembled_anew(toy: ToyStack, harm: str) -> None:
     home = ensure("toy").home
     if harm == "truncate":
         (home / "lib" / "a-1.jar").write_bytes(b"a")
@@ -227,32 +167,32 @@ def test_a_damaged_tree_is_assembled_anew(bench: Bench, harm: str) -> None:
     else:
         (home / "manifest.json").write_text('{"format": 1, "ja')
     assert ensure("toy").home == home
-    assert bench.calls() == 2
-    assert lock_of(home / "lib") == lock_of(bench.repository)
+    assert toy.calls() == 2
+    assert lock_of(home / "lib") == lock_of(toy.repository)
 
 
-def test_what_a_killed_assembly_left_is_no_hindrance(bench: Bench) -> None:
+def test_what_a_killed_assembly_left_is_no_hindrance(toy: ToyStack) -> None:
     home = stack_home("toy")
     torn = home.with_name(f".{home.name}.assembling") / "lib"
     torn.mkdir(parents=True)
     (torn / "torn.jar").write_bytes(b"half")
-    assert lock_of(ensure("toy").home / "lib") == lock_of(bench.repository)
-    assert bench.leftovers() == []
+    assert lock_of(ensure("toy").home / "lib") == lock_of(toy.repository)
+    assert toy.leftovers() == []
 
 
-def test_of_many_at_once_one_assembles(bench: Bench) -> None:
+def test_of_many_at_once_one_assembles(toy: ToyStack) -> None:
     with ThreadPoolExecutor(8) as pool:
         stacks = set(pool.map(ensure, ["toy"] * 8))
     assert len(stacks) == 1
-    assert bench.calls() == 1
+    assert toy.calls() == 1
 
 
-def test_of_several_processes_one_assembles(bench: Bench) -> None:
+def test_of_several_processes_one_assembles(toy: ToyStack) -> None:
     script = textwrap.dedent(f"""
         from pathlib import Path
         from cluster.stack.recipe import RECIPES, Recipe
         from cluster.stack.stack import ensure
-        RECIPES["toy"] = Recipe("toy", "1.0", Path({str(bench.recipe.directory)!r}))
+        RECIPES["toy"] = Recipe("toy", "1.0", Path({str(toy.recipe.directory)!r}))
         print(ensure("toy").home)
     """)
     argv, root = [sys.executable, "-c", script], Path(__file__).parents[2]
@@ -263,11 +203,11 @@ def test_of_several_processes_one_assembles(bench: Bench) -> None:
     homes = {child.communicate(timeout=30)[0] for child in children}
     assert len(homes) == 1
     assert homes != {""}
-    assert bench.calls() == 1
+    assert toy.calls() == 1
 
 
-def test_ensure_all_keeps_the_order_asked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    twin = Recipe("twin", "2.0", bench.recipe.directory)
+def test_ensure_all_keeps_the_order_asked(toy: ToyStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    twin = Recipe("twin", "2.0", toy.recipe.directory)
     monkeypatch.setitem(RECIPES, "twin", twin)
     assert [stack.name for stack in ensure_all(["twin", "toy"])] == ["twin", "toy"]
 

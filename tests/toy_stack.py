@@ -1,0 +1,72 @@
+"""`ToyStack`: a stack of two jars, with a fake Maven that delivers them and an empty cache."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster.stack.lock import lock_of
+from cluster.stack.recipe import RECIPES, Recipe
+
+# Stands for mvn: copies the "repository" to -Dstack.lib, notes each call, fails when told to.
+FAKE_MAVEN = """\
+#!{python}
+import os, pathlib, shutil, sys, time
+base = pathlib.Path({base!r})
+with (base / "calls").open("a") as calls:
+    calls.write(" ".join(sys.argv[1:]) + "\\n")
+time.sleep(0.1)
+library = next(a for a in sys.argv if a.startswith("-Dstack.lib=")).partition("=")[2]
+shutil.copytree(base / "repository", library)
+if (base / "fail").exists():
+    print("[INFO] downloading")
+    print("[ERROR] could not transfer artifact a:a:jar:1 from central")
+    print("[ERROR] -> [Help 1]")
+    print("[ERROR] see the wiki")
+    sys.exit(1)
+"""
+
+
+class ToyStack:
+    """A recipe `toy` of two jars, a fake Maven that delivers them, and an empty cache."""
+
+    def __init__(self, base: Path) -> None:
+        self.base, self.repository = base, base / "repository"
+        self.repository.mkdir()
+        for name in ("a-1.jar", "b-2.jar"):
+            (self.repository / name).write_bytes(name.encode() * 100)
+        (base / "toy").mkdir()
+        (base / "toy" / "pom.xml").write_text("<project/>")
+        self.recipe = Recipe("toy", "1.0", base / "toy", webapps=("webapps/hdfs", "webapps/node"))
+        self.recipe.lock.write_text(lock_of(self.repository).text())
+
+    def calls(self) -> int:
+        calls = self.base / "calls"
+        return len(calls.read_text().splitlines()) if calls.exists() else 0
+
+    def leftovers(self) -> list[str]:
+        stacks = self.base / "cache" / "stacks"
+        return [p.name for p in stacks.iterdir() if p.is_dir() and p.name.startswith(".")]
+
+
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
+    """Maven, Java, cache and recipe in place of the real ones."""
+    made = ToyStack(tmp_path)
+    executable(
+        tmp_path / "bin" / "mvn", FAKE_MAVEN.format(python=sys.executable, base=str(tmp_path))
+    )
+    executable(tmp_path / "jdk" / "bin" / "java", "#!/bin/sh\n")
+    (tmp_path / "jdk" / "release").write_text('JAVA_VERSION="17.0.15"\n')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("DENSITY_STUDY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(RECIPES, "toy", made.recipe)
+    return made
+
+
+def executable(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
