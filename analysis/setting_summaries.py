@@ -57,7 +57,12 @@ def _setting(
 def _knobs(setting: Setting) -> dict[str, Any]:
     """What the fields of a SettingSummary call the setting's own knobs."""
     if isinstance(setting, DfsioSetting):
-        return {"mode": setting.mode, "files": setting.files, "readers": setting.readers}
+        return {
+            "mode": setting.mode,
+            "files": setting.files,
+            "file_size_mib": setting.file_size_mib,
+            "readers": setting.readers,
+        }
     return {
         "mode": setting.mix,
         "records": setting.records,

@@ -116,6 +116,9 @@ class SettingSummary(_Frozen):
     metrics: tuple[Metric, ...]
     mode: str | None = Field(None, description="TestDFSIO's mode, or YCSB's mix")
     files: int | None = Field(None, description="TestDFSIO: files, each read by one map")
+    file_size_mib: int | None = Field(
+        None, description="TestDFSIO: MiB of each file; null: not told"
+    )
     readers: int | None = Field(
         None, description="TestDFSIO: maps let run at once; null: as many as fit"
     )

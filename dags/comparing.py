@@ -35,13 +35,13 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
 
 
 def comparison_lines(compared: RunComparison) -> Iterator[str]:
-    """The answer, each number, what only one side has, since when, and what else differs."""
+    """The answer, each number, what was not compared, since when, and what else differs."""
     yield f"run      {compared.run} against {', '.join(compared.baseline)}"
     yield f"answer   {compared.answer}"
     for change in compared.changes:
         yield f"{change.outcome:<17} {told(change)}"
     for name in compared.not_compared:
-        yield f"not compared      {name}: only one side has it"
+        yield f"not compared      {name}: not every run has it, or not with files of that size"
     for point in compared.change_points:
         yield (
             f"change point      {point.subject}: {point.ratio:.2f}x from run {point.run} on "

@@ -26,6 +26,9 @@ from workloads.ycsb.setting import YcsbSpec
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$")]
 Count = Annotated[int, Field(strict=True, ge=1)]
+_NOT_IN_IDS = (
+    "; file_size does not tell settings apart: give other `files`, or make it a study of its own"
+)
 
 
 def _auto_or_mib(value: object) -> object:
@@ -179,7 +182,7 @@ class Study(_Spec):
                 raise ValueError(
                     f"duplicate workload {kind!r}: give it once, with all its settings"
                 )
-        _no_duplicates("setting", [setting.id for setting in self.settings()])
+        _no_duplicates("setting", [setting.id for setting in self.settings()], _NOT_IN_IDS)
         for host in self.hosts:
             _no_duplicates(f"disk of host {host.name!r}", [disk.path for disk in host.disks])
         for role in ("master", "worker", "client"):
@@ -214,9 +217,9 @@ class Study(_Spec):
         return expect
 
 
-def _no_duplicates(what: str, values: list[object] | list[str] | list[int]) -> None:
+def _no_duplicates(what: str, values: list[object] | list[str] | list[int], why: str = "") -> None:
     seen: set[object] = set()
     for value in values:
         if value in seen:
-            raise ValueError(f"duplicate {what}: {value!r}")
+            raise ValueError(f"duplicate {what}: {value!r}{why}")
         seen.add(value)

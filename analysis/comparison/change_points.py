@@ -15,6 +15,7 @@ from math import log
 
 import numpy as np
 
+from analysis.comparison.alike import alike
 from analysis.comparison.result import ChangePoint
 from analysis.findings.arms import rate_points
 from analysis.statistics.interval import ratio_of_means
@@ -92,17 +93,16 @@ def _around(levels: Series, at: int, alpha: float) -> tuple[Series, Series]:
 
 
 def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Series]]:
-    """Mean of the logarithms of a run's builds, of each setting that every run has."""
+    """Mean of the logarithms of a run's builds, of each setting that every run has alike."""
     by_run = [
-        {
-            (e.setting, e.topology): (e.label, rate_points(e))
-            for e in summary.settings
-            if e.target_ops_s is None
-        }
+        {(e.setting, e.topology): e for e in summary.settings if e.target_ops_s is None}
         for summary in summaries
     ]
-    for key, (label, _) in by_run[-1].items():
-        points = [run.get(key, ("", ()))[1] for run in by_run]
+    for key, last in by_run[-1].items():
+        entries = [run[key] for run in by_run if key in run]
+        points = [rate_points(entry) for entry in entries]
+        if len(entries) < len(by_run) or not alike(entries):
+            continue
         if all(one and min(one) > 0 for one in points):
             means = [sum(map(log, one)) / len(one) for one in points]
-            yield f"{label}, {key[1]}", np.array(means)
+            yield f"{last.label}, {last.topology}", np.array(means)

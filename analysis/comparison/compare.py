@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from analysis.comparison.alike import alike
 from analysis.comparison.causes import candidate_causes
 from analysis.comparison.change_points import change_points
 from analysis.comparison.result import Change, Outcome, RunComparison
@@ -34,7 +35,11 @@ def compare(
     """
     _check(before, after)
     sides = [{_key(entry): entry for entry in summary.settings} for summary in (*before, after)]
-    shared = [key for key in sides[-1] if all(key in side for side in sides[:-1])]
+    shared = [
+        key
+        for key in sides[-1]
+        if all(key in side for side in sides) and alike(side[key] for side in sides)
+    ]
     questions = [
         question
         for key in shared

@@ -43,7 +43,9 @@ class RunComparison(_Frozen):
     run: str
     tolerance: float
     changes: tuple[Change, ...]
-    not_compared: tuple[str, ...] = Field(description="settings that only one side has")
+    not_compared: tuple[str, ...] = Field(
+        description="settings that not every run has, or not alike"
+    )
     candidate_causes: tuple[str, ...] = Field(description="what else differs, by disclosure")
     change_points: tuple[ChangePoint, ...] = ()
 

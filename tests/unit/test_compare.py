@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.comparison.change_points import splits
+from analysis.comparison.change_points import change_points, splits
 from analysis.comparison.compare import compare
 from analysis.comparison.history import earlier, newest, read_summary, seen_spread
 from analysis.summary import Summary
 from cluster.atomic import write_text
 from cluster.errors import InputError
-from tests.arms import noisy, ycsb
+from tests.arms import dfsio, noisy, ycsb
 from tests.summary_factory import one_block
 
 MIXES = ("load", "read45-insert55", "scan95-insert5")
@@ -119,6 +119,26 @@ def test_what_only_one_side_has_is_named() -> None:
     after = _summary(2)
     fewer = after.model_copy(update={"settings": after.settings[1:]})
     assert compare([_summary(1)], fewer, 0.05).not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
+
+
+def test_other_sizes_of_files_are_other_settings() -> None:
+    """A setting's id does not tell them; what an older summary does not tell passes."""
+
+    def run(number: int, size_mib: int | None, mib_s: float) -> Summary:
+        entry = dfsio("read", mib_s=noisy(mib_s, 8, 0.02, number))
+        told = entry.model_copy(update={"file_size_mib": size_mib})
+        return _summary(number, settings=(told,))
+
+    same = compare([run(1, 64, 100.0)], run(2, 64, 50.0), 0.05)
+    assert (len(same.regressions), same.not_compared) == (1, ())
+    other = compare([run(1, 64, 100.0)], run(2, 1024, 50.0), 0.05)
+    assert (other.changes, other.not_compared) == ((), ("testdfsio-read-n6 on v1-flash",))
+    older = compare([run(1, None, 100.0)], run(2, 64, 50.0), 0.05)
+    assert (len(older.regressions), older.not_compared) == (1, ())
+    fast = [run(number, 64, 100.0) for number in range(1, 8)]
+    slow, other_files = ([run(n, size, 50.0) for n in range(8, 15)] for size in (64, 1024))
+    assert _id(8) in [change.run for change in change_points((*fast, *slow))]
+    assert change_points((*fast, *other_files)) == ()
 
 
 def test_other_studies_no_baseline_and_itself_are_refused() -> None:

@@ -51,7 +51,7 @@ def test_quantities_come_out_in_the_units_their_names_say() -> None:
             "  - testdfsio:",
             "  - testdfsio: {modes: [read], files: 6, file_size: 1 MiB}\n  - testdfsio:",
             "q.yaml:1",
-            "duplicate setting: 'testdfsio-read-n6'",
+            "duplicate setting: 'testdfsio-read-n6'; file_size does not tell",
         ),
     ],
 )
