@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
@@ -120,6 +120,23 @@ class Ledger:
                 yield line
             else:
                 self._fates[index] = unreadable
+
+    def read(self, row_of: Callable[[Line], Row | None]) -> list[Row]:
+        """Rows, of a file in which each line is at most one: `row_of` gives it, or None for a line that is
+        known and of no use, or rejects the line."""
+        rows = []
+        for line in self.lines:
+            try:
+                row = row_of(line)
+            except RejectedError as error:
+                self.quarantine(str(error), line)
+                continue
+            if row is None:
+                self.skip(line)
+            else:
+                rows.append(row)
+                self.parse(line)
+        return rows
 
     def parse(self, *lines: Line) -> None:
         """Rows were made of these lines."""

@@ -11,6 +11,7 @@ import pytest
 from workloads.parsing import (
     EXCERPT_CHARACTERS,
     Ledger,
+    Line,
     ParseError,
     RejectedError,
     decimal,
@@ -33,6 +34,17 @@ def test_every_line_has_one_fate() -> None:
         (6, "not understood", "last"),
     ]
     assert (one.text, last.ended) == ("one", False)
+
+
+def test_lines_of_one_row_each_are_parsed_skipped_or_quarantined() -> None:
+    def row_of(line: Line) -> float | None:
+        return None if line.text == "#" else decimal(line.text)
+
+    ledger = Ledger("1\n#\n-2\n3\n", "f")
+    parsed = ledger.close(ledger.read(row_of))
+    assert parsed.rows == (1.0, 3.0)
+    assert (parsed.parsed, parsed.skipped) == (2, 1)
+    assert [(q.line, q.reason) for q in parsed.quarantined] == [(3, "negative number '-2'")]
 
 
 def test_a_later_fate_replaces_an_earlier_one() -> None:

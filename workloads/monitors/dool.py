@@ -85,20 +85,7 @@ def parse_dool(data: bytes | str, file: str) -> Parsed[HostSample]:
     ledger = Ledger(data, file)
     if not any(read_banner(line.text) for line in ledger.lines):
         raise ledger.refuse(NO_BANNER)
-    reader = DoolReader()
-    rows = []
-    for line in ledger.lines:
-        try:
-            row = reader.read(line)
-        except RejectedError as error:
-            ledger.quarantine(str(error), line)
-            continue
-        if row is None:
-            ledger.skip(line)
-        else:
-            rows.append(row)
-            ledger.parse(line)
-    return ledger.close(rows)
+    return ledger.close(ledger.read(DoolReader().read))
 
 
 @dataclass(frozen=True)

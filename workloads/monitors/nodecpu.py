@@ -108,20 +108,7 @@ def parse_nodecpu(data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
     ledger = Ledger(data, file)
     if reason := refusal(line.text for line in ledger.lines):
         raise ledger.refuse(reason)
-    reader = NodeCpuReader()
-    rows = []
-    for line in ledger.lines:
-        try:
-            row = reader.read(line)
-        except RejectedError as error:
-            ledger.quarantine(str(error), line)
-            continue
-        if row is None:
-            ledger.skip(line)
-        else:
-            rows.append(row)
-            ledger.parse(line)
-    return ledger.close(rows)
+    return ledger.close(ledger.read(NodeCpuReader().read))
 
 
 def refusal(texts: Iterable[str]) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal
@@ -89,19 +90,7 @@ def parse_hdr(data: bytes | str, file: str, decode: Decode = decode) -> Parsed[I
     if not any(_is_header(line.text) for line in ledger.lines):
         raise ledger.refuse("no HdrHistogram interval log: no header line")
     log = _Log(file, decode)
-    rows = []
-    for line in ledger.lines:
-        try:
-            row = _read(ledger, log, line)
-        except RejectedError as error:
-            ledger.quarantine(str(error), line)
-            continue
-        if row is None:
-            ledger.skip(line)
-        else:
-            rows.append(row)
-            ledger.parse(line)
-    return ledger.close(rows)
+    return ledger.close(ledger.read(partial(_read, ledger, log)))
 
 
 def _is_header(text: str) -> bool:
