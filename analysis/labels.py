@@ -1,4 +1,4 @@
-"""What people call a setting, and the order settings are shown in."""
+"""What people call the settings of a run, and the order they are shown in."""
 
 from __future__ import annotations
 
@@ -6,40 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 
 from workloads.settings import DfsioSetting, Setting, YcsbSetting
-
-_DFSIO = {
-    "write": "write",
-    "append": "append",
-    "read": "sequential read",
-    "random": "random read",
-    "backward": "backward read",
-    "skip": "skip read",
-    "truncate": "truncate",
-}
-_YCSB = {
-    "load": "data load",
-    "read45-insert55": "45/55 read-insert",
-    "scan95-insert5": "95/5 short scan",
-    **{letter: f"core workload {letter.upper()}" for letter in "abcdef"},
-    "variant-load": "variant store, load",
-    "region-scan": "variant store, region scan",
-    "sample-read": "variant store, sample read",
-    "cohort-query": "variant store, scans among reads",
-}
-
-
-def label(setting: Setting) -> str:
-    """'TestDFSIO random read, 12 readers', 'YCSB 95/5 short scan'."""
-    if isinstance(setting, DfsioSetting):
-        return ", ".join((f"TestDFSIO {_DFSIO[setting.mode]}", *setting.variant))
-    return f"YCSB {_YCSB[setting.mix]}{setting.victim}"
+from workloads.testdfsio import setting as testdfsio
+from workloads.ycsb import setting as ycsb
 
 
 def labels(settings: Mapping[str, Setting]) -> dict[str, str]:
     """A label for each setting's id, in the order settings are shown. Settings that differ only in
     size get it behind their label, so that no two labels are equal."""
     ordered = sorted(settings.items(), key=lambda item: _place(item[1]))
-    plain = {name: label(setting) for name, setting in ordered}
+    plain = {name: setting.label for name, setting in ordered}
     shared = Counter(plain.values())
     return {
         name: f"{plain[name]}, {_size(setting)}" if shared[plain[name]] > 1 else plain[name]
@@ -49,11 +24,11 @@ def labels(settings: Mapping[str, Setting]) -> dict[str, str]:
 
 def _place(setting: Setting) -> tuple[int, int, float, float, float]:
     if isinstance(setting, DfsioSetting):
-        place = list(_DFSIO).index(setting.mode)
+        place = list(testdfsio.LABELS).index(setting.mode)
         return 0, place, setting.files, setting.file_size_mib, float(setting.readers or 0)
     share = setting.target_percent or 0.0
     target = share if setting.target_percent else 1000.0 * (setting.target_ops_s or 0.0)
-    return 1, list(_YCSB).index(setting.mix), setting.records, setting.threads, target
+    return 1, list(ycsb.LABELS).index(setting.mix), setting.records, setting.threads, target
 
 
 def _size(setting: Setting) -> str:

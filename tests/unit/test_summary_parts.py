@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analysis.disclosure import merge
-from analysis.labels import label, labels
+from analysis.labels import labels
 from analysis.time_spent import time_spent
 from workloads.settings import DfsioSetting, YcsbSetting
 
@@ -32,7 +32,7 @@ def _dfsio(mode: Any) -> DfsioSetting:
     ),
 )
 def test_labels_are_peoples(setting: Any, text: str) -> None:
-    assert label(setting) == text
+    assert setting.label == text
 
 
 def test_labels_that_would_be_equal_tell_the_size() -> None:

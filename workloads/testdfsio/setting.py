@@ -28,8 +28,16 @@ JOB_START_ESTIMATE_S = 20.0
 STREAM_ESTIMATE_MIB_S = 150.0
 ONE_STREAM_ESTIMATE_MIB_S = 60.0
 COMPRESSED_ESTIMATE_MIB_S = 40.0
-LABELS = {"read": "sequential read", "random": "random read", "backward": "backward read",
-          "skip": "skip read"}  # fmt: skip
+LABELS: dict[DfsioMode, str] = {
+    "write": "write",
+    "append": "append",
+    "read": "sequential read",
+    "random": "random read",
+    "backward": "backward read",
+    "skip": "skip read",
+    "truncate": "truncate",
+}
+"""For people; also the order in which settings are shown."""
 
 
 def size_words(size_bytes: int) -> str:
@@ -70,8 +78,8 @@ class DfsioSetting(BaseModel):
 
     @property
     def label(self) -> str:
-        """For people."""
-        return ", ".join((f"TestDFSIO {LABELS.get(self.mode, self.mode)}", *self.variant))
+        """For people: 'TestDFSIO random read, 12 readers'."""
+        return ", ".join((f"TestDFSIO {LABELS[self.mode]}", *self.variant))
 
     @property
     def variant(self) -> tuple[str, ...]:

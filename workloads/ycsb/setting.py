@@ -29,15 +29,22 @@ STORED_ROW_MIB = 1.4 / 1024
 """A row with its keys and cell overhead, as HBase stores it."""
 COPIES_ON_DISK = 3
 """WAL, store files, and the rewrite of a major compaction, before old files go."""
-LABELS = {
+LABELS: dict[Mix, str] = {
     "load": "data load",
     "read45-insert55": "45/55 read-insert",
     "scan95-insert5": "95/5 short scan",
+    "a": "core workload A",
+    "b": "core workload B",
+    "c": "core workload C",
+    "d": "core workload D",
+    "e": "core workload E",
+    "f": "core workload F",
     "variant-load": "variant store, load",
     "region-scan": "variant store, region scan",
     "sample-read": "variant store, sample read",
     "cohort-query": "variant store, scans among reads",
 }
+"""For people; also the order in which settings are shown."""
 
 
 def off_or_seconds(value: object) -> float:
@@ -115,8 +122,8 @@ class YcsbSetting(BaseModel):
 
     @property
     def label(self) -> str:
-        """For people."""
-        return f"YCSB {LABELS.get(self.mix, f'workload {self.mix.upper()}')}{self.victim}"
+        """For people: 'YCSB 95/5 short scan'."""
+        return f"YCSB {LABELS[self.mix]}{self.victim}"
 
     @property
     def victim(self) -> str:
