@@ -197,7 +197,7 @@ def test_reads_came_from_the_disk(ran: Ran, name: str) -> None:
 def test_files_are_kept_as_asked(ran: Ran) -> None:
     stored = {name: (c.state or {})["stored"] for name, c in ran.collected.items()}
     assert stored["coded write"]["erasure_codings"] == ("XOR-2-1-1024k",)
-    assert stored["zipped write"]["storage_policies"] == (7,)
+    assert stored["zipped write"]["storage_policies"] == (12,)
     assert stored["zipped write"]["bytes"] < 0.1 * FILES * SIZE_MIB * 2**20
     assert stored["write"]["bytes"] == FILES * SIZE_MIB * 2**20
 
