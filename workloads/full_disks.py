@@ -6,8 +6,9 @@ from cluster.cluster import Cluster
 from cluster.errors import StudyError
 from cluster.provider import provider_of
 
-FULL_MIB = 128
-"""Less is no room for a block: HDFS then places none there."""
+FULL_MIB = 1024
+"""Less is no room: HDFS reserves a whole block (128 MiB) for each file that is open, and the files of the
+trial that failed may be gone already when the disk is looked at."""
 
 
 def full_disks(cluster: Cluster) -> list[str]:

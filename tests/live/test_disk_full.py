@@ -1,0 +1,86 @@
+"""A disk that fills in the middle of a study: the trial fails and says so, and the study goes on.
+
+The disk is an image of its own, mounted in a mount namespace that ends with the command.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.live.command import STUDY, environment, left_of, study, wait_for
+from workloads.record import closed_records
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(os.geteuid() != 0, reason="mounting a disk image needs root"),
+]
+
+DISK_MIB = 4096
+"""HDFS reserves a whole block for every file that is open, on a disk that all nodes share here."""
+SPEC = """\
+study: live-small
+provider: local
+hosts:
+  - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{path: {disk}}}]}}
+factors: {{vms_per_host: [2]}}
+stack: {{base_port: 26000}}
+workloads:
+  - testdfsio: {{modes: [write, append], files: 3, file_size: 64 MiB}}
+blocks: 2
+seed: 7
+"""
+
+
+def test_a_full_disk_fails_its_trial_with_the_reason_and_the_next_one_goes_on(
+    tmp_path: Path,
+) -> None:
+    disk, image, spec = tmp_path / "disk", tmp_path / "disk.img", tmp_path / "study.yaml"
+    disk.mkdir()
+    spec.write_text(SPEC.format(disk=disk))
+    subprocess.run(["truncate", "--size", f"{DISK_MIB}M", str(image)], check=True)
+    subprocess.run(["mkfs.ext4", "-q", "-m", "0", str(image)], check=True)
+    mounted = f'mount -o loop "{image}" "{disk}" && exec "$@"'
+    argv = ["unshare", "--mount", "--propagation", "private", "--kill-child", "--", "sh", "-c", mounted, "sh",
+            str(STUDY), "run", str(spec), "--runs", str(tmp_path / "runs")]  # fmt: skip
+    child = subprocess.Popen(
+        argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment(tmp_path / "runs"),
+    )
+    try:
+        run = wait_for(tmp_path / "runs", lambda entry: entry.get("state") == "running", 300)
+        filler = disk / "filler"
+        free = f"$(($(stat -f -c '%a * %S' {disk})))"
+        _inside(child.pid, f"fallocate -l {free} {filler}; cat /dev/zero >> {filler}", fails=True)
+        wait_for(tmp_path / "runs", lambda entry: entry.get("outcome") == "failed", 300)
+        _inside(child.pid, f"rm {filler}")
+        output, _ = child.communicate(timeout=300)
+    finally:
+        child.kill()
+        child.wait()
+        study("reap", "--runs", str(tmp_path / "runs"), runs=tmp_path / "runs")
+    records = sorted(closed_records(run / "records").values(), key=lambda manifest: manifest.order)
+    states = [manifest.state for manifest in records]
+    # the block's second trial may begin before the DataNodes have told of the space that is there again
+    assert (len(states), states[0], states[2:]) == (4, "failed", ["complete"] * 2), output
+    assert f"the disk of {disk} on here is full" in records[0].reasons[0], records[0].reasons
+    assert child.returncode == 1 and "is full" in output, output
+    assert left_of(run) == []
+
+
+def _inside(pid: int, line: str, fails: bool = False) -> None:
+    """A shell's line in the command's mount namespace."""
+    done = subprocess.run(
+        ["nsenter", "-t", str(pid), "-m", "--", "sh", "-c", line],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode != 0) == fails, done.stderr
