@@ -46,7 +46,10 @@ class Lab:
         net = f"/proc/{self._first_process(name)}/ns/net"
         run("ip", "link", "add", f"v-{name}", "type", "veth", "peer", "name", "eth0", "netns", net)
         run("ip", "link", "set", f"v-{name}", "master", "br0", "up")
+        # a host comes back with the card it had: its neighbours still have its MAC address in mind
+        mac = ":".join(f"{int(part):02x}" for part in f"2.0.{address}".split("."))
         for command in (
+            f"link set eth0 address {mac}",
             f"addr add {address}/24 dev eth0",
             "link set lo up",
             "link set eth0 up",
@@ -58,6 +61,9 @@ class Lab:
         """Power off: every process of the host ends at once, its network is gone."""
         self.hosts[name].kill()
         self.hosts[name].wait()
+        # the kernel takes a cable away some time after its namespace; it may be booted before
+        gone = ["ip", "link", "delete", f"v-{name}"]
+        subprocess.run(gone, stderr=subprocess.DEVNULL, check=False)
 
     def cut(self, name: str) -> None:
         """The cable is out; the host runs on."""

@@ -20,6 +20,7 @@ from cluster.ssh.channel import close_channels
 from cluster.ssh.options import IDENTITY
 from tests.hosts.fixture import Hosts
 from tests.live.test_killed import left_on, physical_spec
+from workloads.manifest import Manifest
 from workloads.record import closed_records
 from workloads.run import Run, open_run
 from workloads.steps import StepOutcome, close_run, next_step, run_next_step
@@ -135,7 +136,7 @@ def test_a_regionserver_then_a_whole_host_die_and_the_study_goes_on(
 ) -> None:
     run = open_run(physical_spec(hosts, DYING, tmp_path / "spec.yaml"), tmp_path / "runs")
     outcomes: list[StepOutcome] = []
-    builds = list(dict.fromkeys(step.build for step in run.plan.steps))
+    builds = _builds(run)
     try:
         while (step := next_step(run)) is not None:
             victim = None
@@ -155,11 +156,49 @@ def test_a_regionserver_then_a_whole_host_die_and_the_study_goes_on(
         assert left_on(hosts, name) == [], name
 
 
-def _check_what_died(run: Run, builds: list[str]) -> None:
+@pytest.mark.usefixtures("controller")
+def test_a_datanode_dies_then_a_host_is_rebooted_and_the_study_goes_on(
+    hosts: Hosts, tmp_path: Path
+) -> None:
+    run = open_run(physical_spec(hosts, DYING, tmp_path / "spec.yaml"), tmp_path / "runs")
+    builds = _builds(run)
+    begun: set[str] = set()
+    try:
+        while (step := next_step(run)) is not None:
+            first_trial = step.kind == "trial" and step.build not in begun
+            if step.kind == "trial" and step.build == builds[1] and not first_trial:
+                hosts.kill("h3")
+                hosts.boot("h3")
+            if step.kind == "trial":
+                begun.add(step.build)
+            kills = first_trial and step.build == builds[0]
+            ended = _ended(run, hosts, _kill_datanode if kills else None)
+            assert ended.outcome == "ok" or step.kind == "trial", ended.message
+    finally:
+        close_run(run)
+        close_channels()
+    first, second = _records_of(run, builds)
+    assert [m.state for m in first] == ["failed", "incomplete"]
+    assert "datanode on w1 died" in " ".join(first[0].reasons), first[0].reasons
+    assert [m.state for m in second] == ["complete", "incomplete"]
+    assert "on w3" in " ".join(second[1].reasons), second[1].reasons
+    for name in hosts.names:
+        assert left_on(hosts, name) == [], name
+
+
+def _builds(run: Run) -> list[str]:
+    return list(dict.fromkeys(step.build for step in run.plan.steps))
+
+
+def _records_of(run: Run, builds: list[str]) -> list[list[Manifest]]:
+    """Of each build, in the order they were to be run."""
     records = closed_records(run.records)
-    told = {step.trial: (step.build, records[str(step.trial)]) for step in run.plan.trials}
-    first = [m for build, m in told.values() if build == builds[0]]
-    second = [m for build, m in told.values() if build == builds[1]]
+    told = [(step.build, records[str(step.trial)]) for step in run.plan.trials]
+    return [[manifest for build, manifest in told if build == one] for one in builds]
+
+
+def _check_what_died(run: Run, builds: list[str]) -> None:
+    first, second = _records_of(run, builds)
     assert [m.state for m in first] == ["failed", "incomplete"]
     assert "regionserver-1 on w1 died" in first[0].reasons[0]
     assert "no longer what was built" in first[1].reasons[0]
@@ -193,6 +232,10 @@ def _lines(run: Run) -> list[dict[str, Any]]:
 
 def _kill_regionserver(hosts: Hosts) -> None:
     hosts.on("h1", "pkill", "-9", "-f", "HRegionServer")
+
+
+def _kill_datanode(hosts: Hosts) -> None:
+    hosts.on("h1", "pkill", "-9", "-f", "datanode.DataNode")
 
 
 def _power_off(hosts: Hosts) -> None:
