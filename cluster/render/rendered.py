@@ -15,6 +15,7 @@ from cluster.render.hbase import hbase_site, zoo_cfg
 from cluster.render.hdfs import hdfs_site
 from cluster.render.logging import CLIENT_LOG4J, DAEMON_LOG4J
 from cluster.render.mapred import mapred_site
+from cluster.render.metrics import METRICS2
 from cluster.render.xml import configuration_xml
 from cluster.render.yarn import capacity_scheduler, yarn_site
 from cluster.topology import Node, Topology
@@ -91,6 +92,7 @@ def _node_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
         "mapred-site.xml": configuration_xml(mapred_site(blueprint, node)),
         "hbase-site.xml": configuration_xml(hbase_site(blueprint, node)),
         "log4j.properties": DAEMON_LOG4J,
+        "hadoop-metrics2.properties": METRICS2,
         **classpath_files(blueprint.homes, blueprint.places.conf_of(node)),
     }
     if "master" in node.roles:

@@ -79,6 +79,14 @@ def test_only_nodes_that_share_an_address_are_told_apart_by_port() -> None:
     assert delay not in settings(there, "nodes/big/capacity-scheduler.xml")
 
 
+def test_every_daemon_tells_numbers_of_the_last_second() -> None:
+    """Ten seconds are the default: a master that is ready would say for long that it is not."""
+    built = blueprint(physical())
+    for node in built.topology.workers + (built.topology.master,):
+        text = render(built).files[f"nodes/{node.name}/hadoop-metrics2.properties"]
+        assert "*.period=1" in text.splitlines()
+
+
 def test_hosts_are_racks() -> None:
     rendered = render(blueprint(physical()))
     assert rendered.files["nodes/big/racks"] == "192.0.2.11 /h1\n192.0.2.12 /h2\n"
