@@ -82,7 +82,7 @@ def test_only_nodes_that_share_an_address_are_told_apart_by_port() -> None:
 def test_every_daemon_tells_numbers_of_the_last_second() -> None:
     """Ten seconds are the default: a master that is ready would say for long that it is not."""
     built = blueprint(physical())
-    for node in built.topology.workers + (built.topology.master,):
+    for node in (*built.topology.workers, built.topology.master):
         text = render(built).files[f"nodes/{node.name}/hadoop-metrics2.properties"]
         assert "*.period=1" in text.splitlines()
 
