@@ -1,4 +1,4 @@
-"""`python -m cluster.stack`: fill the cache, write the locks anew, test what we build."""
+"""`python -m cluster.stack`: fill the cache, prune it, write the locks anew, test what we build."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from cluster.errors import StudyError
 from cluster.stack.archive import ensure_archives
 from cluster.stack.java import find_java
 from cluster.stack.maven import find_maven, run_maven
+from cluster.stack.prune import in_use, other_trees, remove, size_mib
 from cluster.stack.recipe import RECIPES, Recipe, recipe_of
 from cluster.stack.stack import ensure_all, java_for
 from cluster.stack.tree import third_party_lock
@@ -41,6 +42,20 @@ def lock(which: Which = "all") -> None:
             locked = third_party_lock(recipe, maven, java, Path(scratch))
         recipe.lock.write_text(locked.text())
         print(f"{recipe.lock}: {len(locked.jars)} jars")
+
+
+@app.command(epilog="Example: python -m cluster.stack prune --dry-run")
+def prune(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list; remove nothing.")] = False,
+) -> None:
+    """Remove trees that this version does not use and no process does; nothing else in the cache."""
+    for home in other_trees():
+        mib = size_mib(home)
+        if dry_run:
+            fate = "in use" if in_use(home) else "unused"
+        else:
+            fate = "removed" if remove(home) else "in use"
+        print(f"{fate} {mib:.0f} MiB {home}")
 
 
 @app.command(epilog="Example: python -m cluster.stack test")

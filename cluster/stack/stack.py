@@ -83,7 +83,7 @@ def _home(recipe: Recipe) -> Path:
 
 def _assembled(recipe: Recipe, home: Path) -> Tree:
     java, maven = java_for(recipe), find_maven(recipe.name)
-    with _file_lock(home.with_name(f".{home.name}.lock")):
+    with locked(home):
         return read_tree(home) or _told(recipe, maven, java, home)
 
 
@@ -100,8 +100,10 @@ def _tell(line: str) -> None:
 
 
 @contextmanager
-def _file_lock(path: Path) -> Iterator[None]:
-    """Held until the block is left or the process ends, however it ends."""
+def locked(home: Path) -> Iterator[None]:
+    """Nobody else assembles or removes the tree `home` until the block is left or the process ends,
+    however it ends."""
+    path = home.with_name(f".{home.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("w")

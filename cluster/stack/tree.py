@@ -17,7 +17,7 @@ from cluster.stack.lock import Lock, check, lock_of, read_lock
 from cluster.stack.maven import run_maven
 from cluster.stack.recipe import TREE_FORMAT, Recipe
 
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def read_tree(home: Path) -> Tree | None:
     Sizes, not hashes: this runs at every use, within milliseconds.
     """
     try:
-        manifest = json.loads((home / _MANIFEST).read_text())
+        manifest = json.loads((home / MANIFEST).read_text())
         sizes = {entry.name: entry.stat().st_size for entry in os.scandir(home / "lib")}
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
@@ -55,7 +55,7 @@ def write_tree(recipe: Recipe, maven: Path, java: Java, home: Path) -> Tree:
         check(_third_party(recipe, found), read_lock(recipe.lock), recipe.lock)
         for name in recipe.webapps:
             (aside / name).mkdir(parents=True)
-        (aside / _MANIFEST).write_text(_manifest_text(recipe, found, aside / "lib"))
+        (aside / MANIFEST).write_text(_manifest_text(recipe, found, aside / "lib"))
         shutil.rmtree(home, ignore_errors=True)  # a damaged one
         aside.rename(home)
     finally:
