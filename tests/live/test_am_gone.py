@@ -1,0 +1,124 @@
+"""A job whose ApplicationMaster is gone before its client asked for its end: an error, within seconds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from cluster.bringup import bring_up
+from cluster.client import hadoop_command
+from cluster.cluster import Cluster
+from cluster.marks import marked
+from cluster.provider import provider_of
+from cluster.stacks import ensure_stacks
+from cluster.teardown import tear_down
+from cluster.transport import ProcessId
+from tests.live.builds import open_build, topology
+from workloads.settings import DfsioSetting
+from workloads.testdfsio.arguments import job_arguments
+from workloads.testdfsio.workload import MAIN
+
+pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(600)]
+
+SETTING = DfsioSetting(mode="write", files=2, file_size_mib=8, read_size_bytes=2**20)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a client ended: exit code, what it wrote to standard error, seconds from the AM's end on."""
+
+    exit_code: int
+    stderr: str
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Ended]]:
+    folder = tmp_path_factory.mktemp("am-gone")
+    site, journal = open_build(folder, os.getpid())
+    try:
+        cluster = bring_up(site, topology(folder), ensure_stacks(), journal)
+        transport = provider_of("local").transport(site, journal)
+
+        def run(name: str, meanwhile: Callable[[Cluster, ProcessId], float]) -> Ended:
+            words = job_arguments(SETTING, f"/study/{name}", str(folder / f"{name}.log"))
+            command = hadoop_command(cluster, name, MAIN, words)
+            out, err = folder / f"{name}.out", folder / f"{name}.err"
+            process = transport.start(cluster.topology.client, command, out, err)
+            try:
+                since = meanwhile(cluster, process)
+                exit_code = transport.wait(process, 240)
+                return Ended(exit_code, err.read_text(), time.monotonic() - since)
+            finally:
+                transport.stop(process)
+
+        yield {"left-alone": run("left-alone", _nothing), "killed": run("killed", _am_killed)}
+    finally:
+        tear_down(site, journal)
+
+
+def _nothing(_: Cluster, __: ProcessId) -> float:
+    return time.monotonic()
+
+
+def _am_killed(cluster: Cluster, client: ProcessId) -> float:
+    """While the client stands still, the job ends and its ApplicationMaster dies."""
+    _until(lambda: _state(cluster) == "RUNNING")
+    os.kill(client.pid, signal.SIGSTOP)
+    try:
+        _until(lambda: _state(cluster) == "FINISHED")
+        for pid in _application_masters(cluster):
+            os.kill(pid, signal.SIGKILL)
+        _until(lambda: not _application_masters(cluster))
+    finally:
+        os.kill(client.pid, signal.SIGCONT)
+    return time.monotonic()
+
+
+def _state(cluster: Cluster) -> str | None:
+    """What YARN says of the job started last."""
+    url = f"http://{cluster.endpoints.resourcemanager_http}/ws/v1/cluster/apps"
+    with urlopen(url, timeout=30) as answer:
+        apps = (json.load(answer)["apps"] or {"app": []})["app"]
+    mine = [app for app in apps if app["id"].endswith("_0002")]
+    return str(mine[0]["state"]) if mine else None
+
+
+def _application_masters(cluster: Cluster) -> list[int]:
+    found = []
+    for process in marked(cluster.site.mark):
+        try:
+            argv = Path(f"/proc/{process.pid}/cmdline").read_text().split("\0")
+        except OSError:
+            continue  # it has just ended
+        if argv[0].endswith("/java") and any(word.endswith(".MRAppMaster") for word in argv):
+            found.append(process.pid)
+    return found
+
+
+def _until(holds: Callable[[], bool], seconds: float = 180) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_job_left_alone_ends_well_and_asks_no_history_server(ended: dict[str, Ended]) -> None:
+    assert ended["left-alone"].exit_code == 0, ended["left-alone"].stderr[-2000:]
+    assert "Redirecting to job history server" not in ended["left-alone"].stderr
+
+
+def test_without_its_application_master_a_job_fails_within_seconds(ended: dict[str, Ended]) -> None:
+    killed = ended["killed"]
+    assert killed.exit_code != 0
+    assert killed.stderr.count("Redirecting to job history server") == 1
+    assert "Connection refused" in killed.stderr
+    assert killed.seconds < 30  # 25 tries 200 ms apart, and what a busy machine adds
