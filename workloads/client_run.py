@@ -12,6 +12,7 @@ from workloads.manifest import ClientRun
 from workloads.workload import Bench
 
 _FRAME = "\tat "
+_RETRY = "Retrying connect to server: "
 TAIL_LINES = 15
 POLL_S = 0.05
 """How long each of several clients is waited for in turn: how exactly their ends are known."""
@@ -109,8 +110,12 @@ def require_success(bench: Bench, run: ClientRun, what: str) -> None:
 
 
 def tail(bench: Bench, run: ClientRun) -> str:
-    """The last lines a client wrote to standard error, without the frames of a stack trace: what was
-    thrown says more than where."""
+    """The last lines a client wrote to standard error, as `telling` leaves them."""
     text = (bench.record.root / run.stderr).read_text(encoding="utf-8", errors="replace")
-    lines = [line for line in text.splitlines() if not line.startswith(_FRAME)]
-    return "\n".join(lines[-TAIL_LINES:])
+    return "\n".join(telling(text.splitlines())[-TAIL_LINES:])
+
+
+def telling(lines: Sequence[str]) -> list[str]:
+    """Without the frames of a stack trace: what was thrown says more than where. Without Hadoop's line for
+    each of many tries to connect, which would hide why it tried."""
+    return [line for line in lines if not line.startswith(_FRAME) and _RETRY not in line]
