@@ -60,6 +60,7 @@ public final class HBaseClient extends DB {
   public void init() throws DBException {
     options = ClientOptions.of(getProperties());
     failures = SharedConnection.failures();
+    CleanUpLog.open(getProperties());
     try {
       connection = SharedConnection.acquire(options);
     } catch (IOException failure) {
