@@ -97,3 +97,13 @@ def test_the_answer_without_a_comparison_says_so() -> None:
     assert answer((ONE,), 1, "process", 1).startswith("No comparison: no setting has valid trials")
     bare = _setting(0, 100.0)
     assert "with 2 VMs per host instead of the bare host" in answer((bare, TWO), 2, "vm", 2)
+
+
+def test_any_workload_makes_a_headline() -> None:
+    scans = [
+        entry.model_copy(update={"setting": "genomics-region-scan-s40x2500-t8"})
+        for entry in (ONE, TWO)
+    ]
+    assert "region scans of the variant store ran at 1.12x" in answer(scans, 1, "process", 2)
+    unknown = [entry.model_copy(update={"setting": "another-workload"}) for entry in (ONE, TWO)]
+    assert "YCSB 95/5 short scan ran at 1.12x" in answer(unknown, 1, "process", 2)
