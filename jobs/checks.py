@@ -19,6 +19,7 @@ from jobs.run_job import Inputs, run_job
 from jobs.throughput import MIB, whole_run
 from jobs.utilization import distinct_samples
 from jobs.window import windows
+from workloads.ycsb.saturation import READ_MODIFY_WRITE
 
 TABLE = tables.CHECKS
 INPUTS = (
@@ -132,7 +133,7 @@ def _of_all(aggregate: object, value: Column) -> Column:
 
 def _histogram_counts(inputs: Inputs) -> DataFrame:
     """trial, client, in_histograms: operations that succeeded, of the whole run, warm-up included."""
-    sign = F.when(F.col("operation") == "READ-MODIFY-WRITE", -1).otherwise(1)
+    sign = F.when(F.col("operation") == READ_MODIFY_WRITE, -1).otherwise(1)
     return (
         user_operations(inputs[tables.YCSB_HISTOGRAMS])
         .where("kind = 'closed-loop'")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.run_job import Inputs
+from jobs.utilization import distinct_samples
 from jobs.window import by_controller_clock, windows
 
 LATE_PERIODS = 0.25
@@ -44,19 +45,25 @@ def _monitors(inputs: Inputs) -> DataFrame:
 
 def _counts(inputs: Inputs) -> DataFrame:
     """trial, kind, host, seen (samples in the window), lost (those missing between and around)."""
-    rounds = _rounds(inputs).join(_monitors(inputs), ["trial", "kind", "host"])
-    inside = rounds.withColumn(
-        "at_s", by_controller_clock(F.col("epoch_s"), F.col("clock_offset_s"))
-    ).where("at_s > start_s AND at_s <= end_s")
-    series = Window.partitionBy("trial", "kind", "host").orderBy("at_s")
-    since = F.coalesce(F.lag("at_s").over(series), F.col("start_s"))
-    last = F.lead("at_s").over(series).isNull()
-    at_end = F.when(last, _missing(F.col("end_s") - F.col("at_s"))).otherwise(0)
-    lost = _missing(F.col("at_s") - since) + at_end
-    return (
-        inside.withColumn("missing", lost)
-        .groupBy("trial", "kind", "host")
-        .agg(F.count(F.lit(1)).alias("seen"), F.sum("missing").alias("lost"))
+    at, offset_s = F.col("epoch_s"), F.col("clock_offset_s")
+    inside = (
+        _rounds(inputs)
+        .join(_monitors(inputs), ["trial", "kind", "host"])
+        .withColumn("at_s", by_controller_clock(at, offset_s))
+        .where("at_s > start_s AND at_s <= end_s")
+        # a round before the window, or none: what is missing is counted from its start
+        .withColumn(
+            "since_s",
+            F.greatest(by_controller_clock(F.col("since_epoch_s"), offset_s), F.col("start_s")),
+        )
+    )
+    between = F.sum(_missing(F.col("at_s") - F.col("since_s")))
+    counted = inside.groupBy("trial", "kind", "host", "period_s", "end_s").agg(
+        F.count(F.lit(1)).alias("seen"), between.alias("between"), F.max("at_s").alias("last_s")
+    )
+    behind = _missing(F.col("end_s") - F.col("last_s"))
+    return counted.select(
+        "trial", "kind", "host", "seen", (F.col("between") + behind).alias("lost")
     )
 
 
@@ -66,8 +73,14 @@ def _missing(gap_s: Column) -> Column:
 
 
 def _rounds(inputs: Inputs) -> DataFrame:
-    """trial, kind, host, epoch_s: each time a monitor sampled, once."""
-    dool = inputs[tables.HOST_SAMPLES].where("NOT since_boot").withColumn("kind", F.lit("dool"))
-    nodes = inputs[tables.NODE_CPU_SAMPLES].withColumn("kind", F.lit("nodecpu"))
-    columns = ("trial", "kind", "host", "epoch_s")
-    return dool.select(*columns).unionByName(nodes.select(*columns)).distinct()
+    """trial, kind, host, epoch_s, since_epoch_s: each time a monitor sampled, once, and the time
+    before."""
+    dool = distinct_samples(inputs[tables.HOST_SAMPLES]).withColumn("kind", F.lit("dool"))
+    nodes = (
+        inputs[tables.NODE_CPU_SAMPLES]
+        .where("begins_round")
+        .withColumn("kind", F.lit("nodecpu"))
+        .withColumn("since_epoch_s", F.col("round_since_epoch_s"))
+    )
+    columns = ("trial", "kind", "host", "epoch_s", "since_epoch_s")
+    return dool.select(*columns).unionByName(nodes.select(*columns))

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from jobs.latency import measured_intervals
 from jobs.run_job import Inputs
+from workloads.ycsb.saturation import READ_MODIFY_WRITE
 
 PARTS = 3
-READ_MODIFY_WRITE = "READ-MODIFY-WRITE"
 
 
 def drift(inputs: Inputs) -> DataFrame:

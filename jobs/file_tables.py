@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
 from jobs.dool_columns import dool_columns
 from jobs.hdr_columns import Decoder
+from jobs.neighbours import with_host_neighbours, with_node_neighbours
 from jobs.nodecpu_columns import nodecpu_columns
 from jobs.raw_files import RawFile, UnreadableError
 from jobs.readers import bytes_of, condemned, quarantined, read
@@ -52,24 +51,17 @@ def by_rows(file: RawFile) -> FileTables:
     for table, row in read(file):
         rows[table].append(row)
     for table, found in rows.items():
-        made = _table(table, found)
-        yield table, with_repeated(made) if table is tables.HOST_SAMPLES else made
+        yield table, _with_neighbours(table, _table(table, found))
 
 
-def with_repeated(samples: pa.Table) -> pa.Table:
-    """`host_samples` of a file with `repeated` filled in: a dool that was started twice into one
-    file may tell a second twice. Without a pass over all samples nobody would see it later."""
-    counted = (
-        pc.invert(samples["since_boot"]).to_numpy() & pc.is_valid(samples["epoch_s"]).to_numpy()
-    )
-    times = samples["epoch_s"].to_numpy()[counted]
-    repeated = np.zeros(len(samples), bool)
-    if (times[1:] <= times[:-1]).any():
-        again = np.ones(len(times), bool)
-        again[np.unique(times, return_index=True)[1]] = False
-        repeated[counted] = again
-    place = samples.schema.get_field_index("repeated")
-    return samples.set_column(place, samples.schema.field(place), pa.array(repeated))
+def _with_neighbours(table: Table, rows: pa.Table) -> pa.Table:
+    """Rows of one whole file."""
+    fill = NEIGHBOURS.get(table)
+    return fill(rows) if fill else rows
+
+
+def _whole(table: Table, pieces: list[pa.Table]) -> list[pa.Table]:
+    return [_with_neighbours(table, pa.concat_tables(pieces))] if pieces else []
 
 
 def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
@@ -81,13 +73,13 @@ ByColumns = tuple[Table, list[pa.Table], list[Quarantined]]
 
 def _dool(data: bytes, file: RawFile) -> ByColumns:
     found = dool_columns(data, file.file, file.trial, file.subject)
-    whole = [with_repeated(pa.concat_tables(found.pieces))] if found.pieces else []
-    return tables.HOST_SAMPLES, whole, found.quarantined
+    return tables.HOST_SAMPLES, _whole(tables.HOST_SAMPLES, found.pieces), found.quarantined
 
 
 def _nodecpu(data: bytes, file: RawFile) -> ByColumns:
     found = nodecpu_columns(data, file.file, file.trial, file.subject)
-    return tables.NODE_CPU_SAMPLES, found.pieces, found.quarantined
+    whole = _whole(tables.NODE_CPU_SAMPLES, found.pieces)
+    return tables.NODE_CPU_SAMPLES, whole, found.quarantined
 
 
 def _hdr(data: bytes, file: RawFile) -> ByColumns:
@@ -124,4 +116,10 @@ def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) 
 
 BY_COLUMNS: Mapping[str, Callable[[bytes, RawFile], ByColumns]] = MappingProxyType(
     {"dool": _dool, "nodecpu": _nodecpu, "ycsb-hdr": _hdr}
+)
+NEIGHBOURS: Mapping[Table, Callable[[pa.Table], pa.Table]] = MappingProxyType(
+    {
+        tables.HOST_SAMPLES: with_host_neighbours,
+        tables.NODE_CPU_SAMPLES: with_node_neighbours,
+    }
 )

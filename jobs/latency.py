@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -16,14 +18,11 @@ from analysis import tables
 from jobs.metric_rows import metric_rows
 from jobs.run_job import Inputs, run_job
 from jobs.window import by_controller_clock, windows
+from workloads.ycsb.saturation import NOT_OF_USERS
 
 TABLE = tables.METRICS
 INPUTS = (tables.TRIALS, tables.CLIENTS, tables.YCSB_HISTOGRAMS)
 PERCENTILES = ("50", "90", "95", "99", "99.9")
-THINK = "THINK"
-"""The client's own time between two operations of a closed loop, measured as if it were one."""
-NOT_OF_USERS = ("CLEANUP", THINK)
-"""What YCSB measures that no user asked for."""
 
 
 def transform(inputs: Inputs) -> DataFrame:
@@ -38,17 +37,23 @@ def percentiles(inputs: Inputs, wanted: Sequence[str]) -> DataFrame:
     The p-th percentile is the least bucket that at least p percent of the operations do not exceed;
     null with fewer than 10 / (1 - p) operations. wanted: percents as decimals, below 100.
     """
-    merged = merged_histograms(inputs)
-    by_value = Window.partitionBy("trial", "operation", "latency_kind")
-    ranked = merged.withColumn(
-        "reached", F.sum("operations").over(by_value.orderBy("value_us"))
-    ).withColumn("total", F.sum("operations").over(by_value))
-    values = ranked.groupBy("trial", "operation", "latency_kind").agg(
-        F.max("total").alias("total"),
-        F.array(*[_percentile(percentile) for percentile in wanted]).alias("all"),
-    )
-    rows = values.withColumn("one", F.explode("all"))
+    ranked = ranked_histograms(inputs)
+    # nearly every bucket is none of any percentile: those go before anything is made of them
+    some = ranked.where(reduce(or_, (_first_to_reach(percentile) for percentile in wanted)))
+    one = F.explode(F.array(*[_percentile(percentile) for percentile in wanted]))
+    rows = some.withColumn("one", one).where("one IS NOT NULL")
     return rows.select("trial", "operation", "latency_kind", "one.*", "total")
+
+
+def ranked_histograms(inputs: Inputs) -> DataFrame:
+    """The merged histograms' buckets with `reached`, the operations up to and with each, and `total`,
+    those of all."""
+    by_value = Window.partitionBy("trial", "operation", "latency_kind")
+    return (
+        merged_histograms(inputs)
+        .withColumn("reached", F.sum("operations").over(by_value.orderBy("value_us")))
+        .withColumn("total", F.sum("operations").over(by_value))
+    )
 
 
 def measured_intervals(inputs: Inputs) -> DataFrame:
@@ -92,15 +97,22 @@ def merged_histograms(inputs: Inputs) -> DataFrame:
     )
 
 
-def _percentile(percentile: str) -> Column:
-    """percentile, value_us: the least value whose cumulative count reaches the percentile's, compared
-    in whole numbers."""
+def _first_to_reach(percentile: str) -> Column:
+    """Whether a ranked bucket is the least whose cumulative count reaches the percentile's, compared in
+    whole numbers. The 0th is reached by the first operation."""
     share = Fraction(percentile) / 100
-    needed = Fraction(10) / (1 - share)
-    reached = F.col("reached") * share.denominator >= F.col("total") * share.numerator
+    needed = F.greatest(F.col("total") * share.numerator, F.lit(1))
+    below = (F.col("reached") - F.col("operations")) * share.denominator
+    return (below < needed) & (F.col("reached") * share.denominator >= needed)
+
+
+def _percentile(percentile: str) -> Column:
+    """percentile, value_us of the bucket that is it; null of others."""
+    needed = Fraction(10) / (1 - Fraction(percentile) / 100)
     enough = F.col("total") * needed.denominator >= needed.numerator
-    value_us = F.min(F.when(reached & enough, F.col("value_us")))
-    return F.struct(F.lit(float(percentile)).alias("percentile"), value_us.alias("value_us"))
+    value_us = F.when(enough, F.col("value_us"))
+    one = F.struct(F.lit(float(percentile)).alias("percentile"), value_us.alias("value_us"))
+    return F.when(_first_to_reach(percentile), one)
 
 
 def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:

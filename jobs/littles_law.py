@@ -16,9 +16,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import COARSE, exact_sum
-from jobs.latency import THINK, timed
+from jobs.latency import timed
 from jobs.run_job import Inputs
-from jobs.throughput import READ_MODIFY_WRITE
+from workloads.ycsb.saturation import READ_MODIFY_WRITE, THINK
 
 TRUNCATED_US = 0.5
 """YCSB cuts each time to whole microseconds: half of one is missing on average."""

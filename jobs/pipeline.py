@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -55,7 +56,8 @@ class Job(Protocol):
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
 SERIES_JOBS: tuple[Job, ...] = (cpu_series, rate_series, latency_curves, steadiness, bring_up_times)
-"""Each after those whose tables it reads."""
+AT_ONCE = 2
+"""While Spark computes one job's table it plans the next one's; tasks at once stay as many as cores."""
 
 
 def analyse(run_root: Path, data: Path | None = None) -> Path:
@@ -101,8 +103,7 @@ def measure(run_root: Path, data: Path | None = None) -> None:
     with _stage(run_root, "measure"):
         at = data or run_root
         spark = _session(at)
-        for job in (*SERIES_JOBS, setting_metrics, price_performance):
-            _write(spark, at, job)
+        _write_all(spark, at, (*SERIES_JOBS, setting_metrics, price_performance))
 
 
 def publish(run_root: Path, data: Path | None = None) -> Path:
@@ -127,6 +128,17 @@ def _point_to_newest(run_root: Path) -> None:
     aside.unlink(missing_ok=True)
     aside.symlink_to(newest.parent.relative_to(study), target_is_directory=True)
     aside.rename(study / "report")
+
+
+def _write_all(spark: SparkSession, run_root: Path, jobs: Sequence[Job]) -> None:
+    """Write each job's table, after those that it reads."""
+    waiting = list(jobs)
+    while waiting:
+        unmade = {job.TABLE for job in waiting}
+        ready = [job for job in waiting if unmade.isdisjoint(job.INPUTS)]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(partial(_write, spark, run_root), ready))
+        waiting = [job for job in waiting if job not in ready]
 
 
 def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:

@@ -12,8 +12,9 @@ from jobs.latency import timed, user_operations
 from jobs.run_job import Inputs, run_job
 from jobs.seconds import by_second, share_of_span
 from jobs.store import conform
-from jobs.throughput import MIB, RATE, READ_MODIFY_WRITE
+from jobs.throughput import MIB, RATE
 from jobs.window import windows
+from workloads.ycsb.saturation import READ_MODIFY_WRITE
 
 TABLE = tables.TRIAL_RATE_SERIES
 INPUTS = (

@@ -48,12 +48,16 @@ _SMALL = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
 }
-_LARGE = {
+_COMPILED = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
-    "spark.sql.adaptive.enabled": "true",  # it joins shuffle partitions that are too small
 }
-_LARGE_FROM_BYTES = 64 * 2**20
+# Planned once, too: to plan each stage anew takes longer than what it saves.
+_MEDIUM = {**_COMPILED, "spark.sql.adaptive.enabled": "false"}
+_MEDIUM_FROM_BYTES = 64 * 2**20
+# Joins shuffle partitions that are too small, divides those that are too large.
+_LARGE = {**_COMPILED, "spark.sql.adaptive.enabled": "true"}
+_LARGE_FROM_BYTES = 512 * 2**20
 _BYTES_A_PARTITION = 16 * 2**20
 
 _OPTIONS = {
@@ -105,10 +109,16 @@ def tune(spark: SparkSession, run_root: Path) -> None:
     sizes = file_sizes(run_root / "records").items()
     # strangers' files may lie beside the trials' folders
     size = sum(number for name, number in sizes if name.split("/")[1:2] in (["raw"], ["monitor"]))
-    partitions = {"spark.sql.shuffle.partitions": str(max(4, size // _BYTES_A_PARTITION))}
-    large = {**_LARGE, **partitions}
-    for name, value in (large if size >= _LARGE_FROM_BYTES else _SMALL).items():
+    for name, value in _options_for(size).items():
         spark.conf.set(name, value)
+
+
+def _options_for(size: int) -> dict[str, str]:
+    """size: bytes of raw data."""
+    if size < _MEDIUM_FROM_BYTES:
+        return _SMALL
+    options = _MEDIUM if size < _LARGE_FROM_BYTES else _LARGE
+    return {**options, "spark.sql.shuffle.partitions": str(max(4, size // _BYTES_A_PARTITION))}
 
 
 def start_context(*flags: str, engine: Engine = LOCAL) -> SparkContext:

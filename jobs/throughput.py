@@ -15,6 +15,7 @@ from jobs.latency import measured_intervals
 from jobs.metric_rows import metric_rows
 from jobs.run_job import Inputs, run_job
 from jobs.window import windows
+from workloads.ycsb.saturation import READ_MODIFY_WRITE
 
 TABLE = tables.METRICS
 INPUTS = (
@@ -29,7 +30,6 @@ INPUTS = (
 MIB = 2.0**20
 RATE = "MiB/s"
 SUCCESSES = ("Return=OK", "Return=BATCHED_OK", "Return=0")
-READ_MODIFY_WRITE = "READ-MODIFY-WRITE"
 
 
 def transform(inputs: Inputs) -> DataFrame:

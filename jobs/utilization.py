@@ -6,7 +6,7 @@ dool figures, so their own CPU is what their processes spent. Steal is not use (
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
@@ -138,34 +138,18 @@ def node_ticks(inputs: Inputs) -> DataFrame:
 def tick_steps(inputs: Inputs) -> DataFrame:
     """Each node's increments of ticks, with the two times (since_s, until_s; controller's clock)
     between which they were spent, and the window's own. Ticks never fall here."""
-    series = Window.partitionBy("trial", "host", "node").orderBy("until_s", "line")
-    at = by_controller_clock(F.col("epoch_s"), F.col("clock_offset_s"))
-    rows = (
+    offset_s = F.col("clock_offset_s")
+    until = by_controller_clock(F.col("epoch_s"), offset_s)
+    since = by_controller_clock(F.col("since_epoch_s"), offset_s)
+    return (
         inputs[tables.NODE_CPU_SAMPLES]
+        .where("user_step IS NOT NULL")
         .join(_monitor(inputs, "nodecpu"), ["trial", "host"])
         .join(windows(inputs[tables.TRIALS]), "trial")
-        .withColumn("until_s", at)
-        .withColumn("begun_s", F.min("until_s").over(Window.partitionBy("trial", "host")))
+        .withColumn("until_s", until)
+        .withColumn("since_s", F.coalesce(since, F.col("until_s") - F.col("period_s")))
+        .where("until_s > since_s")
     )
-    # A node that first shows up after the sampler's first round had no process before: from zero.
-    appeared = F.when(F.col("until_s") > F.col("begun_s"), F.lit(0))
-    before = {
-        name: F.coalesce(F.lag(name).over(series), appeared)
-        for name in ("user_ticks", "system_ticks")
-    }
-    return (
-        rows.withColumn(
-            "since_s",
-            F.coalesce(F.lag("until_s").over(series), F.col("until_s") - F.col("period_s")),
-        )
-        .withColumn("user_step", _rise(F.col("user_ticks"), before["user_ticks"]))
-        .withColumn("system_step", _rise(F.col("system_ticks"), before["system_ticks"]))
-        .where("until_s > since_s AND user_step IS NOT NULL")
-    )
-
-
-def _rise(now: Column, before: Column) -> Column:
-    return F.when(before.isNotNull(), F.greatest(F.lit(0), now - before))
 
 
 def _by_scope(ticks: DataFrame) -> DataFrame:

@@ -18,7 +18,10 @@ from workloads.parsing import ParseError
 from workloads.ycsb.hdr import IntervalRow, parse_hdr
 from workloads.ycsb.setting import YcsbSetting
 
-NOT_OF_USERS = ("CLEANUP", "THINK")
+THINK = "THINK"
+"""The client's own time between two operations of a closed loop, measured as if it were one."""
+NOT_OF_USERS = ("CLEANUP", THINK)
+"""What YCSB measures that no user asked for."""
 READ_MODIFY_WRITE = "READ-MODIFY-WRITE"
 
 
