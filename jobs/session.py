@@ -52,7 +52,7 @@ _COMPILED = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
 }
-# Planned once, too: to plan each stage anew takes longer than what it saves.
+# Planned once, too: stages that are planned one by one wait for each other.
 _MEDIUM = {**_COMPILED, "spark.sql.adaptive.enabled": "false"}
 _MEDIUM_FROM_BYTES = 64 * 2**20
 # Joins shuffle partitions that are too small, divides those that are too large.
