@@ -19,8 +19,14 @@ final class CleanUpLog {
 
   private CleanUpLog() {}
 
-  /** By any thread, before its first operation. Measures nothing. */
+  /**
+   * By any thread, before its first operation. Measures nothing; where no logs are asked for, as in
+   * YCSB's interactive shell, it does nothing.
+   */
   static synchronized void open(Properties properties) throws DBException {
+    if (!Boolean.parseBoolean(properties.getProperty("hdrhistogram.fileoutput"))) {
+      return;
+    }
     Measurements all = Measurements.getMeasurements();
     if (opened == all) {
       return;

@@ -54,6 +54,13 @@ class CleanUpLogTest {
     assertEquals(0, log.lines().filter(line -> line.contains("HIST")).count(), log);
   }
 
+  @Test
+  void whereNoLogsAreAskedForItDoesNothing() throws Exception {
+    forgetThoseBefore();
+    Measurements.setProperties(null); // as YCSB's shell leaves them
+    CleanUpLog.open(new Properties());
+  }
+
   private static Properties measuring(String prefix, String interval) throws Exception {
     Properties properties = new Properties();
     properties.setProperty("measurementtype", "hdrhistogram");
