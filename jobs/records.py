@@ -98,7 +98,7 @@ def _price(topology: Topology) -> float | None:
 def _setting(manifest: Manifest) -> Row:
     setting = manifest.setting
     knobs = setting.model_dump()
-    for no_column in ("regions_per_server", "warm_up_daemons_s"):
+    for no_column in ("regions_per_server", "warm_up_daemons_s", "until_steady"):
         knobs.pop(no_column, None)
     variants = knobs.pop("variants", None) or {}
     knobs |= {name: variants.get(name) for name in ("samples", "sites", "region_sites")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cluster.command import Command
 from cluster.errors import StudyError
@@ -17,21 +17,31 @@ TAIL_LINES = 15
 POLL_S = 0.05
 """How long each of several clients is waited for in turn: how exactly their ends are known."""
 LOOK_EVERY_S = 5.0
-"""How often, meanwhile, it is looked whether every daemon still runs."""
+"""How often, meanwhile, it is looked whether every daemon still runs, and whether it is enough."""
 
 
-def run_client(bench: Bench, command: Command, timeout_s: float, folder: str = "raw") -> ClientRun:
+def run_client(
+    bench: Bench,
+    command: Command,
+    timeout_s: float,
+    folder: str = "raw",
+    enough: Callable[[], bool] | None = None,
+) -> ClientRun:
     """Start `command` on the client node, wait for it, and say how it ended.
 
     A client still running after `timeout_s` (longer in emulated guests) is stopped and has no exit
-    code: never a success.
+    code: never a success. So is one that is stopped because `enough`, asked every LOOK_EVERY_S, said so.
     """
-    (run,) = run_clients(bench, (command,), timeout_s, folder)
+    (run,) = run_clients(bench, (command,), timeout_s, folder, enough)
     return run
 
 
 def run_clients(
-    bench: Bench, commands: Sequence[Command], timeout_s: float, folder: str = "raw"
+    bench: Bench,
+    commands: Sequence[Command],
+    timeout_s: float,
+    folder: str = "raw",
+    enough: Callable[[], bool] | None = None,
 ) -> tuple[ClientRun, ...]:
     """Start all `commands` on the client node at once, and wait for each as `run_client` does."""
     node = bench.cluster.topology.client
@@ -42,7 +52,7 @@ def run_clients(
             start_s = time.time()
             started.append((command, bench.transport.start(node, command, stdout, stderr), start_s))
         limit_s = timeout_s * bench.patience
-        ends = _waited(bench, [process for _, process, _ in started], limit_s)
+        ends = _waited(bench, [process for _, process, _ in started], limit_s, enough)
     finally:
         for _, process, _ in started:
             bench.transport.stop(process)  # of what has exited: nothing to do
@@ -74,11 +84,14 @@ def _described(
 
 
 def _waited(
-    bench: Bench, processes: Sequence[ProcessId], timeout_s: float
+    bench: Bench,
+    processes: Sequence[ProcessId],
+    timeout_s: float,
+    enough: Callable[[], bool] | None,
 ) -> dict[ProcessId, tuple[int | None, float]]:
-    """Exit code and epoch second of each one's end; no code past the limit. StudyError as soon as a
-    daemon they need has died: a client of a broken cluster may wait for minutes, and its numbers
-    would be worth nothing."""
+    """Exit code and epoch second of each one's end; no code past the limit, or once it was enough.
+    StudyError as soon as a daemon they need has died: a client of a broken cluster may wait for
+    minutes, and its numbers would be worth nothing."""
     ends: dict[ProcessId, tuple[int | None, float]] = {}
     now_s = time.monotonic()
     deadline, look_s = now_s + timeout_s, now_s + LOOK_EVERY_S
@@ -93,6 +106,8 @@ def _waited(
         now_s = time.monotonic()
         if now_s >= look_s:
             bench.check_daemons()
+            if enough is not None and enough():
+                break
             look_s = now_s + LOOK_EVERY_S
     return ends | {process: (None, time.time()) for process in processes if process not in ends}
 

@@ -11,7 +11,7 @@ import pytest
 from cluster.journal import Journal
 from cluster.transport import ProcessId
 from workloads.settings import Mix, YcsbSetting
-from workloads.ycsb import workload
+from workloads.ycsb import warm_up, workload
 from workloads.ycsb.properties import operations_at_most
 from workloads.ycsb.workload import Ycsb
 
@@ -24,6 +24,7 @@ class World:
         self.every_verb: list[tuple[str, ...]] = []
         self.commands: list[tuple[str, ...]] = []
         self.journal = Journal(folder / "journal.jsonl")
+        self.looks = 9
         self.build(folder, pid=1)
 
     def build(self, folder: Path, pid: int) -> None:
@@ -42,6 +43,15 @@ class World:
         self.verbs = verbs
         self.every_verb += verbs
         return [{} for _ in verbs]
+
+    def run_client(self, _: Any, command: Any, __: float, ___: str, enough: Any) -> Any:
+        """A warm-up: ends by itself, unless it ends when it is enough; then asked until it is."""
+        self.acts.append(command.name)
+        self.commands.append(command.arguments)
+        for _ in range(self.looks if enough else 0):
+            if enough():
+                return SimpleNamespace(exit_code=None, stderr="e")
+        return SimpleNamespace(exit_code=0, stderr="e")
 
     def trial(self, mix: Mix, **knobs: Any) -> list[str]:
         return self.run(setting(mix, **knobs))
@@ -77,7 +87,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(workload, "table_tool", world.table_tool)
     monkeypatch.setattr(workload, "_command", command)
     monkeypatch.setattr(workload, "run_clients", run_clients)
-    monkeypatch.setattr(workload, "run_client", lambda b, c, *_: run_clients(b, [c])[0])
+    monkeypatch.setattr(warm_up, "run_client", world.run_client)
+    monkeypatch.setattr(warm_up, "compiled_s", lambda _: {"w1": 7.5, "w2": 8.0})
     monkeypatch.setattr(workload, "faults_of_all", lambda *_: ())
     return world
 
@@ -135,6 +146,43 @@ def test_a_cluster_built_anew_has_none_of_the_old_tables(world: World, tmp_path:
 def test_warming_up_can_be_left_out(world: World) -> None:
     assert world.trial("load", warm_up_daemons_s=0.0) == ["balancer", "create", "WINDOW"]
     assert world.trial("a", warm_up_daemons_s=0.0) == [*FIRST[:2], "restore", "WINDOW"]
+
+
+STEADY: dict[str, Any] = {"warm_up_daemons_s": 60.0, "until_steady": True}
+
+
+def test_until_steady_each_mix_is_warmed_up_before_its_first_trial(world: World) -> None:
+    assert world.trial("load", **STEADY) == LOAD
+    first = ["flush-compact-settle", "snapshot", "restore", "warm-up-a", "restore", "WINDOW"]
+    assert world.trial("a", **STEADY) == first
+    assert world.trial("a", **STEADY, target_ops_s=100.0) == LATER
+    assert world.trial("scan95-insert5", **STEADY) == ["restore", "warm-up-scan95-insert5", *LATER]
+    assert world.trial("a", **STEADY) == LATER
+    warmed = [(e["name"], e["steady"]) for e in world.journal.read() if "warmed" in e["event"]]
+    assert warmed == [
+        ("warm-up-inserts", True),
+        ("warm-up-a", True),
+        ("warm-up-scan95-insert5", True),
+    ]
+
+
+def test_until_steady_a_load_that_is_not_measured_wants_no_warm_daemons(world: World) -> None:
+    acts = world.trial("c", **STEADY)
+    assert acts[:5] == ["balancer", "create", "ycsb-1", "flush-compact-settle", "snapshot"]
+    assert acts[5:] == ["restore", "warm-up-c", "restore", "WINDOW"]
+
+
+def test_daemons_that_never_get_steady_are_measured_and_told_of(world: World) -> None:
+    world.looks = 1
+    world.trial("c", **STEADY)
+    (event,) = [e for e in world.journal.read() if "warmed" in e["event"]]
+    assert not event["steady"]
+
+
+def test_a_warm_up_until_steady_adds_no_rows(world: World) -> None:
+    world.trial("scan95-insert5", **STEADY)
+    (arguments,) = [c for c in world.commands if "insertproportion=0.0" in c]
+    assert {"updateproportion=0.05", "scanproportion=0.95"} <= set(arguments)
 
 
 def test_the_table_is_cut_for_all_its_servers(world: World) -> None:

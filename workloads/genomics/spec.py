@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from workloads.genomics.store import LEAST_SITES, VariantStore
 from workloads.quantity import Seconds
 from workloads.ycsb.mixes import is_load
-from workloads.ycsb.setting import Mix, YcsbSetting, off_or_seconds
+from workloads.ycsb.setting import Mix, WarmUp, YcsbSetting, warm_up_knobs
 from workloads.ycsb.target import LatencyTarget, Target
 
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -40,7 +40,7 @@ class GenomicsSpec(BaseModel):
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 20130226
     duration: Seconds = 600.0
     warm_up: Seconds = 60.0
-    warm_up_daemons: Annotated[float, BeforeValidator(off_or_seconds)] = 20.0
+    warm_up_daemons: WarmUp = "steady"
     regions_per_server: Count = 10
 
     @model_validator(mode="after")
@@ -87,7 +87,7 @@ class GenomicsSpec(BaseModel):
             clients=self.clients,
             duration_s=self.duration if timed else None,
             warm_up_s=self.warm_up if timed else 0.0,
-            warm_up_daemons_s=self.warm_up_daemons,
+            **warm_up_knobs(self.warm_up_daemons),
             target_percent=target.percent,
             target_ops_s=target.ops_s,
             request_distribution=self.request_distribution,

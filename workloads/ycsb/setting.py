@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -23,6 +23,9 @@ Count = Annotated[int, Field(strict=True, ge=1)]
 
 LOAD_ESTIMATE_OPS_S = 6000.0
 AROUND_ESTIMATE_S = 15.0
+STEADY_LIMIT_S = 900.0
+"""Six RegionServers on two cores were steady after some five minutes, one after one."""
+STEADY_ESTIMATE_S = 120.0
 ROW_MIB = 1000 / 2**20
 """YCSB's row: 10 fields of 100 bytes."""
 STORED_ROW_MIB = 1.4 / 1024
@@ -47,9 +50,21 @@ LABELS: dict[Mix, str] = {
 """For people; also the order in which settings are shown."""
 
 
-def off_or_seconds(value: object) -> float:
-    """Of `warm_up_daemons`."""
+def _warm_up(value: object) -> float | Literal["steady"]:
+    if value == "steady":
+        return "steady"
     return 0.0 if value in ("off", False) else seconds(value)  # YAML reads a bare off as false
+
+
+WarmUp = Annotated[float | Literal["steady"], BeforeValidator(_warm_up)]
+"""Of `warm_up_daemons`: seconds, 0 for `off`, or until the daemons are steady."""
+
+
+def warm_up_knobs(warm_up: float | Literal["steady"]) -> dict[str, Any]:
+    """A study's `warm_up_daemons` as a setting's knobs."""
+    if warm_up == "steady":
+        return {"warm_up_daemons_s": STEADY_LIMIT_S, "until_steady": True}
+    return {"warm_up_daemons_s": warm_up}
 
 
 class YcsbSetting(BaseModel):
@@ -70,6 +85,7 @@ class YcsbSetting(BaseModel):
     duration_s: float | None = None
     warm_up_s: float = 0.0
     warm_up_daemons_s: float = Field(0.0, description="unmeasured, before a build's first run")
+    until_steady: bool = Field(False, description="by its own mix, at most so long")
     target_percent: float | None = None
     target_ops_s: float | None = None
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
@@ -147,6 +163,8 @@ class YcsbSetting(BaseModel):
     def estimate_s(self) -> float:
         """A rough guess; a run corrects it by what it sees."""
         warm_up_s = 2 * self.warm_up_daemons_s if self.is_load else 0.0
+        if self.until_steady:
+            warm_up_s = STEADY_ESTIMATE_S if self.is_saturation else 0.0
         work_s = self.duration_s or self.records / LOAD_ESTIMATE_OPS_S
         return AROUND_ESTIMATE_S + warm_up_s + work_s
 
@@ -202,7 +220,7 @@ class YcsbSpec(BaseModel):
     isolation: IsolationSpec | None = None
     duration: Seconds = 600.0
     warm_up: Seconds = 60.0
-    warm_up_daemons: Annotated[float, BeforeValidator(off_or_seconds)] = 20.0
+    warm_up_daemons: WarmUp = "steady"
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
     max_scan_length: Count = 100
     regions_per_server: Count = 10
@@ -250,7 +268,7 @@ class YcsbSpec(BaseModel):
             clients=self.clients,
             duration_s=None if mix == "load" else self.duration,
             warm_up_s=0.0 if mix == "load" else self.warm_up,
-            warm_up_daemons_s=self.warm_up_daemons,
+            **warm_up_knobs(self.warm_up_daemons),
             target_percent=target.percent,
             target_ops_s=target.ops_s,
             request_distribution=self.request_distribution,

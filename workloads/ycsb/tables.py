@@ -50,8 +50,17 @@ class Tables:
     def remember_warm_inserts(self) -> None:
         write_text(self.path, json.dumps({**self._facts(), "inserts_are_warm": True}))
 
+    def is_warm(self, table: str, mix: str) -> bool:
+        """Whether the daemons were warmed up on `table` by `mix`, or for all mixes."""
+        return mix in self._facts()["warm"].get(table, [])
+
+    def remember_warm(self, table: str, mix: str) -> None:
+        facts = self._facts()
+        facts["warm"].setdefault(table, []).append(mix)
+        write_text(self.path, json.dumps(facts))
+
     def _facts(self) -> dict[str, Any]:
-        fresh = {"cluster": self.cluster, "tables": {}, "inserts_are_warm": False}
+        fresh = {"cluster": self.cluster, "tables": {}, "inserts_are_warm": False, "warm": {}}
         if not self.path.exists():
             return fresh
         facts: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))

@@ -4,38 +4,35 @@ Every run that writes starts from the same table: loaded once a build, flushed, 
 as a snapshot, and restored from it (method 6). A restored table holds the same store files at the
 same places as a reloaded one after its compaction, and takes seconds.
 
-The first trial on a fresh RegionServer would pay for its compiler and its empty block cache, at
-another density another trial, as the order is random. So the daemons are warmed before, unmeasured,
-always in the same way: `warm_up_daemons` of inserts before a build's first load, into a table that is
-dropped again, and as long of the WARM_UP mix on each table when its snapshot has been made.
+Before all that the daemons are warmed up: see `workloads.ycsb.warm_up`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from cluster.client import java_command
 from cluster.command import Command
 from cluster.errors import StudyError
 from cluster.stack import classpath, ensure
-from workloads.client_run import require_success, run_client, run_clients
+from workloads.client_run import require_success, run_clients
 from workloads.isolation.neighbour import noise, noise_made, victims_servers
 from workloads.manifest import ClientRun
 from workloads.workload import Bench, Collected, Prepared
 from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.mixes import WARM_UP, WARM_UP_VARIANTS, load_of
+from workloads.ycsb.mixes import load_of
 from workloads.ycsb.properties import FAMILY, client_arguments, client_name, table_of
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.table_tool import table_tool
 from workloads.ycsb.tables import Tables
+from workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix
 
 MAIN = "site.ycsb.Client"
 CLIENT_HEAP_MIB = 512
 LOAD_TIMEOUT_S = 7200.0
 GRACE_S = 120.0
-WARM_UP_THREADS = 8
-"""Whatever the first trial's: all builds are warmed alike."""
 
 
 class Ycsb:
@@ -74,10 +71,10 @@ def _create(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
     acts: list[tuple[str, ...]] = [("balancer", "off")]
     if known is not None:
         acts.append(("drop", *_table(setting)))
-    elif setting.warm_up_daemons_s > 0 and not tables.inserts_are_warm:
+    elif _wants_warm_inserts(setting) and not tables.inserts_are_warm:
         table_tool(bench, "warm-up-table", *acts, create)
         tables.remember(name, "there")
-        _warm_up_inserts(bench, setting)
+        warm_up_inserts(bench, setting, partial(_warm_up_client, bench))
         tables.remember_warm_inserts()
         acts.append(("drop", *_table(setting)))
     acts += [create, *_confined(bench, setting), ("state", *_table(setting))]
@@ -98,11 +95,24 @@ def _restore(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
     if tables.known(name) == "loaded":
         settle = ("flush-compact-settle", *_table(setting))
         table_tool(bench, "table-loaded", settle, ("snapshot", snapshot, *_table(setting)))
-        _warm_up_mix(bench, setting)
         tables.remember(name, "snapshot")
     restore = ("restore", snapshot, *_table(setting))
+    if setting.warm_up_daemons_s > 0 and not tables.is_warm(name, _warm_for(setting)):
+        if setting.until_steady:
+            table_tool(bench, "table-to-warm-up", restore)
+        warm_up_mix(bench, setting, partial(_warm_up_client, bench))
+        tables.remember_warm(name, _warm_for(setting))
     state = ("state", *_table(setting))
     return table_tool(bench, "table-before", restore, *_confined(bench, setting), state)
+
+
+def _wants_warm_inserts(setting: YcsbSetting) -> bool:
+    """An unmeasured load needs no warm daemons; for a time they are warmed alike in every build."""
+    return setting.warm_up_daemons_s > 0 and (setting.is_load or not setting.until_steady)
+
+
+def _warm_for(setting: YcsbSetting) -> str:
+    return setting.mix if setting.until_steady else "all"
 
 
 def _confined(bench: Bench, setting: YcsbSetting) -> list[tuple[str, ...]]:
@@ -129,27 +139,10 @@ def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:
         )
 
 
-def _warm_up_inserts(bench: Bench, setting: YcsbSetting) -> None:
-    _warm_up(bench, setting.model_copy(update={"mix": load_of(setting)}), None)
-
-
-def _warm_up_mix(bench: Bench, setting: YcsbSetting) -> None:
-    if setting.warm_up_daemons_s > 0:
-        _warm_up(bench, setting, WARM_UP if setting.variants is None else WARM_UP_VARIANTS)
-
-
-def _warm_up(bench: Bench, setting: YcsbSetting, shares: Mapping[str, float] | None) -> None:
-    """Work the daemons for `warm_up_daemons_s`, by one client; nothing of it is measured."""
-    seconds = setting.warm_up_daemons_s
-    work = setting.model_copy(
-        update={"duration_s": seconds, "threads": WARM_UP_THREADS, "clients": 1,
-                "target_percent": None, "target_ops_s": None}
-    )  # fmt: skip
-    name = "warm-up-inserts" if shares is None else "warm-up-mix"
-    command = _command(bench, name, client_arguments(work, _prefix(bench, "logs", name), 1, shares))
-    run = run_client(bench, command, seconds + GRACE_S, "logs")
-    require_success(bench, run, "warming the daemons up")
-    bench.journal.write("daemons-warmed-up", name=name, table=table_of(setting), seconds=seconds)
+def _warm_up_client(
+    bench: Bench, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
+) -> Command:
+    return _command(bench, name, client_arguments(work, _prefix(bench, "logs", name), 1, shares))
 
 
 def client_commands(bench: Bench, setting: YcsbSetting, folder: str) -> list[Command]:
