@@ -2,7 +2,8 @@
 
 The group is the setting without its target rate, so that a sweep of targets and the saturation they
 are a share of belong together. Throughput of trials without a target makes rates; trials with one make
-latencies (intended time where it was recorded) and utilizations at the load they achieved.
+latencies (intended time where it was recorded), if they held it, and utilizations at the load they
+achieved.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pandas as pd
 
 from analysis import tables
 from analysis.capacity.points import Point, Quantity
+from analysis.rules import TARGET_HELD
 from analysis.store import read_table
 from cluster.errors import InputError
 
@@ -74,10 +76,18 @@ def _of_trial(
     used = _host_cpu(metrics)
     if used is not None and used > 0:
         yield point("utilization", used, "percent", load=rate)
-    if has_target:
+    if has_target and _held(row, rate):
         for one in _latencies(metrics):
             yield point("latency", one["value"] / 1e3, "s", load=rate,
                         percentile=one["percentile"], operation=one["operation"])  # fmt: skip
+
+
+def _held(row: pd.Series, rate: float) -> bool:
+    """Whether the trial did its target rate: one that fell behind, or was still catching up, has the
+    latency of its queue."""
+    low, high = TARGET_HELD
+    target = row["target_ops_s"]
+    return bool(pd.isna(target) or low * target <= rate <= high * target)
 
 
 def _value(rows: pd.DataFrame) -> float | None:

@@ -74,7 +74,8 @@ def test_a_check_that_could_not_run_is_unknown_never_valid() -> None:
 
 
 def test_a_check_whose_absence_is_normal_decides_nothing() -> None:
-    rows = [{rule.check: None} for rule in RULES if rule.null == "pass"]
+    needed = {rule.check for rule in RULES if rule.null == "unknown"}
+    rows = [{rule.check: None} for rule in RULES if rule.check not in needed]
     assert _decide(*rows) == [("valid", [])] * len(rows)
 
 
@@ -91,6 +92,12 @@ def test_failure_beats_unknown_beats_valid() -> None:
         verdict for verdict, _ in _decide(flag, {**flag, **unknown}, {**unknown, **invalid})
     ]
     assert verdicts == ["valid", "unknown", "invalid"]
+
+
+def test_a_target_that_was_not_held_is_told_on_either_side() -> None:
+    slow, fast = _decide({"target_share": 0.9}, {"target_share": 1.08})
+    assert slow == ("valid", ["unsustained: 90.0% of the target rate was achieved"])
+    assert fast[0] == "valid" and fast[1][0].startswith("backlog: 108.0% of the target rate")
 
 
 def test_of_a_failed_trial_only_what_went_wrong_is_told() -> None:
