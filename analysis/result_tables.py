@@ -28,6 +28,7 @@ CHECKS = Table(
         column("cold_share", "double", "bytes the disks read over distinct bytes asked for"),
         column("client_cpu_share", "double", "client's CPU over its cores"),
         column("cpu_excess", "double", "nodes' processes' CPU less the host's used CPU", "percent"),
+        column("foreign_cpu", "double", "host's used CPU less its nodes' processes'", "percent"),
         column("target_share", "double", "rate achieved over rate asked for"),
         column(
             "drift", "double", "YCSB: rate in the last third of the measured time over the first's"

@@ -230,8 +230,9 @@ def _cold(inputs: Inputs) -> DataFrame:
 
 def _processes_cpu(inputs: Inputs) -> DataFrame:
     """client_cpu_share, of the client node's own cores (method 4); cpu_excess, what the nodes'
-    processes used beyond what their host did, in percent of its cores (method 19). A guest counts by
-    what its host gave it: emulated, it takes waiting for a core for use."""
+    processes used beyond what their host did, in percent of its cores (method 19); foreign_cpu, what
+    their host did beyond them. A guest counts by what its host gave it: emulated, it takes waiting for
+    a core for use. What a host does for its guests is no foreign work."""
     used = inputs[tables.METRICS].where("name = 'cpu_used'").select("trial", "scope", "value")
     hosts = used.select(
         "trial",
@@ -244,6 +245,7 @@ def _processes_cpu(inputs: Inputs) -> DataFrame:
     by_host = nodes.groupBy("trial", "host").agg(
         F.max(F.when(F.col("scope") == "client", share)).alias("client_share"),
         exact_sum(F.coalesce("given_percent", spent)).alias("processes"),
+        F.count("given_percent").alias("guests"),
     )
     return (
         by_host.join(hosts, ["trial", "host"], "left")
@@ -251,6 +253,9 @@ def _processes_cpu(inputs: Inputs) -> DataFrame:
         .agg(
             F.max("client_share").alias("client_cpu_share"),
             F.max(F.col("processes") - F.col("all")).alias("cpu_excess"),
+            F.max(F.when(F.col("guests") == 0, F.col("all") - F.col("processes"))).alias(
+                "foreign_cpu"
+            ),
         )
     )
 

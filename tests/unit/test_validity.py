@@ -23,7 +23,7 @@ SOUND: dict[str, Any] = {
     "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
     "failed_operations": 0, "work_share": 1.0, "monitor_coverage": 1.0, "monitor_worst": "dool on h1",
     "clock_periods": 0.1, "cpu_sum_error": 0.01, "cold_share": 1.0, "client_cpu_share": 0.3,
-    "cpu_excess": -3.0, "target_share": 1.0, "drift": 1.0, "background_work": 0,
+    "cpu_excess": -3.0, "foreign_cpu": 3.0, "target_share": 1.0, "drift": 1.0, "background_work": 0,
     "result_lines_quarantined": 0,
     "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0,
     "rates_unknown": 0, "numbers_out_of_range": 0, "access_spread": 0.05,
