@@ -173,7 +173,8 @@ def _dool(dice: random.Random, since_s: float, until_s: float) -> Any:
     at_s = since_s
     while at_s < until_s:
         at_s += PERIOD_S
-        iowait, steal, user, system = (round(dice.uniform(1, 20), 3) for _ in range(4))
+        iowait, steal = (round(dice.uniform(1, 20), 3) for _ in range(2))
+        user, system = (round(dice.uniform(1, 12), 3) for _ in range(2))  # as the nodes', about
         idle = round(100 - iowait - steal - user - system, 3)
         read, written = float(dice.randint(0, 60 * MIB)), float(dice.randint(0, 60 * MIB))
         yield round(at_s, 3), (user, system, idle, iowait, steal, read, written)

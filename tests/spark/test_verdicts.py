@@ -70,6 +70,13 @@ def test_without_the_records_count_dool_says_what_the_disks_read(world: Analysed
     assert world.row("checks", "cold_by_dool")["cold_share"] == pytest.approx(read / asked)
 
 
+def test_foreign_work_is_what_the_host_did_beyond_its_nodes(world: Analysed) -> None:
+    nodes = ("node:m1", "node:w1", "client")
+    done = sum(world.metric("write", "cpu_used", scope=scope) for scope in nodes)
+    foreign = world.row("checks", "write")["foreign_cpu"]
+    assert foreign == pytest.approx(world.metric("write", "cpu_used", scope="host:here") - done)
+
+
 def test_every_record_has_one_verdict(world: Analysed) -> None:
     trials = {truth.trial for truth in world.truths.values()}
     assert sorted(world.table("verdicts")["trial"]) == sorted(trials)
