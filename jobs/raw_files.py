@@ -70,9 +70,10 @@ def content(file: RawFile) -> bytes:
         # no link is followed, and no pipe waited for, should one have taken the file's place
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:
-            if reason := _refusal(os.fstat(descriptor)):
+            info = os.fstat(descriptor)
+            if reason := _refusal(info):
                 raise UnreadableError(reason)
-            return stream.read(MOST_BYTES)
+            return stream.read(info.st_size)
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror or error}") from error
 

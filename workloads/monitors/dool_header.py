@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Literal
 
 from workloads.parsing import RejectedError
@@ -60,7 +61,7 @@ class Start:
     arguments: tuple[str, ...]
     date_text: str
 
-    @property
+    @cached_property  # asked for at every row
     def epoch_s(self) -> float | None:
         """Of the date; None unless its zone is UTC, as other names of zones are ambiguous."""
         match = _DATE.fullmatch(self.date_text)
