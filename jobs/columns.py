@@ -7,7 +7,7 @@ rows and quarantine are the same whatever the file holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -113,9 +113,15 @@ def _read_alone(
 
 
 def _block(lines: ByteLines, first: int, end: int, types: list[pa.DataType]) -> Block:
+    cells = read_cells(lines.block(first, end), types)
+    return Block(cells.combine_chunks(), np.arange(first + 1, end + 1, dtype=np.int32))
+
+
+def read_cells(data: pa.Buffer, types: Sequence[pa.DataType]) -> pa.Table:
+    """Lines of cells without quotes, as columns c0, c1, ... ArrowInvalid where cells are too few, too
+    many or of another type."""
     names = [f"c{n}" for n in range(len(types))]
-    data = lines.block(first, end)
-    cells = pacsv.read_csv(
+    return pacsv.read_csv(
         pa.BufferReader(data),
         pacsv.ReadOptions(column_names=names, use_threads=False, block_size=data.size + 1),
         pacsv.ParseOptions(quote_char=False),
@@ -123,7 +129,6 @@ def _block(lines: ByteLines, first: int, end: int, types: list[pa.DataType]) -> 
             column_types=dict(zip(names, types, strict=True)), null_values=[], check_utf8=False
         ),
     )
-    return Block(cells.combine_chunks(), np.arange(first + 1, end + 1, dtype=np.int32))
 
 
 def prefix(good: Array) -> int:
@@ -136,7 +141,9 @@ def table_of(columns: dict[str, Any], schema: pa.Schema, rows: int) -> pa.Table:
     arrays = []
     for field in schema:
         value = columns.get(field.name)
-        if isinstance(value, np.ndarray):
+        if isinstance(value, pa.Array):
+            arrays.append(value)
+        elif isinstance(value, np.ndarray):
             arrays.append(pa.array(value, field.type))
         else:
             arrays.append(pa.repeat(pa.scalar(value, field.type), rows))

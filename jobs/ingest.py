@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
@@ -25,6 +24,7 @@ from analysis.store import dataset, replace, table_path, write_parquet, write_ro
 from analysis.tables import Table
 from cluster.errors import StudyError
 from jobs import ingested
+from jobs.coded_tables import with_codes, writer_of
 from jobs.parse_task import FROM_FILES, parse_files
 from jobs.raw_files import RawFile, raw_files
 from jobs.records import (
@@ -127,16 +127,12 @@ def _fill(run_root: Path, table: Table, staged: Path, kept: Set[str], folder: Pa
         folder.mkdir(parents=True)
     old = table_path(run_root, table)
     rows = _kept_rows(run_root, table, kept) if kept and old.exists() else None
-    schema = arrow_schema(table)
     if rows is None and _is_empty(folder):
-        write_parquet(schema.empty_table(), folder / "part-0.parquet")
+        write_parquet(arrow_schema(table).empty_table(), folder / "part-0.parquet")
     elif rows is not None:
-        with (
-            (folder / "part-kept.parquet").open("wb") as sink,
-            pq.ParquetWriter(sink, schema) as writer,
-        ):
+        with (folder / "part-kept.parquet").open("wb") as sink, writer_of(table, sink) as writer:
             for batch in rows:
-                writer.write_batch(batch)
+                writer.write_table(with_codes(pa.Table.from_batches([batch])))
 
 
 def _is_empty(folder: Path) -> bool:

@@ -60,7 +60,7 @@ class _NodeCpuColumns:
         nodes = names.dictionary.to_pylist()
         codes = names.indices.to_numpy()
         before = self._before(cells, nodes, codes)
-        taken = prefix(_plausible(cells, before, ticks_per_s, cores))
+        taken = prefix(plausible(cells, before, ticks_per_s, cores))
         self._go_on(block, cells, nodes, codes, taken)
         named = {**self._known, "line": block.lines, "ticks_per_s": ticks_per_s, "cores": cores}
         rows = table_of({**named, **cells}, SCHEMA, len(block))
@@ -111,10 +111,14 @@ class _NodeCpuColumns:
             )
 
 
-def _plausible(
-    cells: dict[str, Array], before: dict[str, Array], ticks_per_s: int, cores: int
+def plausible(
+    cells: dict[str, Array],
+    before: dict[str, Array],
+    ticks_per_s: int | Array,
+    cores: int | Array,
 ) -> Array:
-    """As `parse_nodecpu` asks: time and ticks go on, and no more CPU is used than there is."""
+    """As `parse_nodecpu` asks: time and ticks go on, and no more CPU is used than there is. before:
+    the node's row above; its time NaN where there is none."""
     epoch_s, last_s = cells["epoch_s"], before["epoch_s"]
     user = cells["user_ticks"] - before["user_ticks"]
     system = cells["system_ticks"] - before["system_ticks"]

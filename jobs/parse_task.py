@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis import tables
-from analysis.arrow import arrow_schema
 from analysis.places import place
 from analysis.tables import Table
-from jobs.file_tables import file_tables
+from jobs.coded_tables import with_codes, writer_of
+from jobs.file_batches import tables_of
 from jobs.raw_files import RawFile
 
 FROM_FILES: tuple[Table, ...] = (
@@ -48,7 +48,7 @@ class _Part:
     writer: pq.ParquetWriter | None = None
 
     def add(self, rows: pa.Table) -> None:
-        self.rows.append(rows)
+        self.rows.append(with_codes(rows))
         self.size += rows.nbytes
         if self.size >= BYTES_A_GROUP:
             self.flush()
@@ -56,9 +56,8 @@ class _Part:
     def flush(self) -> None:
         if self.writer is None:
             self.sink = place(self.path).open("wb")
-            schema = arrow_schema(self.table)
-            self.writer = pq.ParquetWriter(self.sink, schema, use_dictionary=_repeating(schema))
-        self.writer.write_table(pa.concat_tables(self.rows))
+            self.writer = writer_of(self.table, self.sink)
+        self.writer.write_table(pa.concat_tables(self.rows).unify_dictionaries())
         self.rows, self.size = [], 0
 
     def close(self) -> None:
@@ -69,28 +68,19 @@ class _Part:
             self.sink.close()
 
 
-def _repeating(schema: pa.Schema) -> list[str]:
-    """Leaves worth a dictionary: texts, and numbers in lists. Of measured numbers nearly every one is
-    new; to look for it takes a third of the writing."""
-    texts = [field.name for field in schema if field.type == pa.string()]
-    lists = [field.name for field in schema if pa.types.is_list(field.type)]
-    return [*texts, *(f"{name}.list.element" for name in lists)]
-
-
 def parse_files(group: tuple[int, Sequence[RawFile]], folder: str) -> list[str]:
     """Write <folder>/<table>/part-<number>.parquet of each table that the files have rows of, and
     give the tables' names. A task that is tried again writes the same names anew."""
     number, files = group
     parts: dict[Table, _Part] = {}
     counts: dict[str, int] = defaultdict(int)
-    for file in files:
-        for table, rows in file_tables(file):
-            if table not in parts:
-                name = f"{folder}/{table.name}"
-                place(name).mkdir(parents=True, exist_ok=True)
-                parts[table] = _Part(table, f"{name}/part-{number:05d}.parquet")
-            parts[table].add(rows)
-            counts[table.name] += rows.num_rows
+    for table, rows in tables_of(files):
+        if table not in parts:
+            name = f"{folder}/{table.name}"
+            place(name).mkdir(parents=True, exist_ok=True)
+            parts[table] = _Part(table, f"{name}/part-{number:05d}.parquet")
+        parts[table].add(rows)
+        counts[table.name] += rows.num_rows
     for part in parts.values():
         part.close()
     return sorted(counts)
