@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from analysis.store import read_table
 from analysis.tables import TABLES
 from cluster.errors import StudyError
-from jobs import file_tables, ingest, ingested, parse_task
+from jobs import file_batches, ingest, ingested, parse_task
 from jobs.raw_files import RawFile
 from tests.record_factory import RUN, RunFactory
 
@@ -54,11 +54,11 @@ def read_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Trials of the files that are read, in order."""
     seen: list[str] = []
 
-    def spy(file: RawFile) -> Iterator[Any]:
-        seen.append(file.trial)
-        return file_tables.file_tables(file)
+    def spy(files: Sequence[RawFile]) -> Iterator[Any]:
+        seen.extend(file.trial for file in files)
+        return file_batches.tables_of(files)
 
-    monkeypatch.setattr(parse_task, "file_tables", spy)
+    monkeypatch.setattr(parse_task, "tables_of", spy)
     return seen
 
 
