@@ -42,7 +42,7 @@ from workloads.manifest import Manifest
 log = logging.getLogger(__name__)
 
 STAGING = ".staging"
-BYTES_A_TASK = 2**24
+BYTES_A_TASK = 2**25
 LEAST_BYTES_A_TASK = 2**21
 LEAST_TASKS = 4
 """Of less than these times `BYTES_A_TASK` tasks are smaller, so that every core has some."""
