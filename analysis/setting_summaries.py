@@ -13,6 +13,7 @@ from analysis.metric_entries import metric_entries
 from analysis.statistics.interval import mean_interval
 from analysis.summary import Metric, SettingSummary
 from workloads.settings import DfsioSetting, Setting
+from workloads.ycsb.mixes import unnamed_knobs
 
 
 def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
@@ -70,6 +71,7 @@ def _knobs(setting: Setting) -> dict[str, Any]:
         "sites": setting.variants.sites if setting.variants else None,
         "threads": setting.threads,
         "target_ops_s": setting.target_ops_s,
+        "unnamed_knobs": unnamed_knobs(setting),
     }
 
 

@@ -127,6 +127,10 @@ class SettingSummary(_Frozen):
     sites: int | None = Field(None, description="variant store: sites, each a row of every sample")
     threads: int | None = Field(None, description="YCSB: threads of a client")
     target_ops_s: float | None = Field(None, description="YCSB: rate asked for; null is none")
+    unnamed_knobs: dict[str, str | float] = Field(
+        default_factory=dict,
+        description="YCSB: what the id does not tell, by its key in a study; times in s",
+    )
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
     neighbour: str | None = Field(
         None, description="isolation trial: what ran on another node of its host, or nobody"

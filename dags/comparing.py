@@ -41,7 +41,7 @@ def comparison_lines(compared: RunComparison) -> Iterator[str]:
     for change in compared.changes:
         yield f"{change.outcome:<17} {told(change)}"
     for name in compared.not_compared:
-        yield f"not compared      {name}: not every run has it, or not with files of that size"
+        yield f"not compared      {name}: not every run has it, or not with these knobs"
     for point in compared.change_points:
         yield (
             f"change point      {point.subject}: {point.ratio:.2f}x from run {point.run} on "

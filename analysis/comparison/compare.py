@@ -6,9 +6,9 @@ which changes matter. Rates are one family, tail latencies another, Holm within 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.comparison.alike import alike
+from analysis.comparison.alike import alike, differing
 from analysis.comparison.causes import candidate_causes
 from analysis.comparison.change_points import change_points
 from analysis.comparison.result import Change, Outcome, RunComparison
@@ -53,7 +53,7 @@ def compare(
         run=after.run,
         tolerance=tolerance,
         changes=tuple(Change(outcome=_outcome(one, tolerance), finding=one) for one in found),
-        not_compared=tuple(" on ".join(key) for key in every if key not in shared),
+        not_compared=tuple(_not_compared(key, sides) for key in every if key not in shared),
         candidate_causes=candidate_causes(before[-1], after),
         change_points=change_points((*history, after)),
     )
@@ -76,6 +76,12 @@ def _check(before: Sequence[Summary], after: Summary) -> None:
         if summary.run == after.run:
             raise InputError("a run is not compared with itself.", f"run {after.run}",
                              "name another run.")  # fmt: skip
+
+
+def _not_compared(key: Key, sides: Sequence[Mapping[Key, SettingSummary]]) -> str:
+    """The setting, and what differs in it; a setting that not every run has differs in nothing."""
+    knobs = differing(side[key] for side in sides if key in side)
+    return " on ".join(key) + (f" ({'; '.join(knobs)})" if knobs else "")
 
 
 def _key(entry: SettingSummary) -> Key:

@@ -44,7 +44,7 @@ class RunComparison(_Frozen):
     tolerance: float
     changes: tuple[Change, ...]
     not_compared: tuple[str, ...] = Field(
-        description="settings that not every run has, or not alike"
+        description="settings that not every run has, or not alike, and what differs"
     )
     candidate_causes: tuple[str, ...] = Field(description="what else differs, by disclosure")
     change_points: tuple[ChangePoint, ...] = ()

@@ -132,13 +132,34 @@ def test_other_sizes_of_files_are_other_settings() -> None:
     same = compare([run(1, 64, 100.0)], run(2, 64, 50.0), 0.05)
     assert (len(same.regressions), same.not_compared) == (1, ())
     other = compare([run(1, 64, 100.0)], run(2, 1024, 50.0), 0.05)
-    assert (other.changes, other.not_compared) == ((), ("testdfsio-read-n6 on v1-flash",))
+    named = "testdfsio-read-n6 on v1-flash (file_size_mib 64, 1024)"
+    assert (other.changes, other.not_compared) == ((), (named,))
     older = compare([run(1, None, 100.0)], run(2, 64, 50.0), 0.05)
     assert (len(older.regressions), older.not_compared) == (1, ())
     fast = [run(number, 64, 100.0) for number in range(1, 8)]
     slow, other_files = ([run(n, size, 50.0) for n in range(8, 15)] for size in (64, 1024))
     assert _id(8) in [change.run for change in change_points((*fast, *slow))]
     assert change_points((*fast, *other_files)) == ()
+
+
+@pytest.mark.parametrize(
+    ("knob", "before", "after"),
+    [("duration", 600.0, 60.0), ("request_distribution", "zipfian", "uniform"),
+     ("regions_per_server", 10.0, 3.0)],
+)  # fmt: skip
+def test_what_ycsbs_ids_do_not_tell_is_not_compared_when_it_changed(
+    knob: str, before: float | str, after: float | str
+) -> None:
+    def run(number: int, knobs: dict[str, float | str]) -> Summary:
+        (entry, *_) = _summary(number, ops_s=100.0 / number).settings
+        return _summary(number, settings=(entry.model_copy(update={"unnamed_knobs": knobs}),))
+
+    other = compare([run(1, {knob: before})], run(2, {knob: after}), 0.05)
+    named = f"ycsb-load-r1000-t8 on v1-flash ({knob} "
+    assert other.changes == () and other.not_compared[0].startswith(named)
+    same = compare([run(1, {knob: before})], run(2, {knob: before}), 0.05)
+    older = compare([run(1, {})], run(2, {knob: after}), 0.05)
+    assert [len(one.regressions) for one in (same, older)] == [1, 1]
 
 
 def test_other_studies_no_baseline_and_itself_are_refused() -> None:

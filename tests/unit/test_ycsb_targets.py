@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from workloads.order import random_order
 from workloads.record import closed_records
 from workloads.settings import YcsbSetting
 from workloads.study_file import parse_study
+from workloads.ycsb.mixes import unnamed_knobs
 from workloads.ycsb.properties import client_arguments, client_name, loaded_rows, target_share
 from workloads.ycsb.saturation import measured_ops_s, resolve
 from workloads.ycsb.target import Target, target_of
@@ -172,3 +174,14 @@ def test_each_of_several_clients_is_told_which_it_is() -> None:
 
 def test_settings_of_the_quickstart_have_no_target() -> None:
     assert all(getattr(one, "target_percent", None) is None for one in study().settings())
+
+
+def test_a_setting_tells_the_knobs_that_its_id_does_not_and_that_act_on_its_mix() -> None:
+    fixed: Any = {"records": 1000, "threads": 4, "request_distribution": "uniform"}
+    load = unnamed_knobs(YcsbSetting(mix="load", **fixed))
+    assert set(load) == {"warm_up_daemons", "regions_per_server"}
+    read = unnamed_knobs(YcsbSetting(mix="c", duration_s=60, warm_up_s=5, **fixed))
+    assert (read["duration"], read["request_distribution"]) == (60, "uniform")
+    assert "max_scan_length" not in read
+    assert unnamed_knobs(YcsbSetting(mix="e", duration_s=60, **fixed))["max_scan_length"] == 100
+    assert unnamed_knobs(YcsbSetting(mix="d", **fixed))["request_distribution"] == "latest"

@@ -51,6 +51,26 @@ def load_of(setting: YcsbSetting) -> Mix:
     return "load" if setting.variants is None else "variant-load"
 
 
+def unnamed_knobs(setting: YcsbSetting) -> dict[str, str | float]:
+    """What the setting's id does not tell and its numbers depend on, by its key in a study. Only knobs
+    that act on the mix: a load draws no keys, and only scans have a length."""
+    variants = setting.variants
+    found: dict[str, str | float | None] = {
+        "duration": setting.duration_s,
+        "warm_up": None if setting.is_load else setting.warm_up_s,
+        "warm_up_daemons": setting.warm_up_daemons_s,
+        "regions_per_server": setting.regions_per_server,
+        "seed": None if variants is None else variants.seed,
+    }
+    if not setting.is_load:
+        found["request_distribution"] = DISTRIBUTIONS.get(setting.mix, setting.request_distribution)
+        if variants is not None:
+            found |= {"regions": variants.regions, "region_sites": variants.region_sites}
+        elif MIXES[setting.mix]["scan"] > 0:
+            found["max_scan_length"] = setting.max_scan_length
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def writes(mix: Mix) -> bool:
     """Whether the mix changes the table, so that the next run needs it restored."""
     shares = MIXES[mix]
