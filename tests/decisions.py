@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.capacity.candidate import CHOSEN, Provided
+from analysis.capacity.candidate import Provided
+from analysis.capacity.regret import least_regret
 from analysis.capacity.supply import Supply
 from analysis.capacity.surface import surfaces
 from tests.populations import Truth, measured
@@ -48,7 +49,7 @@ def decisions(
     for truth in clusters:
         true_s = np.array([truth.time_s(n) for n in asked])
         falling = int(np.argmin(true_s)) + 1  # beyond its best count more hosts are no answer
-        rates = 1.0 / found[truth.name, "flash"].forecast(asked, 1).draws(dice, DRAWS)
+        rates = 1.0 / found[truth.name, "flash"].forecast(asked, 1).prediction.draws(dice, DRAWS)
         supply = Supply(truth.name, asked, rates, max(hosts), ())
         error = truth.noise * (PARAMETERS / (len(hosts) * repetitions)) ** 0.5
         for _ in range(questions):
@@ -66,7 +67,9 @@ def _chosen(supply: Supply, rate: float) -> int:
     ones = np.ones(DRAWS)
     need = Provided("genome_job", supply, ones, np.full(DRAWS, rate), ones).need() - 1
     finite = np.where(np.isfinite(need), need, supply.hosts[-1])
-    return int(np.quantile(finite, CHOSEN, method="higher"))
+    chosen = least_regret(finite)
+    assert chosen is not None
+    return chosen
 
 
 def _best(

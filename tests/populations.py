@@ -10,7 +10,9 @@ import numpy as np
 
 from analysis.capacity.points import Point
 
-Shape = Literal["form", "power", "usl", "wiggle"]
+Shape = Literal["form", "power", "usl", "wiggle", "amdahl", "gustafson", "coherency", "plateau"]
+SHARPNESS = 8.0
+"""Of a plateau's edge."""
 
 
 @dataclass(frozen=True)
@@ -29,19 +31,25 @@ class Truth:
         per_density = (
             1 + 0.18 * (vms_per_host - 1) + 0.02 * vms_per_host * (vms_per_host - 1)
         ) / vms_per_host
+        return float(self.base_s * self._of_hosts(n) * per_density)
+
+    def _of_hosts(self, n: float) -> float:
+        serial, linear = self.serial, self.linear
         if self.shape == "power":
-            return float(self.base_s * n ** -(0.5 + self.serial) * per_density)
+            return float(n ** -(0.5 + serial))
         if self.shape == "usl":
-            return float(
-                self.base_s
-                * (1 + self.serial * (n - 1) + self.linear * n * (n - 1))
-                / n
-                * per_density
-            )
-        bend = 0.05 * np.sin(2 * np.log(n) + 40 * self.serial) if self.shape == "wiggle" else 0.0
-        return float(
-            self.base_s * (self.serial + 1 / n + self.linear * n) * np.exp(bend) * per_density
-        )
+            return (1 + serial * (n - 1) + linear * n * (n - 1)) / n
+        if self.shape == "coherency":  # the USL, with a peak that may be at 18 hosts
+            return (1 + serial * (n - 1) + (2e-4 + 3 * linear) * n * (n - 1)) / n
+        if self.shape == "amdahl":
+            return serial + (1 - serial) / n
+        if self.shape == "gustafson":
+            return 1 / (2 * serial + (1 - 2 * serial) * n)
+        if self.shape == "plateau":
+            edge = 24 + 8.3 * np.log10(serial)  # of 3 to 18 hosts
+            return float((n**-SHARPNESS + edge**-SHARPNESS) ** (1 / SHARPNESS))
+        bend = 0.05 * np.sin(2 * np.log(n) + 40 * serial) if self.shape == "wiggle" else 0.0
+        return float((serial + 1 / n + linear * n) * np.exp(bend))
 
 
 def truths(count: int, seed: int, noise: float = 0.04, shape: Shape = "form") -> tuple[Truth, ...]:
@@ -67,15 +75,18 @@ def measured(
     densities: Sequence[int] = (1,),
     repetitions: int = 5,
     outliers: float = 0.0,
+    builds: float = 0.0,
 ) -> tuple[Point, ...]:
-    """Points of every cluster. outliers: share of repetitions that took up to three times as long."""
+    """Points of every cluster. outliers: share of repetitions that took up to three times as long.
+    builds: sd of what the repetitions of one cell have in common, over that of a repetition."""
     dice = np.random.default_rng(seed)
     points = []
     for truth in clusters:
         for n in hosts:
             for v in densities:
+                build = truth.noise * builds * dice.standard_normal() if builds else 0.0
                 for repetition in range(1, repetitions + 1):
-                    error = truth.noise * dice.standard_normal()
+                    error = build + truth.noise * dice.standard_normal()
                     if dice.random() < outliers:
                         error += dice.uniform(0.3, 1.1)
                     points.append(_point(truth, n, v, repetition, float(error)))

@@ -1,172 +1,166 @@
-"""How far predictions miss, learnt from cells left out of the fits: blend, spreads, intervals.
+"""What the curves of a file teach each other, and what a curve then says where nothing was measured.
 
-A residual bootstrap of the points a fit has seen covers too little, because it does not know the
-curve's misfit. Here each cell is predicted without itself, and the spread of those errors is the
-spread of the prediction: by curve, shrunk to what all curves of the file show, with Student's t for
-the few degrees of freedom, and with the repeats' noise added for a single measurement.
+Every curve weighs every law (shapes.py) under every deviation from it (deviation.py) by how likely its
+levels are then: a mixture of Gaussian processes. The weights before a curve's own data are learnt from
+all curves of the file (empirical Bayes, by expectation maximisation, with the weights here as prior),
+so that hundreds of curves say how real ones behave, and a lone one has what is known of others. Source:
+Rasmussen and Williams 2006; noise of the repeats shrunk as G. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from analysis.capacity.array import Floats
-from analysis.capacity.curve import Curve, Weights, repeat_noise
+from analysis.capacity.curve import Curve
+from analysis.capacity.deviation import LEAST, Hypothesis, hypotheses
+from analysis.capacity.prediction import Mixed, Prediction, mixture
+from analysis.capacity.shapes import Shapes
 
-Side = Literal["inside", "above", "below"]
-WEIGHTS = np.linspace(0.0, 1.0, 11)
-PRIOR_WEIGHT = 0.3
-PRIOR_LOSSES = 6.0
+ROUNDS = 15
+PRIOR_CURVES = 8.0
+"""The prior weights of deviations count as much as so many curves of the file."""
+PRIOR_CURVES_OF_LAWS = 50.0
+MOST_CURVES = 300
+"""Of a larger file so many curves, evenly spaced, teach the rest."""
+ENOUGH = 0.995
+"""Of the weight of all hypotheses: those that a file does not believe in are left out."""
 PRIOR_DEGREES = 4.0
-"""Where few curves tell: the file's spread counts as much as four errors of the curve itself."""
+"""Where few curves tell: the file's noise counts as much as four degrees of freedom of a curve's own."""
 FEW_CURVES = 8
-DEGREES_RANGE = (2.5, 60.0)
-MEDIAN_VARIANCE = 1.4
-"""Variance of a median of a few normal values, over that of one of them, times their number."""
-UNKNOWN_SPREAD = {"inside": 0.05, "above": 0.08, "below": 0.30}
-"""Log error to expect where no cell could be left out: the p90 seen on public clusters (README)."""
-UNKNOWN_DEGREES = 3.0
-LEAST_SPREAD = 0.005
-SEEN_ALL = {"inside": 0.9, "above": 0.9, "below": 1.0}
-"""A fit of all cells errs less than one that lacks another cell besides: measured by simulation."""
-FIT_SHARE = 0.5
-"""Variance that noise leaves in a fitted curve, over that of one cell's level: cells share it."""
-LEAST_OF_LEARNT = 0.3
-LEVEL = 0.90
+DEGREES_RANGE = (4.0, 60.0)
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Standard error of log prediction with its degrees of freedom."""
+class Noise:
+    """Variance of a repeat's log time over the file, and how alike curves are (degrees of freedom)."""
 
-    sigma: float
+    variance: float
     degrees: float
 
-    def half_width(self, level: float = LEVEL, extra: float = 0.0) -> float:
-        """Half of the interval in log T. extra: sd of one measurement round the curve."""
-        sigma = float(np.hypot(self.sigma, extra))
-        return float(stats.t.ppf((1 + level) / 2, self.degrees)) * sigma
-
-    def draws(self, dice: np.random.Generator, count: int) -> Floats:
-        """Log errors (count,)."""
-        return dice.standard_t(self.degrees, count) * self.sigma
+    def of(self, curve: Curve) -> float:
+        """A curve's own variance of repeats, shrunk to the file's."""
+        total = self.degrees + curve.repeat_degrees
+        if total <= 0:
+            return 0.0
+        return (self.degrees * self.variance + curve.repeat_squares) / total
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a family's curves of one file teach each other. `noise`: sd of log time within a cell.
-    `repetitions`: of a cell, on average. `alike`: degrees of freedom of the curves' likeness."""
+    """weights (H, K): of hypotheses by shapes, before a curve's own data."""
 
-    weights: Weights
-    shared: dict[Side, Spread]
-    noise: float
-    repetitions: float
-    alike: float
+    shapes: Shapes
+    hypotheses: tuple[Hypothesis, ...]
+    log_weights: Floats
+    noise: Noise
 
-    def spread(self, curve: Curve, side: Side) -> Spread:
-        """Of the level a new cell would show: the curve's left-out errors, shrunk to the file's."""
-        shared = self.shared[side]
-        own = _errors(curve, self.weights, side)
-        own = np.clip(own, -4 * shared.sigma, 4 * shared.sigma) if len(own) > 3 else own
-        prior = min(self.alike, shared.degrees)
-        total = prior * shared.sigma**2 + float((own**2).sum())
-        degrees = prior + len(own)
-        return Spread(max(LEAST_SPREAD, float(np.sqrt(total / degrees))), degrees)
+    def predict(self, curve: Curve, x: Floats, without: int | None = None) -> Prediction:
+        """What the curve says at x (k,); `without`: the place in it of a cell that it may not see."""
+        kept = np.array([i for i in range(len(curve.cells)) if i != without])
+        variance = self.noise.of(curve)
+        mixed = _mixed(self.shapes, self.hypotheses, curve, kept, variance)
+        degrees = self.noise.degrees + curve.repeat_degrees
+        return mixture(mixed, self.log_weights, x, variance, degrees)
 
-    @property
-    def repeat_extra(self) -> float:
-        """sd that one measurement has beyond a cell's level, whose own noise the spread holds already."""
-        return self.noise * float(np.sqrt(max(0.0, 1 - self._cell_share)))
-
-    def of_truth(self, spread: Spread, nearness: float = 0.0) -> Spread:
-        """The spread round the true curve: without the noise of the cell it was learnt on.
-
-        nearness: 1 at a measured cell, where only the noise of the fit is left; 0 as far from one as
-        the left-out cells were.
-        """
-        cell = self.noise**2 * self._cell_share
-        fit = FIT_SHARE * cell
-        misfit = max(0.0, spread.sigma**2 - cell - fit) * (1 - nearness) ** 2
-        least = LEAST_OF_LEARNT * spread.sigma
-        return Spread(max(float(np.sqrt(fit + misfit)), least), spread.degrees)
-
-    @property
-    def _cell_share(self) -> float:
-        """Variance of a cell's level over that of a measurement."""
-        return 1.0 if self.repetitions < 2 else min(1.0, MEDIAN_VARIANCE / self.repetitions)
+    def left_out(self, curve: Curve) -> Floats:
+        """log predicted / measured of each cell by a curve that has not seen it (m,)."""
+        found = [
+            self.predict(curve, curve.x[i : i + 1], without=i).log_time[0] - np.log(level)
+            for i, level in enumerate(curve.levels)
+        ]
+        return np.array(found)
 
 
-def calibrate(curves: Sequence[Curve]) -> Calibration:
-    """Blend and spreads of a file's curves of one family."""
+def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
+    """What the file's curves of one axis say together."""
+    noise = _noise(curves)
+    every = hypotheses(shapes.deviations)
+    before = np.log([one.weight for one in every])[:, None] + shapes.log_weights[None, :]
+    before = before - special.logsumexp(before)
     usable = [curve for curve in curves if len(curve.cells) > 2]
-    weights = Weights(_weight(usable, "inside"), _weight(usable, "above"))
-    noise, _ = repeat_noise(curves)
-    sides: tuple[Side, ...] = ("inside", "above", "below")
-    shared = {side: _shared(usable, weights, side, noise) for side in sides}
-    counts = [len(cell.times) for curve in curves for cell in curve.cells]
-    repetitions = float(np.mean(counts)) if counts else 1.0
-    return Calibration(weights, shared, noise, repetitions, _alike(usable, weights))
+    usable = usable[:: -(-len(usable) // MOST_CURVES) or 1]
+    if not usable:
+        return Calibration(shapes, every, before, noise)
+    likely = [
+        _mixed(shapes, every, curve, np.arange(len(curve.cells)), noise.of(curve)).log_likelihood
+        for curve in usable
+    ]
+    learnt = _learnt(np.stack(likely), np.exp(before))
+    kept = _likeliest(learnt.sum(axis=1))
+    those = tuple(every[place] for place in kept)
+    return Calibration(shapes, those, np.log(learnt[kept]), noise)
 
 
-def _alike(curves: Sequence[Curve], weights: Weights) -> float:
-    """Prior degrees of freedom, by moments of the curves' log variances (Smyth 2004, limma): many
-    where all curves err alike, few where some err much more than others."""
-    errors = [_errors(curve, weights, "inside") for curve in curves]
-    errors = [one for one in errors if len(one) > 1 and float((one**2).sum()) > 0]
-    if len(errors) < FEW_CURVES:
-        return PRIOR_DEGREES
-    degrees = np.array([len(one) for one in errors], dtype=float)
-    logs = np.log([float(np.mean(one**2)) for one in errors])
+def _likeliest(weights: Floats) -> np.ndarray:
+    """Places of the heaviest, which hold nearly all of the weight."""
+    order = np.argsort(-weights)
+    count = int(np.searchsorted(np.cumsum(weights[order]), ENOUGH)) + 1
+    return np.sort(order[:count])
+
+
+def _learnt(log_likelihood: Floats, before: Floats) -> Floats:
+    """Weights (H, K) after (curves, H, K) likelihoods: of hypotheses times of shapes, by EM."""
+    likelihood = np.exp(log_likelihood - log_likelihood.max(axis=(1, 2), keepdims=True))
+    count = len(likelihood)
+    of_deviations, of_laws = before.sum(axis=1), before.sum(axis=0)
+    first_deviations, first_laws = of_deviations.copy(), of_laws.copy()
+    for _ in range(ROUNDS):
+        by_deviation = (likelihood @ of_laws) * of_deviations
+        total = by_deviation.sum(axis=1, keepdims=True)
+        by_law = np.einsum("jhk,h->jk", likelihood, of_deviations) * of_laws / total
+        of_deviations = PRIOR_CURVES * first_deviations + (by_deviation / total).sum(axis=0)
+        of_deviations = of_deviations / (PRIOR_CURVES + count)
+        of_laws = PRIOR_CURVES_OF_LAWS * first_laws + by_law.sum(axis=0)
+        of_laws = of_laws / (PRIOR_CURVES_OF_LAWS + count)
+    result: Floats = of_deviations[:, None] * of_laws[None, :]
+    return result
+
+
+def _mixed(
+    shapes: Shapes,
+    every: tuple[Hypothesis, ...],
+    curve: Curve,
+    kept: np.ndarray,
+    variance: float,
+) -> Mixed:
+    """The levels of the kept cells under every hypothesis and shape."""
+    x, levels = curve.x[kept], np.log(curve.levels[kept])
+    middle = float(np.exp(np.log(curve.x).mean()))
+    noise = variance / curve.repeats[kept]
+    covariances = np.stack([one.of_levels(np.log(x), noise) for one in every])
+    return Mixed(shapes, every, x, middle, levels, covariances)
+
+
+def _noise(curves: Sequence[Curve]) -> Noise:
+    """By moments of the curves' log variances (Smyth's limma): degrees are many where all curves are
+    equally noisy, few where some are much noisier than others."""
+    seen = [
+        (c.repeat_squares / c.repeat_degrees, c.repeat_degrees) for c in curves if c.repeat_degrees
+    ]
+    if not seen:
+        return Noise(0.0, 0.0)
+    variances, degrees = (np.array(column, dtype=float) for column in zip(*seen, strict=True))
+    if len(seen) < FEW_CURVES:
+        return Noise(float((variances * degrees).sum() / degrees.sum()), PRIOR_DEGREES)
+    logs = np.log(np.maximum(variances, LEAST**2))
     logs = logs - special.digamma(degrees / 2) + np.log(degrees / 2)
     left = float(np.var(logs, ddof=1) - special.polygamma(1, degrees / 2).mean())
+    alike = _degrees(left)
+    return Noise(float(np.exp(logs.mean() + special.digamma(alike / 2) - np.log(alike / 2))), alike)
+
+
+def _degrees(left: float) -> float:
+    """Whose trigamma of half is `left`, within the range."""
     low, high = DEGREES_RANGE
-    if left <= float(special.polygamma(1, high / 2)):
+
+    def over(degrees: float) -> float:
+        return float(special.polygamma(1, degrees / 2)) - left
+
+    if over(high) >= 0 or left <= 0:
         return high
-    found = optimize.brentq(lambda d: float(special.polygamma(1, d / 2)) - left, 0.1, high)
-    return float(np.clip(found, low, high))
-
-
-def _weight(curves: Sequence[Curve], side: Side) -> float:
-    """Least mean absolute error of the cells left out, with a few imagined ones for the prior."""
-    if not curves:
-        return PRIOR_WEIGHT
-    losses = np.stack(
-        [np.concatenate([np.abs(_errors(c, Weights(w, w), side)) for c in curves]) for w in WEIGHTS]
-    )
-    typical = float(np.median(losses)) if losses.size else 1.0
-    capped = np.minimum(losses, 5 * typical).sum(axis=1)
-    prior = PRIOR_LOSSES * typical * (WEIGHTS - PRIOR_WEIGHT) ** 2
-    return float(WEIGHTS[int(np.argmin(capped + prior))])
-
-
-def _shared(curves: Sequence[Curve], weights: Weights, side: Side, noise: float) -> Spread:
-    errors = [_errors(curve, weights, side) for curve in curves]
-    every = np.concatenate(errors) if errors else np.zeros(0)
-    unknown = max(UNKNOWN_SPREAD[side], noise)
-    if not len(every):
-        return Spread(unknown, UNKNOWN_DEGREES)
-    robust = _robust_scale(every)
-    total = UNKNOWN_DEGREES * unknown**2 + len(every) * robust**2
-    mixed = float(np.sqrt(total / (UNKNOWN_DEGREES + len(every))))
-    return Spread(max(LEAST_SPREAD, mixed), UNKNOWN_DEGREES + len(every))
-
-
-def _robust_scale(errors: Floats) -> float:
-    """The sigma whose normal 90 % interval holds 90 % of the errors; all of them when they are few."""
-    if len(errors) < 10:
-        return float(np.sqrt(np.mean(errors**2)))
-    return float(np.quantile(np.abs(errors), LEVEL) / stats.norm.ppf((1 + LEVEL) / 2))
-
-
-def _errors(curve: Curve, weights: Weights, side: Side) -> Floats:
-    """Left-out log errors of the cells of one side, as a fit of all cells would make them."""
-    if len(curve.cells) < 3:
-        return np.zeros(0)
-    found = curve.left_out(weights)
-    part = {"inside": found[1:-1], "above": found[-1:], "below": found[:1]}[side]
-    return part * SEEN_ALL[side]
+    return low if over(low) <= 0 else float(optimize.brentq(over, low, high))

@@ -18,18 +18,12 @@ from analysis.capacity.catalogue import HostType
 from analysis.capacity.demand import Demand
 from analysis.capacity.profile import Resource, Stage
 from analysis.capacity.promise_curve import QueryCurve
+from analysis.capacity.regret import least_regret
 from analysis.capacity.slots import Slots
 from analysis.capacity.stage_graph import Service
 from analysis.capacity.supply import Supply
 
 COMPUTE = "compute"
-REGRET = 10.0
-"""A host too few costs as much as this many too many. By simulation (tests/decisions.py) it chooses too
-few in 0.4 to 2.1 % of cases, and at most max(1, 10 %) in excess in 89 to 94 %; 30 halved the first and
-left the second at 82 to 91 %."""
-SURE = 0.9
-CHOSEN = max(SURE, REGRET / (REGRET + 1.0))
-"""The quantile of the hosts needed that has the least expected regret."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +96,7 @@ class Candidate:
     @cached_property
     def hosts(self) -> int | None:
         """The count of least expected regret; None where too many draws have none that is enough."""
-        chosen = float(np.quantile(self.need, CHOSEN, method="higher"))
-        if np.isfinite(chosen):
-            return int(chosen)
-        within = float(np.quantile(self.need, SURE, method="higher"))
-        return int(within) if np.isfinite(within) else None
+        return least_regret(self.need)
 
     def usd_per_genome(self, hosts: int) -> float:
         return hosts * self.host_day_usd / self.demand.question.genomes_per_day

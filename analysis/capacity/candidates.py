@@ -10,12 +10,13 @@ from itertools import product
 import numpy as np
 
 from analysis.capacity.array import Floats
-from analysis.capacity.candidate import SURE, Candidate, Provided
+from analysis.capacity.candidate import Candidate, Provided
 from analysis.capacity.catalogue import Catalogue, HostType
 from analysis.capacity.cost import usd_per_host_day
 from analysis.capacity.demand import DAY_S, Demand
 from analysis.capacity.profile import SEQUENTIAL, Resource
 from analysis.capacity.promise_curve import QueryCurve, query_curve, query_fit
+from analysis.capacity.regret import SURE
 from analysis.capacity.slots import Slots
 from analysis.capacity.storage import kept_gib, scratch_gib
 from analysis.capacity.supply import Market, Missing, Supply

@@ -11,8 +11,22 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.capacity.array import Floats
+from analysis.capacity.shapes import shapes
 
 DENSITIES_FOR_BETA = 4
+SHAPES = shapes(
+    constant=[(share, 1.0) for share in (0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)],
+    growing=[(0, 3.0), (0.02, 1), (0.05, 1), (0.1, 1), (0.15, 1), (0.2, 1), (0.3, 1), (0.4, 1), (0.5, 1),
+             (0.65, 0.5), (0.8, 0.5)],
+    slope=[(-0.8, 0.3), (-0.6, 0.5), (-0.4, 0.7), (-0.3, 1), (-0.2, 1), (-0.1, 1), (0, 1), (0.1, 1),
+           (0.2, 1), (0.3, 1), (0.4, 1), (0.6, 1), (0.8, 1), (1, 0.5)],
+    bend=[(-0.2, 0.2), (-0.1, 0.5), (0, 1), (0.1, 1), (0.2, 1), (0.3, 1), (0.45, 0.5), (0.6, 0.3)],
+    overload=[(p, q, k) for p in (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
+              for q in (0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6, 0.8) for k in (1, 2)],
+    laws=(0.4, 0.35, 0.0, 0.25),
+    deviations=[(0, 0.25), (0.01, 0.25), (0.03, 0.25), (0.08, 0.16), (0.2, 0.07), (0.5, 0.02)],
+)  # fmt: skip
+"""Over VMs per host: what constant hardware gives rises, stays or falls, and may have an optimum."""
 
 
 def basis(densities: Floats) -> Floats:

@@ -25,7 +25,14 @@ from analysis.capacity.model import (
     UtilizationFit,
 )
 from analysis.capacity.points import Point, check_units, sizes
-from analysis.capacity.surface import LEAST_COUNTS, Surface, density_curves, surfaces, work_cells
+from analysis.capacity.surface import (
+    FARTHEST,
+    LEAST_COUNTS,
+    Surface,
+    density_curves,
+    surfaces,
+    work_cells,
+)
 from analysis.capacity.utilization import fit_utilization
 from cluster.errors import InputError
 
@@ -90,27 +97,30 @@ def _scaling(surface: Surface) -> Iterator[ScalingFit]:
             cells=_cells(curve, surface.scaling),
             smallest_hosts=int(curve.x[0]),
             largest_hosts=int(curve.x[-1]),
-            error=ErrorOfPrediction(
-                inside=_factor(surface.scaling.spread(curve, "inside").half_width()),
-                above=_factor(surface.scaling.spread(curve, "above").half_width()),
-            ),
-            repeat_noise=surface.scaling.noise,
+            error=_error(curve, surface.scaling),
+            repeat_noise=surface.scaling.noise.of(curve) ** 0.5,
         )
 
 
-def _factor(half_width: float) -> float:
-    return float(np.exp(half_width) - 1)
+def _error(curve: Curve, calibration: Calibration) -> ErrorOfPrediction:
+    """inside: in the middle between two measured counts, the worst of them; above: at the next count,
+    as far up as the last measured step, and half again the largest at most."""
+    x = curve.x
+    step = min(x[-1] / x[-2], FARTHEST)
+    found = calibration.predict(curve, np.append(np.sqrt(x[1:] * x[:-1]), x[-1] * step))
+    widths = [float(np.exp(found.half_width(place)) - 1) for place in range(len(x))]
+    return ErrorOfPrediction(inside=max(widths[:-1]), above=widths[-1])
 
 
 def _cells(curve: Curve, calibration: Calibration) -> tuple[CellFit, ...]:
     formula = curve.family.predict(curve.coefficients[None, :], curve.x)[0]
-    left_out = curve.left_out(calibration.weights) if len(curve.cells) > 2 else None
+    left_out = calibration.left_out(curve) if len(curve.cells) > 2 else None
     return tuple(
         CellFit(
             x=cell.x,
-            level_s=cell.level,
+            level_s=float(curve.levels[i]),
             repetitions=len(cell.times),
-            residual=float(formula[i] / cell.level - 1),
+            residual=float(formula[i] / curve.levels[i] - 1),
             left_out=None if left_out is None else float(np.exp(left_out[i]) - 1),
         )
         for i, cell in enumerate(curve.cells)

@@ -37,8 +37,6 @@ class Miss:
     repetitions: int
     covered: int
     one_over_n_s: float | None
-    planned_hosts: int | None = None
-    needed_hosts: int | None = None
 
     @property
     def error(self) -> float:
@@ -115,8 +113,8 @@ def _fair(surface: Surface, v: int, hosts: int, mode: Mode) -> bool:
 
 def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
     times = np.array([point.work_time_s for point in found])
-    centre, spread = float(forecast.log_time[0]), forecast.spreads[0]
-    half = spread.half_width(extra=forecast.repeat_extra)
+    centre = float(forecast.prediction.log_time[0])
+    half = forecast.prediction.half_width(0)
     first = found[0]
     return Miss(
         group=first.group,

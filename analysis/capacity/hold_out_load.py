@@ -85,7 +85,7 @@ def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
         forecast = surface.forecast(np.array([float(hosts)]), density)
     except NoForecastError:
         return None
-    return float(np.exp(-forecast.log_time[0]))
+    return float(np.exp(-forecast.prediction.log_time[0]))
 
 
 def _utilization(

@@ -54,7 +54,7 @@ class ScalingFit(_Frozen):
     smallest_hosts: int
     largest_hosts: int
     error: ErrorOfPrediction
-    repeat_noise: float = Field(description="sd of log times within a cell, of the whole file")
+    repeat_noise: float = Field(description="sd of log times within a cell of this curve")
 
 
 class DensityFit(_Frozen):

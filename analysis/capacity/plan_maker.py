@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 
 from analysis.capacity.array import Floats
-from analysis.capacity.candidate import COMPUTE, SURE, Candidate
+from analysis.capacity.candidate import COMPUTE, Candidate
 from analysis.capacity.candidates import Search
 from analysis.capacity.cost import usd_3_years_per_genome_a_day
 from analysis.capacity.plan import (
@@ -22,6 +22,7 @@ from analysis.capacity.plan import (
 from analysis.capacity.profile import SEQUENTIAL
 from analysis.capacity.quantiles import Quantiles
 from analysis.capacity.ranged import quantiles
+from analysis.capacity.regret import SURE
 from analysis.capacity.sensitivity import sensitivity
 from analysis.capacity.turnaround import turnaround_s
 
@@ -231,11 +232,19 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
                 f"{supplied.resource} rests on {supply.hosts[-1]:.0f} hosts, more than the {supply.measured} "
                 f"measured: a forecast with a wider interval"
             )
+        elif hosts - 1 == supply.hosts[0] > 1 and bool(
+            (one.needs[supplied.resource] <= hosts).all()
+        ):
+            yield (
+                f"{supplied.resource}: {hosts - 1} hosts, the fewest that {supply.group} was measured at, "
+                "are enough in every draw: fewer may do; measure at fewer"
+            )
         elif hosts - 1 > supply.hosts[-1]:
             yield (
                 f"{supply.group} was measured up to {supply.measured} hosts: its rate is taken as that of "
                 f"{supply.hosts[-1]:.0f} hosts, though there are {hosts}"
             )
+    yield from _edge_of_load(one)
     for excuse in search.market.model.excuses:
         if any(excuse.startswith(f"{supplied.supply.group} on ") for supplied in one.provided):
             yield excuse
@@ -246,6 +255,22 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
     age = (datetime.now(UTC).date() - search.catalogue.date).days
     if search.catalogue.date > date.today() or age > STALE_DAYS:
         yield f"prices are of {search.catalogue.date.isoformat()}"
+
+
+def _edge_of_load(one: Candidate) -> Iterator[str]:
+    """The query promise would allow more load than was measured."""
+    promise = one.demand.question.query
+    if one.query is None or promise is None:
+        return
+    edge = one.query.fit.largest_rho
+    if (
+        edge < one.rho_max
+        and float(np.median(one.query.allowed_rho(promise.limit_s))) > edge - 0.01
+    ):
+        yield (
+            f"{promise} may allow more load than was measured: hosts are enough to stay at rho {edge:.2f}, "
+            f"the highest of {one.query.fit.group}; measure at higher loads"
+        )
 
 
 def _left_out(search: Search) -> str:

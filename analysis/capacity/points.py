@@ -7,22 +7,28 @@ time a latency) and `operation` (of a latency: READ, SCAN, ...). A lone job's ti
 
 from __future__ import annotations
 
-import csv
 import math
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from analysis.capacity.csv_rows import Row, csv_rows
 from analysis.capacity.unit import Unit, parse_unit
 from cluster.errors import InputError
 
 COLUMNS = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
+MOST = 10_000
+"""Hosts, or VMs on one: more is a slip of the pen."""
+NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.I | re.ASCII
+)
+SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
 Quantity = Literal["time", "rate", "latency", "utilization"]
 Arm = tuple[str, str, int]
 """Group, medium, VMs per host: what one curve over hosts belongs to."""
@@ -62,29 +68,17 @@ def read_points(path: Path) -> tuple[Point, ...]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"the points cannot be read: {error}.", str(path), "name a CSV file of measured points."
+            f"the points cannot be read: {error}.",
+            str(path),
+            "name a CSV file of measured points, in UTF-8.",
         ) from error
     return parse_points(text, str(path))
 
 
 def parse_points(text: str, where: str) -> tuple[Point, ...]:
     """As `read_points`, from text. `where` names it in errors."""
-    reader = csv.DictReader(StringIO(text, newline=""), skipinitialspace=True)
-    names = [(name or "").strip().lower() for name in reader.fieldnames or ()]
-    reader.fieldnames = names
-    missing = [name for name in NEEDED if name not in names]
-    if missing:
-        raise InputError(
-            f"the column {missing[0]!r} is missing.",
-            f"{where}, line 1",
-            f"give the columns {', '.join(COLUMNS)}.",
-        )
     seen: dict[tuple[object, ...], int] = defaultdict(int)
-    points = [
-        _Line(row, f"{where}, line {reader.line_num}").point(seen)
-        for row in reader
-        if any((cell or "").strip() for cell in row.values() if isinstance(cell, str))
-    ]
+    points = [_Line(row, place).point(seen) for place, row in csv_rows(text, where, NEEDED)]
     if not points:
         raise InputError("there is not one point in it.", where, "give at least 3 host counts.")
     check_units(points, where)
@@ -93,7 +87,7 @@ def parse_points(text: str, where: str) -> tuple[Point, ...]:
 
 @dataclass(frozen=True)
 class _Line:
-    row: Mapping[str, str | None]
+    row: Row
     where: str
 
     def point(self, seen: dict[tuple[object, ...], int]) -> Point:
@@ -110,7 +104,7 @@ class _Line:
             vms_per_host=vms,
             medium=medium,
             quantity=quantity,
-            value=self._positive("value") * unit.factor,
+            value=self._value(unit),
             unit=unit.canonical,
             repetition=seen[cell],
             load=load,
@@ -120,7 +114,7 @@ class _Line:
         )
 
     def _cell(self, name: str) -> str:
-        return (self.row.get(name) or "").strip()
+        return self.row.get(name, "")
 
     def _text(self, name: str) -> str:
         if not self._cell(name):
@@ -146,8 +140,10 @@ class _Line:
 
     def _whole(self, name: str, least: int) -> int:
         number = self._number(name)
-        if number != int(number) or number < least:
-            raise self._error(name, f"is {self._cell(name)!r}, not a whole number from {least} on")
+        if number != int(number) or not least <= number <= MOST:
+            raise self._error(
+                name, f"is {self._cell(name)!r}, not a whole number from {least} to {MOST}"
+            )
         return int(number)
 
     def _positive(self, name: str) -> float:
@@ -156,16 +152,27 @@ class _Line:
             raise self._error(name, f"is {self._cell(name)!r}; it must be more than 0")
         return number
 
+    def _value(self, unit: Unit) -> float:
+        value = self._positive("value") * unit.factor
+        if not 0 < value < math.inf:
+            raise self._error(
+                "value", f"is {self._cell('value')!r} {unit.text}: no such is measured"
+            )
+        return value
+
     def _optional(self, name: str) -> float | None:
         return self._positive(name) if self._cell(name) else None
 
     def _number(self, name: str) -> float:
-        try:
-            number = float(self._text(name))
-        except ValueError as error:
-            raise self._error(name, f"is {self._cell(name)!r}, not a number") from error
+        text = self._text(name)
+        if not NUMBER.fullmatch(text):
+            hint = "; write it with a point, and without separators" * bool(
+                SEPARATED.fullmatch(text)
+            )
+            raise self._error(name, f"is {text!r}, not a number{hint}")
+        number = float(text)
         if not math.isfinite(number):
-            raise self._error(name, f"is {self._cell(name)!r}, not a finite number")
+            raise self._error(name, f"is {text!r}, not a finite number")
         return number
 
     def _error(self, name: str, fault: str) -> InputError:

@@ -14,12 +14,26 @@ from itertools import combinations
 import numpy as np
 
 from analysis.capacity.array import Floats
+from analysis.capacity.shapes import shapes
 
 COUNTS_FOR_LINEAR_TERM = 5
 HUBER_SCALES = 1.5
 HUBER_ROUNDS = 4
 LEAST_SCALE = 0.01
 """Residuals under 1 % never count as outlying, however small the others are."""
+SHAPES = shapes(
+    constant=[(0, 0.1), (0.01, 0.1), (0.02, 0.1), (0.04, 0.1), (0.07, 0.1), (0.1, 0.1), (0.15, 0.1),
+              (0.2, 0.1), (0.3, 0.08), (0.4, 0.05), (0.5, 0.03), (0.6, 0.02), (0.75, 0.01), (0.9, 0.01)],
+    growing=[(0, 0.5), (0.01, 0.12), (0.02, 0.1), (0.04, 0.08), (0.07, 0.06), (0.1, 0.05), (0.15, 0.04),
+             (0.2, 0.03), (0.3, 0.015), (0.45, 0.005)],
+    slope=[(0, 0.1), (0.1, 0.2), (0.2, 0.3), (0.3, 0.5), (0.4, 0.6), (0.5, 0.8), (0.55, 0.8), (0.6, 1),
+           (0.65, 1), (0.7, 1), (0.75, 1), (0.8, 1), (0.85, 1), (0.9, 1), (0.95, 1), (1, 1), (1.05, 0.3),
+           (1.1, 0.2), (1.2, 0.1)],
+    bend=[(-0.15, 0.02), (-0.1, 0.04), (-0.05, 0.15), (0, 0.5), (0.05, 0.15), (0.1, 0.1), (0.2, 0.04)],
+    edge=(0.5, 0.7, 1.0, 1.4, 2.0, 2.8),
+    laws=(0.5, 0.45, 0.05, 0.0),
+)  # fmt: skip
+"""Over hosts. Most of what is run on clusters scales nearly linearly, and little gets slower with hosts."""
 _FACES = [face for size in (1, 2, 3) for face in combinations(range(3), size)]
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from analysis.capacity.array import Floats
-from analysis.capacity.candidate import SURE, Candidate
+from analysis.capacity.candidate import Candidate
 from analysis.capacity.plan import Alternative
+from analysis.capacity.regret import SURE
 
 TAIL = 0.2
 SHOWN = 4

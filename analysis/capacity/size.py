@@ -14,7 +14,7 @@ from itertools import islice
 import numpy as np
 
 from analysis.capacity.array import Floats
-from analysis.capacity.candidate import SURE, Candidate
+from analysis.capacity.candidate import Candidate
 from analysis.capacity.candidates import Search
 from analysis.capacity.catalogue import Catalogue
 from analysis.capacity.demand import Demand
@@ -23,6 +23,7 @@ from analysis.capacity.plan import Excuse, Plan
 from analysis.capacity.plan_maker import make_plan
 from analysis.capacity.profile import Profile
 from analysis.capacity.question import Question
+from analysis.capacity.regret import SURE
 from analysis.capacity.supply import Market
 from analysis.capacity.turnaround import turnaround_s
 from cluster.errors import InputError

@@ -18,10 +18,10 @@ from analysis.capacity.array import Floats
 from analysis.capacity.model import Model
 from analysis.capacity.profile import UNIT_OF, Profile, Resource
 from analysis.capacity.question import Question
-from analysis.capacity.surface import NoForecastError, Surface, surfaces
+from analysis.capacity.surface import FARTHEST, NoForecastError, Surface, surfaces
 from cluster.errors import InputError
 
-FARTHEST = 1.5
+MOST_PLACES = 48
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,28 @@ class Market:
     def _rates(self, surface: Surface, vms_per_host: int, resource: Resource) -> Supply | Missing:
         counts = surface.host_counts
         hosts = np.arange(counts[0], int(counts[-1] * FARTHEST) + 1, dtype=float)
+        places = _places(hosts)
         try:
-            forecast = surface.forecast(hosts, vms_per_host)
+            forecast = surface.forecast(places, vms_per_host)
         except NoForecastError as refused:
             return Missing(str(refused))
         # Every surface has dice of its own, and all its densities the same: what is off is off alike.
         seed = zlib.crc32(f"{surface.group}/{surface.medium}".encode())
         dice = np.random.default_rng([self.question.seed, seed])
-        rates = 1.0 / forecast.draws(dice, self.question.draws)
+        times = forecast.prediction.draws(dice, self.question.draws)
+        rates = 1.0 / times if len(places) == len(hosts) else _filled(hosts, places, times)
         return Supply(surface.group, hosts, rates, counts[-1], forecast.notes)
+
+
+def _places(hosts: Floats) -> Floats:
+    """All host counts, or of very many some, ever farther apart: between them curves are straight."""
+    if len(hosts) <= MOST_PLACES:
+        return hosts
+    return np.unique(np.round(np.geomspace(hosts[0], hosts[-1], MOST_PLACES)))
+
+
+def _filled(hosts: Floats, places: Floats, times: Floats) -> Floats:
+    """Rates (draws, k) at all hosts, of work times (draws, places)."""
+    at, logs = np.log(hosts), np.log(times)
+    rates: Floats = np.exp(-np.stack([np.interp(at, np.log(places), row) for row in logs]))
+    return rates

@@ -16,43 +16,28 @@ import numpy as np
 
 from analysis.capacity import density, scaling
 from analysis.capacity.array import Floats
-from analysis.capacity.calibration import Calibration, Side, Spread, calibrate
+from analysis.capacity.calibration import Calibration, calibrate
 from analysis.capacity.curve import Cell, Curve
 from analysis.capacity.points import Point, sizes
+from analysis.capacity.prediction import Prediction
 
+FARTHEST = 1.5
+"""Times the largest measured host count: nothing is forecast beyond."""
 LEAST_COUNTS = 3
 LEAST_DENSITIES = 2
 BORROWED_SPREAD = 0.05
 """Extra log error of an arm that borrows another's shape: interactions seen are of this size."""
 
+BELOW_SPREAD = 0.2
+"""Extra log error under an arm's smallest host count: no law was better on public clusters."""
+
 
 @dataclass(frozen=True)
 class Forecast:
-    """log work time at each host count asked for (k,), and how far it may miss.
+    """Of work time at each host count asked for, and what it assumes besides."""
 
-    spreads: of the level a new cell would show. repeat_extra: sd of one measurement beyond that.
-    """
-
-    log_time: Floats
-    spreads: tuple[Spread, ...]
-    calibration: Calibration
+    prediction: Prediction
     notes: tuple[str, ...] = ()
-    nearness: tuple[float, ...] = ()
-    """Of each host count to a measured one: see Calibration.of_truth. Empty: near none."""
-
-    @property
-    def repeat_extra(self) -> float:
-        return self.calibration.repeat_extra
-
-    def draws(self, dice: np.random.Generator, count: int) -> Floats:
-        """True work times (count, k): one error a draw, for the curve is off at all counts alike."""
-        near = self.nearness or (0.0,) * len(self.spreads)
-        truth = map(self.calibration.of_truth, self.spreads, near)
-        sigma = np.array([spread.sigma for spread in truth])
-        degrees = min(spread.degrees for spread in self.spreads)
-        errors = dice.standard_t(degrees, count)[:, None] * sigma[None, :]
-        times: Floats = np.exp(self.log_time[None, :] + np.clip(errors, -3.0, 3.0))
-        return times
 
 
 class NoForecastError(Exception):
@@ -92,7 +77,7 @@ class Surface:
         if len(curve.cells) >= LEAST_COUNTS:
             return self._own(curve, hosts)
         if set(hosts.astype(int)) <= {cell.x for cell in curve.cells}:
-            return self._levels(curve, hosts)
+            return self._own(curve, hosts)
         if not self.scalable:
             raise NoForecastError(
                 f"{self.group} on {self.medium} was measured at {_counted(self.host_counts)} only: "
@@ -102,46 +87,20 @@ class Surface:
         return self._borrowed(curve, hosts)
 
     def _own(self, curve: Curve, hosts: Floats) -> Forecast:
-        logs = curve.log_predictions(hosts, self.scaling.weights)
-        spreads = tuple(self._spread(curve, float(n)) for n in hosts)
-        near = tuple(_nearness(curve, float(n)) for n in hosts)
-        return Forecast(logs, spreads, self.scaling, nearness=near)
-
-    def _spread(self, curve: Curve, hosts: float) -> Spread:
-        side: Side = "inside"
-        if hosts > curve.x[-1]:
-            side = "above"
-        elif hosts < curve.x[0]:
-            side = "below"
-        spread = self.scaling.spread(curve, side)
-        if side == "above":
-            # The error grows with the distance; it was learnt over the last measured step.
-            step = np.log(curve.x[-1] / curve.x[-2])
-            return Spread(
-                spread.sigma * max(1.0, float(np.log(hosts / curve.x[-1]) / step)), spread.degrees
-            )
-        return spread
-
-    def _levels(self, curve: Curve, hosts: Floats) -> Forecast:
-        level = {cell.x: np.log(cell.level) for cell in curve.cells}
-        repeats = {cell.x: len(cell.times) for cell in curve.cells}
-        spread = self.scaling.shared["inside"]
-        spreads = tuple(
-            Spread(max(self.scaling.noise, spread.sigma) / repeats[int(n)] ** 0.5, spread.degrees)
-            for n in hosts
-        )
-        return Forecast(np.array([level[int(n)] for n in hosts]), spreads, self.scaling)
+        found = self.scaling.predict(curve, hosts)
+        below = np.where(hosts < curve.x[0], BELOW_SPREAD, 0.0)
+        return Forecast(found.moved(0.0, np.outer(below, below)))
 
     def _borrowed(self, curve: Curve, hosts: Floats) -> Forecast:
         lender = max(self.scalable, key=lambda v: len(self.arms[v].cells))
         shape = self.arms[lender]
-        gaps = np.log(curve.levels) - shape.log_predictions(curve.x, self.scaling.weights)
-        base = self._own(shape, hosts)
-        spreads = tuple(
-            Spread(float(np.hypot(one.sigma, BORROWED_SPREAD)), one.degrees) for one in base.spreads
-        )
+        there = self.scaling.predict(shape, curve.x).log_time
+        gaps = np.log(curve.levels) - there
+        base = self.scaling.predict(shape, hosts)
+        noise = float(base.shares @ base.cells) + base.repeat / float(curve.repeats.mean())
+        off = BORROWED_SPREAD**2 + noise / len(gaps)
         note = f"the shape over hosts is that of {lender} VMs per host: interaction not tested"
-        return Forecast(base.log_time + gaps.mean(), spreads, self.scaling, (note,))
+        return Forecast(base.moved(float(gaps.mean()), off), (note,))
 
     def _between(self, hosts: Floats, v: int) -> Forecast:
         measured = [one for one in self.densities if one >= 1]
@@ -150,39 +109,32 @@ class Surface:
                 f"{self.group} on {self.medium} was measured at {_densities(self.densities)}, "
                 f"not at {v} and not on both sides of it; measure at {v}"
             )
-        parts = {one: self._measured_density(hosts, one) for one in measured}
-        curves = [
-            self._across({one: parts[one].log_time[i] for one in measured})
-            for i in range(len(hosts))
-        ]
         at = np.array([float(v)])
-        logs = np.array([curve.log_predictions(at, self.density.weights)[0] for curve in curves])
-        # One law's spread stands for all host counts: they share the densities it is learnt from.
-        law = self.density.spread(curves[len(curves) // 2], "inside")
-        spreads = tuple(
-            Spread(
-                float(np.hypot(law.sigma, max(part.spreads[i].sigma for part in parts.values()))),
-                law.degrees,
+        here = [c for one in measured for c in self.arms[one].cells if c.x == hosts[0]]
+        if len(hosts) == 1 and len(here) == len(measured):
+            cells = [Cell(one, c.times) for one, c in zip(measured, here, strict=True)]
+            return Forecast(self.density.predict(Curve(density, tuple(cells)), at))
+        parts = {one: self._measured_density(hosts, one) for one in measured}
+        across = [
+            self.density.predict(
+                self._across({v: part.prediction.log_time[i] for v, part in parts.items()}), at
             )
             for i in range(len(hosts))
+        ]
+        # What the law over densities errs at one host count it errs at all: it has the same densities.
+        sds = np.sqrt([one.covariance[0, 0] for one in across])
+        worst = max(
+            (part.prediction for part in parts.values()), key=lambda one: np.trace(one.covariance)
         )
+        by = np.array([one.log_time[0] for one in across]) - worst.log_time
+        prediction = worst.moved(by, np.outer(sds, sds))
         notes = tuple(note for part in parts.values() for note in part.notes)
-        return Forecast(logs, spreads, self.density, notes)
+        return Forecast(prediction, notes)
 
     @staticmethod
     def _across(log_times: dict[int, float]) -> Curve:
         """The curve over densities at one host count."""
         return Curve(density, tuple(Cell(v, (float(np.exp(log)),)) for v, log in log_times.items()))
-
-
-def _nearness(curve: Curve, hosts: float) -> float:
-    """1 at a measured count, falling to 0 as far off as left-out counts are from their neighbours."""
-    logs = np.log(curve.x)
-    gaps = np.minimum(np.diff(logs)[1:], np.diff(logs)[:-1])
-    if hosts < curve.x[0] or hosts > curve.x[-1] or not len(gaps):
-        return 0.0
-    off = float(np.abs(logs - np.log(hosts)).min())
-    return max(0.0, 1.0 - off / float(gaps.mean()))
 
 
 def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:
@@ -194,8 +146,10 @@ def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:
         by_arm[group, medium, v].append(Cell(hosts, times))
     for (group, medium, v), found in by_arm.items():
         arms[group, medium][v] = Curve(scaling, tuple(found))
-    over_hosts = calibrate([curve for one in arms.values() for curve in one.values()])
-    over_densities = calibrate(list(density_curves(cells).values()))
+    over_hosts = calibrate(
+        [curve for one in arms.values() for curve in one.values()], scaling.SHAPES
+    )
+    over_densities = calibrate(list(density_curves(cells).values()), density.SHAPES)
     units = {(group, medium): unit for (group, medium, _, _), (_, unit) in cells.items()}
     return {
         key: Surface(*key, units[key], found, over_hosts, over_densities)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from analysis.capacity import density, scaling
-from analysis.capacity.curve import Cell, Curve, Weights
 from analysis.capacity.latency import fit_latency
 from analysis.capacity.utilization import fit_utilization
 
@@ -59,15 +58,6 @@ def test_density_law_is_recovered_superlinear_too_and_beta_needs_four() -> None:
         v, (1 + 0.2 * (v - 1) + 0.01 * v * (v - 1)) / v, np.array([[1.0, 1, 1, 0, 0]])
     )
     assert few[0, 2] == 0.0
-
-
-def test_a_curve_says_what_it_measured_and_leaves_out_what_it_is_asked_to() -> None:
-    cells = tuple(Cell(int(n), (5 + 300 / n,)) for n in HOSTS)
-    curve = Curve(scaling, cells)
-    weights = Weights(0.0, 0.0)
-    assert np.exp(curve.log_predictions(np.array([3.0]), weights)) == pytest.approx([105], rel=1e-3)
-    spoiled = Curve(scaling, (*cells[:2], Cell(4, (160.0,)), *cells[3:]))
-    assert spoiled.left_out(weights)[2] == pytest.approx(np.log(80 / 160), abs=0.02)
 
 
 def test_utilization_law_and_where_the_cpu_is_full() -> None:
