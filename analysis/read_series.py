@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -161,7 +161,7 @@ def _binned(
     if found is None or found.count_rows() == 0:
         return pd.DataFrame(columns=[*keys, *values])
     parts = [
-        _sums(batch.to_pandas(), step_s, keys, values)
+        _sums(batch, step_s, keys, values)
         for batch in found.to_batches(columns=["trial", *by, "second", *values])
         if batch.num_rows
     ]
@@ -170,11 +170,22 @@ def _binned(
     return means.reset_index()
 
 
-def _sums(frame: pd.DataFrame, step_s: int, keys: list[str], values: list[str]) -> pd.DataFrame:
+def _sums(batch: pa.RecordBatch, step_s: int, keys: list[str], values: list[str]) -> pd.DataFrame:
     """Sum and count of each value by `keys`: what batches may be added up from."""
+    # of a million texts a hundred differ: as objects they took half of the time
+    frame = batch.to_pandas(strings_to_categorical=True)
     frame["at_s"] = frame["second"] // step_s * step_s
-    sums: pd.DataFrame = frame.groupby(keys)[values].agg(["sum", "count"])
+    sums: pd.DataFrame = frame.groupby(keys, observed=True)[values].agg(["sum", "count"])
+    index = cast(pd.MultiIndex, sums.index)
+    levels: list[Any] = [_plain(level) for level in index.levels]
+    sums.index = index.set_levels(levels)
     return sums
+
+
+def _plain(level: pd.Index[Any]) -> pd.Index[Any]:
+    """Texts as such: categories are each batch's own."""
+    is_text = isinstance(level, pd.CategoricalIndex)
+    return level.astype(object) if is_text else level
 
 
 def _by_trial(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
