@@ -180,6 +180,12 @@ YCSB_HISTOGRAMS = Table(
         column("operations", "long", "operations in the interval"),
         column("value_us", "longs", "latencies, ascending: top of each bucket", "us"),
         column("counts", "longs", "operations in each bucket"),
+        column(
+            "time_us",
+            "double",
+            "time within all operations of the interval, by the buckets: within 0.05 %",
+            "us",
+        ),
     ),
 )
 

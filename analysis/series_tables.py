@@ -18,7 +18,7 @@ TRIAL_CPU_SERIES = Table(
     "One row a scope and second of a trial, from the monitors' start to their stop, so that what"
     " lies outside the window is seen too. Means over the second, samples weighted by the part of"
     " them that lies in it; a second without a sample has no row.",
-    ("trial", "scope", "second"),
+    ("trial", "scope", "host", "second"),
     (
         TRIAL,
         HOST,

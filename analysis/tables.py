@@ -44,6 +44,13 @@ from analysis.series_tables import (
     TRIAL_CPU_SERIES,
     TRIAL_RATE_SERIES,
 )
+from analysis.summed_tables import (
+    HOST_DISK_SERIES,
+    HOST_USE,
+    LATENCY_PERCENTILES,
+    MONITOR_ROUNDS,
+    NODE_USE,
+)
 from analysis.table import Column, Table, Type
 
 __all__ = [
@@ -53,14 +60,19 @@ __all__ = [
     "CLIENTS",
     "DFSIO_IO",
     "DFSIO_RESULTS",
+    "HOST_DISK_SERIES",
     "HOST_SAMPLES",
+    "HOST_USE",
     "LATENCY_CURVES",
+    "LATENCY_PERCENTILES",
     "MAPREDUCE_JOBS",
     "MAP_ATTEMPTS",
     "METRICS",
     "MONITORS",
+    "MONITOR_ROUNDS",
     "NODES",
     "NODE_CPU_SAMPLES",
+    "NODE_USE",
     "PRICE_PERFORMANCE",
     "QUARANTINE",
     "SETTING_METRICS",
@@ -97,6 +109,11 @@ TABLES: dict[str, Table] = {
         YCSB_HISTOGRAMS,
         BRING_UP,
         QUARANTINE,
+        HOST_USE,
+        NODE_USE,
+        MONITOR_ROUNDS,
+        HOST_DISK_SERIES,
+        LATENCY_PERCENTILES,
         CHECKS,
         VERDICTS,
         METRICS,

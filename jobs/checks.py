@@ -17,9 +17,8 @@ from jobs.latency import user_operations
 from jobs.littles_law import littles_law
 from jobs.run_job import Inputs, run_job
 from jobs.throughput import MIB, whole_run
-from jobs.utilization import distinct_samples
-from jobs.window import windows
-from workloads.ycsb.saturation import READ_MODIFY_WRITE
+from jobs.window import window_s
+from workloads.ycsb.operations import READ_MODIFY_WRITE
 
 TABLE = tables.CHECKS
 INPUTS = (
@@ -27,8 +26,8 @@ INPUTS = (
     tables.NODES,
     tables.CLIENTS,
     tables.MONITORS,
-    tables.HOST_SAMPLES,
-    tables.NODE_CPU_SAMPLES,
+    tables.HOST_USE,
+    tables.MONITOR_ROUNDS,
     tables.DFSIO_RESULTS,
     tables.DFSIO_IO,
     tables.YCSB_SUMMARY,
@@ -54,7 +53,6 @@ def transform(inputs: Inputs) -> DataFrame:
         worst_coverage(inputs),
         _clock(inputs),
         _cpu_sum(inputs),
-        _cold(inputs),
         _processes_cpu(inputs),
         _quarantined(inputs),
         _numbers(inputs),
@@ -68,6 +66,7 @@ def transform(inputs: Inputs) -> DataFrame:
         .withColumn("rate_error", F.coalesce("dfsio_rate_error", "ycsb_rate_error"))
         .withColumn("closed_loop", F.coalesce("closed_loop", F.lit(False)))
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
+        .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, F.col("rates_unknown")).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
     )
@@ -76,7 +75,7 @@ def transform(inputs: Inputs) -> DataFrame:
 def _of_manifests(inputs: Inputs) -> DataFrame:
     trials = inputs[tables.TRIALS]
     cold = (F.col("workload") == "testdfsio") & F.col("mode").isin(*READ_MODES)
-    return trials.join(windows(trials).select("trial", "window_s"), "trial", "left").select(
+    return trials.select(
         "trial",
         "workload",
         F.coalesce("mode", "mix").alias("mode"),
@@ -86,7 +85,9 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "target_ops_s",
         "state",
         F.concat_ws("; ", "state_reasons").alias("state_reason"),
-        "window_s",
+        window_s().alias("window_s"),
+        "distinct_bytes_asked",
+        "physical_read_bytes",
         (F.col("compactions") + F.col("splits")).alias("background_work"),
     )
 
@@ -100,8 +101,8 @@ def _exit_codes(inputs: Inputs) -> DataFrame:
 
 
 def _ycsb_facts(inputs: Inputs) -> DataFrame:
-    """failed_operations, ycsb_share, ycsb_rate_error, histogram_error, ops_s: over all clients of
-    a trial, null when one of them is silent (method 9)."""
+    """failed_operations, ycsb_share, ycsb_rate_error, histogram_error: over all clients of a trial,
+    null when one of them is silent (method 9)."""
     trials = inputs[tables.TRIALS].where("workload = 'ycsb'").select("trial", "duration_s")
     clients = (
         inputs[tables.CLIENTS]
@@ -115,13 +116,12 @@ def _ycsb_facts(inputs: Inputs) -> DataFrame:
     done = F.least(F.lit(1.0), F.greatest(by_count, by_time))
     rate_error = _error(F.col("overall_ops_s") * F.col("run_s"), F.col("operations"))
     histogram_error = _error(F.col("in_histograms"), F.col("succeeded"))
-    facts = clients.groupBy("trial").agg(
+    return clients.groupBy("trial").agg(
         _of_all(F.sum, F.col("failed")).alias("failed_operations"),
         _of_all(F.min, done).alias("ycsb_share"),
         _of_all(F.max, rate_error).alias("ycsb_rate_error"),
         _of_all(F.max, histogram_error).alias("histogram_error"),
     )
-    return facts.join(_metric(inputs, "throughput", "ops_s"), "trial", "left")
 
 
 def _of_all(aggregate: object, value: Column) -> Column:
@@ -205,27 +205,18 @@ def _clock(inputs: Inputs) -> DataFrame:
 
 
 def _cpu_sum(inputs: Inputs) -> DataFrame:
-    parts = ("user", "system", "idle", "iowait", "steal")
-    total = F.coalesce("cpu_irq", F.lit(0.0))
-    for part in parts:
-        total = total + F.col(f"cpu_{part}")
-    samples = distinct_samples(inputs[tables.HOST_SAMPLES])
-    return samples.groupBy("trial").agg(_of_all(F.max, F.abs(total - 100.0)).alias("cpu_sum_error"))
+    """cpu_sum_error: null when a sample does not tell all shares."""
+    worst = _of_all(F.max, F.col("cpu_sum_error")).alias("cpu_sum_error")
+    return inputs[tables.HOST_USE].groupBy("trial").agg(worst)
 
 
-def _cold(inputs: Inputs) -> DataFrame:
-    """cold_share: what the disks read over what was asked for. What they read is the record's own
-    count, else dool's rate over the window, of the whole machine (method 5)."""
-    trials = inputs[tables.TRIALS]
-    rates = _metric(inputs, "disk_read", "mib_s").groupBy("trial")
-    by_dool = rates.agg(_of_all(exact_sum, F.col("mib_s")).alias("mib_s"))
-    read = F.coalesce("physical_read_bytes", F.col("mib_s") * MIB * F.col("window_s"))
-    return (
-        trials.join(windows(trials), "trial")
-        .join(by_dool, "trial", "left")
-        .where("distinct_bytes_asked > 0")
-        .select("trial", (read / F.col("distinct_bytes_asked")).alias("cold_share"))
-    )
+def _cold_share() -> Column:
+    """What the disks read over what was asked for. What they read is the record's own count, else
+    dool's rate over the window, of the whole machine (method 5)."""
+    asked = F.col("distinct_bytes_asked")
+    by_dool = F.col("disk_read_mib_s") * MIB * F.col("window_s")
+    read = F.coalesce("physical_read_bytes", by_dool)
+    return F.when(F.col("window_s").isNotNull() & (asked > 0), read / asked)
 
 
 def _processes_cpu(inputs: Inputs) -> DataFrame:
@@ -277,9 +268,12 @@ def _quarantined(inputs: Inputs) -> DataFrame:
 
 
 def _numbers(inputs: Inputs) -> DataFrame:
-    """rates_unknown; numbers_out_of_range and one of them. A share may miss its range by what a
-    sample's shares may miss 100 % (method 19); concurrent maps are a count beside the rates."""
+    """ops_s, disk_read_mib_s; rates_unknown; numbers_out_of_range and one of them. A share may miss
+    its range by what a sample's shares may miss 100 % (method 19); concurrent maps are a count beside
+    the rates."""
     value = F.col("value")
+    from_disks = F.col("name") == "disk_read"
+    all_disks = F.count(F.when(from_disks, value)) == F.count_if(from_disks)
     rate = F.col("name").startswith("throughput")
     high = F.when(F.col("unit") == "percent", 100.0 + SHARE_TOLERANCE)
     low = F.when(F.col("unit") == "percent", -SHARE_TOLERANCE).otherwise(0.0)
@@ -290,6 +284,8 @@ def _numbers(inputs: Inputs) -> DataFrame:
         inputs[tables.METRICS]
         .groupBy("trial")
         .agg(
+            F.max(F.when(F.col("name") == "throughput", value)).alias("ops_s"),
+            F.when(all_disks, exact_sum(F.when(from_disks, value))).alias("disk_read_mib_s"),
             F.count_if(rate & value.isNull()).alias("rates_unknown"),
             F.count_if(bad).alias("numbers_out_of_range"),
             F.min(F.when(bad, said)).alias("number_out_of_range"),

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from jobs.latency import measured_intervals
 from jobs.run_job import Inputs
-from workloads.ycsb.saturation import READ_MODIFY_WRITE
+from workloads.ycsb.operations import READ_MODIFY_WRITE
 
 PARTS = 3
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
+import numpy as np
 import pyarrow as pa
 
 from analysis import tables
 from analysis.tables import Table
 from jobs.dool_whole import dool_whole
-from jobs.file_tables import FileTables, file_tables
+from jobs.file_tables import FileTables, file_tables, summed
 from jobs.nodecpu_whole import nodecpu_whole
+from jobs.percentiles import TrialHistograms
 from jobs.raw_files import RawFile, UnreadableError, content
 
 BYTES_A_BATCH = 2**21
@@ -33,8 +35,24 @@ def tables_of(files: Sequence[RawFile]) -> FileTables:
     """What `file_tables` gives of each file, faster; tables' rows are in another order, and texts may
     be codes."""
     for kind, alike in groupby(sorted(files, key=lambda file: file.kind), lambda file: file.kind):
+        if kind == "ycsb-hdr":
+            yield from _logs(alike)
+            continue
         for batch in _batches(alike):
             yield from _together(kind, batch) if kind in WHOLE else _alone(batch)
+
+
+def _logs(files: Iterable[RawFile]) -> FileTables:
+    """Of interval logs, and what those of each trial are together."""
+    for trial, same in groupby(files, lambda file: file.trial):
+        histograms = TrialHistograms()
+        for file in same:
+            for table, rows in file_tables(file):
+                if table is tables.YCSB_HISTOGRAMS:
+                    histograms.add(rows, file.facts)
+                yield table, rows
+        if percentiles := histograms.percentiles(trial):
+            yield tables.LATENCY_PERCENTILES, percentiles
 
 
 def _batches(files: Iterator[RawFile]) -> Iterator[list[RawFile]]:
@@ -53,8 +71,23 @@ def _batches(files: Iterator[RawFile]) -> Iterator[list[RawFile]]:
 def _together(kind: str, files: Sequence[RawFile]) -> FileTables:
     table, whole = WHOLE[kind]
     rows, done = whole(list(_contents(files)))
-    yield from ((table, piece) for piece in rows)
+    by_subject = {(file.trial, file.subject): file for file in done}
+    for piece in rows:
+        yield table, piece
+        for subject, samples in _runs(piece):
+            yield from summed(table, samples, by_subject[subject])
     yield from _alone([file for file in files if file not in done])
+
+
+def _runs(rows: pa.Table) -> Iterator[tuple[tuple[str, str], pa.Table]]:
+    """The rows of each file, which stand together, by their trial and host."""
+    codes = [rows[name].combine_chunks().dictionary_encode() for name in ("trial", "host")]
+    differs = np.ones(len(rows), bool)
+    differs[1:] = np.any([np.diff(one.indices.to_numpy()) != 0 for one in codes], axis=0)
+    begins = np.flatnonzero(differs).tolist()
+    for begin, end in zip(begins, [*begins[1:], len(rows)], strict=True):
+        subject = (rows["trial"][begin].as_py(), rows["host"][begin].as_py())
+        yield subject, rows.slice(begin, end - begin)
 
 
 def _contents(files: Sequence[RawFile]) -> Iterator[tuple[RawFile, bytes]]:

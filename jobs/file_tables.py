@@ -17,10 +17,14 @@ from analysis.arrow import arrow_schema
 from analysis.tables import Table
 from jobs.dool_columns import dool_columns
 from jobs.hdr_columns import Decoder
+from jobs.host_tables import host_tables
+from jobs.interval_times import with_times
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
+from jobs.node_tables import node_tables
 from jobs.nodecpu_columns import nodecpu_columns
 from jobs.raw_files import RawFile, UnreadableError
 from jobs.readers import bytes_of, condemned, quarantined, read
+from jobs.trial_facts import TrialFacts
 from workloads.parsing import ParseError, Quarantined
 from workloads.ycsb.hdr import IntervalRow, parse_hdr
 
@@ -39,7 +43,9 @@ def file_tables(file: RawFile) -> FileTables:
     except (UnreadableError, ParseError) as error:
         yield tables.QUARANTINE, _table(tables.QUARANTINE, [condemned(file, error)])
         return
-    yield from ((table, piece) for piece in pieces)
+    for piece in pieces:
+        yield table, piece
+        yield from summed(table, piece, file)
     if lines:
         rows = [quarantined(file, bad.line, bad.reason, bad.text) for bad in lines]
         yield tables.QUARANTINE, _table(tables.QUARANTINE, rows)
@@ -51,17 +57,30 @@ def by_rows(file: RawFile) -> FileTables:
     for table, row in read(file):
         rows[table].append(row)
     for table, found in rows.items():
-        yield table, _with_neighbours(table, _table(table, found))
+        whole = _completed(table, _table(table, found))
+        yield table, whole
+        yield from summed(table, whole, file)
 
 
-def _with_neighbours(table: Table, rows: pa.Table) -> pa.Table:
-    """Rows of one whole file."""
-    fill = NEIGHBOURS.get(table)
+def summed(table: Table, rows: pa.Table, file: RawFile) -> FileTables:
+    """What the rows of one whole file add up to."""
+    add_up = SUMMED.get(table)
+    try:
+        found = list(add_up(rows, file.facts)) if add_up else []
+        yield from ((one, sums) for one, sums in found if len(sums))
+    except OverflowError as error:
+        told = condemned(file, UnreadableError(str(error)))
+        yield tables.QUARANTINE, _table(tables.QUARANTINE, [told])
+
+
+def _completed(table: Table, rows: pa.Table) -> pa.Table:
+    """Rows of one whole file, with what they owe to each other or tell of themselves."""
+    fill = COMPLETED.get(table)
     return fill(rows) if fill else rows
 
 
 def _whole(table: Table, pieces: list[pa.Table]) -> list[pa.Table]:
-    return [_with_neighbours(table, pa.concat_tables(pieces))] if pieces else []
+    return [_completed(table, pa.concat_tables(pieces))] if pieces else []
 
 
 def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
@@ -89,7 +108,8 @@ def _hdr(data: bytes, file: RawFile) -> ByColumns:
     decoder = Decoder(end.decode("ascii", "replace") for end in ends if end[:4] == b"HIST")
     parsed = parse_hdr(data, file.file, decoder.decode)
     histograms = _histograms(parsed.rows, decoder, file)
-    return tables.YCSB_HISTOGRAMS, [histograms], list(parsed.quarantined)
+    whole = _whole(tables.YCSB_HISTOGRAMS, [histograms])
+    return tables.YCSB_HISTOGRAMS, whole, list(parsed.quarantined)
 
 
 def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) -> pa.Table:
@@ -111,15 +131,20 @@ def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) 
         pa.array(columns[field.name], field.type) for field in schema if field.name in columns
     ]
     lists = decoder.lists([row.payload for row in rows])
-    return pa.Table.from_arrays([*arrays, *lists], schema=schema)
+    untold = pa.nulls(len(rows), pa.float64())
+    return pa.Table.from_arrays([*arrays, *lists, untold], schema=schema)
 
 
 BY_COLUMNS: Mapping[str, Callable[[bytes, RawFile], ByColumns]] = MappingProxyType(
     {"dool": _dool, "nodecpu": _nodecpu, "ycsb-hdr": _hdr}
 )
-NEIGHBOURS: Mapping[Table, Callable[[pa.Table], pa.Table]] = MappingProxyType(
+COMPLETED: Mapping[Table, Callable[[pa.Table], pa.Table]] = MappingProxyType(
     {
         tables.HOST_SAMPLES: with_host_neighbours,
         tables.NODE_CPU_SAMPLES: with_node_neighbours,
+        tables.YCSB_HISTOGRAMS: with_times,
     }
+)
+SUMMED: Mapping[Table, Callable[[pa.Table, TrialFacts], FileTables]] = MappingProxyType(
+    {tables.HOST_SAMPLES: host_tables, tables.NODE_CPU_SAMPLES: node_tables}
 )

@@ -110,13 +110,18 @@ def _groups(files: Sequence[RawFile]) -> Iterator[list[RawFile]]:
     group: list[RawFile] = []
     size = 0
     for file in sorted(files, key=lambda f: (f.trial, f.kind, f.subject, f.file)):
-        group.append(file)
-        size += 0 if file.fault else file.bytes
-        if size >= enough:
+        if size >= enough and not _merged_together(group[-1], file):
             yield group
             group, size = [], 0
+        group.append(file)
+        size += 0 if file.fault else file.bytes
     if group:
         yield group
+
+
+def _merged_together(one: RawFile, other: RawFile) -> bool:
+    """Interval logs of one trial: its percentiles are those of all of them."""
+    return (one.trial, one.kind) == (other.trial, other.kind) and one.kind == "ycsb-hdr"
 
 
 def _fill(run_root: Path, table: Table, staged: Path, kept: Set[str], folder: Path) -> None:

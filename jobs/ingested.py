@@ -21,7 +21,7 @@ from jobs.parse_task import FROM_FILES
 from jobs.raw_files import RawFile
 
 FORMAT = 1
-READERS_VERSION = 2
+READERS_VERSION = 3
 """To be raised when a reader gives other rows for the same bytes: tables are then made anew."""
 
 
@@ -36,8 +36,12 @@ class Ingested:
 
 
 def digest(files: Iterable[RawFile]) -> str:
-    """Of what a trial's record holds: names, sizes and times of its files, and what is missing."""
-    lines = (f"{f.kind} {f.subject} {f.file} {f.fault} {f.bytes} {f.modified_ns}" for f in files)
+    """Of what a trial's record holds: names, sizes and times of its files, what is missing, and what
+    their rows are understood by."""
+    lines = (
+        f"{f.kind} {f.subject} {f.file} {f.fault} {f.bytes} {f.modified_ns} {f.facts}"
+        for f in files
+    )
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 

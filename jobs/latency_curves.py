@@ -6,28 +6,22 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs import latency
 from jobs.run_job import Inputs, run_job
 
 TABLE = tables.LATENCY_CURVES
-INPUTS = latency.INPUTS
-PERCENTILES = (
-    *(str(five) for five in range(0, 95, 5)),
-    *("95", "96", "97", "98", "99", "99.5", "99.8", "99.9", "99.95", "99.98", "99.99", "99.999"),
-)
-"""Finer where latency charts are read: towards the tail."""
+INPUTS = (tables.LATENCY_PERCENTILES,)
 
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `latency_curves`: any percentile of the merged histograms, none that has too few
     operations behind it (method 11)."""
-    return latency.percentiles(inputs, PERCENTILES).where("value_us IS NOT NULL").select(
+    return inputs[tables.LATENCY_PERCENTILES].where("value_us IS NOT NULL").select(
         "trial",
         "operation",
         "latency_kind",
         "percentile",
         (F.col("value_us") / 1000.0).alias("latency_ms"),
-        F.col("total").alias("operations"),
+        "operations",
     )  # fmt: skip
 
 

@@ -11,17 +11,15 @@ project's YCSB client.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import COARSE, exact_sum
 from jobs.latency import timed
 from jobs.run_job import Inputs
-from workloads.ycsb.saturation import READ_MODIFY_WRITE, THINK
+from workloads.ycsb.operations import READ_MODIFY_WRITE, THINK
 
-TRUNCATED_US = 0.5
-"""YCSB cuts each time to whole microseconds: half of one is missing on average."""
 NO_TIME = ("CLEANUP", READ_MODIFY_WRITE)
 """Of no thread's loop, and of times that its read and its update count already."""
 
@@ -61,25 +59,14 @@ def _busy_threads(inputs: Inputs) -> DataFrame:
         timed(inputs[tables.YCSB_HISTOGRAMS], inputs)
         .where("kind = 'closed-loop'")
         .where(~F.col("operation").isin(*NO_TIME))
-        .join(inputs[tables.TRIALS].select("trial", "warm_up_s"), "trial")
         .withColumn("last_s", F.max("begun_s").over(log))
         .where("begun_s >= start_s + warm_up_s AND begun_s < last_s AND length_s > 0")
     )
     shares = intervals.groupBy("trial", "client", "operation", "outcome").agg(
-        (exact_sum(_time_us(), COARSE) / 1e6 / exact_sum(F.col("length_s"))).alias("share")
+        (exact_sum(F.col("time_us"), COARSE) / 1e6 / exact_sum(F.col("length_s"))).alias("share")
     )
     between = F.col("operation") == THINK
     both = (F.count_if(between) > 0) & (F.count_if(~between) > 0)
     return shares.groupBy("trial", "client").agg(
         F.when(both, exact_sum(F.col("share"))).alias("threads_found")
-    )
-
-
-def _time_us() -> Column:
-    """Of all operations of one interval. A bucket's value is its upper end: within 0.05 %."""
-    buckets = F.arrays_zip("value_us", "counts")
-    return F.aggregate(
-        buckets,
-        F.lit(0.0),
-        lambda reached, one: reached + (one["value_us"] + TRUNCATED_US) * one["counts"],
     )

@@ -31,6 +31,12 @@ FROM_FILES: tuple[Table, ...] = (
     tables.YCSB_STATUS,
     tables.YCSB_HISTOGRAMS,
     tables.QUARANTINE,
+    tables.HOST_USE,
+    tables.NODE_USE,
+    tables.MONITOR_ROUNDS,
+    tables.HOST_DISK_SERIES,
+    tables.TRIAL_CPU_SERIES,
+    tables.LATENCY_PERCENTILES,
 )
 BYTES_A_GROUP = 2**25
 """Of Arrow's, before a row group is written: bounds an executor's memory."""

@@ -25,7 +25,6 @@ from cluster.journal import Journal
 from jobs import (
     bring_up_times,
     checks,
-    cpu_series,
     latency,
     latency_curves,
     price_performance,
@@ -55,7 +54,7 @@ class Job(Protocol):
 
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
-SERIES_JOBS: tuple[Job, ...] = (cpu_series, rate_series, latency_curves, steadiness, bring_up_times)
+SERIES_JOBS: tuple[Job, ...] = (rate_series, latency_curves, steadiness, bring_up_times)
 AT_ONCE = 2
 """While Spark computes one job's table it plans the next one's; tasks at once stay as many as cores."""
 

@@ -6,7 +6,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.cpu_series import host_seconds, mean_of_second
 from jobs.exact import exact_sum
 from jobs.latency import timed, user_operations
 from jobs.run_job import Inputs, run_job
@@ -14,19 +13,19 @@ from jobs.seconds import by_second, share_of_span
 from jobs.store import conform
 from jobs.throughput import MIB, RATE
 from jobs.window import windows
-from workloads.ycsb.saturation import READ_MODIFY_WRITE
+from workloads.ycsb.operations import READ_MODIFY_WRITE
 
 TABLE = tables.TRIAL_RATE_SERIES
 INPUTS = (
     tables.TRIALS,
     tables.CLIENTS,
     tables.MONITORS,
-    tables.HOST_SAMPLES,
+    tables.HOST_DISK_SERIES,
     tables.DFSIO_IO,
     tables.MAP_ATTEMPTS,
     tables.YCSB_HISTOGRAMS,
 )
-DISKS = ("disk_read", "disk_write")
+DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}
 
 
 def transform(inputs: Inputs) -> DataFrame:
@@ -38,63 +37,56 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def _operations(inputs: Inputs) -> DataFrame:
-    """trial, name, unit, second, amount: of all clients, each interval spread over its length. A
+    """trial, name, unit, since_s, until_s, start_s, done: of all clients' intervals. A
     read-modify-write is counted thrice by the tool, and once here."""
     intervals = timed(user_operations(inputs[tables.YCSB_HISTOGRAMS]), inputs)
     sign = F.when(F.col("operation") == READ_MODIFY_WRITE, -1).otherwise(1)
-    spans = (
-        intervals.where("kind = 'closed-loop'")
-        .withColumn("since_s", F.col("begun_s"))
-        .withColumn("until_s", F.col("begun_s") + F.col("length_s"))
-    )
-    return by_second(spans).select(
+    return intervals.where("kind = 'closed-loop'").select(
         "trial",
         F.lit("operations").alias("name"),
         F.lit("ops/s").alias("unit"),
-        "second",
-        (F.col("operations") * sign * share_of_span()).alias("amount"),
+        F.col("begun_s").alias("since_s"),
+        (F.col("begun_s") + F.col("length_s")).alias("until_s"),
+        "start_s",
+        (F.col("operations") * sign).cast("double").alias("done"),
     )
 
 
 def _transferred(inputs: Inputs) -> DataFrame:
-    """The job's bytes, in equal parts a map that succeeded, spread from its start to its end."""
+    """The same of the job's bytes, in equal parts a map that succeeded, from its start to its end."""
     io = inputs[tables.DFSIO_IO].groupBy("trial").agg(F.sum("bytes").alias("bytes"))
     maps = inputs[tables.MAP_ATTEMPTS].where(
         "status = 'SUCCEEDED' AND start_epoch_s IS NOT NULL AND finish_epoch_s > start_epoch_s"
     )
     count = maps.groupBy("trial").agg(F.count(F.lit(1)).alias("maps"))
-    spans = (
-        maps.join(count, "trial")
-        .join(io, "trial")
-        .join(windows(inputs[tables.TRIALS]), "trial")
-        .withColumn("since_s", F.col("start_epoch_s"))
-        .withColumn("until_s", F.col("finish_epoch_s"))
-    )
-    mib = F.col("bytes") / F.col("maps") / MIB
-    return by_second(spans).select(
+    each = maps.join(count, "trial").join(io, "trial").join(windows(inputs[tables.TRIALS]), "trial")
+    return each.select(
         "trial",
         F.lit("transferred").alias("name"),
         F.lit(RATE).alias("unit"),
-        "second",
-        (mib * share_of_span()).alias("amount"),
+        F.col("start_epoch_s").alias("since_s"),
+        F.col("finish_epoch_s").alias("until_s"),
+        "start_s",
+        (F.col("bytes") / F.col("maps") / MIB).alias("done"),
     )
 
 
 def _with_idle_seconds(done: DataFrame, inputs: Inputs) -> DataFrame:
-    """The sum of each second; seconds of the window in which nothing was done with 0."""
+    """What was done in each second, each span's part of it spread evenly over its length; seconds of
+    the window in which nothing was done with 0."""
+    key = ("trial", "name", "unit")
     last = F.ceil("window_s") - 1
     seconds = windows(inputs[tables.TRIALS]).select(
         "trial", F.explode(F.sequence(F.lit(0), last.cast("int"))).alias("second")
     )
-    idle = (
-        done.select("trial", "name", "unit")
-        .distinct()
-        .join(seconds, "trial")
-        .withColumn("amount", F.lit(0.0))
-    )
+    some = done.where("until_s > since_s").select(*key).distinct()
+    idle = some.join(seconds, "trial").withColumn("amount", F.lit(0.0))
+    amount = (F.col("done") * share_of_span()).alias("amount")
     return (
-        done.unionByName(idle)
-        .groupBy("trial", "name", "unit", "second")
+        by_second(done)
+        .select(*key, "second", amount)
+        .unionByName(idle)
+        .groupBy(*key, "second")
         .agg(exact_sum(F.col("amount")).alias("rate"))
     )
 
@@ -108,20 +100,19 @@ def _disks(inputs: Inputs) -> DataFrame:
         .groupBy("trial")
         .agg(F.count("host").alias("hosts"))
     )
-    rates = (
-        host_seconds(inputs)
-        .where("NOT contains(host, '.')")
-        .groupBy("trial", "host", "second")
-        .agg(*(mean_of_second(f"{name}_bytes_s") for name in DISKS))
-    )
+    sums = {
+        name: (exact_sum(F.col(column) / MIB), F.count(column)) for name, column in DISKS.items()
+    }
     named = [
-        F.struct(F.lit(name).alias("name"), (F.col(f"{name}_bytes_s") / MIB).alias("rate"))
-        for name in DISKS
+        F.struct(F.lit(name).alias("name"), rate.alias("rate"), seen.alias("seen"))
+        for name, (rate, seen) in sums.items()
     ]
     return (
-        rates.select("trial", "second", F.explode(F.array(*named)).alias("one"))
-        .groupBy("trial", "second", "one.name")
-        .agg(exact_sum(F.col("one.rate")).alias("rate"), F.count("one.rate").alias("seen"))
+        inputs[tables.HOST_DISK_SERIES]
+        .where("NOT contains(host, '.')")
+        .groupBy("trial", "second")
+        .agg(F.array(*named).alias("both"))
+        .select("trial", "second", F.inline("both"))
         .join(hosts, "trial")
         .where("seen = hosts")
         .withColumn("unit", F.lit(RATE))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from analysis.places import is_local, place
+from jobs.trial_facts import TrialFacts, facts_of, host_of_node
 
 if TYPE_CHECKING:  # executors load this module, and need no models
     from workloads.manifest import Manifest
@@ -42,13 +43,14 @@ class RawFile:
     fault: str = ""
     bytes: int = 0
     modified_ns: int = 0
+    facts: TrialFacts = field(default_factory=TrialFacts)
 
 
 def raw_files(run_root: Path, manifest: Manifest) -> Iterator[RawFile]:
     """The files of a trial's record that tables are made of. Of a trial that is complete, those that
     must be there and are not come with a fault; one that failed may miss any."""
     record = run_root / "records" / manifest.trial
-    for kind, subject, pattern in _expected(manifest):
+    for kind, subject, pattern, facts in _expected(manifest):
         if not _stays_inside(pattern):
             yield RawFile(
                 manifest.trial, kind, subject, pattern, "", "its name leads out of the record"
@@ -56,7 +58,7 @@ def raw_files(run_root: Path, manifest: Manifest) -> Iterator[RawFile]:
             continue
         found = sorted(record.glob(pattern))
         for path in found:
-            yield _looked_at(manifest.trial, kind, subject, record, path)
+            yield replace(_looked_at(manifest.trial, kind, subject, record, path), facts=facts)
         if not found and manifest.state == "complete":
             yield RawFile(manifest.trial, kind, subject, pattern, "", "missing from the record")
 
@@ -111,16 +113,25 @@ def _refusal(info: os.stat_result) -> str:
     return f"larger than {MOST_BYTES} bytes" if info.st_size > MOST_BYTES else ""
 
 
-def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
-    """(kind, subject, pattern of the file's path in the record)."""
+def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
+    """(kind, subject, pattern of the file's path in the record, what its rows are understood by)."""
     for monitor in manifest.monitors:
-        yield monitor.kind, monitor.host, monitor.file
+        facts = facts_of(manifest, monitor.host, monitor.period_s)
+        yield monitor.kind, monitor.host, monitor.file, facts
     for client in manifest.clients:
-        if manifest.setting.workload == "ycsb":
-            yield "ycsb-summary", client.name, client.stdout
-            yield "ycsb-status", client.name, client.stderr
-            yield "ycsb-hdr", client.name, f"raw/{client.name}-*.hdr"
-        else:
-            yield "dfsio-results", client.name, f"raw/{client.name}.log"
-            yield "dfsio-io", client.name, "raw/io/part-*"
-            yield "dfsio-history", client.name, "raw/history/*.jhist"
+        facts = facts_of(manifest, host_of_node(manifest, client.node))
+        for kind, pattern in _of_client(manifest, client.name, client.stdout, client.stderr):
+            yield kind, client.name, pattern, facts
+
+
+def _of_client(
+    manifest: Manifest, name: str, stdout: str, stderr: str
+) -> Iterator[tuple[str, str]]:
+    if manifest.setting.workload == "ycsb":
+        yield "ycsb-summary", stdout
+        yield "ycsb-status", stderr
+        yield "ycsb-hdr", f"raw/{name}-*.hdr"
+    else:
+        yield "dfsio-results", f"raw/{name}.log"
+        yield "dfsio-io", "raw/io/part-*"
+        yield "dfsio-history", "raw/history/*.jhist"

@@ -6,14 +6,15 @@ A manifest is kilobytes and a run has hundreds: Spark's executors are kept for t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from cluster.errors import StudyError
-from cluster.topology import Node, Topology, topology_from_json
-from workloads.manifest import ClockOffset, GuestCpu, Manifest
+from cluster.topology import Topology, topology_from_json
+from jobs.trial_facts import clock_offsets, node_scope
+from workloads.manifest import GuestCpu, Manifest
 from workloads.record import closed_records
 from workloads.settings import DfsioSetting
 from workloads.testdfsio.amount import asked_bytes
@@ -149,7 +150,7 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
             "trial": manifest.trial,
             "node": node.name,
             "host": node.host,
-            "scope": _scope(node),
+            "scope": node_scope(node.name, node.roles),
             "roles": list(node.roles),
             "cores": node.cores,
             "host_cores": host_cores[node.host],
@@ -164,14 +165,10 @@ def _given_percent(guest: GuestCpu | None, host_cores: int) -> float | None:
     return 100.0 * guest.cpu_s / ((guest.to_epoch_s - guest.from_epoch_s) * host_cores)
 
 
-def _scope(node: Node) -> str:
-    return "client" if node.roles == ("client",) else f"node:{node.name}"
-
-
 def client_rows(manifest: Manifest) -> Iterator[Row]:
     """Rows of `clients`."""
     host_of = {node.name: node.host for node in topology_from_json(manifest.topology).nodes}
-    offsets = _offsets(manifest.clock)
+    offsets = clock_offsets(manifest.clock)
     for client in manifest.clients:
         yield {
             "trial": manifest.trial,
@@ -198,7 +195,7 @@ def _operations_asked(argv: tuple[str, ...]) -> int | None:
 def monitor_rows(manifest: Manifest) -> Iterator[Row]:
     """Rows of `monitors`."""
     clock = {entry.host: entry for entry in manifest.clock}
-    offsets = _offsets(manifest.clock)
+    offsets = clock_offsets(manifest.clock)
     for monitor in manifest.monitors:
         entry = clock.get(monitor.host)
         yield {
@@ -208,11 +205,6 @@ def monitor_rows(manifest: Manifest) -> Iterator[Row]:
             "clock_after_s": entry.after_s if entry else None,
             "clock_offset_s": offsets.get(monitor.host),
         }
-
-
-def _offsets(clock: Iterable[ClockOffset]) -> Mapping[str, float]:
-    """Each host's offset in the middle of the trial: the mean of before and after."""
-    return {entry.host: (entry.before_s + entry.after_s) / 2 for entry in clock}
 
 
 def bring_up_rows(manifests: Iterable[Manifest]) -> Iterator[Row]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-_LEAST_S = 0.0005
-"""Monitors and clients write milliseconds; a shorter overlap is the rounding of a double."""
+from jobs.spans import LEAST_S
 
 
 def by_second(spans: DataFrame) -> DataFrame:
@@ -22,7 +21,7 @@ def by_second(spans: DataFrame) -> DataFrame:
         spans.where("until_s > since_s")
         .withColumn("second", F.explode(seconds))
         .withColumn("inside_s", inside)
-        .where(F.col("inside_s") >= _LEAST_S)
+        .where(F.col("inside_s") >= LEAST_S)
         .withColumn("second", F.col("second").cast("int"))
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.exact import exact_sum
+from jobs.exact import FINE, whole_steps
 from jobs.run_job import Inputs, run_job
 from jobs.window import windows
 
@@ -21,45 +23,49 @@ def transform(inputs: Inputs) -> DataFrame:
     second in which something was done: those two are not whole, and what lies around them is the
     start and the end of a JVM.
     """
-    rate = F.col("rate")
-    mean = exact_sum(rate) / F.count(rate)
-    seconds = _measured(inputs).groupBy("trial", "name", "unit")
-    means = seconds.agg(F.count(rate).cast("int").alias("seconds"), mean.alias("mean"))
-    squares = (
-        _measured(inputs)
-        .join(means.select("trial", "name", "mean"), ["trial", "name"])
-        .groupBy("trial", "name")
-        .agg(exact_sum((rate - F.col("mean")) * (rate - F.col("mean"))).alias("squares"))
-    )
-    deviation = F.when(
-        F.col("seconds") > 1, F.sqrt(F.col("squares") / F.greatest(F.col("seconds") - 1, F.lit(1)))
-    )
+    count = F.size("rates")
+    squares = _added("rates", lambda rate: (rate - F.col("mean")) * (rate - F.col("mean")))
+    deviation = F.when(count > 1, F.sqrt(squares / F.greatest(count - 1, F.lit(1))))
     return (
-        means.join(squares, ["trial", "name"])
-        .withColumn("standard_deviation", deviation)
+        _measured(inputs)
+        .withColumn("mean", _added("rates", lambda rate: rate) / count)
+        .select("trial", "name", "unit", count.alias("seconds"), "mean",
+                deviation.alias("standard_deviation"))
         .withColumn(
             "coefficient_of_variation",
             F.when(F.col("mean") > 0, F.col("standard_deviation") / F.col("mean")),
         )
-        .drop("squares")
-    )
+    )  # fmt: skip
 
 
 def _measured(inputs: Inputs) -> DataFrame:
-    """trial, name, unit, second, rate of the seconds that count."""
-    trials = inputs[tables.TRIALS]
-    spans = windows(trials).join(trials.select("trial", "warm_up_s"), "trial")
-    series = Window.partitionBy("trial", "name")
+    """trial, name, unit, rates: of the seconds that count, of series that have such.
+
+    A series is one row: its seconds go once to where it is, and need no order.
+    """
     busy = F.when(F.col("rate") > 0, F.col("second"))
-    return (
-        inputs[tables.TRIAL_RATE_SERIES]
-        .withColumn("first", F.min(busy).over(series))
-        .withColumn("last", F.max(busy).over(series))
-        .where("second > first AND second < last")
-        .join(spans, "trial")
-        .where("second >= warm_up_s AND second + 1 <= window_s")
-        .select("trial", "name", "unit", "second", "rate")
+    series = inputs[tables.TRIAL_RATE_SERIES].groupBy("trial", "name", "unit")
+    found = series.agg(
+        F.collect_list(F.struct("second", "rate")).alias("all"),
+        F.min(busy).alias("first"),
+        F.max(busy).alias("last"),
+    ).join(windows(inputs[tables.TRIALS]), "trial")
+
+    def counts(one: Column) -> Column:
+        second = one["second"]
+        whole = (second > F.col("first")) & (second < F.col("last"))
+        return whole & (second >= F.col("warm_up_s")) & (second + 1 <= F.col("window_s"))
+
+    rates = F.transform(F.filter("all", counts), lambda one: one["rate"])
+    return found.select("trial", "name", "unit", rates.alias("rates")).where(F.size("rates") > 0)
+
+
+def _added(rates: str, term: Callable[[Column], Column]) -> Column:
+    """`jobs.exact.exact_sum` of a term of each element."""
+    steps = F.aggregate(
+        rates, F.lit(0).cast("long"), lambda reached, rate: reached + whole_steps(term(rate))
     )
+    return steps / FINE
 
 
 def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:

@@ -15,7 +15,7 @@ from jobs.latency import measured_intervals
 from jobs.metric_rows import metric_rows
 from jobs.run_job import Inputs, run_job
 from jobs.window import windows
-from workloads.ycsb.saturation import READ_MODIFY_WRITE
+from workloads.ycsb.operations import READ_MODIFY_WRITE
 
 TABLE = tables.METRICS
 INPUTS = (
@@ -52,7 +52,7 @@ def transform(inputs: Inputs) -> DataFrame:
 def _trials(inputs: Inputs, workload: str) -> DataFrame:
     """trial, warm_up_s of the workload's trials that have a window."""
     trials = inputs[tables.TRIALS].where(F.col("workload") == workload)
-    return trials.join(windows(trials), "trial").select("trial", "warm_up_s")
+    return windows(trials).select("trial", "warm_up_s")
 
 
 def dfsio_rates(inputs: Inputs) -> DataFrame:

@@ -10,26 +10,20 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.exact import COARSE, FINE, exact_sum
+from jobs.exact import exact_sum
 from jobs.metric_rows import metric_rows
 from jobs.run_job import Inputs, run_job
-from jobs.window import by_controller_clock, overlap_s, windows
 
 TABLE = tables.METRICS
-INPUTS = (
-    tables.TRIALS,
-    tables.NODES,
-    tables.MONITORS,
-    tables.HOST_SAMPLES,
-    tables.NODE_CPU_SAMPLES,
-)
+INPUTS = (tables.NODES, tables.HOST_USE, tables.NODE_USE)
 MIB = 2.0**20
 PERCENT = "percent"
 
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: cpu_* and disk_* by scope. See `analysis.tables` for the scopes."""
-    hosts = host_means(inputs).withColumn("scope", machine_scope())
+    measured = inputs[tables.HOST_USE].where("measured_s > 0")
+    hosts = measured.withColumn("scope", machine_scope())
     used = F.lit(100.0) - F.col("cpu_idle") - F.col("cpu_iowait") - F.col("cpu_steal")
     shares = [f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "idle")]
     host_rows = metric_rows(
@@ -49,106 +43,19 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def machine_scope() -> Column:
-    """Scope of what dool saw of a machine: a guest (named <node>.<host>) is none of the hosts."""
+    """Scope of what dool saw of a machine: as `jobs.host_tables.machine_scope`."""
     kind = F.when(F.col("host").contains("."), F.lit("guest:")).otherwise(F.lit("host:"))
     return F.concat(kind, "host")
 
 
-def host_means(inputs: Inputs) -> DataFrame:
-    """trial, host and the mean of each dool column over the window, samples at its edges weighted
-    by the part of them that lies inside; the since-boot sample is dropped (method 18)."""
-    weighted = (
-        host_samples(inputs)
-        .withColumn("weight_s", overlap_s(F.col("since_s"), F.col("until_s")))
-        .where("weight_s > 0")
-    )
-    values = [
-        column.name
-        for column in tables.HOST_SAMPLES.columns
-        if column.name.startswith(("cpu_", "disk_"))
-    ]
-    return weighted.groupBy("trial", "host").agg(*[_weighted_mean(name) for name in values])
-
-
-def host_samples(inputs: Inputs) -> DataFrame:
-    """dool's samples of trials that have a window, with the two times (since_s, until_s; controller's
-    clock) between which each was taken, and the window's own."""
-    at = by_controller_clock(F.col("epoch_s"), F.col("clock_offset_s"))
-    return (
-        distinct_samples(inputs[tables.HOST_SAMPLES])
-        .join(_monitor(inputs, "dool"), ["trial", "host"])
-        .join(windows(inputs[tables.TRIALS]), "trial")
-        .withColumn("since_s", at - F.col("period_s"))
-        .withColumn("until_s", at)
-    )
-
-
-def distinct_samples(samples: DataFrame) -> DataFrame:
-    """Samples without the since-boot one; of two with the same time the first line is kept."""
-    return samples.where("NOT since_boot AND NOT repeated")
-
-
-def _weighted_mean(name: str) -> Column:
-    known = F.when(F.col(name).isNotNull(), F.col("weight_s"))
-    return (exact_sum(F.col(name) * known, steps_of(name)) / exact_sum(known)).alias(name)
-
-
-def steps_of(name: str) -> float:
-    """How finely the sums of a column of `host_samples` are made."""
-    return FINE if name.startswith("cpu_") else COARSE
-
-
-def _monitor(inputs: Inputs, kind: str) -> DataFrame:
-    return (
-        inputs[tables.MONITORS]
-        .where(F.col("kind") == kind)
-        .select("trial", "host", "period_s", "clock_offset_s")
-    )
-
-
 def node_ticks(inputs: Inputs) -> DataFrame:
-    """trial, host, node, scope, roles, user_ticks, system_ticks spent in the window, and what the
-    host could have spent: window_s x ticks_per_s x cores.
-
-    Cumulative ticks are interpolated at the window's edges: of an increment between two rounds the
-    part counts that lies in the window. Ticks fall when a process has gone whose parent did not
-    wait for it; such a step counts as none.
-    """
-    steps = tick_steps(inputs).withColumn(
-        "inside",
-        overlap_s(F.col("since_s"), F.col("until_s")) / (F.col("until_s") - F.col("since_s")),
-    )
-    spent = steps.groupBy("trial", "host", "node", "window_s", "ticks_per_s", "cores").agg(
-        exact_sum(F.col("user_step") * F.col("inside")).alias("user_ticks"),
-        exact_sum(F.col("system_step") * F.col("inside")).alias("system_ticks"),
-    )
+    """trial, host, node, scope, roles, user_ticks, system_ticks spent in the window, and
+    capacity_ticks, what the host could have spent: window_s x ticks_per_s x cores."""
     placed = inputs[tables.NODES].select("trial", "node", "scope", "roles")
-    return spent.join(placed, ["trial", "node"], "left").select(
-        "trial",
-        "host",
-        "node",
-        F.coalesce("scope", "node").alias("scope"),
-        "roles",
-        "user_ticks",
-        "system_ticks",
-        (F.col("window_s") * F.col("ticks_per_s") * F.col("cores")).alias("capacity_ticks"),
-    )
-
-
-def tick_steps(inputs: Inputs) -> DataFrame:
-    """Each node's increments of ticks, with the two times (since_s, until_s; controller's clock)
-    between which they were spent, and the window's own. Ticks never fall here."""
-    offset_s = F.col("clock_offset_s")
-    until = by_controller_clock(F.col("epoch_s"), offset_s)
-    since = by_controller_clock(F.col("since_epoch_s"), offset_s)
     return (
-        inputs[tables.NODE_CPU_SAMPLES]
-        .where("user_step IS NOT NULL")
-        .join(_monitor(inputs, "nodecpu"), ["trial", "host"])
-        .join(windows(inputs[tables.TRIALS]), "trial")
-        .withColumn("until_s", until)
-        .withColumn("since_s", F.coalesce(since, F.col("until_s") - F.col("period_s")))
-        .where("until_s > since_s")
+        inputs[tables.NODE_USE]
+        .join(placed, ["trial", "node"], "left")
+        .withColumn("scope", F.coalesce("scope", "node"))
     )
 
 

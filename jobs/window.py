@@ -1,4 +1,4 @@
-"""The measured window of each trial, and how much of a sample lies in it (method 18)."""
+"""The measured window of each trial, and times by the controller's clock (method 18)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from pyspark.sql import functions as F  # noqa: N812
 
 
 def windows(trials: DataFrame) -> DataFrame:
-    """trial, start_s, end_s (controller's clock), window_s of trials that have a window."""
+    """trial, start_s, end_s (controller's clock), window_s, warm_up_s of trials that have a window."""
     start, end = F.col("window_start_epoch_s"), F.col("window_end_epoch_s")
     return trials.where(end > start).select(
-        "trial", start.alias("start_s"), end.alias("end_s"), (end - start).alias("window_s")
+        "trial",
+        start.alias("start_s"),
+        end.alias("end_s"),
+        (end - start).alias("window_s"),
+        "warm_up_s",
     )
 
 
-def overlap_s(since: Column, until: Column) -> Column:
-    """Seconds of (since, until] that lie in the window start_s..end_s of the same row; never
-    negative."""
-    return F.greatest(
-        F.lit(0.0), F.least(until, F.col("end_s")) - F.greatest(since, F.col("start_s"))
-    )
+def window_s() -> Column:
+    """A trial's window in seconds; null if it has none."""
+    start, end = F.col("window_start_epoch_s"), F.col("window_end_epoch_s")
+    return F.when(end > start, end - start)
 
 
 def by_controller_clock(epoch_s: Column, offset_s: Column) -> Column:

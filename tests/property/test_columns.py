@@ -21,6 +21,7 @@ from jobs.file_tables import BY_COLUMNS, file_tables
 from jobs.file_tables import by_rows as file_tables_by_rows
 from jobs.hdr_columns import Decoder
 from jobs.raw_files import RawFile
+from jobs.trial_facts import TrialFacts
 from tests import record_texts as texts
 from tests.property.mutations import SAMPLES, mutate
 from workloads.parsing import RejectedError
@@ -38,6 +39,7 @@ NAMES = {
     "ycsb-hdr": "raw/c-READ.hdr",
 }
 BEGIN_S = 1_795_200_000.0
+FACTS = TrialFacts((BEGIN_S, BEGIN_S + 20.0), 0.25, 1.0, 3.0, {"w1": "node:w1"})
 
 
 def dool_text(seconds: int, begin_s: float = BEGIN_S) -> str:
@@ -98,7 +100,7 @@ def bases() -> list[tuple[str, bytes]]:
 
 def both(kind: str, data: bytes, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     path.write_bytes(data)
-    file = RawFile("t", kind, "h", NAMES[kind], str(path))
+    file = RawFile("t", kind, "h", NAMES[kind], str(path), facts=FACTS)
     by_columns: dict[str, Any] = defaultdict(list)
     by_rows: dict[str, Any] = defaultdict(list)
     for table, rows in file_tables(file):

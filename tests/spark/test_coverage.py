@@ -14,13 +14,18 @@ from pyspark.sql import DataFrame, SparkSession
 from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.coverage import LATE_PERIODS, worst_coverage
+from jobs.coverage import worst_coverage
+from jobs.host_tables import host_tables
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
+from jobs.node_tables import node_tables
+from jobs.sampling_rounds import LATE_PERIODS
 from jobs.schema import struct
+from jobs.trial_facts import TrialFacts
 
 pytestmark = pytest.mark.spark
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 30, 1.0, 0.25
 TRIALS = 40
+FACTS = TrialFacts((START_S, END_S), OFFSET_S, PERIOD_S)
 
 
 def times(dice: random.Random) -> list[float]:
@@ -51,7 +56,8 @@ def dool(trial: str, found: list[float]) -> pa.Table:
         {"trial": trial, "host": "h", "line": n, "epoch_s": at_s, "since_boot": n == 0}
         for n, at_s in enumerate(found)
     ]
-    return with_host_neighbours(pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES)))
+    table = pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES))
+    return dict(host_tables(with_host_neighbours(table), FACTS))[tables.MONITOR_ROUNDS]
 
 
 def nodecpu(trial: str, found: list[float], dice: random.Random) -> pa.Table:
@@ -62,9 +68,8 @@ def nodecpu(trial: str, found: list[float], dice: random.Random) -> pa.Table:
         for node in dice.choice((("w1", "w2"), ("w1",), ("w2",)))
     ]  # fmt: skip
     numbered = [{**row, "line": line} for line, row in enumerate(rows)]
-    return with_node_neighbours(
-        pa.Table.from_pylist(numbered, arrow_schema(tables.NODE_CPU_SAMPLES))
-    )
+    table = pa.Table.from_pylist(numbered, arrow_schema(tables.NODE_CPU_SAMPLES))
+    return dict(node_tables(with_node_neighbours(table), FACTS))[tables.MONITOR_ROUNDS]
 
 
 @pytest.mark.parametrize("kind", ("dool", "nodecpu"))
@@ -73,9 +78,9 @@ def test_every_gap_counts_once(spark: SparkSession, kind: str) -> None:
     told = {f"t{number}": times(dice) for number in range(TRIALS)}
     told["without"] = [START_S - 60, START_S - 59]
     made: dict[Table, list[pa.Table]] = {
-        tables.HOST_SAMPLES: [dool(t, found) for t, found in told.items() if kind == "dool"],
-        tables.NODE_CPU_SAMPLES: [
-            nodecpu(t, found, dice) for t, found in told.items() if kind == "nodecpu"
+        tables.MONITOR_ROUNDS: [
+            dool(t, found) if kind == "dool" else nodecpu(t, found, dice)
+            for t, found in told.items()
         ],
         tables.TRIALS: [rows(tables.TRIALS, {
             "trial": t, "window_start_epoch_s": START_S, "window_end_epoch_s": END_S

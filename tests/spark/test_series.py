@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from analysis import tables
 from jobs import price_performance
-from jobs.latency_curves import PERCENTILES
+from jobs.percentiles import PERCENTILES
 from jobs.schema import struct
 from tests.spark import oracle
 from tests.spark.conftest import Analysed

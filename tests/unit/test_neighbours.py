@@ -116,7 +116,8 @@ def test_a_file_of_two_starts_is_one_series(read: Any, tmp_path: Path) -> None:
     second = texts.nodecpu([(1.5e9 + s, {"w1": (s, 0), "w2": (0, s)}) for s in (3, 5)])
     path = tmp_path / "file"
     path.write_text(first + second)
-    ((_, found),) = read(RawFile("t", "nodecpu", "h", "monitor/h.nodecpu.csv", str(path)))
+    file = RawFile("t", "nodecpu", "h", "monitor/h.nodecpu.csv", str(path))
+    found = dict(read(file))[tables.NODE_CPU_SAMPLES]
     of_w1 = [row for row in found.to_pylist() if row["node"] == "w1"]
     assert column(of_w1, "user_step") == [None, 1, 2, 2]
     assert [r["epoch_s"] - (r["since_epoch_s"] or 0) for r in of_w1[1:]] == [1, 2, 2]

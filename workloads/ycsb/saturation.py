@@ -16,13 +16,8 @@ from cluster.topology import topology_from_json
 from workloads.manifest import Manifest, TargetRate
 from workloads.parsing import ParseError
 from workloads.ycsb.hdr import IntervalRow, parse_hdr
+from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 from workloads.ycsb.setting import YcsbSetting
-
-THINK = "THINK"
-"""The client's own time between two operations of a closed loop, measured as if it were one."""
-NOT_OF_USERS = ("CLEANUP", THINK)
-"""What YCSB measures that no user asked for."""
-READ_MODIFY_WRITE = "READ-MODIFY-WRITE"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,34 @@
+"""Sums of arrays that do not depend on their order: those of `jobs.exact`, where rows are arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jobs.byte_lines import Array
+
+FINE = 1e9
+COARSE = 1e3
+"""For bytes and bytes a second."""
+_MOST = 2.0**63
+
+
+def exact_sums(values: Array, begins: Array, steps: float = FINE) -> Array:
+    """The sum of each run of `values` as whole numbers of 1/`steps`: runs lie behind each other, begin
+    at `begins` and are not empty. NaN stands for null: it is left out, and a run of nothing else gives
+    NaN. OverflowError for a sum beyond 9.2e18 / steps."""
+    known = ~np.isnan(values)
+    fine = np.rint(np.where(known, values, 0.0) * steps)
+    if len(fine) and np.add.reduceat(np.abs(fine), begins).max() >= _MOST:
+        raise OverflowError(
+            f"a sum is beyond {_MOST / steps:.2g}: no machine's figures add up to it"
+        )
+    if not len(fine):
+        return np.empty(0)
+    sums = np.add.reduceat(fine.astype(np.int64), begins) / steps
+    counts = np.add.reduceat(known.astype(np.int64), begins)
+    return np.where(counts > 0, sums, np.nan)
+
+
+def exact_sum(values: Array, steps: float = FINE) -> float:
+    """Of all of `values`, which are some."""
+    return float(exact_sums(values, np.zeros(1, np.int64), steps)[0])

@@ -1,0 +1,58 @@
+"""Spans of time cut into whole seconds of a trial, as arrays: `jobs.seconds`, where rows are arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jobs.byte_lines import Array
+
+LEAST_S = 0.0005
+"""Monitors and clients write milliseconds; a shorter overlap is the rounding of a double."""
+AROUND_S = 86_400.0
+"""Seconds further from the window are left out: a clock that is years off would have billions."""
+
+
+class Pieces(NamedTuple):
+    """What of a span lies in a second: `span` is its place among the spans."""
+
+    span: Array
+    second: Array
+    inside_s: Array
+
+
+def by_second(since_s: Array, until_s: Array, window: tuple[float, float]) -> Pieces:
+    """Each span once for every second it lies in, counted from the window's start; spans in order.
+    Empty ones go. since_s, until_s: controller's clock."""
+    start_s, end_s = window
+    near = (until_s > since_s) & (until_s > start_s - AROUND_S) & (since_s < end_s + AROUND_S)
+    places = np.flatnonzero(near)
+    since = np.maximum(since_s[places] - start_s, -AROUND_S)
+    until = np.minimum(until_s[places] - start_s, end_s - start_s + AROUND_S)
+    first = np.floor(since).astype(np.int64)
+    counts = np.floor(until).astype(np.int64) - first + 1
+    owner = np.repeat(np.arange(len(places)), counts)
+    second = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts) + first[owner]
+    inside_s = np.minimum(until[owner], second + 1) - np.maximum(since[owner], second)
+    whole = inside_s >= LEAST_S
+    return Pieces(places[owner[whole]], second[whole], inside_s[whole])
+
+
+def overlap_s(since_s: Array, until_s: Array, window: tuple[float, float]) -> Array:
+    """Seconds of each span that lie in the window; never negative."""
+    start_s, end_s = window
+    overlaps: Array = np.minimum(until_s, end_s) - np.maximum(since_s, start_s)
+    return np.maximum(overlaps, 0.0)
+
+
+def groups(*keys: Array) -> tuple[Array, Array]:
+    """Rows that agree in all `keys`: an order in which they lie together, and where each group begins
+    in it. The first key weighs most; equal rows keep their order."""
+    order = np.lexsort(keys[::-1])
+    differs = np.zeros(len(order), bool)
+    differs[:1] = True
+    for key in keys:
+        ordered = key[order]
+        differs[1:] |= ordered[1:] != ordered[:-1]
+    return order, np.flatnonzero(differs)

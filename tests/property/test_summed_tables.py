@@ -1,0 +1,252 @@
+"""What is added up over arrays is what plain loops over samples add up: window, seconds, percentiles."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from analysis import tables
+from analysis.arrow import arrow_schema
+from analysis.tables import Table
+from jobs.exact_arrays import exact_sum
+from jobs.host_tables import DISKS, MEANS, SHARES, host_tables
+from jobs.neighbours import with_host_neighbours, with_node_neighbours
+from jobs.node_tables import PARTS, node_tables
+from jobs.percentiles import PERCENTILES, TrialHistograms, merged
+from jobs.spans import AROUND_S, LEAST_S
+from jobs.trial_facts import TrialFacts
+from tests.spark.oracle import percentile_ms
+from workloads.ycsb.operations import NOT_OF_USERS
+
+START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 12.5, 1.0, 0.25
+WINDOW = (START_S, END_S)
+FACTS = TrialFacts(
+    WINDOW, OFFSET_S, PERIOD_S, 2.0, {"w1": "node:w1", "c1": "client", "c2": "client"}
+)
+RUNS = range(30)
+
+Row = dict[str, Any]
+
+
+def times(dice: random.Random) -> list[float]:
+    """From before the window to behind it; some late, some lost, and in some the clock goes back."""
+    at_s, found = START_S - 3, []
+    while at_s < END_S + 3:
+        at_s = round(at_s + dice.choice((1.0, 1.0, 1.001, 0.75, 1.25, 3.0)), 3)
+        found.append(at_s)
+    begin = dice.randrange(len(found))
+    return found + found[begin:] if dice.random() < 0.3 else found
+
+
+def host_samples(dice: random.Random) -> pa.Table:
+    """Some columns are not told at all, some not in every sample."""
+    untold = [name for name in MEANS if dice.random() < 0.1]
+    rows = []
+    for line, at_s in enumerate(times(dice)):
+        cells = {name: dice.uniform(0, 100) for name in MEANS if dice.random() < 0.97}
+        cells |= {name: float(dice.randrange(2**30)) for name in DISKS}
+        cells |= dict.fromkeys(untold)
+        rows.append({"trial": "t", "host": "h", "line": line, "epoch_s": at_s,
+                     "since_boot": line == 0, **cells})  # fmt: skip
+    return with_host_neighbours(pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES)))
+
+
+def node_samples(dice: random.Random) -> pa.Table:
+    spent: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    rows: list[Row] = []
+    cores = 2
+    for at_s in times(dice):
+        cores = 4 if dice.random() < 0.05 else cores
+        for node in ("w1", "c1", "c2", "monitor"):
+            ticks = spent[node]
+            ticks[0] += dice.randrange(90)
+            ticks[1] += dice.randrange(9)
+            if dice.random() < 0.9:
+                rows.append({"trial": "t", "host": "h", "epoch_s": at_s, "node": node, "line": len(rows),
+                             "user_ticks": ticks[0], "system_ticks": ticks[1], "ticks_per_s": 100,
+                             "cores": cores})  # fmt: skip
+    return with_node_neighbours(pa.Table.from_pylist(rows, arrow_schema(tables.NODE_CPU_SAMPLES)))
+
+
+def made(found: Iterator[tuple[Table, pa.Table]], table: Table) -> list[Row]:
+    return [row for one, rows in found if one is table for row in rows.to_pylist()]
+
+
+def whole(values: list[float], steps: float = 1e9) -> float:
+    """The sum in whole numbers of 1/steps, halves to even."""
+    return sum(round(value * steps) for value in values) / steps
+
+
+def mean(name: str, weighted: list[tuple[float, Row]]) -> float | None:
+    known = [(weight, row[name]) for weight, row in weighted if row[name] is not None]
+    steps = 1e9 if name.startswith("cpu_") else 1e3
+    values = [value * weight for weight, value in known]
+    return whole(values, steps) / whole([weight for weight, _ in known]) if known else None
+
+
+def parts(since_s: float, until_s: float) -> list[tuple[int, float]]:
+    """(second, how much of it) of a span; slivers under half a millisecond are rounding."""
+    since, until = since_s - START_S, until_s - START_S
+    seconds = range(math.floor(since), math.floor(until) + 1)
+    inside = [(second, min(until, second + 1) - max(since, second)) for second in seconds]
+    return [(second, inside_s) for second, inside_s in inside if inside_s >= LEAST_S]
+
+
+def inside_s(since_s: float, until_s: float) -> float:
+    return max(0.0, min(until_s, END_S) - max(since_s, START_S))
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_hosts_window_and_seconds(run: int) -> None:
+    samples = host_samples(random.Random(run))
+    used = [row for row in samples.to_pylist() if not row["since_boot"] and not row["repeated"]]
+    spans = [(r["epoch_s"] - OFFSET_S - PERIOD_S, r["epoch_s"] - OFFSET_S, r) for r in used]
+    (use,) = made(host_tables(samples, FACTS), tables.HOST_USE)
+    window = [(inside_s(since, until), row) for since, until, row in spans]
+    window = [(weight, row) for weight, row in window if weight > 0]
+    assert {name: use[name] for name in MEANS} == {name: mean(name, window) for name in MEANS}
+    assert use["measured_s"] == whole([weight for weight, _ in window])
+    seconds: dict[int, list[tuple[float, Row]]] = defaultdict(list)
+    for since, until, row in spans:
+        for second, weight in parts(since, until):
+            seconds[second].append((weight, row))
+    for table, names in ((tables.TRIAL_CPU_SERIES, SHARES), (tables.HOST_DISK_SERIES, DISKS)):
+        found = {row["second"]: row for row in made(host_tables(samples, FACTS), table)}
+        assert list(found) == sorted(seconds)
+        for second, weighted in seconds.items():
+            assert {name: found[second][name] for name in names} == {
+                name: mean(name, weighted) for name in names
+            }
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_shares_miss_of_a_hundred_at_most(run: int) -> None:
+    samples = host_samples(random.Random(run))
+    used = [row for row in samples.to_pylist() if not row["since_boot"] and not row["repeated"]]
+    worst: float | None = 0.0
+    for row in used:
+        shares = [row[name] for name in SHARES if name != "cpu_irq"]
+        if None in shares or worst is None:
+            worst = None
+        else:
+            worst = max(worst, abs(sum(shares) + (row["cpu_irq"] or 0.0) - 100.0))
+    (use,) = made(host_tables(samples, TrialFacts()), tables.HOST_USE)
+    assert use["cpu_sum_error"] == (None if worst is None else pytest.approx(worst))
+    assert use["measured_s"] == 0 and use["cpu_user"] is None  # of no window
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_nodes_window_and_seconds(run: int) -> None:
+    samples = node_samples(random.Random(run))
+    window_s = END_S - START_S
+    spent: dict[tuple[str, int], list[tuple[float, Row]]] = defaultdict(list)
+    seconds: dict[tuple[str, int, int], list[tuple[float, float, Row]]] = defaultdict(list)
+    for row in samples.to_pylist():
+        until = row["epoch_s"] - OFFSET_S
+        before = row["since_epoch_s"]
+        since = until - PERIOD_S if before is None else before - OFFSET_S
+        if row["user_step"] is None or until <= since:  # a node's time told twice
+            continue
+        share = inside_s(since, until) / (until - since)
+        spent[row["node"], row["cores"]].append((share, row))
+        scope = FACTS.scopes.get(row["node"], row["node"])
+        for second, part_s in parts(since, until):
+            seconds[scope, second, row["cores"]].append((part_s, part_s / (until - since), row))
+    expected_use = [
+        (node, window_s * 100 * cores, *(ticks(part, steps) for part in PARTS))
+        for (node, cores), steps in spent.items()
+    ]
+    names = ("node", "capacity_ticks", "user_ticks", "system_ticks")
+    assert told(samples, tables.NODE_USE, names) == sorted(expected_use)
+    expected_seconds = []
+    for (scope, second, cores), cut in seconds.items():
+        capacity = whole([part_s for part_s, _, _ in cut]) * 100 * cores
+        spent_in = [(share, row) for _, share, row in cut]
+        shares = (100.0 * ticks(part, spent_in) / capacity for part in PARTS)
+        expected_seconds.append((scope, second, *shares))
+    names = ("scope", "second", "cpu_user", "cpu_system")
+    assert told(samples, tables.TRIAL_CPU_SERIES, names) == sorted(expected_seconds)
+
+
+def ticks(part: str, steps: list[tuple[float, Row]]) -> float:
+    return whole([row[f"{part}_step"] * share for share, row in steps])
+
+
+def told(samples: pa.Table, table: Table, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    found = made(node_tables(samples, FACTS), table)
+    return sorted(tuple(row[name] for name in names) for row in found)
+
+
+def test_a_clock_that_is_years_off_has_no_billion_seconds() -> None:
+    rows = [{"trial": "t", "host": "h", "epoch_s": at_s, "node": "w1", "line": line, "user_ticks": 10 * line,
+             "system_ticks": 0, "ticks_per_s": 100, "cores": 2}
+            for line, at_s in enumerate((1.0, START_S + 1, 4.0e9))]  # fmt: skip
+    samples = with_node_neighbours(
+        pa.Table.from_pylist(rows, arrow_schema(tables.NODE_CPU_SAMPLES))
+    )
+    found = made(node_tables(samples, FACTS), tables.TRIAL_CPU_SERIES)
+    seconds = [row["second"] for row in found]
+    assert (min(seconds), max(seconds)) == (-AROUND_S, 12 + AROUND_S)
+    assert len(seconds) == 2 * AROUND_S + 13
+
+
+def test_a_sum_that_no_machine_comes_to_is_an_error_not_a_wrong_number() -> None:
+    with pytest.raises(OverflowError, match="no machine"):
+        exact_sum(pa.array([6e9, 6e9]).to_numpy())
+
+
+def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:
+    """Rows of `ycsb_histograms`, and the latencies that are measured."""
+    rows, measured = [], defaultdict(list)
+    for line in range(60):
+        start_s = START_S + OFFSET_S + dice.choice((0, 1.999, 2.0, 3.5))
+        operation = dice.choice(("READ", "INSERT", *NOT_OF_USERS))
+        outcome = dice.choice((None, None, "FAILED"))
+        kind = dice.choice(("closed-loop", "intended"))
+        latencies = [dice.randrange(1, 300) for _ in range(dice.randrange(40))]
+        values = sorted(set(latencies))
+        rows.append({"trial": "t", "client": dice.choice("ab"), "file": "f", "line": line,
+                     "operation": operation, "outcome": outcome, "kind": kind, "start_epoch_s": start_s,
+                     "length_s": 1.0, "operations": len(latencies), "value_us": values,
+                     "counts": [latencies.count(value) for value in values]})  # fmt: skip
+        if (
+            start_s - OFFSET_S >= START_S + 2
+            and operation in ("READ", "INSERT")
+            and outcome is None
+        ):
+            measured[operation, kind] += latencies
+    return pa.Table.from_pylist(rows, arrow_schema(tables.YCSB_HISTOGRAMS)), measured
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
+    rows, measured = intervals(random.Random(run))
+    histograms = TrialHistograms()
+    cut = random.Random(run).randrange(len(rows))
+    for log in (rows.slice(0, cut), rows.slice(cut)):
+        histograms.add(log, FACTS)
+    found = {
+        (row["operation"], row["latency_kind"], row["percentile"]): (
+            row["value_us"],
+            row["operations"],
+        )
+        for row in histograms.percentiles("t").to_pylist()
+    }
+    expected = {}
+    for (operation, kind), latencies in measured.items():
+        for percentile in PERCENTILES if latencies else ():
+            value_ms = percentile_ms(sorted(latencies), percentile)
+            value_us = None if value_ms is None else round(value_ms * 1000)
+            expected[operation, kind, float(percentile)] = (value_us, len(latencies))
+    assert found == expected and found
+
+
+def test_merged_buckets_are_ascending_and_each_is_there_once() -> None:
+    values, counts = merged(pa.array([5, 9, 5, 1]).to_numpy(), pa.array([1, 2, 3, 4]).to_numpy())
+    assert (values.tolist(), counts.tolist()) == ([1, 5, 9], [4, 4, 2])

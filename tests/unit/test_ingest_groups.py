@@ -1,0 +1,54 @@
+"""How files are shared out among tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from jobs import ingest
+from jobs.parse_task import parse_files
+from jobs.raw_files import RawFile
+from jobs.trial_facts import TrialFacts
+from tests import record_texts as texts
+
+START_S = 1.5e9
+
+
+def logs(folder: Path) -> list[RawFile]:
+    """Of two trials, each of two clients that had other latencies; and a file between."""
+    found = []
+    for trial in ("t1", "t2"):
+        for client, latency_us in (("a", 100), ("b", 900)):
+            path = folder / f"{trial}-{client}-READ.hdr"
+            path.write_text(texts.hdr("READ", START_S, [(1.0, [latency_us] * 50)]))
+            facts = TrialFacts(window=(START_S, START_S + 10))
+            found.append(RawFile(trial, "ycsb-hdr", client, f"raw/{client}-READ.hdr", str(path),
+                                 bytes=path.stat().st_size, facts=facts))  # fmt: skip
+        found.append(RawFile(trial, "ycsb-summary", "a", "raw/a.out", "", "missing"))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "BYTES_A_TASK", 1)
+
+
+def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
+    groups = list(ingest._groups(logs(tmp_path)))
+    assert [[(f.trial, f.kind, f.subject) for f in group] for group in groups] == [
+        [("t1", "ycsb-hdr", "a"), ("t1", "ycsb-hdr", "b")],
+        [("t1", "ycsb-summary", "a"), ("t2", "ycsb-hdr", "a"), ("t2", "ycsb-hdr", "b")],
+        [("t2", "ycsb-summary", "a")],
+    ]
+
+
+def test_so_percentiles_are_of_all_clients(tmp_path: Path) -> None:
+    for number, group in enumerate(ingest._groups(logs(tmp_path))):
+        parse_files((number, group), str(tmp_path / "tables"))
+    found = pq.read_table(tmp_path / "tables" / "latency_percentiles").to_pylist()
+    values = {(r["trial"], r["percentile"]): (r["value_us"], r["operations"]) for r in found}
+    for trial in ("t1", "t2"):
+        assert values[trial, 50.0] == (100, 100)
+        assert values[trial, 55.0] == (900, 100)
