@@ -23,6 +23,7 @@ from analysis.store import read_table, write_table
 from analysis.tables import Table
 from cluster.journal import Journal
 from jobs import (
+    ahead,
     bring_up_times,
     checks,
     latency,
@@ -55,20 +56,34 @@ class Job(Protocol):
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
 SERIES_JOBS: tuple[Job, ...] = (rate_series, latency_curves, steadiness, bring_up_times)
+SETTING_JOBS: tuple[Job, ...] = (setting_metrics, price_performance)
 AT_ONCE = 2
 """While Spark computes one job's table it plans the next one's; tasks at once stay as many as cores."""
 
 
 def analyse(run_root: Path, data: Path | None = None) -> Path:
-    """All four stages in order. Returns the path of the report.
+    """All four stages. Returns the path of the report.
 
     data: the folder or URI that holds records/ and tables/, where it is not the run's own folder;
     of a URI the journal and the report stay in the run's folder.
     """
-    ingest(run_root, data)
-    validate(run_root, data)
-    measure(run_root, data)
+    make_tables(run_root, data)
     return publish(run_root, data)
+
+
+def make_tables(run_root: Path, data: Path | None = None) -> None:
+    """The first three stages in one process: what happened within trials is found while the verdicts
+    are, for which it does not wait."""
+    ahead.begin()
+    ingest(run_root, data)
+    at = data or run_root
+    spark = _session(at)
+    with ThreadPoolExecutor(1) as aside:
+        series = aside.submit(_write_all, spark, at, SERIES_JOBS, at_once=1)
+        validate(run_root, data)
+        with _stage(run_root, "measure"):
+            _write_all(spark, at, SETTING_JOBS)
+            series.result()
 
 
 def ingest(run_root: Path, data: Path | None = None) -> None:
@@ -102,7 +117,7 @@ def measure(run_root: Path, data: Path | None = None) -> None:
     with _stage(run_root, "measure"):
         at = data or run_root
         spark = _session(at)
-        _write_all(spark, at, (*SERIES_JOBS, setting_metrics, price_performance))
+        _write_all(spark, at, (*SERIES_JOBS, *SETTING_JOBS))
 
 
 def publish(run_root: Path, data: Path | None = None) -> Path:
@@ -129,20 +144,27 @@ def _point_to_newest(run_root: Path) -> None:
     aside.rename(study / "report")
 
 
-def _write_all(spark: SparkSession, run_root: Path, jobs: Sequence[Job]) -> None:
+def _write_all(
+    spark: SparkSession, run_root: Path, jobs: Sequence[Job], at_once: int = AT_ONCE
+) -> None:
     """Write each job's table, after those that it reads."""
     waiting = list(jobs)
     while waiting:
         unmade = {job.TABLE for job in waiting}
         ready = [job for job in waiting if unmade.isdisjoint(job.INPUTS)]
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(at_once) as pool:
             list(pool.map(partial(_write, spark, run_root), ready))
         waiting = [job for job in waiting if job not in ready]
 
 
 def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
     """Write what `jobs` make together as the table they share."""
-    frames = (job.transform(read_inputs(spark, run_root, job.INPUTS)) for job in jobs)
+
+    def frame(job: Job) -> DataFrame:
+        return job.transform(read_inputs(spark, run_root, job.INPUTS))
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        frames = list(pool.map(frame, jobs))
     store.write(reduce(DataFrame.unionByName, frames), run_root, jobs[0].TABLE)
 
 

@@ -9,8 +9,8 @@ import atexit
 import os
 import shutil
 import tempfile
-from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import IO
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
@@ -54,7 +54,7 @@ _COMPILED = {
 }
 # Planned once, too: stages that are planned one by one wait for each other.
 _MEDIUM = {**_COMPILED, "spark.sql.adaptive.enabled": "false"}
-_MEDIUM_FROM_BYTES = 64 * 2**20
+_MEDIUM_FROM_BYTES = 128 * 2**20
 # Joins shuffle partitions that are too small, divides those that are too large.
 _LARGE = {**_COMPILED, "spark.sql.adaptive.enabled": "true"}
 _LARGE_FROM_BYTES = 512 * 2**20
@@ -78,11 +78,15 @@ _OPTIONS = {
 }
 
 
+_STARTING = Lock()
+
+
 def spark_session() -> SparkSession:
     """This process' session, for any of its threads, started if there is none. StudyError without a
     Java 17 that starts."""
-    _context()
-    return SparkSession.builder.getOrCreate()
+    with _STARTING:
+        _context()
+        return SparkSession.builder.getOrCreate()
 
 
 def connect(engine: Engine) -> SparkSession:
@@ -99,9 +103,8 @@ def connect(engine: Engine) -> SparkSession:
     return SparkSession.builder.getOrCreate()
 
 
-@cache
 def _context() -> SparkContext:
-    # spark-submit has started the JVM, or `connect` a context
+    # spark-submit has started the JVM, or `connect` or another thread a context
     if "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._active_spark_context is not None:
         return SparkContext.getOrCreate()
     return start_context(*archive_flags(find_java()))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from analysis.summarise import write_summary
 from jobs import pipeline
 
 if __name__ == "__main__":
     root = Path(sys.argv[1])
-    for stage in (pipeline.ingest, pipeline.validate, pipeline.measure):
-        stage(root)
+    pipeline.make_tables(root)
+    from analysis.summarise import write_summary
+
     write_summary(root)
