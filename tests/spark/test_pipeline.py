@@ -49,11 +49,11 @@ def test_the_same_in_any_order_and_partitioning(
     monkeypatch.setattr(ingesting, "BYTES_A_TASK", 1)  # a task a file, on executors
     monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)
     monkeypatch.setattr(ingesting, "raw_files", lambda *known: reversed(list(raw_files(*known))))
-    _make_tables(small)
+    pipeline.make_tables(small)  # in one process, stages side by side
     after = _tables(small)
     for name, table in before.items():
         pd.testing.assert_frame_equal(table, after[name], check_exact=True, obj=name)
-    assert len(list((small / "tables" / "ycsb_histograms").iterdir())) > 1
+    assert len(list((small / "tables" / "host_samples").iterdir())) > 1
     left = {path.name for path in (small / "tables").iterdir()}
     assert left == {*TABLES, "ingested.json"}
 
@@ -67,7 +67,7 @@ def test_a_record_of_another_format_is_refused_by_name(spark: SparkSession, smal
 
 
 def test_stages_out_of_order_say_what_to_do(spark: SparkSession, small: Path) -> None:
-    with pytest.raises(StudyError, match=r"'trials' is not there.*study report"):
+    with pytest.raises(StudyError, match=r"'nodes' is not there.*study report"):
         pipeline.validate(small)
 
 

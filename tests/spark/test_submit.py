@@ -84,4 +84,4 @@ def test_a_run_that_was_not_ingested_is_told_so(tmp_path: Path) -> None:
     process = submit("latency", tmp_path)
     assert process.returncode == 1
     # spark-submit sends what Python says on either stream to standard output
-    assert "'trials' is not there" in process.stdout
+    assert "'latency_percentiles' is not there" in process.stdout
