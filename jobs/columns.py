@@ -145,8 +145,6 @@ def table_of(columns: dict[str, Any], schema: pa.Schema, rows: int) -> pa.Table:
             arrays.append(value)
         elif isinstance(value, np.ndarray):
             arrays.append(pa.array(value, field.type))
-        elif isinstance(value, pa.Array):
-            arrays.append(value.cast(field.type))
         else:
             arrays.append(pa.repeat(pa.scalar(value, field.type), rows))
     return pa.Table.from_arrays(arrays, schema=schema)
