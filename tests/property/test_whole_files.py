@@ -18,7 +18,7 @@ from jobs.file_batches import WHOLE, tables_of
 from jobs.file_tables import by_rows
 from jobs.raw_files import RawFile, content
 from tests.property.mutations import mutate
-from tests.property.test_columns import BEGIN_S, bases, dool_text, nodecpu_text
+from tests.property.test_columns import BEGIN_S, FACTS, bases, dool_text, nodecpu_text
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 FORMS = ("0", "00", "007", "1.", ".5", ".", "1..5", "1.2.3", "1.5.", "0.1", "-0", "-1", "+1", "1e2",
@@ -39,7 +39,9 @@ def files_of(kind: str, contents: Sequence[bytes], folder: Path) -> list[RawFile
         path = folder / f"{number}.csv"
         path.write_bytes(data)
         trial, host = f"t{number // 2}", f"h{number % 2}"
-        file = RawFile(trial, kind, host, f"monitor/{number}", str(path), "", len(data))
+        file = RawFile(
+            trial, kind, host, f"monitor/{number}", str(path), "", len(data), facts=FACTS
+        )
         files.append(file)
     return files
 
@@ -48,13 +50,13 @@ def rows_of(found: Any) -> dict[str, list[dict[str, Any]]]:
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, piece in found:
         rows[table.name] += piece.to_pylist()
-    return {
-        name: sorted(
-            of, key=lambda row: (row["trial"], row.get("host") or row["file"], row["line"])
-        )
-        for name, of in rows.items()
-        if of
-    }
+    return {name: sorted(of, key=_place) for name, of in rows.items() if of}
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Rows of files by line; of sums by what they are of."""
+    of = row.get("scope") or row.get("node") or ""
+    return row["trial"], row.get("host") or row["file"], row.get("line", of), row.get("second", 0)
 
 
 def same(kind: str, contents: Sequence[bytes], folder: Path) -> None:
