@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 STAGING = ".staging"
 BYTES_A_TASK = 2**25
 LEAST_BYTES_A_TASK = 2**21
-LEAST_TASKS = 4
+LEAST_TASKS = 8
 """Of less than these times `BYTES_A_TASK` tasks are smaller, so that every core has some."""
 SMALL_BYTES = 2**23
 """Less than this is parsed here: to start an executor's Python takes longer."""
