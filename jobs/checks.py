@@ -233,6 +233,7 @@ def _processes_cpu(inputs: Inputs) -> DataFrame:
     nodes = inputs[tables.NODES].join(used, ["trial", "scope"])
     share = F.col("value") / 100.0 * F.col("host_cores") / F.col("cores")
     spent = F.col("value") * F.col("cores") / F.col("host_cores")
+    beyond = F.col("all") - F.col("processes")
     by_host = nodes.groupBy("trial", "host").agg(
         F.max(F.when(F.col("scope") == "client", share)).alias("client_share"),
         exact_sum(F.coalesce("given_percent", spent)).alias("processes"),
@@ -243,10 +244,8 @@ def _processes_cpu(inputs: Inputs) -> DataFrame:
         .groupBy("trial")
         .agg(
             F.max("client_share").alias("client_cpu_share"),
-            F.max(F.col("processes") - F.col("all")).alias("cpu_excess"),
-            F.max(F.when(F.col("guests") == 0, F.col("all") - F.col("processes"))).alias(
-                "foreign_cpu"
-            ),
+            F.max(-beyond).alias("cpu_excess"),
+            F.max(F.when(F.col("guests") == 0, beyond)).alias("foreign_cpu"),
         )
     )
 
