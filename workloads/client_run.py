@@ -14,6 +14,8 @@ from workloads.workload import Bench
 _FRAME = "\tat "
 _RETRY = "Retrying connect to server: "
 TAIL_LINES = 15
+GRACE_S = 120.0
+"""How much longer than its own time a client may take, to start and to close."""
 POLL_S = 0.05
 """How long each of several clients is waited for in turn: how exactly their ends are known."""
 LOOK_EVERY_S = 5.0

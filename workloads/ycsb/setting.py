@@ -24,7 +24,7 @@ Count = Annotated[int, Field(strict=True, ge=1)]
 LOAD_ESTIMATE_OPS_S = 6000.0
 AROUND_ESTIMATE_S = 15.0
 STEADY_LIMIT_S = 900.0
-"""Six RegionServers on two cores were steady after some five minutes, one after one."""
+"""Four and six RegionServers on two cores were steady after three minutes, one after one."""
 STEADY_ESTIMATE_S = 120.0
 ROW_MIB = 1000 / 2**20
 """YCSB's row: 10 fields of 100 bytes."""

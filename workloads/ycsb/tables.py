@@ -51,7 +51,7 @@ class Tables:
         write_text(self.path, json.dumps({**self._facts(), "inserts_are_warm": True}))
 
     def is_warm(self, table: str, mix: str) -> bool:
-        """Whether the daemons were warmed up on `table` by `mix`, or for all mixes."""
+        """Whether the daemons were warmed up on `table` by what is called `mix`."""
         return mix in self._facts()["warm"].get(table, [])
 
     def remember_warm(self, table: str, mix: str) -> None:

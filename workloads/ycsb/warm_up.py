@@ -7,7 +7,7 @@ another density another trial, as the order is random. Two rules, fixed by the s
   as long of the WARM_UP mix on each table when its snapshot has been made.
 - Until steady: each mix, before a build's first trial of it, as fast as it goes until the compilers of
   all RegionServers rest. Each of n servers gets the n-th part of the operations and of the cores that
-  compile: six on two cores took five minutes, one took one. Inserts before a measured load end with
+  compile: four and six on two cores took three minutes, one took one. Inserts before a measured load end with
   its records at the latest.
 """
 
@@ -19,13 +19,12 @@ from dataclasses import dataclass, field
 
 from cluster.command import Command
 from cluster.compilers import compiled_s
-from workloads.client_run import require_success, run_client
+from workloads.client_run import GRACE_S, require_success, run_client
 from workloads.workload import Bench
 from workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS, load_of
 from workloads.ycsb.properties import table_of
 from workloads.ycsb.setting import YcsbSetting
 
-GRACE_S = 120.0
 THREADS = 8
 """Whatever the first trial's: all builds are warmed alike."""
 REST_SHARE = 0.05
@@ -61,6 +60,11 @@ class Rest:
         return self.looks_at_rest >= LOOKS_AT_REST
 
 
+def warmed_by(setting: YcsbSetting) -> str:
+    """What a table's daemons are warmed up by for this setting, by name: its own mix, or the one for all."""
+    return setting.mix if setting.until_steady else "mix"
+
+
 def warm_up_inserts(bench: Bench, setting: YcsbSetting, clients: Clients) -> None:
     """Inserts into the table as it stands."""
     _warm_up(bench, setting.model_copy(update={"mix": load_of(setting)}), None, clients)
@@ -80,7 +84,7 @@ def _warm_up(
         update={"duration_s": limit_s, "threads": THREADS, "clients": 1,
                 "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
-    name = "warm-up-inserts" if shares is None else f"warm-up-{_what(setting)}"
+    name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
     rest = Rest(lambda: compiled_s(bench.cluster.endpoints)) if setting.until_steady else None
     begun_s = time.monotonic()
     run = run_client(bench, clients(work, name, shares), limit_s + GRACE_S, "logs", rest)
@@ -101,7 +105,3 @@ def _own(setting: YcsbSetting) -> Mapping[str, float]:
     it might insert too, in minutes far more than the table has, and would work at drawing."""
     shares = dict(MIXES[setting.mix])
     return {**shares, "insert": 0.0, "update": shares["update"] + shares["insert"]}
-
-
-def _what(setting: YcsbSetting) -> str:
-    return setting.mix if setting.until_steady else "mix"

@@ -17,7 +17,7 @@ from cluster.client import java_command
 from cluster.command import Command
 from cluster.errors import StudyError
 from cluster.stack import classpath, ensure
-from workloads.client_run import require_success, run_clients
+from workloads.client_run import GRACE_S, require_success, run_clients
 from workloads.isolation.neighbour import noise, noise_made, victims_servers
 from workloads.manifest import ClientRun
 from workloads.workload import Bench, Collected, Prepared
@@ -27,12 +27,11 @@ from workloads.ycsb.properties import FAMILY, client_arguments, client_name, tab
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.table_tool import table_tool
 from workloads.ycsb.tables import Tables
-from workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix
+from workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix, warmed_by
 
 MAIN = "site.ycsb.Client"
 CLIENT_HEAP_MIB = 512
 LOAD_TIMEOUT_S = 7200.0
-GRACE_S = 120.0
 
 
 class Ycsb:
@@ -97,11 +96,11 @@ def _restore(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
         table_tool(bench, "table-loaded", settle, ("snapshot", snapshot, *_table(setting)))
         tables.remember(name, "snapshot")
     restore = ("restore", snapshot, *_table(setting))
-    if setting.warm_up_daemons_s > 0 and not tables.is_warm(name, _warm_for(setting)):
+    if setting.warm_up_daemons_s > 0 and not tables.is_warm(name, warmed_by(setting)):
         if setting.until_steady:
             table_tool(bench, "table-to-warm-up", restore)
         warm_up_mix(bench, setting, partial(_warm_up_client, bench))
-        tables.remember_warm(name, _warm_for(setting))
+        tables.remember_warm(name, warmed_by(setting))
     state = ("state", *_table(setting))
     return table_tool(bench, "table-before", restore, *_confined(bench, setting), state)
 
@@ -109,10 +108,6 @@ def _restore(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
 def _wants_warm_inserts(setting: YcsbSetting) -> bool:
     """An unmeasured load needs no warm daemons; for a time they are warmed alike in every build."""
     return setting.warm_up_daemons_s > 0 and (setting.is_load or not setting.until_steady)
-
-
-def _warm_for(setting: YcsbSetting) -> str:
-    return setting.mix if setting.until_steady else "all"
 
 
 def _confined(bench: Bench, setting: YcsbSetting) -> list[tuple[str, ...]]:
