@@ -58,6 +58,7 @@ def test_groups_are_a_builds_and_a_disks() -> None:
     assert len(names) == 4
 
 
+@pytest.mark.thorough  # reads for five seconds
 @pytest.mark.skipif(not may_limit(), reason="needs root and a cgroup that limits I/O")
 def test_reads_in_a_group_are_held_to_its_limit(tmp_path: Path) -> None:
     path = io_limits.group(f"test/{os.getpid()}/b1", str(tmp_path))

@@ -12,6 +12,8 @@ from analysis.summary import Metric
 from tests.report_pages import Elements, embedded, html, resolve
 from tests.summary_factory import FACTORIES
 
+pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
+
 DRAWN_NAMES = {
     "throughput",
     "throughput_map_phase",

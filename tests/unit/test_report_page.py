@@ -16,6 +16,8 @@ from analysis.summary import Summary
 from tests.report_pages import Elements, embedded, html
 from tests.summary_factory import FACTORIES, eight_blocks, one_block
 
+pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
+
 ALERT = "<script>alert(1)</script>"
 
 

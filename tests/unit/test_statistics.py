@@ -25,6 +25,7 @@ SLACK = 0.02
 """Three standard errors of a share near 95 % over so many repeats."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("units", (5, 7, 8, 16))
 def test_the_interval_covers_as_often_as_the_method_asks(noise: str, units: int) -> None:
@@ -92,6 +93,7 @@ def test_trials_taken_for_units_would_claim_in_half_of_all_families() -> None:
     assert claims / 200 > 0.3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ratio", (0.8, 1.25))
 @pytest.mark.parametrize("units", (5, 8))
 def test_equivalence_is_claimed_at_its_margin_in_at_most_one_of_twenty(

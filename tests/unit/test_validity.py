@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 from analysis.rules import RULES, Rule
 from analysis.tables import CHECKS
 from analysis.validity import decide
+
+pytestmark = pytest.mark.xdist_group("verdicts")  # most are decided together, in one process
 
 NUMBERS = {"int", "long", "double"}
 TYPES = {column.name: column.type for column in CHECKS.columns}
@@ -31,12 +34,6 @@ SOUND: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _decide(*rows: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    checks = pd.DataFrame([{**SOUND, "trial": str(n), **row} for n, row in enumerate(rows)])
-    found = decide(checks).set_index("trial")
-    return [(found.loc[str(n), "verdict"], found.loc[str(n), "reasons"]) for n in range(len(rows))]
-
-
 def _broken(rule: Rule) -> Any:
     """A value just outside what the rule allows."""
     if rule.allowed is not None:
@@ -44,65 +41,95 @@ def _broken(rule: Rule) -> Any:
     return rule.high + 0.01 if rule.high is not None else (rule.low or 0) - 0.01
 
 
+NEEDED = [rule for rule in RULES if rule.null == "unknown"]
+FLAG, UNKNOWN, INVALID = {"clock_periods": 2.0}, {"rate_error": None}, {"failed_operations": 4}
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "sound": [{}],
+    "broken": [{rule.check: _broken(rule)} for rule in RULES],
+    "limits": [
+        {rule.check: limit}
+        for rule in RULES
+        for limit in (rule.low, rule.high)
+        if limit is not None
+    ],
+    "null": [{rule.check: None} for rule in NEEDED],
+    "null is normal": [
+        {rule.check: None} for rule in RULES if rule.check not in {one.check for one in NEEDED}
+    ],
+    "of one workload": [
+        {"workload": "testdfsio", "failed_operations": None, "histogram_error": None},
+        {"must_be_cold": False, "cold_share": 0.0},
+        {"has_target": False, "target_share": None},
+    ],
+    "several": [FLAG, {**FLAG, **UNKNOWN}, {**UNKNOWN, **INVALID}],
+    "target": [{"target_share": 0.9}, {"target_share": 1.08}],
+    "failed": [
+        {"state": "failed", "state_reason": "it burned", "work_share": None, "rate_error": None}
+    ],
+}
+"""What differs from a sound trial, by what is asked of them. Decided together: the library takes most
+of a second, however few the rows."""
+
+
+@cache
+def _together() -> dict[str, tuple[str, list[str]]]:
+    checks = [
+        {**SOUND, "trial": f"{name} {number}", **row}
+        for name, rows in ROWS.items()
+        for number, row in enumerate(rows)
+    ]
+    found = decide(pd.DataFrame(checks))
+    rows = zip(found["trial"], found["verdict"], found["reasons"], strict=True)
+    return {trial: (verdict, reasons) for trial, verdict, reasons in rows}
+
+
+def _decided(name: str) -> list[tuple[str, list[str]]]:
+    return [_together()[f"{name} {number}"] for number in range(len(ROWS[name]))]
+
+
 def test_a_trial_that_satisfies_every_rule_is_valid_without_a_word() -> None:
-    assert _decide({}) == [("valid", [])]
+    assert _decided("sound") == [("valid", [])]
+    assert decide(pd.DataFrame([{**SOUND, "trial": "alone"}])).to_dict("records") == [
+        {"trial": "alone", "verdict": "valid", "reasons": []}
+    ]
 
 
 def test_every_rule_broken_alone_has_its_outcome_and_its_reason() -> None:
-    rows = [{rule.check: _broken(rule)} for rule in RULES]
-    for rule, (verdict, reasons) in zip(RULES, _decide(*rows), strict=True):
+    for rule, (verdict, reasons) in zip(RULES, _decided("broken"), strict=True):
         assert verdict == ("valid" if rule.broken == "flag" else rule.broken), rule.check
         assert len(reasons) == 1 and "{" not in reasons[0], rule.check
 
 
 def test_the_limits_themselves_are_allowed() -> None:
-    rows = [
-        {rule.check: limit}
-        for rule in RULES
-        for limit in (rule.low, rule.high)
-        if limit is not None
-    ]
-    assert _decide(*rows) == [("valid", [])] * len(rows)
+    assert _decided("limits") == [("valid", [])] * len(ROWS["limits"])
 
 
 def test_a_check_that_could_not_run_is_unknown_never_valid() -> None:
-    rules = [rule for rule in RULES if rule.null == "unknown"]
-    rows = [{rule.check: None} for rule in rules]
-    for rule, (verdict, reasons) in zip(rules, _decide(*rows), strict=True):
+    for rule, (verdict, reasons) in zip(NEEDED, _decided("null"), strict=True):
         assert (verdict, reasons) == ("unknown", [rule.missing]), rule.check
         assert rule.missing, rule.check
 
 
 def test_a_check_whose_absence_is_normal_decides_nothing() -> None:
-    needed = {rule.check for rule in RULES if rule.null == "unknown"}
-    rows = [{rule.check: None} for rule in RULES if rule.check not in needed]
-    assert _decide(*rows) == [("valid", [])] * len(rows)
+    assert _decided("null is normal") == [("valid", [])] * len(ROWS["null is normal"])
 
 
 def test_rules_of_one_workload_leave_the_other_alone() -> None:
-    dfsio = {"workload": "testdfsio", "failed_operations": None, "histogram_error": None}
-    not_cold = {"must_be_cold": False, "cold_share": 0.0}
-    no_target = {"has_target": False, "target_share": None}
-    assert _decide(dfsio, not_cold, no_target) == [("valid", [])] * 3
+    assert _decided("of one workload") == [("valid", [])] * 3
 
 
 def test_failure_beats_unknown_beats_valid() -> None:
-    flag, unknown, invalid = {"clock_periods": 2.0}, {"rate_error": None}, {"failed_operations": 4}
-    verdicts = [
-        verdict for verdict, _ in _decide(flag, {**flag, **unknown}, {**unknown, **invalid})
-    ]
-    assert verdicts == ["valid", "unknown", "invalid"]
+    assert [verdict for verdict, _ in _decided("several")] == ["valid", "unknown", "invalid"]
 
 
 def test_a_target_that_was_not_held_is_told_on_either_side() -> None:
-    slow, fast = _decide({"target_share": 0.9}, {"target_share": 1.08})
+    slow, fast = _decided("target")
     assert slow == ("valid", ["unsustained: 90.0% of the target rate was achieved"])
     assert fast[0] == "valid" and fast[1][0].startswith("backlog: 108.0% of the target rate")
 
 
 def test_of_a_failed_trial_only_what_went_wrong_is_told() -> None:
-    row = {"state": "failed", "state_reason": "it burned", "work_share": None, "rate_error": None}
-    assert _decide(row) == [("invalid", ["the trial is failed: it burned"])]
+    assert _decided("failed") == [("invalid", ["the trial is failed: it burned"])]
 
 
 def test_a_check_that_crashes_leaves_every_trial_unknown() -> None:

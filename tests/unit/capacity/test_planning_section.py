@@ -17,6 +17,8 @@ from cluster.errors import InputError
 from tests.summary_factory import one_block
 from tests.unit.capacity.planning import excuse, plan
 
+pytestmark = pytest.mark.xdist_group("plans")  # the example is fitted once, in one process
+
 
 def test_a_plan_is_drawn_with_its_numbers_and_survives_json() -> None:
     found = plan(20, "turnaround_p95=24h")
