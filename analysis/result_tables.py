@@ -42,7 +42,9 @@ CHECKS = Table(
             "histogram_error", "double", "|operations in histograms - Return=OK| over the latter"
         ),
         column(
-            "closed_loop", "boolean", "YCSB as fast as it goes for a time: no rate asked, no load"
+            "closed_loop",
+            "boolean",
+            "YCSB as fast as it goes: no rate asked; a load, if the law below could be held",
         ),
         column(
             "little_error",

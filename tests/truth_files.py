@@ -69,7 +69,7 @@ def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str
         returns = {name: {"OK": sum(map(len, each))} for name, each in own.items()}
     return {
         **logs,
-        f"{name}-CLEANUP.hdr": texts.hdr("CLEANUP", start_s, [(1.0, [900_000] * 8)]),
+        f"{name}-CLEANUP.hdr": texts.hdr("CLEANUP", start_s + seconds - 1, [(1.0, [90_000] * 8)]),
         f"{name}.out": texts.ycsb_summary(float(seconds), returns),
         f"{name}.err": texts.ycsb_status(per_second),
     }
@@ -80,7 +80,7 @@ def _think_us(truth: Truth, own: dict[str, list[list[int]]], seconds: int) -> li
     parts. Half a microsecond of every time is cut off, on average."""
     setting, share = truth.setting, truth.threads_between_operations
     assert isinstance(setting, YcsbSetting)
-    if not setting.is_saturation or share is None:
+    if not (setting.is_saturation or setting.is_load) or share is None:
         return []
     found = []
     for second in range(seconds):

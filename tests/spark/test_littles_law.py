@@ -11,7 +11,7 @@ from tests.truth import Truth
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("case", ("mixed", "scan", "several", "drifting", "failing"))
+@pytest.mark.parametrize("case", ("mixed", "scan", "several", "drifting", "failing", "load"))
 def test_it_closes_where_all_of_the_threads_time_is_measured(world: Analysed, case: str) -> None:
     row = world.row("checks", case)
     assert row["closed_loop"]
@@ -33,9 +33,20 @@ def test_without_the_clients_own_time_it_is_unknown(world: Analysed) -> None:
     assert verdict == "unknown" and "(Z) was not measured" in reasons
 
 
-def test_what_is_no_closed_loop_is_not_held_to_it(world: Analysed) -> None:
-    row = world.row("checks", "load")
+def test_a_load_is_held_to_it_too(world: Analysed) -> None:
+    assert world.row("checks", "leaky_load")["little_error"] > 0.05
+    verdict, reasons = world.verdict("leaky_load")
+    assert verdict == "invalid" and "Little's law N = X (R + Z) does not close: 9." in reasons
+
+
+@pytest.mark.parametrize("case", ("thinkless_load", "short_load"))
+def test_a_load_that_cannot_be_held_to_it_is_none_the_worse(world: Analysed, case: str) -> None:
+    row = world.row("checks", case)
     assert not row["closed_loop"] and pd.isna(row["little_error"])
+    assert world.verdict(case)[0] == "valid"
+
+
+def test_what_is_no_closed_loop_is_not_held_to_it(world: Analysed) -> None:
     assert not world.row("checks", "write")["closed_loop"]
 
 

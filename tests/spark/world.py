@@ -77,6 +77,11 @@ def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:
     leaky.threads_between_operations = 0.9
     trials["thinkless"] = factory.ycsb(V1, rate=200, threads=44)
     trials["thinkless"].threads_between_operations = None
+    trials["thinkless_load"] = factory.ycsb(V1, "load", rate=200, threads=45)
+    trials["thinkless_load"].threads_between_operations = None
+    leaky_load = trials["leaky_load"] = factory.ycsb(V1, "load", rate=200, threads=46)
+    leaky_load.threads_between_operations = 0.9
+    trials["short_load"] = factory.ycsb(V1, "load", seconds=4, rate=200, threads=47)
     late = trials["late_monitor"] = factory.ycsb(V1, rate=100, threads=41)
     late.dool = [(at_s, cells) for at_s, cells in late.dool if at_s > late.start_s + 2]
     return trials

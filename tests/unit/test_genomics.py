@@ -92,8 +92,9 @@ def test_a_closed_loops_client_times_what_lies_between_operations() -> None:
     closed = client_arguments(found["genomics-region-scan-s30x2000-t8"], "x")
     assert closed[1].endswith("ThinkTimed")
     assert "think.timed.db=org.densitystudy.ycsb.HBaseClient" in closed
-    for other in ("region-scan-s30x2000-t8-at200ps", "variant-load-s30x2000-t8"):
-        assert client_arguments(found[f"genomics-{other}"], "x")[1].endswith("HBaseClient")
+    load, at_a_rate = "variant-load-s30x2000-t8", "region-scan-s30x2000-t8-at200ps"
+    assert client_arguments(found[f"genomics-{load}"], "x")[1].endswith("ThinkTimed")
+    assert client_arguments(found[f"genomics-{at_a_rate}"], "x")[1].endswith("HBaseClient")
 
 
 def test_a_load_comes_before_the_queries_on_its_rows_alone() -> None:

@@ -10,7 +10,7 @@ from workloads.ycsb.setting import YcsbSetting
 FAMILY = "f"
 DB = "org.densitystudy.ycsb.HBaseClient"
 THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
-"""Around DB in closed-loop trials: measures what its thread does between two operations."""
+"""Around DB in closed loops, loads among them: measures what its thread does between two operations."""
 CORE = "site.ycsb.workloads.CoreWorkload"
 INTERLEAVED = "org.densitystudy.ycsb.InterleavedWorkload"
 OPERATIONS_PER_THREAD_S = 5000
@@ -73,7 +73,7 @@ def client_arguments(
     `hdr_prefix` begins the path of each interval log. `number`: which of the trial's clients.
     `shares`: of each kind of operation, if not those of the setting's mix.
     """
-    timed = setting.is_saturation and shares is None
+    timed = (setting.is_saturation or setting.is_load) and shares is None
     arguments = ["-db", THINK_TIMED if timed else DB, "-s", "-threads", str(setting.threads)]
     arguments.append("-load" if setting.is_load else "-t")
     target = target_share(setting, number)
