@@ -105,6 +105,7 @@ def test_values_that_are_zero_have_no_ratio() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_without_effect_a_family_claims_in_at_most_one_run_of_twenty() -> None:
     """Whole runs: 3 settings on 2 densities, noise from build to build larger than within one."""
     rng = np.random.default_rng(42)

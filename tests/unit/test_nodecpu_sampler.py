@@ -77,6 +77,7 @@ def total_s(samples: list[NodeCpuSample], node: str) -> float:
     return ticks_s([sample for sample in samples if sample.node == node][-1])
 
 
+@pytest.mark.thorough
 def test_a_known_share_is_reported(tmp_path: Path) -> None:
     """Half a core for 2 s, less where the machine is busy: the truth is what the process itself
     says it had used, at each moment."""
@@ -108,6 +109,7 @@ def ticks_s(row: NodeCpuSample) -> float:
     return (row.user_ticks + row.system_ticks) / row.ticks_per_s
 
 
+@pytest.mark.thorough
 def test_short_lives_are_counted(tmp_path: Path) -> None:
     """Seven children of 80 ms, most of them between two rounds, without a mark of their own."""
     output = tmp_path / "h1.nodecpu.csv"
@@ -136,6 +138,7 @@ def test_only_marked_processes_count_and_each_for_its_node(tmp_path: Path) -> No
     assert {s.processes for s in samples if s.node == "w1"} == {1}
 
 
+@pytest.mark.thorough
 def test_descendants_with_an_environment_of_their_own_count(tmp_path: Path) -> None:
     """As YARN's containers: started by a marked process, in a clean environment."""
     output = tmp_path / "h1.nodecpu.csv"
@@ -146,6 +149,7 @@ def test_descendants_with_an_environment_of_their_own_count(tmp_path: Path) -> N
     assert 2 in {sample.processes for sample in rows(output) if sample.node == "w1"}
 
 
+@pytest.mark.thorough
 def test_rounds_keep_to_the_period_and_never_go_back(tmp_path: Path) -> None:
     output = tmp_path / "h1.nodecpu.csv"
     with sampling(output):

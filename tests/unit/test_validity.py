@@ -162,6 +162,7 @@ def test_data_docs_show_every_suite_and_replace_the_old_ones(tmp_path: Path) -> 
     assert [path.name for path in docs.parent.iterdir()] == ["data_docs"]
 
 
+@pytest.mark.thorough
 def test_nothing_is_told_to_the_librarys_makers(tmp_path: Path) -> None:
     """Whatever the environment says. A file: below `python -c` PySpark takes itself to be tested, and
     exits."""

@@ -34,6 +34,7 @@ def simulated(
     return np.array(times)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("servers", "rho"), [(1, 0.5), (4, 0.7), (16, 0.8)])
 def test_erlang_c_agrees_with_the_oracle_within_2_percent(servers: int, rho: float) -> None:
     times = simulated(
@@ -63,6 +64,7 @@ def test_no_queue_is_refused(servers: int, utilization: float) -> None:
         erlang.waiting_probability(servers, utilization)
 
 
+@pytest.mark.thorough
 def test_a_stage_of_the_pool_is_a_queue_of_as_many_servers() -> None:
     """M/D/4 at rho 0.85, then a lane M/D/1: mean and p95 of the oracle within 3 %."""
     stages = [
