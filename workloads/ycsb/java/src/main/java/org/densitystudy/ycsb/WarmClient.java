@@ -1,0 +1,158 @@
+package org.densitystudy.ycsb;
+
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import org.apache.htrace.core.HTraceConfiguration;
+import org.apache.htrace.core.Tracer;
+import site.ycsb.Client;
+import site.ycsb.ClientThread;
+import site.ycsb.DB;
+import site.ycsb.DBException;
+import site.ycsb.DBFactory;
+import site.ycsb.Workload;
+import site.ycsb.measurements.Measurements;
+
+/**
+ * YCSB's client, whose JVM has done the same work before its schedule begins.
+ *
+ * <p>A client that compiles itself is slower than the rate it is held to, falls behind its schedule,
+ * and then works faster than that rate until it has caught up: for tens of seconds neither its rate
+ * nor its latency is what was asked for. So the first {@code -p client.warmup.s=N} seconds of the
+ * process, its start among them, go to the workload's own operations through YCSB's own threads, as
+ * fast as they go. Nothing of it is measured: YCSB's client begins after it, with measurements of its own.
+ *
+ * <p>Inserts are done as updates of rows that are there: keys are the trial's to add.
+ */
+public final class WarmClient {
+  static final String SECONDS = "client.warmup.s";
+  private static final long LAST_LOOK_MS = 2_000;
+
+  private WarmClient() {}
+
+  /** YCSB's own arguments. */
+  public static void main(String[] arguments) throws Exception {
+    Properties properties = parsed(arguments);
+    long startedMs = ManagementFactory.getRuntimeMXBean().getStartTime();
+    long untilMs = startedMs + 1000 * Long.parseLong(properties.getProperty(SECONDS, "0"));
+    if (untilMs > startedMs) {
+      warmUp(properties, untilMs);
+    }
+    Client.main(arguments);
+  }
+
+  /** Works until {@code untilMs} of the epoch. Returns how many operations were done. */
+  static long warmUp(Properties asked, long untilMs) throws Exception {
+    Properties properties = unmeasured(asked);
+    forget();
+    Measurements.setProperties(properties);
+    Workload workload = workload(properties);
+    int count = Integer.parseInt(properties.getProperty(Client.THREAD_COUNT_PROPERTY, "1"));
+    keep(properties);
+    List<ClientThread> clients = clients(count, properties, workload);
+    List<Thread> threads = clients.stream().map(Thread::new).toList();
+    threads.forEach(Thread::start);
+    sleepUntil(untilMs - LAST_LOOK_MS);
+    long compiledMs = compiledMs();
+    sleepUntil(untilMs);
+    long lookMs = compiledMs() - compiledMs;
+    workload.requestStop();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    workload.cleanup();
+    forget();
+    long done = clients.stream().mapToLong(ClientThread::getOpsDone).sum();
+    System.err.printf(
+        "hbase-client: warmed up by %d operations; compilers took %d ms of the last %d ms%n",
+        done, lookMs, LAST_LOOK_MS);
+    return done;
+  }
+
+  private static List<ClientThread> clients(int count, Properties properties, Workload workload)
+      throws Exception {
+    CountDownLatch ended = new CountDownLatch(count);
+    Tracer tracer = new Tracer.Builder("warm-up").conf(HTraceConfiguration.EMPTY).build();
+    String db = properties.getProperty(Client.DB_PROPERTY);
+    List<ClientThread> clients = new ArrayList<>();
+    for (int number = 0; number < count; number++) {
+      ClientThread client =
+          new ClientThread(
+              DBFactory.newDB(db, properties, tracer), true, workload, properties, 0, 0, ended);
+      client.setThreadId(number);
+      client.setThreadCount(count);
+      clients.add(client);
+    }
+    return clients;
+  }
+
+  /**
+   * What threads share, HBase's connection, stays open to the end of the JVM. Opened anew, it was
+   * slow for its first four seconds, and the client behind its schedule again.
+   */
+  private static void keep(Properties properties) throws Exception {
+    String name = properties.getProperty(Client.DB_PROPERTY);
+    DB keeper = Class.forName(name).asSubclass(DB.class).getDeclaredConstructor().newInstance();
+    keeper.setProperties(properties);
+    keeper.init();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> close(keeper)));
+  }
+
+  private static void close(DB db) {
+    try {
+      db.cleanup();
+    } catch (DBException failure) {
+      System.err.println("hbase-client: " + failure);
+    }
+  }
+
+  private static Workload workload(Properties properties) throws Exception {
+    String name = properties.getProperty(Client.WORKLOAD_PROPERTY);
+    Workload workload =
+        Class.forName(name).asSubclass(Workload.class).getDeclaredConstructor().newInstance();
+    workload.init(properties);
+    return workload;
+  }
+
+  private static Properties unmeasured(Properties asked) {
+    Properties properties = new Properties();
+    properties.putAll(asked);
+    double writes = share(asked, "updateproportion") + share(asked, "insertproportion");
+    properties.setProperty("updateproportion", Double.toString(writes));
+    properties.setProperty("insertproportion", "0");
+    properties.setProperty("hdrhistogram.fileoutput", "false");
+    return properties;
+  }
+
+  private static double share(Properties properties, String name) {
+    return Double.parseDouble(properties.getProperty(name, "0"));
+  }
+
+  private static void sleepUntil(long epochMs) throws InterruptedException {
+    long leftMs = epochMs - System.currentTimeMillis();
+    if (leftMs > 0) {
+      Thread.sleep(leftMs);
+    }
+  }
+
+  private static long compiledMs() {
+    return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
+  }
+
+  private static Properties parsed(String[] arguments) throws ReflectiveOperationException {
+    Method parse = Client.class.getDeclaredMethod("parseArguments", String[].class);
+    parse.setAccessible(true);
+    return (Properties) parse.invoke(null, (Object) arguments);
+  }
+
+  /** YCSB makes its measurements once a JVM; those of a warm-up are no trial's. */
+  private static void forget() throws ReflectiveOperationException {
+    Field only = Measurements.class.getDeclaredField("singleton");
+    only.setAccessible(true);
+    only.set(null, null);
+  }
+}
