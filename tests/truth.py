@@ -49,4 +49,4 @@ class Truth:
 
     @property
     def measured_from_s(self) -> float:
-        return self.start_s + getattr(self.setting, "warm_up_s", 0.0)
+        return self.start_s + getattr(self.setting, "cut_s", 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from random import Random
@@ -185,6 +185,7 @@ def _append_build(
         )  # fmt: skip
 
     append("up", f"up {build}", UP_ESTIMATE_S)
+    warmed: set[Hashable] = set()
     for wanted in trials:
         part = wanted if isinstance(wanted, Part) else None
         setting = wanted.setting if isinstance(wanted, Part) else wanted
@@ -200,12 +201,20 @@ def _append_build(
                 trial=f"{build}-{order:03d}-{name}",
                 order=order,
                 setting=setting,
-                estimate_s=setting.estimate_s,
+                estimate_s=setting.estimate_s + _warm_up_s(setting, warmed),
                 cost_pair=part.pair if part else None,
                 monitored=part.monitored if part else True,
             )
         )
     append("down", f"down {build}", DOWN_ESTIMATE_S)
+
+
+def _warm_up_s(setting: Setting, warmed: set[Hashable]) -> float:
+    """Of the daemons, before the setting's trial; `warmed` is what they were warmed up for already."""
+    if not isinstance(setting, YcsbSetting) or setting.warmed in warmed:
+        return 0.0
+    warmed.add(setting.warmed)
+    return setting.warm_up_estimate_s
 
 
 def write_plan(plan: Plan, path: Path) -> None:

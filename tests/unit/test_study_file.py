@@ -24,20 +24,20 @@ def test_quantities_come_out_in_the_units_their_names_say() -> None:
     dfsio, ycsb = study.workloads[0].testdfsio, study.workloads[1].ycsb
     assert dfsio is not None and ycsb is not None
     assert (dfsio.file_size, dfsio.read_size) == (256, 1024 * 1024)
-    assert (ycsb.duration, ycsb.warm_up) == (24.0, 9.0)
+    assert (ycsb.duration, ycsb.warm_up) == (17.0, 3.0)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "where", "what"),
     [
-        ("seed:", "sed:", "q.yaml:27, key sed", "unknown key 'sed'"),
-        ("blocks: 1", "blocks: two", "q.yaml:26, key blocks", "valid integer"),
-        ("blocks: 1", "blocks: 1\nblocks: 2", "q.yaml:27", "duplicate key 'blocks'"),
+        ("seed:", "sed:", "q.yaml:28, key sed", "unknown key 'sed'"),
+        ("blocks: 1", "blocks: two", "q.yaml:27, key blocks", "valid integer"),
+        ("blocks: 1", "blocks: 1\nblocks: 2", "q.yaml:28", "duplicate key 'blocks'"),
         ("6 GiB", "6", "q.yaml:10, key hosts[0].memory", "no unit"),
         ("6 GiB", "6 min", "q.yaml:10, key hosts[0].memory", "not a quantity of MiB"),
         ("6 GiB", "-6 GiB", "q.yaml:10, key hosts[0].memory", "more than nothing"),
-        ("24 s", "24 MiB", "key workloads[1].ycsb.duration", "not a quantity of s"),
-        ("warm_up: 9 s", "warm_up: 30 s", "key workloads[1].ycsb", "nothing would be measured"),
+        ("17 s", "17 MiB", "key workloads[1].ycsb.duration", "not a quantity of s"),
+        ("warm_up: 3 s", "warm_up: 30 s", "key workloads[1].ycsb", "nothing would be measured"),
         ("[1, 2]", "[1, 1]", "q.yaml:1", "duplicate vms_per_host: 1"),
         ("[1, 2]", "[0, 2]", "q.yaml:1", "bare host"),
         ("replication: 1", "replication: 2", "q.yaml:1", "smallest arm"),

@@ -179,6 +179,17 @@ def test_daemons_that_never_get_steady_are_measured_and_told_of(world: World) ->
     assert not event["steady"]
 
 
+def test_every_trial_of_a_mix_tells_how_warm_its_daemons_were(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workload, "warm_up_mix", lambda *_: 0.9)
+    world.trial("c", **STEADY)
+    later = Ycsb().prepare(world.bench, setting("c", **STEADY, target_ops_s=100.0))
+    assert later.state is not None and later.state["compiling_share"] == 0.9
+    load = Ycsb().prepare(world.bench, setting("load", **STEADY))
+    assert load.state is not None and "compiling_share" not in load.state
+
+
 def test_a_warm_up_until_steady_adds_no_rows(world: World) -> None:
     world.trial("scan95-insert5", **STEADY)
     (arguments,) = [c for c in world.commands if "insertproportion=0.0" in c]

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from workloads.genomics.store import LEAST_SITES, VariantStore
 from workloads.quantity import Seconds
 from workloads.ycsb.mixes import is_load
-from workloads.ycsb.setting import Mix, WarmUp, YcsbSetting, warm_up_knobs
+from workloads.ycsb.setting import Mix, YcsbSetting
 from workloads.ycsb.target import LatencyTarget, Target
+from workloads.ycsb.warm_up_knobs import WARM_UP_CLIENT_S, WarmUp, WarmUpClient, warm_up_knobs
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 VariantMix = Literal["variant-load", "region-scan", "sample-read", "cohort-query"]
@@ -40,6 +41,7 @@ class GenomicsSpec(BaseModel):
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 20130226
     duration: Seconds = 600.0
     warm_up: Seconds = 60.0
+    warm_up_client: WarmUpClient = WARM_UP_CLIENT_S
     warm_up_daemons: WarmUp = "steady"
     regions_per_server: Count = 10
 
@@ -87,6 +89,7 @@ class GenomicsSpec(BaseModel):
             clients=self.clients,
             duration_s=self.duration if timed else None,
             warm_up_s=self.warm_up if timed else 0.0,
+            warm_up_client_s=self.warm_up_client if timed else 0.0,
             **warm_up_knobs(self.warm_up_daemons),
             target_percent=target.percent,
             target_ops_s=target.ops_s,

@@ -58,6 +58,7 @@ def unnamed_knobs(setting: YcsbSetting) -> dict[str, str | float]:
     found: dict[str, str | float | None] = {
         "duration": setting.duration_s,
         "warm_up": None if setting.is_load else setting.warm_up_s,
+        "warm_up_client": None if setting.is_load else setting.warm_up_client_s,
         "warm_up_daemons": "steady" if setting.until_steady else setting.warm_up_daemons_s,
         "regions_per_server": setting.regions_per_server,
         "seed": None if variants is None else variants.seed,

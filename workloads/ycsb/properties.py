@@ -8,6 +8,8 @@ from workloads.ycsb.mixes import DISTRIBUTIONS, MIXES
 from workloads.ycsb.setting import YcsbSetting
 
 FAMILY = "f"
+MAIN = "org.densitystudy.ycsb.WarmClient"
+"""YCSB's client, its JVM warmed up before its schedule begins."""
 DB = "org.densitystudy.ycsb.HBaseClient"
 THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
 """Around DB in closed loops, loads among them: measures what its thread does between two operations."""
@@ -68,7 +70,7 @@ def client_arguments(
     number: int = 1,
     shares: Mapping[str, float] | None = None,
 ) -> tuple[str, ...]:
-    """Arguments of site.ycsb.Client; HBase's address comes from hbase-site.xml on its class path.
+    """Arguments of MAIN: site.ycsb.Client's. HBase's address comes from hbase-site.xml on its class path.
 
     `hdr_prefix` begins the path of each interval log. `number`: which of the trial's clients.
     `shares`: of each kind of operation, if not those of the setting's mix.
@@ -126,6 +128,8 @@ def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
         "status.interval": "1",
         **(setting.variants.properties() if setting.variants is not None else {}),
     }
+    if setting.warm_up_client_s:
+        properties["client.warmup.s"] = str(round(setting.warm_up_client_s))
     if setting.duration_s is not None:
         properties["maxexecutiontime"] = str(round(setting.duration_s))
     return properties

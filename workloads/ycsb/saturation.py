@@ -68,7 +68,7 @@ def measured_ops_s(record: Path, manifest: Manifest) -> float:
     if manifest.window is None:
         raise _unknown(manifest.trial, "it has no window")
     assert isinstance(manifest.setting, YcsbSetting)
-    from_s = manifest.window.start_epoch_s + manifest.setting.warm_up_s
+    from_s = manifest.window.start_epoch_s + manifest.setting.cut_s
     offsets = _clock_offsets(manifest)
     return sum(
         client_ops_s(record / "raw", client.name, from_s + offsets.get(client.node, 0.0))

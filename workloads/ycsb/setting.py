@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from collections.abc import Hashable, Iterator
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from workloads.genomics.store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from workloads.genomics.store import VALUE_MIB, VariantStore
 from workloads.isolation.placement import NOBODY
-from workloads.quantity import Seconds, seconds
+from workloads.quantity import Seconds
 from workloads.ycsb.target import LatencyTarget, Target
+from workloads.ycsb.warm_up_knobs import (
+    STEADY_ESTIMATE_S,
+    WARM_UP_CLIENT_S,
+    WarmUp,
+    WarmUpClient,
+    warm_up_knobs,
+)
 
 CoreMix = Literal[
     "load", "read45-insert55", "scan95-insert5", "a", "b", "c", "d", "e", "f"
@@ -23,9 +30,6 @@ Count = Annotated[int, Field(strict=True, ge=1)]
 
 LOAD_ESTIMATE_OPS_S = 6000.0
 AROUND_ESTIMATE_S = 15.0
-STEADY_LIMIT_S = 900.0
-"""Four and six RegionServers on two cores were steady after three minutes, one after one."""
-STEADY_ESTIMATE_S = 120.0
 ROW_MIB = 1000 / 2**20
 """YCSB's row: 10 fields of 100 bytes."""
 STORED_ROW_MIB = 1.4 / 1024
@@ -50,23 +54,6 @@ LABELS: dict[Mix, str] = {
 """For people; also the order in which settings are shown."""
 
 
-def _warm_up(value: object) -> float | Literal["steady"]:
-    if value == "steady":
-        return "steady"
-    return 0.0 if value in ("off", False) else seconds(value)  # YAML reads a bare off as false
-
-
-WarmUp = Annotated[float | Literal["steady"], BeforeValidator(_warm_up)]
-"""Of `warm_up_daemons`: seconds, 0 for `off`, or until the daemons are steady."""
-
-
-def warm_up_knobs(warm_up: float | Literal["steady"]) -> dict[str, Any]:
-    """A study's `warm_up_daemons` as a setting's knobs."""
-    if warm_up == "steady":
-        return {"warm_up_daemons_s": STEADY_LIMIT_S, "until_steady": True}
-    return {"warm_up_daemons_s": warm_up}
-
-
 class YcsbSetting(BaseModel):
     """One YCSB run, ended by `duration_s`; a load has none, and ends with its last record.
 
@@ -84,6 +71,7 @@ class YcsbSetting(BaseModel):
     clients: int = Field(1, gt=0)
     duration_s: float | None = None
     warm_up_s: float = 0.0
+    warm_up_client_s: float = Field(0.0, description="unmeasured, before the client's schedule")
     warm_up_daemons_s: float = Field(0.0, description="unmeasured, before a build's first run")
     until_steady: bool = Field(False, description="by its own mix, at most so long")
     target_percent: float | None = None
@@ -106,6 +94,11 @@ class YcsbSetting(BaseModel):
         if self.variants is not None:
             what = f"genomics-{self.mix}-{self.variants.name}"
         return f"{what}-t{self.threads}{clients}{self._at}{beside}"
+
+    @property
+    def cut_s(self) -> float:
+        """From the start of the window: what comes before is not measured (method 7)."""
+        return self.warm_up_client_s + self.warm_up_s
 
     @property
     def is_load(self) -> bool:
@@ -161,12 +154,23 @@ class YcsbSetting(BaseModel):
 
     @property
     def estimate_s(self) -> float:
-        """A rough guess; a run corrects it by what it sees."""
-        warm_up_s = 2 * self.warm_up_daemons_s if self.is_load else 0.0
-        if self.until_steady:
-            warm_up_s = STEADY_ESTIMATE_S if self.is_saturation else 0.0
+        """A rough guess, without the daemons' warm-up; a run corrects it by what it sees."""
         work_s = self.duration_s or self.records / LOAD_ESTIMATE_OPS_S
-        return AROUND_ESTIMATE_S + warm_up_s + work_s
+        return AROUND_ESTIMATE_S + self.warm_up_client_s + work_s
+
+    @property
+    def warmed(self) -> Hashable:
+        """What the daemons are warmed up for once a build: each table, until steady each mix on it."""
+        table = (self.records, self.variants, self.is_isolation)
+        return (*table, self.mix) if self.until_steady else table
+
+    @property
+    def warm_up_estimate_s(self) -> float:
+        """Of the daemons' warm-up, before a build's first trial of `warmed`."""
+        if not self.until_steady:
+            return 2 * self.warm_up_daemons_s
+        load_s = self.records / LOAD_ESTIMATE_OPS_S
+        return min(STEADY_ESTIMATE_S, load_s) if self.is_load else STEADY_ESTIMATE_S
 
     def writes_for(self, other: object) -> bool:
         """Whether this setting writes the data that `other` reads."""
@@ -220,6 +224,7 @@ class YcsbSpec(BaseModel):
     isolation: IsolationSpec | None = None
     duration: Seconds = 600.0
     warm_up: Seconds = 60.0
+    warm_up_client: WarmUpClient = WARM_UP_CLIENT_S
     warm_up_daemons: WarmUp = "steady"
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
     max_scan_length: Count = 100
@@ -268,6 +273,7 @@ class YcsbSpec(BaseModel):
             clients=self.clients,
             duration_s=None if mix == "load" else self.duration,
             warm_up_s=0.0 if mix == "load" else self.warm_up,
+            warm_up_client_s=0.0 if mix == "load" else self.warm_up_client,
             **warm_up_knobs(self.warm_up_daemons),
             target_percent=target.percent,
             target_ops_s=target.ops_s,

@@ -52,11 +52,18 @@ class Tables:
 
     def is_warm(self, table: str, mix: str) -> bool:
         """Whether the daemons were warmed up on `table` by what is called `mix`."""
-        return mix in self._facts()["warm"].get(table, [])
+        return mix in self._facts()["warm"].get(table, {})
 
-    def remember_warm(self, table: str, mix: str) -> None:
+    def compiling_share(self, table: str, mix: str) -> float | None:
+        """What `remember_warm` was told."""
+        share: float | None = self._facts()["warm"].get(table, {}).get(mix)
+        return share
+
+    def remember_warm(self, table: str, mix: str, compiling_share: float | None) -> None:
+        """compiling_share: of one core, that the busiest RegionServer's compilers took at the warm-up's
+        end; None if nobody looked."""
         facts = self._facts()
-        facts["warm"].setdefault(table, []).append(mix)
+        facts["warm"].setdefault(table, {})[mix] = compiling_share
         write_text(self.path, json.dumps(facts))
 
     def _facts(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Warming the daemons up before what is measured; nothing of it is.
+"""Warming the daemons up before what is measured; nothing of it is. (A client warms itself up: `WarmClient`.)
 
 The first trial on fresh RegionServers would pay for their compilers and empty block caches, at
 another density another trial, as the order is random. Two rules, fixed by the study:
@@ -70,18 +70,19 @@ def warm_up_inserts(bench: Bench, setting: YcsbSetting, clients: Clients) -> Non
     _warm_up(bench, setting.model_copy(update={"mix": load_of(setting)}), None, clients)
 
 
-def warm_up_mix(bench: Bench, setting: YcsbSetting, clients: Clients) -> None:
-    """The setting's own mix until steady, or for a time the one that has every operation."""
+def warm_up_mix(bench: Bench, setting: YcsbSetting, clients: Clients) -> float | None:
+    """The setting's own mix until steady, or for a time the one that has every operation. Returns what
+    the busiest RegionServer's compilers still took of a core, if that was looked at."""
     shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
-    _warm_up(bench, setting, _own(setting) if setting.until_steady else shares, clients)
+    return _warm_up(bench, setting, _own(setting) if setting.until_steady else shares, clients)
 
 
 def _warm_up(
     bench: Bench, setting: YcsbSetting, shares: Mapping[str, float] | None, clients: Clients
-) -> None:
+) -> float | None:
     limit_s = setting.warm_up_daemons_s
     work = setting.model_copy(
-        update={"duration_s": limit_s, "threads": THREADS, "clients": 1,
+        update={"duration_s": limit_s, "warm_up_client_s": 0.0, "threads": THREADS, "clients": 1,
                 "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
@@ -98,6 +99,7 @@ def _warm_up(
         seconds=round(time.monotonic() - begun_s, 1) if rest else limit_s,
         **({"steady": steady, "compiling_share": rest.share} if rest else {}),
     )
+    return rest.share if rest else None
 
 
 def _own(setting: YcsbSetting) -> Mapping[str, float]:

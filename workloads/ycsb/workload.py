@@ -23,13 +23,12 @@ from workloads.manifest import ClientRun
 from workloads.workload import Bench, Collected, Prepared
 from workloads.ycsb.faults import faults_of_all
 from workloads.ycsb.mixes import load_of
-from workloads.ycsb.properties import FAMILY, client_arguments, client_name, table_of
+from workloads.ycsb.properties import FAMILY, MAIN, client_arguments, client_name, table_of
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.table_tool import table_tool
 from workloads.ycsb.tables import Tables
 from workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix, warmed_by
 
-MAIN = "site.ycsb.Client"
 CLIENT_HEAP_MIB = 512
 LOAD_TIMEOUT_S = 7200.0
 
@@ -40,10 +39,15 @@ class Ycsb:
 
     def prepare(self, bench: Bench, setting: YcsbSetting) -> Prepared:
         facts = _create(bench, setting) if setting.is_load else _restore(bench, setting)
-        return Prepared(data_set_mib=setting.data_mib, state=_state(facts))
+        tables = Tables.of(bench.cluster)
+        compiling = tables.compiling_share(table_of(setting), warmed_by(setting))
+        state = {**_state(facts), **({} if compiling is None else {"compiling_share": compiling})}
+        return Prepared(data_set_mib=setting.data_mib, state=state)
 
     def run(self, bench: Bench, setting: YcsbSetting) -> tuple[ClientRun, ...]:
-        timeout_s = setting.duration_s + GRACE_S if setting.duration_s else LOAD_TIMEOUT_S
+        timeout_s = LOAD_TIMEOUT_S
+        if setting.duration_s is not None:
+            timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
         with noise(bench, setting.neighbour_threads or 0):
             return run_clients(bench, client_commands(bench, setting, "raw"), timeout_s)
 
@@ -99,8 +103,8 @@ def _restore(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
     if setting.warm_up_daemons_s > 0 and not tables.is_warm(name, warmed_by(setting)):
         if setting.until_steady:
             table_tool(bench, "table-to-warm-up", restore)
-        warm_up_mix(bench, setting, partial(_warm_up_client, bench))
-        tables.remember_warm(name, warmed_by(setting))
+        compiling_share = warm_up_mix(bench, setting, partial(_warm_up_client, bench))
+        tables.remember_warm(name, warmed_by(setting), compiling_share)
     state = ("state", *_table(setting))
     return table_tool(bench, "table-before", restore, *_confined(bench, setting), state)
 
@@ -119,8 +123,8 @@ def _confined(bench: Bench, setting: YcsbSetting) -> list[tuple[str, ...]]:
 
 def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:
     load = setting.model_copy(
-        update={"mix": load_of(setting), "duration_s": None, "warm_up_s": 0.0, "target_percent": None,
-                "target_ops_s": None}
+        update={"mix": load_of(setting), "duration_s": None, "warm_up_s": 0.0, "warm_up_client_s": 0.0,
+                "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     runs = run_clients(bench, client_commands(bench, load, "logs"), LOAD_TIMEOUT_S, "logs")
     for run in runs:
