@@ -50,6 +50,7 @@ from analysis.summed_tables import (
     LATENCY_PERCENTILES,
     MONITOR_ROUNDS,
     NODE_USE,
+    OPERATION_SECONDS,
 )
 from analysis.table import Column, Table, Type
 
@@ -73,6 +74,7 @@ __all__ = [
     "NODES",
     "NODE_CPU_SAMPLES",
     "NODE_USE",
+    "OPERATION_SECONDS",
     "PRICE_PERFORMANCE",
     "QUARANTINE",
     "SETTING_METRICS",
@@ -113,6 +115,7 @@ TABLES: dict[str, Table] = {
         NODE_USE,
         MONITOR_ROUNDS,
         HOST_DISK_SERIES,
+        OPERATION_SECONDS,
         LATENCY_PERCENTILES,
         CHECKS,
         VERDICTS,

@@ -14,6 +14,7 @@ from analysis.tables import Table
 from jobs.dool_whole import dool_whole
 from jobs.file_tables import FileTables, file_tables, summed
 from jobs.nodecpu_whole import nodecpu_whole
+from jobs.operation_seconds import TrialOperations
 from jobs.percentiles import TrialHistograms
 from jobs.raw_files import RawFile, UnreadableError, content
 
@@ -45,14 +46,17 @@ def tables_of(files: Sequence[RawFile]) -> FileTables:
 def _logs(files: Iterable[RawFile]) -> FileTables:
     """Of interval logs, and what those of each trial are together."""
     for trial, same in groupby(files, lambda file: file.trial):
-        histograms = TrialHistograms()
+        histograms, operations = TrialHistograms(), TrialOperations()
         for file in same:
             for table, rows in file_tables(file):
                 if table is tables.YCSB_HISTOGRAMS:
                     histograms.add(rows, file.facts)
+                    operations.add(rows, file.facts)
                 yield table, rows
         if percentiles := histograms.percentiles(trial):
             yield tables.LATENCY_PERCENTILES, percentiles
+        if seconds := operations.seconds(trial):
+            yield tables.OPERATION_SECONDS, seconds
 
 
 def _batches(files: Iterator[RawFile]) -> Iterator[list[RawFile]]:

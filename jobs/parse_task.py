@@ -37,6 +37,7 @@ FROM_FILES: tuple[Table, ...] = (
     tables.HOST_DISK_SERIES,
     tables.TRIAL_CPU_SERIES,
     tables.LATENCY_PERCENTILES,
+    tables.OPERATION_SECONDS,
 )
 BYTES_A_GROUP = 2**25
 """Of Arrow's, before a row group is written: bounds an executor's memory."""

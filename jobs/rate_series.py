@@ -7,23 +7,20 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
-from jobs.latency import timed, user_operations
 from jobs.run_job import Inputs, run_job
 from jobs.seconds import by_second, share_of_span
 from jobs.store import conform
 from jobs.throughput import MIB, RATE
 from jobs.window import windows
-from workloads.ycsb.operations import READ_MODIFY_WRITE
 
 TABLE = tables.TRIAL_RATE_SERIES
 INPUTS = (
     tables.TRIALS,
-    tables.CLIENTS,
     tables.MONITORS,
     tables.HOST_DISK_SERIES,
     tables.DFSIO_IO,
     tables.MAP_ATTEMPTS,
-    tables.YCSB_HISTOGRAMS,
+    tables.OPERATION_SECONDS,
 )
 DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}
 
@@ -37,18 +34,13 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def _operations(inputs: Inputs) -> DataFrame:
-    """trial, name, unit, since_s, until_s, start_s, done: of all clients' intervals. A
-    read-modify-write is counted thrice by the tool, and once here."""
-    intervals = timed(user_operations(inputs[tables.YCSB_HISTOGRAMS]), inputs)
-    sign = F.when(F.col("operation") == READ_MODIFY_WRITE, -1).otherwise(1)
-    return intervals.where("kind = 'closed-loop'").select(
+    """trial, name, unit, second, amount."""
+    return inputs[tables.OPERATION_SECONDS].select(
         "trial",
         F.lit("operations").alias("name"),
         F.lit("ops/s").alias("unit"),
-        F.col("begun_s").alias("since_s"),
-        (F.col("begun_s") + F.col("length_s")).alias("until_s"),
-        "start_s",
-        (F.col("operations") * sign).cast("double").alias("done"),
+        "second",
+        F.col("operations").alias("amount"),
     )
 
 
@@ -60,32 +52,32 @@ def _transferred(inputs: Inputs) -> DataFrame:
     )
     count = maps.groupBy("trial").agg(F.count(F.lit(1)).alias("maps"))
     each = maps.join(count, "trial").join(io, "trial").join(windows(inputs[tables.TRIALS]), "trial")
-    return each.select(
+    spans = each.select(
         "trial",
-        F.lit("transferred").alias("name"),
-        F.lit(RATE).alias("unit"),
         F.col("start_epoch_s").alias("since_s"),
         F.col("finish_epoch_s").alias("until_s"),
         "start_s",
         (F.col("bytes") / F.col("maps") / MIB).alias("done"),
     )
+    return by_second(spans).select(
+        "trial",
+        F.lit("transferred").alias("name"),
+        F.lit(RATE).alias("unit"),
+        "second",
+        (F.col("done") * share_of_span()).alias("amount"),
+    )
 
 
 def _with_idle_seconds(done: DataFrame, inputs: Inputs) -> DataFrame:
-    """What was done in each second, each span's part of it spread evenly over its length; seconds of
-    the window in which nothing was done with 0."""
+    """What was done in each second; seconds of the window in which nothing was done with 0."""
     key = ("trial", "name", "unit")
     last = F.ceil("window_s") - 1
     seconds = windows(inputs[tables.TRIALS]).select(
         "trial", F.explode(F.sequence(F.lit(0), last.cast("int"))).alias("second")
     )
-    some = done.where("until_s > since_s").select(*key).distinct()
-    idle = some.join(seconds, "trial").withColumn("amount", F.lit(0.0))
-    amount = (F.col("done") * share_of_span()).alias("amount")
+    idle = done.select(*key).distinct().join(seconds, "trial").withColumn("amount", F.lit(0.0))
     return (
-        by_second(done)
-        .select(*key, "second", amount)
-        .unionByName(idle)
+        done.unionByName(idle)
         .groupBy(*key, "second")
         .agg(exact_sum(F.col("amount")).alias("rate"))
     )

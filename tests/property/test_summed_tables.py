@@ -18,11 +18,12 @@ from jobs.exact_arrays import exact_sum
 from jobs.host_tables import DISKS, MEANS, SHARES, host_tables
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
 from jobs.node_tables import PARTS, node_tables
+from jobs.operation_seconds import TrialOperations
 from jobs.percentiles import PERCENTILES, TrialHistograms, merged
 from jobs.spans import AROUND_S, LEAST_S
 from jobs.trial_facts import TrialFacts
 from tests.spark.oracle import percentile_ms
-from workloads.ycsb.operations import NOT_OF_USERS
+from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 12.5, 1.0, 0.25
 WINDOW = (START_S, END_S)
@@ -98,8 +99,8 @@ def parts(since_s: float, until_s: float) -> list[tuple[int, float]]:
     return [(second, inside_s) for second, inside_s in inside if inside_s >= LEAST_S]
 
 
-def inside_s(since_s: float, until_s: float) -> float:
-    return max(0.0, min(until_s, END_S) - max(since_s, START_S))
+def inside_s(since_s: float, until_s: float, from_s: float = START_S + FACTS.warm_up_s) -> float:
+    return max(0.0, min(until_s, END_S) - max(since_s, from_s))
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -112,6 +113,12 @@ def test_a_hosts_window_and_seconds(run: int) -> None:
     window = [(weight, row) for weight, row in window if weight > 0]
     assert {name: use[name] for name in MEANS} == {name: mean(name, window) for name in MEANS}
     assert use["measured_s"] == whole([weight for weight, _ in window])
+    all_of_it = [(inside_s(since, until, START_S), row) for since, until, row in spans]
+    all_of_it = [(weight, row) for weight, row in all_of_it if weight > 0]
+    idle = [mean(name, all_of_it) for name in ("cpu_idle", "cpu_iowait", "cpu_steal")]
+    known = [share for share in idle if share is not None]
+    used = 100.0 - sum(known) if len(known) == len(idle) else None
+    assert use["cpu_used_whole"] == (None if used is None else pytest.approx(used))
     seconds: dict[int, list[tuple[float, Row]]] = defaultdict(list)
     for since, until, row in spans:
         for second, weight in parts(since, until):
@@ -144,7 +151,7 @@ def test_what_shares_miss_of_a_hundred_at_most(run: int) -> None:
 @pytest.mark.parametrize("run", RUNS)
 def test_a_nodes_window_and_seconds(run: int) -> None:
     samples = node_samples(random.Random(run))
-    window_s = END_S - START_S
+    window_s = END_S - START_S - FACTS.warm_up_s
     spent: dict[tuple[str, int], list[tuple[float, Row]]] = defaultdict(list)
     seconds: dict[tuple[str, int, int], list[tuple[float, float, Row]]] = defaultdict(list)
     for row in samples.to_pylist():
@@ -206,7 +213,7 @@ def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list
     rows, measured = [], defaultdict(list)
     for line in range(60):
         start_s = START_S + OFFSET_S + dice.choice((0, 1.999, 2.0, 3.5))
-        operation = dice.choice(("READ", "INSERT", *NOT_OF_USERS))
+        operation = dice.choice(("READ", "INSERT", READ_MODIFY_WRITE, *NOT_OF_USERS))
         outcome = dice.choice((None, None, "FAILED"))
         kind = dice.choice(("closed-loop", "intended"))
         latencies = [dice.randrange(1, 300) for _ in range(dice.randrange(40))]
@@ -217,7 +224,7 @@ def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list
                      "counts": [latencies.count(value) for value in values]})  # fmt: skip
         if (
             start_s - OFFSET_S >= START_S + 2
-            and operation in ("READ", "INSERT")
+            and operation not in NOT_OF_USERS
             and outcome is None
         ):
             measured[operation, kind] += latencies
@@ -245,6 +252,32 @@ def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
             value_us = None if value_ms is None else round(value_ms * 1000)
             expected[operation, kind, float(percentile)] = (value_us, len(latencies))
     assert found == expected and found
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None:
+    rows, _ = intervals(random.Random(run))
+    operations = TrialOperations()
+    cut = random.Random(run).randrange(len(rows))
+    for log in (rows.slice(0, cut), rows.slice(cut)):
+        operations.add(log, FACTS)
+    found = {row["second"]: row["operations"] for row in operations.seconds("t").to_pylist()}
+    expected: dict[int, list[float]] = defaultdict(list)
+    for row in rows.to_pylist():
+        if row["kind"] == "closed-loop" and row["outcome"] is None and row["operation"] not in NOT_OF_USERS:
+            since_s = row["start_epoch_s"] - OFFSET_S
+            sign = -1 if row["operation"] == READ_MODIFY_WRITE else 1
+            for second, inside_s in parts(since_s, since_s + row["length_s"]):
+                length_s = since_s + row["length_s"] - since_s
+                expected[second].append(sign * row["operations"] * (inside_s / length_s))
+    assert found == {second: whole(done) for second, done in expected.items()} and found
+
+
+def test_a_trial_without_a_window_has_no_seconds() -> None:
+    rows, _ = intervals(random.Random(1))
+    operations = TrialOperations()
+    operations.add(rows, TrialFacts())
+    assert operations.seconds("t").num_rows == 0
 
 
 def test_merged_buckets_are_ascending_and_each_is_there_once() -> None:

@@ -1,0 +1,66 @@
+"""How many operations all clients of a trial did in each of its seconds, from their interval logs.
+
+A log has an interval for every second and operation; they are cut at whole seconds and added up where
+they are read, as arrays. In queries every interval was joined with its trial and its client first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from analysis import tables
+from analysis.arrow import arrow_schema
+from jobs.byte_lines import Array
+from jobs.columns import table_of
+from jobs.exact_arrays import exact_sums
+from jobs.spans import by_second, groups
+from jobs.trial_facts import TrialFacts
+from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
+
+
+@dataclass
+class TrialOperations:
+    """What the logs of one trial say: pieces of intervals, by second."""
+
+    _seconds: list[Array] = field(default_factory=list)
+    _done: list[Array] = field(default_factory=list)
+
+    def add(self, intervals: pa.Table, facts: TrialFacts) -> None:
+        """intervals: rows of `ycsb_histograms`. Those count that are of operations that succeeded and
+        were asked for, warm-up or not; each is spread evenly over its length."""
+        if facts.window is None:
+            return
+        intervals = intervals.filter(_counted(intervals))
+        since_s = intervals["start_epoch_s"].to_numpy() - facts.clock_offset_s
+        until_s = since_s + intervals["length_s"].to_numpy()
+        span, second, inside_s = by_second(since_s, until_s, facts.window)
+        self._seconds.append(second)
+        self._done.append(_operations(intervals)[span] * (inside_s / (until_s - since_s)[span]))
+
+    def seconds(self, trial: str) -> pa.Table:
+        """Rows of `operation_seconds`."""
+        schema = arrow_schema(tables.OPERATION_SECONDS)
+        second = np.concatenate(self._seconds) if self._seconds else np.zeros(0, np.int64)
+        if not len(second):
+            return schema.empty_table()
+        order, begins = groups(second)
+        done = exact_sums(np.concatenate(self._done)[order], begins)
+        named = {"trial": trial, "second": second[order][begins], "operations": done}
+        return table_of(named, schema, len(begins))
+
+
+def _counted(intervals: pa.Table) -> pa.Array:
+    closed_loop = pc.equal(intervals["kind"], "closed-loop")
+    of_users = pc.invert(pc.is_in(intervals["operation"], pa.array(NOT_OF_USERS)))
+    return pc.and_(closed_loop, pc.and_(of_users, pc.is_null(intervals["outcome"])))
+
+
+def _operations(intervals: pa.Table) -> Array:
+    """A read-modify-write is counted thrice by the tool, and once here."""
+    again = pc.equal(intervals["operation"], READ_MODIFY_WRITE).to_numpy()
+    counted: Array = intervals["operations"].to_numpy().astype(float)
+    return np.where(again, -counted, counted)
