@@ -86,6 +86,12 @@ TRIALS = Table(
         column("physical_write_bytes", "long", "bytes the disks wrote in the window", "B"),
         column("compactions", "long", "compactions in the window; null if not counted"),
         column("splits", "long", "region splits in the window; null if not counted"),
+        column(
+            "compiling_share",
+            "double",
+            "of one core, that the busiest RegionServer's compilers took when the warm-up of this mix"
+            " ended; null if nobody looked",
+        ),
     ),
 )
 

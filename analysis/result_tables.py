@@ -34,6 +34,7 @@ CHECKS = Table(
             "drift", "double", "YCSB: rate in the last third of the measured time over the first's"
         ),
         column("background_work", "long", "compactions and splits in the window"),
+        column("compiling_share", "double", "as in trials"),
         column("result_lines_quarantined", "long", "unreadable lines in the results"),
         column("result_quarantine", "string", "one of them: kind of file, line, reason"),
         column("sample_lines_quarantined", "long", "unreadable lines in the samples"),

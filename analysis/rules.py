@@ -190,6 +190,15 @@ RULES: tuple[Rule, ...] = (
         null="pass",
         reason="background work: {background_work:.0f} compactions or splits in the window",
     ),
+    Rule(  # above what `workloads.ycsb.warm_up` calls rest: its limit ended the warm-up
+        "compiling_share",
+        "load",
+        high=0.05,
+        broken="flag",
+        null="pass",
+        reason="not warm: a RegionServer's compilers still took {compiling_share:.0%} of a core when the"
+        " warm-up reached its limit",
+    ),
     Rule(
         "result_lines_quarantined",
         "completeness",

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from analysis.table import HOST, TRIAL, Table, column
 
-_MEAN = "mean over the window; null where no sample tells it"
+_MEAN = "mean over the measured part; null where no sample tells it"
 
 HOST_USE = Table(
     "host_use",
-    "One row a host of a trial: what dool said of the trial's window. Means are over the samples,"
-    " those at the window's edges weighted by the part of them that lies inside.",
+    "One row a host of a trial: what dool said of the trial's window after its warm-up, the seconds that"
+    " the rate is of. Means are over the samples, those at its edges weighted by the part of them that"
+    " lies inside.",
     ("trial", "host"),
     (
         TRIAL,
         HOST,
-        column("measured_s", "double", "of the window, that samples tell of", "s"),
+        column("scope", "string", "host:<name>, or guest:<node>.<host>"),
+        column("measured_s", "double", "of the measured part, that samples tell of", "s"),
         column("cpu_user", "double", _MEAN, "percent"),
         column("cpu_system", "double", _MEAN, "percent"),
         column("cpu_iowait", "double", _MEAN, "percent"),
@@ -28,6 +30,12 @@ HOST_USE = Table(
         column("disk_write_bytes_s", "double", _MEAN, "B/s"),
         column("disk_read_ops_s", "double", _MEAN, "1/s"),
         column("disk_write_ops_s", "double", _MEAN, "1/s"),
+        column(
+            "cpu_used_whole",
+            "double",
+            "used CPU over the whole window, as its guests' accounts are: what they are held against",
+            "percent",
+        ),
         column(
             "cpu_sum_error",
             "double",
@@ -40,8 +48,8 @@ HOST_USE = Table(
 
 NODE_USE = Table(
     "node_use",
-    "One row a node of a trial: ticks that its processes spent in the window. Increments between"
-    " two rounds at the window's edges count by the part of them that lies inside.",
+    "One row a node of a trial: ticks that its processes spent in the window after its warm-up."
+    " Increments between two rounds at its edges count by the part of them that lies inside.",
     ("trial", "host", "node"),
     (
         TRIAL,
@@ -76,6 +84,18 @@ HOST_DISK_SERIES = Table(
         column("second", "int", "as in trial_cpu_series", "s"),
         column("disk_read_bytes_s", "double", "mean of the second", "B/s"),
         column("disk_write_bytes_s", "double", "mean of the second", "B/s"),
+    ),
+)
+
+OPERATION_SECONDS = Table(
+    "operation_seconds",
+    "Operations of all the trial's clients that succeeded in each second: intervals of their logs, each"
+    " spread evenly over its length. Seconds in which nothing was done have no row.",
+    ("trial", "second"),
+    (
+        TRIAL,
+        column("second", "int", "as in trial_cpu_series", "s"),
+        column("operations", "double", "done in it"),
     ),
 )
 

@@ -89,6 +89,7 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "distinct_bytes_asked",
         "physical_read_bytes",
         (F.col("compactions") + F.col("splits")).alias("background_work"),
+        "compiling_share",
     )
 
 
@@ -222,18 +223,20 @@ def _cold_share() -> Column:
 def _processes_cpu(inputs: Inputs) -> DataFrame:
     """client_cpu_share, of the client node's own cores (method 4); cpu_excess, what the nodes'
     processes used beyond what their host did, in percent of its cores (method 19); foreign_cpu, what
-    their host did beyond them. A guest counts by what its host gave it: emulated, it takes waiting for
-    a core for use. What a host does for its guests is no foreign work."""
+    their host did beyond them. A guest counts by what its host gave it in the whole window: emulated, it
+    takes waiting for a core for use. What a host does for its guests is no foreign work."""
     used = inputs[tables.METRICS].where("name = 'cpu_used'").select("trial", "scope", "value")
     hosts = used.select(
         "trial",
         F.regexp_extract("scope", "^host:(.*)$", 1).alias("host"),
-        F.col("value").alias("all"),
+        F.col("value").alias("measured"),
     )
+    whole = inputs[tables.HOST_USE].select("trial", "host", "cpu_used_whole")
     nodes = inputs[tables.NODES].join(used, ["trial", "scope"])
     share = F.col("value") / 100.0 * F.col("host_cores") / F.col("cores")
     spent = F.col("value") * F.col("cores") / F.col("host_cores")
-    beyond = F.col("all") - F.col("processes")
+    of_host = F.when(F.col("guests") > 0, F.col("cpu_used_whole")).otherwise(F.col("measured"))
+    beyond = of_host - F.col("processes")
     by_host = nodes.groupBy("trial", "host").agg(
         F.max(F.when(F.col("scope") == "client", share)).alias("client_share"),
         exact_sum(F.coalesce("given_percent", spent)).alias("processes"),
@@ -241,6 +244,7 @@ def _processes_cpu(inputs: Inputs) -> DataFrame:
     )
     return (
         by_host.join(hosts, ["trial", "host"], "left")
+        .join(whole, ["trial", "host"], "left")
         .groupBy("trial")
         .agg(
             F.max("client_share").alias("client_cpu_share"),

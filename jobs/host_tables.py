@@ -25,6 +25,9 @@ from jobs.trial_facts import TrialFacts
 SHARES = tuple(f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "irq", "idle"))
 DISKS = ("disk_read_bytes_s", "disk_write_bytes_s")
 MEANS = (*SHARES, *DISKS, "disk_read_ops_s", "disk_write_ops_s")
+NOT_USED = ("cpu_idle", "cpu_iowait", "cpu_steal")
+_ONE = np.zeros(1, np.int64)
+"""Where the only group begins."""
 _SUMMED = ("cpu_irq", "cpu_user", "cpu_system", "cpu_idle", "cpu_iowait", "cpu_steal")
 
 
@@ -69,19 +72,34 @@ def machine_scope(host: str) -> str:
 def _use(
     about: dict[str, str], samples: pa.Table, since_s: Array, until_s: Array, facts: TrialFacts
 ) -> pa.Table:
-    """The mean of each column over the window, samples at its edges weighted by the part of them that
-    lies inside (method 18)."""
-    weights = np.zeros(0)
+    """The mean of each column over what is measured of the window, samples at its edges weighted by
+    the part of them that lies inside (methods 7 and 18); and use over the whole window."""
+    row: dict[str, Any] = {
+        **about,
+        "scope": machine_scope(about["host"]),
+        "measured_s": 0.0,
+        "cpu_sum_error": _sum_error(samples),
+    }
+    if facts.measured is not None:
+        weights = overlap_s(since_s, until_s, facts.measured)
+        known_s = weights[weights > 0]  # not of a sample that tells no time
+        row["measured_s"] = exact_sums(known_s, _ONE)[0] if len(known_s) else 0.0
+        row |= _means(samples, MEANS, weights)
     if facts.window is not None:
-        weights = overlap_s(since_s, until_s, facts.window)
-    inside = np.flatnonzero(weights > 0)
-    row: dict[str, Any] = {**about, "measured_s": 0.0, "cpu_sum_error": _sum_error(samples)}
-    if len(inside):
-        begins = np.zeros(1, np.int64)
-        row["measured_s"] = exact_sums(weights[inside], begins)[0]
-        means = _weighted_means(samples, MEANS, inside, weights[inside], begins)
-        row |= {name: mean[0].as_py() for name, mean in means.items()}
+        found = _means(samples, NOT_USED, overlap_s(since_s, until_s, facts.window))
+        idle = [share for share in found.values() if share is not None]
+        if len(idle) == len(NOT_USED):
+            row["cpu_used_whole"] = 100.0 - sum(idle)
     return pa.Table.from_pylist([row], arrow_schema(tables.HOST_USE))
+
+
+def _means(samples: pa.Table, names: Sequence[str], weights: Array) -> dict[str, float | None]:
+    """Of all samples that weigh anything; empty if none does."""
+    inside = np.flatnonzero(weights > 0)
+    if not len(inside):
+        return {}
+    means = _weighted_means(samples, names, inside, weights[inside], _ONE)
+    return {name: mean[0].as_py() for name, mean in means.items()}
 
 
 def _weighted_means(

@@ -44,7 +44,8 @@ def node_tables(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, p
     some = until_s > since_s
     steps, since_s, until_s = steps.filter(pa.array(some)), since_s[some], until_s[some]
     if len(steps):
-        yield tables.NODE_USE, _use(about, steps, since_s, until_s, facts.window)
+        if facts.measured is not None:
+            yield tables.NODE_USE, _use(about, steps, since_s, until_s, facts.measured)
         yield tables.TRIAL_CPU_SERIES, _series(about, steps, since_s, until_s, facts)
 
 
@@ -56,7 +57,7 @@ def _use(
     window: tuple[float, float],
 ) -> pa.Table:
     """Cumulative ticks are interpolated at the window's edges: of an increment between two rounds the
-    part counts that lies in the window."""
+    part counts that lies in the window, which here is what is measured of it."""
     nodes, names = _codes(steps["node"])
     share = overlap_s(since_s, until_s, window) / (until_s - since_s)
     order, begins = groups(nodes, *_machine(steps))

@@ -63,6 +63,7 @@ def trial_row(manifest: Manifest) -> Row:
         "total_ram_mib": manifest.total_ram_mib,
         "compactions": _counted(manifest, "compactions"),
         "splits": _counted(manifest, "splits"),
+        "compiling_share": manifest.state_before.get("compiling_share"),
     }
 
 
@@ -99,14 +100,19 @@ def _price(topology: Topology) -> float | None:
 def _setting(manifest: Manifest) -> Row:
     setting = manifest.setting
     knobs = setting.model_dump()
-    for no_column in ("regions_per_server", "warm_up_daemons_s", "until_steady"):
+    for no_column in (
+        "regions_per_server",
+        "warm_up_daemons_s",
+        "warm_up_client_s",
+        "until_steady",
+    ):
         knobs.pop(no_column, None)
     variants = knobs.pop("variants", None) or {}
     knobs |= {name: variants.get(name) for name in ("samples", "sites", "region_sites")}
     return {
         "setting": manifest.setting_id,
         **knobs,
-        "warm_up_s": knobs.get("warm_up_s", 0.0),
+        "warm_up_s": getattr(setting, "cut_s", 0.0),
         "asked_bytes": asked_bytes(setting) if isinstance(setting, DfsioSetting) else None,
     }
 

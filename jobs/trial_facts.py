@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class TrialFacts:
     """window: its start and end, controller's clock, epoch seconds; None: the trial has none.
+    warm_up_s: what is cut from its start (method 7).
     clock_offset_s: how far the file's clock is ahead of the controller's; what is not known counts as
     none here, and the checks hold that against the trial. period_s: of the monitor that wrote it.
     scopes: of each node by name."""
@@ -26,6 +27,13 @@ class TrialFacts:
     warm_up_s: float = 0.0
     scopes: Mapping[str, str] = field(default_factory=dict, hash=False)
 
+    @property
+    def measured(self) -> tuple[float, float] | None:
+        """The window after the warm-up; None if nothing is left of it."""
+        if self.window is None or self.window[0] + self.warm_up_s >= self.window[1]:
+            return None
+        return self.window[0] + self.warm_up_s, self.window[1]
+
 
 def facts_of(manifest: Manifest, host: str | None, period_s: float = 0.0) -> TrialFacts:
     """Of a file that was written on `host` (None: on one nobody knows)."""
@@ -35,7 +43,7 @@ def facts_of(manifest: Manifest, host: str | None, period_s: float = 0.0) -> Tri
         window=(window.start_epoch_s, window.end_epoch_s) if window and has_time else None,
         clock_offset_s=clock_offsets(manifest.clock).get(host or "", 0.0),
         period_s=period_s,
-        warm_up_s=getattr(manifest.setting, "warm_up_s", 0.0),
+        warm_up_s=getattr(manifest.setting, "cut_s", 0.0),
         scopes={
             node["name"]: node_scope(node["name"], node["roles"])
             for node in manifest.topology["nodes"]

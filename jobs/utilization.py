@@ -6,7 +6,7 @@ dool figures, so their own CPU is what their processes spent. Steal is not use (
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
@@ -22,8 +22,7 @@ PERCENT = "percent"
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: cpu_* and disk_* by scope. See `analysis.tables` for the scopes."""
-    measured = inputs[tables.HOST_USE].where("measured_s > 0")
-    hosts = measured.withColumn("scope", machine_scope())
+    hosts = inputs[tables.HOST_USE].where("measured_s > 0")
     used = F.lit(100.0) - F.col("cpu_idle") - F.col("cpu_iowait") - F.col("cpu_steal")
     shares = [f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "idle")]
     host_rows = metric_rows(
@@ -40,12 +39,6 @@ def transform(inputs: Inputs) -> DataFrame:
     return host_rows.unionByName(_process_rows(_by_scope(ticks))).unionByName(
         metric_rows(apart, {"cpu_used": (PERCENT, F.col("used"))})
     )
-
-
-def machine_scope() -> Column:
-    """Scope of what dool saw of a machine: as `jobs.host_tables.machine_scope`."""
-    kind = F.when(F.col("host").contains("."), F.lit("guest:")).otherwise(F.lit("host:"))
-    return F.concat(kind, "host")
 
 
 def node_ticks(inputs: Inputs) -> DataFrame:

@@ -15,14 +15,15 @@ _WINDOWS = """
 """
 HOSTS = f"""
     WITH spans AS (
-        SELECT s.*, s.epoch_s - coalesce(m.clock_offset_s, 0) AS until_s, m.period_s, w.start_s, w.end_s
+        SELECT s.*, s.epoch_s - coalesce(m.clock_offset_s, 0) AS until_s, m.period_s, w.end_s,
+            w.start_s + w.warm_up_s AS from_s
         FROM host_samples s
         JOIN monitors m ON m.trial = s.trial AND m.host = s.host AND m.kind = 'dool'
         JOIN ({_WINDOWS}) w ON w.trial = s.trial
         WHERE NOT s.since_boot
         QUALIFY row_number() OVER (PARTITION BY s.trial, s.host, s.epoch_s ORDER BY s.line) = 1
     ), weighted AS (
-        SELECT *, least(until_s, end_s) - greatest(until_s - period_s, start_s) AS weight_s FROM spans
+        SELECT *, least(until_s, end_s) - greatest(until_s - period_s, from_s) AS weight_s FROM spans
     )
     SELECT trial, 'host:' || host AS scope,
         100 - sum((cpu_idle + cpu_iowait + cpu_steal) * weight_s) / sum(weight_s) AS cpu_used,

@@ -13,11 +13,10 @@ DOOL = ("user", "system", "idle", "iowait", "steal", "read", "written")
 
 
 def host_means(truth: Truth) -> dict[str, float]:
-    """Mean of each dool column over the window, second by second in steps of a millisecond: of each
-    sample as many as lie in the window."""
+    """Mean of each dool column over the window after the warm-up: each sample as long as it lies in it."""
     sums, weights = dict.fromkeys(DOOL, 0.0), 0.0
     for end_s, cells in truth.dool:
-        since, until = max(end_s - PERIOD_S, truth.start_s), min(end_s, truth.end_s)
+        since, until = max(end_s - PERIOD_S, truth.measured_from_s), min(end_s, truth.end_s)
         weight = max(0.0, until - since)
         weights += weight
         for name, cell in zip(DOOL, cells, strict=True):
@@ -26,11 +25,11 @@ def host_means(truth: Truth) -> dict[str, float]:
 
 
 def node_percent(truth: Truth, node: str, cores: int = 2) -> float:
-    """A node's user and system ticks at the window's end less those at its start, of what the host's
-    cores could spend. A node not yet there had spent none."""
+    """A node's user and system ticks at the window's end less those when its warm-up was over, of what
+    the host's cores could spend. A node not yet there had spent none."""
     rounds = [(at_s, sum(nodes.get(node, (0, 0)))) for at_s, nodes in truth.ticks]
-    spent = _at(rounds, truth.end_s) - _at(rounds, truth.start_s)
-    return 100 * spent / (truth.window_s * 100 * cores)
+    spent = _at(rounds, truth.end_s) - _at(rounds, truth.measured_from_s)
+    return 100 * spent / ((truth.end_s - truth.measured_from_s) * 100 * cores)
 
 
 def _at(rounds: list[tuple[float, int]], when_s: float) -> float:

@@ -8,20 +8,26 @@ from pyspark.sql import SparkSession
 from analysis import tables
 from jobs.checks import _processes_cpu
 
+WHOLE = ("trial", "host", "cpu_used_whole")
 USED = ("trial", "scope", "name", "value")
 
 
-@pytest.mark.parametrize(("given", "excess"), [((30.0, 25.0), -5.0), ((None, None), 40.0)])
+@pytest.mark.parametrize(
+    ("given", "host", "excess"),
+    [((30.0, 25.0), 20.0, -5.0), ((None, None), 60.0, 40.0)],
+)
 def test_waiting_for_a_core_is_no_use_of_the_hosts(
-    spark: SparkSession, given: tuple[float | None, float | None], excess: float
+    spark: SparkSession, given: tuple[float | None, float | None], host: float, excess: float
 ) -> None:
-    """Two guests of one vCPU each, of a host of two cores: 100 % and 100 % busy by their own count."""
+    """Two guests of one vCPU each, of a host of two cores: 100 % and 100 % busy by their own count. What
+    the host gave them is of the whole window, and is held against its use in the whole."""
     rows = [("t", f"w{n}", "h1", f"node:w{n}", 1, 2, given[n - 1]) for n in (1, 2)]
     used = [("t", scope, "cpu_used", 100.0) for scope in ("node:w1", "node:w2")]
-    used += [("t", "host:h1", "cpu_used", 60.0), ("t", "guest:w1.h1", "cpu_used", 100.0)]
+    used += [("t", "host:h1", "cpu_used", host), ("t", "guest:w1.h1", "cpu_used", 100.0)]
     types = "trial string, node string, host string, scope string, cores int, host_cores int"
     inputs = {
         tables.NODES: spark.createDataFrame(rows, f"{types}, given_percent double"),
+        tables.HOST_USE: spark.createDataFrame([("t", "h1", 60.0)], WHOLE),
         tables.METRICS: spark.createDataFrame(used, USED),
     }
     (row,) = _processes_cpu(inputs).collect()
