@@ -27,7 +27,7 @@ Cell = tuple[str, str, int, int]
 
 @dataclass(frozen=True)
 class LoadMiss:
-    """miss: points of CPU, or |predicted / measured - 1| of a latency; the median over repetitions."""
+    """miss: points of CPU, or |predicted / measured - 1| of a latency. percentile: of a latency."""
 
     quantity: Literal["utilization", "latency"]
     group: str
@@ -37,6 +37,7 @@ class LoadMiss:
     load: float
     measured: float
     predicted: float
+    percentile: float | None = None
 
     @property
     def miss(self) -> float:
@@ -72,7 +73,8 @@ def _of_cell(points: Sequence[Point], cell: Cell, held: Sequence[Point]) -> Iter
             predicted = _latency(curves, density, rho, point)
         if predicted is not None:
             yield LoadMiss(
-                point.quantity, group, medium, hosts, density, point.load or 0.0, point.value, predicted
+                point.quantity, group, medium, hosts, density, point.load or 0.0, point.value, predicted,
+                point.percentile,
             )  # fmt: skip
 
 
