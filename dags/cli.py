@@ -135,6 +135,9 @@ def report(
 
     found = find_run(run, runs)
     with err.status("analysing the records"):
+        from jobs import ahead
+
+        ahead.start_spark()  # beside the imports
         from jobs.pipeline import analyse
 
         analyse(found.root)

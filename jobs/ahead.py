@@ -1,6 +1,7 @@
-"""What a whole analysis will need, made ready while its process reads records.
+"""What a whole analysis will need, made ready while its process does something else.
 
 To start Spark's JVM and to import Great Expectations and scipy take seconds each, of different cores.
+What is imported here is little, so that who calls `start_spark` first imports the rest beside it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ _LATER = ("analysis.validity", "analysis.summarise")
 def begin() -> None:
     """Start both aside and return at once. Who needs one of them waits for it as ever, and sees its
     errors."""
-    for act in (_start, _load):
-        Thread(target=act, daemon=True).start()
+    start_spark()
+    Thread(target=_load, daemon=True).start()
+
+
+def start_spark() -> None:
+    """Start Spark aside, unless it was; return at once."""
+    Thread(target=_start, daemon=True).start()
 
 
 def _start() -> None:

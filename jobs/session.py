@@ -25,15 +25,19 @@ from cluster.stack.java import find_java
 from jobs.archive import archive_flags
 from jobs.engine import LOCAL, Engine
 
+_HEAP = "1g"
 _QUIET = Path(__file__).with_name("log4j2.properties")
 
 # C1 only and one collector thread: most queries live for a second, so compiling costs more than it
 # gives. On two cores session and first query took 10 s against 15 s with the JVM's own choice. The
-# code cache is as large as with C2; the 48 MiB of C1 alone fill up in minutes. The JVM's own warnings
-# go to standard error, which is shown only where it does not start.
+# code cache is as large as with C2; the 48 MiB of C1 alone fill up in minutes. Heap and metaspace begin
+# at the size they come to: each growth on the way there is a collection for which all threads wait.
+# The JVM's own warnings go to standard error, which is shown only where it does not start.
 _JVM = (
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
+    f"-Xms{_HEAP}",
+    "-XX:MetaspaceSize=256m",
     "-XX:ReservedCodeCacheSize=240m",
     "-Xlog:disable",
     "-Xlog:all=warning:stderr",
@@ -60,13 +64,16 @@ _LARGE = {**_COMPILED, "spark.sql.adaptive.enabled": "true"}
 _LARGE_FROM_BYTES = 512 * 2**20
 _BYTES_A_PARTITION = 16 * 2**20
 
+# Of the JVM that does nothing but print the other one's command line.
+_LAUNCHER_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
 _LONGEST_SOCKET_NAME = len("/.00000000-0000-0000-0000-000000000000.sock")
 _LONGEST_SOCKET_PATH = 107  # bytes, on Linux
 
 _OPTIONS = {
     "spark.app.name": "density-study",
     "spark.master": "local[*]",
-    "spark.driver.memory": "1g",
+    "spark.driver.memory": _HEAP,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
@@ -132,6 +139,7 @@ def start_context(*flags: str, engine: Engine = LOCAL) -> SparkContext:
     os.environ["JAVA_HOME"] = str(find_java().home)
     os.environ["PYSPARK_PYTHON"] = engine.python
     os.environ["SPARK_LOCAL_IP"] = engine.address
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", " ".join(_LAUNCHER_JVM))
     os.environ.update(engine.environment)
     addresses = {"spark.driver.host": engine.address, "spark.driver.bindAddress": engine.address}
     options = _OPTIONS | addresses | dict(engine.options)

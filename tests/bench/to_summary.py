@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from jobs import pipeline
+from jobs import ahead
 
 if __name__ == "__main__":
     root = Path(sys.argv[1])
+    ahead.start_spark()  # as `study report` does
+    from jobs import pipeline
+
     pipeline.make_tables(root)
     from analysis.summarise import write_summary
 

@@ -131,6 +131,7 @@ def test_a_report_in_another_format_is_all_of_standard_output(
         (root / "report").mkdir()
         (root / "report" / "summary.json").write_text(one_block().model_dump_json())
 
+    monkeypatch.setattr("jobs.ahead.start_spark", lambda: None)
     monkeypatch.setattr("jobs.pipeline.analyse", analysed)
     result = CliRunner().invoke(cli.app, ["report", str(run.root), "--format", form])
     assert result.exit_code == 0
