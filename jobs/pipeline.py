@@ -163,9 +163,21 @@ def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
     def frame(job: Job) -> DataFrame:
         return job.transform(read_inputs(spark, run_root, job.INPUTS))
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        frames = list(pool.map(frame, jobs))
+    if len(jobs) == 1:
+        store.write(frame(jobs[0]), run_root, jobs[0].TABLE)
+        return
+
+    def made(job: Job) -> DataFrame:
+        rows = frame(job).persist()
+        rows.count()
+        return rows
+
+    # Spark plans a union on one thread, which took longer than to compute it: so each is made by itself.
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        frames = list(pool.map(made, jobs))
     store.write(reduce(DataFrame.unionByName, frames), run_root, jobs[0].TABLE)
+    for rows in frames:
+        rows.unpersist()
 
 
 def _session(run_root: Path) -> SparkSession:
