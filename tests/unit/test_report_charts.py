@@ -41,6 +41,7 @@ def test_every_drawn_number_is_one_of_the_summary(name: str) -> None:
             assert (row.get("low"), row.get("high")) == (stored["low"], stored["high"])
 
 
+@pytest.mark.thorough
 def test_every_shape_of_chart_is_valid_vega_lite() -> None:
     seen = set()
     for name in FACTORIES:

@@ -10,6 +10,7 @@ import pytest
 from analysis.capacity import run_plan
 from analysis.capacity.plan import PLAN, read_answer
 from analysis.capacity.question import question
+from analysis.report import figure
 from analysis.report.page import render
 from analysis.report.planning import planning
 from analysis.summary import Summary
@@ -18,6 +19,12 @@ from tests.summary_factory import one_block
 from tests.unit.capacity.planning import excuse, plan
 
 pytestmark = pytest.mark.xdist_group("plans")  # the example is fitted once, in one process
+
+
+@pytest.fixture(autouse=True)
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the other sections: they take most of a page's time."""
+    monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")
 
 
 def test_a_plan_is_drawn_with_its_numbers_and_survives_json() -> None:

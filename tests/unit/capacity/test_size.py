@@ -50,7 +50,8 @@ def test_more_genomes_need_more_hosts_and_cost_per_genome_is_the_equations() -> 
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_nearly() -> None:
-    one, same, other = plan(30), plan(30), plan(30, seed=7)
+    one, same, other = plan(30), asked(30), plan(30, seed=7)
+    assert same.kind == "plan"
     assert one.model_copy(update={"created": ""}) == same.model_copy(update={"created": ""})
     # Two host types may cost nearly the same: the price is what another seed must leave.
     assert other.usd_per_genome_as_bought == pytest.approx(one.usd_per_genome_as_bought, rel=0.15)
