@@ -17,8 +17,6 @@ from pathlib import Path
 import pyspark
 from pyspark.sql import SparkSession
 
-from analysis.store import write_rows
-from analysis.tables import TABLES
 from cluster.atomic import replacing
 from cluster.errors import StudyError
 from cluster.stack.java import Java, find_java
@@ -77,12 +75,16 @@ def _record(archive: Path) -> None:
 
 
 def _rehearse(spark: SparkSession, run_root: Path) -> None:
+    # imported here: who only asks for the archive's flags is about to start a JVM, and soon
+    from analysis.store import write_rows
+    from analysis.tables import TABLES
     from jobs import checks, ingest, pipeline, price_performance, setting_metrics, store
     from jobs.run_job import read_inputs
 
     for table in TABLES.values():
         write_rows(run_root, table, [])
     ingest.ingest_files(lambda: spark, run_root, [])
+    spark.sparkContext.parallelize([0], 1).map(abs).collect()  # as tasks in Python are carried out
     jobs = (
         *pipeline.METRIC_JOBS,
         checks,

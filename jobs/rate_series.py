@@ -77,9 +77,7 @@ def _with_idle_seconds(done: DataFrame, inputs: Inputs) -> DataFrame:
     )
     idle = done.select(*key).distinct().join(seconds, "trial").withColumn("amount", F.lit(0.0))
     return (
-        done.unionByName(idle)
-        .groupBy(*key, "second")
-        .agg(exact_sum(F.col("amount")).alias("rate"))
+        done.unionByName(idle).groupBy(*key, "second").agg(exact_sum(F.col("amount")).alias("rate"))
     )
 
 

@@ -222,11 +222,7 @@ def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list
                      "operation": operation, "outcome": outcome, "kind": kind, "start_epoch_s": start_s,
                      "length_s": 1.0, "operations": len(latencies), "value_us": values,
                      "counts": [latencies.count(value) for value in values]})  # fmt: skip
-        if (
-            start_s - OFFSET_S >= START_S + 2
-            and operation not in NOT_OF_USERS
-            and outcome is None
-        ):
+        if start_s - OFFSET_S >= START_S + 2 and operation not in NOT_OF_USERS and outcome is None:
             measured[operation, kind] += latencies
     return pa.Table.from_pylist(rows, arrow_schema(tables.YCSB_HISTOGRAMS)), measured
 
@@ -264,7 +260,11 @@ def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None
     found = {row["second"]: row["operations"] for row in operations.seconds("t").to_pylist()}
     expected: dict[int, list[float]] = defaultdict(list)
     for row in rows.to_pylist():
-        if row["kind"] == "closed-loop" and row["outcome"] is None and row["operation"] not in NOT_OF_USERS:
+        if (
+            row["kind"] == "closed-loop"
+            and row["outcome"] is None
+            and row["operation"] not in NOT_OF_USERS
+        ):
             since_s = row["start_epoch_s"] - OFFSET_S
             sign = -1 if row["operation"] == READ_MODIFY_WRITE else 1
             for second, inside_s in parts(since_s, since_s + row["length_s"]):
