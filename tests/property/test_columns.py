@@ -127,6 +127,7 @@ def test_a_whole_file(number: int, tmp_path: Path) -> None:
     same(kind, data, tmp_path / "file")
 
 
+@pytest.mark.thorough
 def test_every_mutated_file(tmp_path: Path) -> None:
     """Seeded: a failure repeats, and names its number."""
     found = bases()
