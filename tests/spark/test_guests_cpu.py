@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from analysis import tables
-from jobs.checks import _processes_cpu
+from jobs.processes_cpu import processes_cpu
 
 WHOLE = ("trial", "host", "cpu_used_whole")
 USED = ("trial", "scope", "name", "value")
@@ -30,5 +30,5 @@ def test_waiting_for_a_core_is_no_use_of_the_hosts(
         tables.HOST_USE: spark.createDataFrame([("t", "h1", 60.0)], WHOLE),
         tables.METRICS: spark.createDataFrame(used, USED),
     }
-    (row,) = _processes_cpu(inputs).collect()
+    (row,) = processes_cpu(inputs).collect()
     assert row["cpu_excess"] == pytest.approx(excess)
