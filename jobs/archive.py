@@ -1,9 +1,10 @@
 """A class-data archive of Spark: its classes parsed and verified once, mapped by every JVM after that.
 
-`python -m jobs.archive` makes it, once for each Java and PySpark, in the cache; without one a session
-works the same and takes longer. On two cores it saved a third of the processor time of a small run's
-analysis, most of which is loading classes. The JVM binds an archive to the exact jars before it on the
-class path, and silently does without it where they differ.
+`python -m jobs.archive` makes it, once for each Java and PySpark; without one a session works the same
+and takes longer. On two cores it saved a third of the processor time of a small run's analysis, most of
+which is loading classes. The JVM binds an archive to the exact jars before it on the class path, and
+silently does without it where they differ: so it lies in the environment whose jars they are, and goes
+with it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from pyspark.sql import SparkSession
 from cluster.atomic import replacing
 from cluster.errors import StudyError
 from cluster.stack.java import Java, find_java
-from cluster.stack.stack import cache_root
 
 _EXIT_S = 300.0
 
@@ -28,7 +28,8 @@ _EXIT_S = 300.0
 def archive_path(java: Java) -> Path:
     """Where the archive of this Java and PySpark lies, if it was made."""
     made_for = f"{java.home} {java.version} {pyspark.__version__} {Path(pyspark.__file__).parent}"
-    return cache_root() / "spark" / f"{hashlib.sha256(made_for.encode()).hexdigest()[:16]}.jsa"
+    name = f"spark-{hashlib.sha256(made_for.encode()).hexdigest()[:16]}.jsa"
+    return Path(sys.prefix) / "share" / "density-study" / name
 
 
 def archive_flags(java: Java) -> tuple[str, ...]:
@@ -38,7 +39,8 @@ def archive_flags(java: Java) -> tuple[str, ...]:
 
 
 def ensure_archive() -> Path:
-    """Make the archive unless it is there: half a minute, and some 150 MB in the cache.
+    """Make the archive unless it is there: half a minute, and 180 MB. One of another Java or PySpark
+    goes.
 
     StudyError: Java 17 is missing, or wrote no archive.
     """
@@ -54,6 +56,9 @@ def ensure_archive() -> Path:
             str(path.parent),
             "check free disk space; the analysis also works without it.",
         ) from error
+    for other in path.parent.glob("spark-*.jsa"):
+        if other != path:
+            other.unlink(missing_ok=True)  # a JVM that has it mapped keeps it until it ends
     return path
 
 
