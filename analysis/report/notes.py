@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from analysis.report.observations import emulated_media
-from analysis.summary import Summary
+from analysis.summary import Summary, TrialSummary
 
 FEWEST_BLOCKS_FOR_A_CLAIM = 5
 
@@ -24,6 +25,7 @@ _TOPICS = {
     "isolation": r"isolation: process",
     "memory": r"served from memory",
     "blocks": r"\bblocks?: points\b",
+    "flags": r"valid trials? (is|are) flagged",
     "outside": r"\b(invalid|unknown|not valid)\b.*\boutside\b",
 }
 """What a note is about, by words it holds: two on one topic say the same."""
@@ -47,6 +49,10 @@ def _own(summary: Summary) -> Iterator[str]:
     outside = sum(trial.verdict != "valid" for trial in summary.trials)
     if outside:
         yield _outside(outside, len(summary.trials))
+    valid = [trial for trial in summary.trials if trial.verdict == "valid"]
+    flagged = [trial for trial in valid if trial.reasons]
+    if flagged:
+        yield _flagged(flagged, len(valid))
 
 
 _PROCESS = (
@@ -66,6 +72,21 @@ def _outside(outside: int, trials: int) -> str:
         f"{outside} of {trials} {are} not valid: in the table of trials, with reasons, and outside "
         "the statistics."
     )
+
+
+def _flagged(trials: Sequence[TrialSummary], valid: int) -> str:
+    flags = Counter(flag for trial in trials for flag in {_flag(why) for why in trial.reasons})
+    told = ", ".join(f"{flag} {count}" for flag, count in sorted(flags.items()))
+    one = len(trials) == 1
+    return (
+        f"{len(trials)} of {valid} valid trials {'is' if one else 'are'} flagged ({told}): "
+        f"{'it counts' if one else 'they count'}; what each flag means is at Validity and trials."
+    )
+
+
+def _flag(reason: str) -> str:
+    """A flag's reason begins with its name."""
+    return reason.partition(":")[0]
 
 
 def badges(summary: Summary) -> tuple[str, ...]:

@@ -143,6 +143,24 @@ def test_a_warning_of_the_summary_is_not_said_again_in_other_words() -> None:
 
 
 @WORDS_ONLY
+def test_flags_of_valid_trials_are_told_before_the_charts_and_counted_by_trial() -> None:
+    summary = one_block()
+    of_a_trial = {
+        0: ("drift: the last third ran at 2.99 times the first's rate", "drift: once more"),
+        1: ("drift: the last third ran at 1.48 times the first's rate", "other work: 12 %"),
+    }
+    valid = [number for number, trial in enumerate(summary.trials) if trial.verdict == "valid"]
+    trials = list(summary.trials)
+    for number, reasons in of_a_trial.items():
+        at = valid[number]
+        trials[at] = trials[at].model_copy(update={"reasons": reasons})
+    text = render(summary.model_copy(update={"trials": tuple(trials)}))
+    notes = Elements(text).of("ul", **{"class": "notes"})[0]
+    assert f"2 of {len(valid)} valid trials are flagged (drift 2, other work 1): they" in notes
+    assert "flagged" not in Elements(html("one")).of("ul", **{"class": "notes"})[0]
+
+
+@WORDS_ONLY
 def test_arms_that_only_stand_in_are_marked_at_every_figure() -> None:
     summary = one_block().model_copy(
         update={"warnings": ("medium: the flash of this run is emulated.",)}
