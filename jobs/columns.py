@@ -145,6 +145,9 @@ def table_of(columns: dict[str, Any], schema: pa.Schema, rows: int) -> pa.Table:
             arrays.append(value)
         elif isinstance(value, np.ndarray):
             arrays.append(pa.array(value, field.type))
+        elif pa.types.is_dictionary(field.type) and value is not None:
+            codes = pa.array(np.zeros(rows, np.int32))
+            arrays.append(pa.DictionaryArray.from_arrays(codes, pa.array([value])))
         else:
             arrays.append(pa.repeat(pa.scalar(value, field.type), rows))
     return pa.Table.from_arrays(arrays, schema=schema)

@@ -16,17 +16,26 @@ def exact_sums(values: Array, begins: Array, steps: float = FINE) -> Array:
     """The sum of each run of `values` as whole numbers of 1/`steps`: runs lie behind each other, begin
     at `begins` and are not empty. NaN stands for null: it is left out, and a run of nothing else gives
     NaN. OverflowError for a sum beyond 9.2e18 / steps."""
+    if not len(values):
+        return np.empty(0)
     known = ~np.isnan(values)
-    fine = np.rint(np.where(known, values, 0.0) * steps)
-    if len(fine) and np.add.reduceat(np.abs(fine), begins).max() >= _MOST:
+    whole = known.all()
+    fine = np.rint((values if whole else np.where(known, values, 0.0)) * steps)
+    # to bound all of them together by the largest is cheaper than to add up each run's magnitudes
+    if np.abs(fine).max() * len(fine) >= _MOST:
+        _require_room(np.add.reduceat(np.abs(fine), begins), steps)
+    sums: Array = np.add.reduceat(fine.astype(np.int64), begins) / steps
+    if whole:
+        return sums
+    counts = np.add.reduceat(known.astype(np.int64), begins)
+    return np.where(counts > 0, sums, np.nan)
+
+
+def _require_room(magnitudes: Array, steps: float) -> None:
+    if magnitudes.max() >= _MOST:
         raise OverflowError(
             f"a sum is beyond {_MOST / steps:.2g}: no machine's figures add up to it"
         )
-    if not len(fine):
-        return np.empty(0)
-    sums = np.add.reduceat(fine.astype(np.int64), begins) / steps
-    counts = np.add.reduceat(known.astype(np.int64), begins)
-    return np.where(counts > 0, sums, np.nan)
 
 
 def exact_sum(values: Array, steps: float = FINE) -> float:

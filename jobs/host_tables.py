@@ -16,6 +16,7 @@ from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
 from jobs.byte_lines import Array
+from jobs.coded_tables import coded_schema
 from jobs.columns import table_of
 from jobs.exact_arrays import COARSE, FINE, exact_sums
 from jobs.sampling_rounds import sampling_rounds
@@ -58,10 +59,10 @@ def host_tables(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, p
     weights = inside_s[order]
     named: dict[str, Any] = {**about, "second": second[order][begins]}
     rows = span[order]
-    for table, names in ((tables.TRIAL_CPU_SERIES, SHARES), (tables.HOST_DISK_SERIES, DISKS)):
-        means = _weighted_means(samples, names, rows, weights, begins)
-        scoped = {**named, **means, "scope": machine_scope(about["host"])}
-        yield table, table_of(scoped, arrow_schema(table), len(begins))
+    named |= _weighted_means(samples, (*SHARES, *DISKS), rows, weights, begins)
+    named["scope"] = machine_scope(about["host"])
+    for table in (tables.TRIAL_CPU_SERIES, tables.HOST_DISK_SERIES):
+        yield table, table_of(named, coded_schema(table), len(begins))
 
 
 def machine_scope(host: str) -> str:
@@ -107,12 +108,15 @@ def _weighted_means(
 ) -> dict[str, pa.Array]:
     """Of each run of `rows`, which are places among the samples; null where no value is known."""
     means = {}
+    all_s = exact_sums(weights, begins)
     for name in names:
         values = _numbers(samples, name)[rows]
         steps = FINE if name.startswith("cpu_") else COARSE
-        known_s = np.where(np.isnan(values), np.nan, weights)
-        mean = exact_sums(values * weights, begins, steps) / exact_sums(known_s, begins)
-        means[name] = pa.array(mean, from_pandas=True)
+        absent = np.isnan(values)
+        known_s = exact_sums(np.where(absent, np.nan, weights), begins) if absent.any() else all_s
+        means[name] = pa.array(
+            exact_sums(values * weights, begins, steps) / known_s, from_pandas=True
+        )
     return means
 
 
