@@ -78,20 +78,18 @@ def _together(kind: str, files: Sequence[RawFile]) -> FileTables:
     by_subject = {(file.trial, file.subject): file for file in done}
     for piece in rows:
         yield table, piece
-        for subject, samples in _runs(piece):
-            yield from summed(table, samples, by_subject[subject])
+        yield from summed(table, piece, [(by_subject[subject], n) for subject, n in _runs(piece)])
     yield from _alone([file for file in files if file not in done])
 
 
-def _runs(rows: pa.Table) -> Iterator[tuple[tuple[str, str], pa.Table]]:
-    """The rows of each file, which stand together, by their trial and host."""
+def _runs(rows: pa.Table) -> Iterator[tuple[tuple[str, str], int]]:
+    """The trial and host of each file, whose rows stand together, and how many these are."""
     codes = [rows[name].combine_chunks().dictionary_encode() for name in ("trial", "host")]
     differs = np.ones(len(rows), bool)
     differs[1:] = np.any([np.diff(one.indices.to_numpy()) != 0 for one in codes], axis=0)
-    begins = np.flatnonzero(differs).tolist()
-    for begin, end in zip(begins, [*begins[1:], len(rows)], strict=True):
-        subject = (rows["trial"][begin].as_py(), rows["host"][begin].as_py())
-        yield subject, rows.slice(begin, end - begin)
+    begins = np.flatnonzero(differs)
+    for begin, count in zip(begins.tolist(), np.diff(begins, append=len(rows)), strict=True):
+        yield (rows["trial"][begin].as_py(), rows["host"][begin].as_py()), int(count)
 
 
 def _contents(files: Sequence[RawFile]) -> Iterator[tuple[RawFile, bytes]]:

@@ -6,7 +6,7 @@ Runs on Spark's executors. Loads parsers, Arrow and numpy, nothing heavier.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -24,7 +24,7 @@ from jobs.node_tables import node_tables
 from jobs.nodecpu_columns import nodecpu_columns
 from jobs.raw_files import RawFile, UnreadableError
 from jobs.readers import bytes_of, condemned, quarantined, read
-from jobs.trial_facts import TrialFacts
+from jobs.trial_facts import Subject
 from workloads.parsing import ParseError, Quarantined
 from workloads.ycsb.hdr import IntervalRow, parse_hdr
 
@@ -45,7 +45,7 @@ def file_tables(file: RawFile) -> FileTables:
         return
     for piece in pieces:
         yield table, piece
-        yield from summed(table, piece, file)
+        yield from summed(table, piece, [(file, len(piece))])
     if lines:
         rows = [quarantined(file, bad.line, bad.reason, bad.text) for bad in lines]
         yield tables.QUARANTINE, _table(tables.QUARANTINE, rows)
@@ -59,18 +59,36 @@ def by_rows(file: RawFile) -> FileTables:
     for table, found in rows.items():
         whole = _completed(table, _table(table, found))
         yield table, whole
-        yield from summed(table, whole, file)
+        yield from summed(table, whole, [(file, len(whole))])
 
 
-def summed(table: Table, rows: pa.Table, file: RawFile) -> FileTables:
-    """What the rows of one whole file add up to."""
+def summed(table: Table, rows: pa.Table, files: Sequence[tuple[RawFile, int]]) -> FileTables:
+    """What the rows of whole files add up to. files: each with how many of `rows` are its own; they
+    lie behind each other."""
     add_up = SUMMED.get(table)
+    if add_up is None:
+        return
+    subjects = [Subject(file.trial, file.subject, count, file.facts) for file, count in files]
     try:
-        found = list(add_up(rows, file.facts)) if add_up else []
-        yield from ((one, sums) for one, sums in found if len(sums))
+        found = list(add_up(rows, subjects))
     except OverflowError as error:
-        told = condemned(file, UnreadableError(str(error)))
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, [told])
+        if len(files) == 1:
+            told = condemned(files[0][0], UnreadableError(str(error)))
+            yield tables.QUARANTINE, _table(tables.QUARANTINE, [told])
+            return
+        begin = 0
+        for file, count in files:  # whose it is shows when each is added up by itself
+            yield from summed(table, rows.slice(begin, count), [(file, count)])
+            begin += count
+        return
+    yield from ((one, sums) for one, sums in found if len(sums))
+
+
+def _nodes(rows: pa.Table, subjects: Sequence[Subject]) -> FileTables:
+    begin = 0
+    for subject in subjects:
+        yield from node_tables(rows.slice(begin, subject.rows), subject.facts)
+        begin += subject.rows
 
 
 def _completed(table: Table, rows: pa.Table) -> pa.Table:
@@ -145,6 +163,6 @@ COMPLETED: Mapping[Table, Callable[[pa.Table], pa.Table]] = MappingProxyType(
         tables.YCSB_HISTOGRAMS: with_times,
     }
 )
-SUMMED: Mapping[Table, Callable[[pa.Table, TrialFacts], FileTables]] = MappingProxyType(
-    {tables.HOST_SAMPLES: host_tables, tables.NODE_CPU_SAMPLES: node_tables}
+SUMMED: Mapping[Table, Callable[[pa.Table, Sequence[Subject]], FileTables]] = MappingProxyType(
+    {tables.HOST_SAMPLES: host_tables, tables.NODE_CPU_SAMPLES: _nodes}
 )

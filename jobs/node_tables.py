@@ -34,7 +34,8 @@ def node_tables(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, p
     about = {name: samples[name][0].as_py() for name in ("trial", "host")}
     rounds = samples.filter(samples["begins_round"])
     at_s, before_s = (rounds[name].to_numpy() for name in ("epoch_s", "round_since_epoch_s"))
-    yield tables.MONITOR_ROUNDS, sampling_rounds("nodecpu", about, at_s, before_s, facts)
+    told = sampling_rounds("nodecpu", about, at_s, before_s, facts)
+    yield tables.MONITOR_ROUNDS, pa.Table.from_pylist(told, arrow_schema(tables.MONITOR_ROUNDS))
     if facts.window is None:
         return
     steps = samples.filter(samples["user_step"].is_valid())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pyarrow as pa
+from typing import Any
 
-from analysis import tables
-from analysis.arrow import arrow_schema
+import numpy as np
+
 from jobs.byte_lines import Array
 from jobs.trial_facts import TrialFacts
 
@@ -16,25 +15,23 @@ LATE_PERIODS = 0.25
 
 def sampling_rounds(
     kind: str, about: dict[str, str], epoch_s: Array, since_epoch_s: Array, facts: TrialFacts
-) -> pa.Table:
+) -> list[dict[str, Any]]:
     """The row of `monitor_rounds`: none without a sample in the window, or a window.
 
     about: trial and host. epoch_s: each time the monitor sampled, once; since_epoch_s: the time before,
     NaN at the first.
     """
-    schema = arrow_schema(tables.MONITOR_ROUNDS)
     if facts.window is None:
-        return schema.empty_table()
+        return []
     start_s, end_s = facts.window
     at_s = epoch_s - facts.clock_offset_s
     inside = (at_s > start_s) & (at_s <= end_s)
     at_s = at_s[inside]
     if not len(at_s):
-        return schema.empty_table()
+        return []
     # a round before the window, or none: what is missing is counted from its start
     since_s = np.fmax(since_epoch_s[inside] - facts.clock_offset_s, start_s)
     gaps_s = np.append(at_s - since_s, end_s - at_s.max())
     missing = np.floor(gaps_s / facts.period_s + LATE_PERIODS) - 1
     lost = int(np.maximum(missing, 0.0).sum())
-    row = {**about, "kind": kind, "seen": len(at_s), "lost": lost}
-    return pa.Table.from_pylist([row], schema)
+    return [{**about, "kind": kind, "seen": len(at_s), "lost": lost}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +23,17 @@ class Pieces(NamedTuple):
     inside_s: Array
 
 
-def by_second(since_s: Array, until_s: Array, window: tuple[float, float]) -> Pieces:
-    """Each span once for every second it lies in, counted from the window's start; spans in order.
-    Empty ones go. since_s, until_s: controller's clock."""
-    start_s, end_s = window
+Window = tuple[float, float] | tuple[Array, Array]
+"""Start and end, of all spans or of each; NaN for none."""
+
+
+def by_second(since_s: Array, until_s: Array, window: Window) -> Pieces:
+    """Each span once for every second it lies in, counted from its window's start; spans in order.
+    Empty ones go, and those without a window. since_s, until_s: controller's clock."""
+    start_s, end_s = (np.broadcast_to(edge, since_s.shape) for edge in window)
     near = (until_s > since_s) & (until_s > start_s - AROUND_S) & (since_s < end_s + AROUND_S)
     places = np.flatnonzero(near)
+    start_s, end_s = start_s[places], end_s[places]
     since = np.maximum(since_s[places] - start_s, -AROUND_S)
     until = np.minimum(until_s[places] - start_s, end_s - start_s + AROUND_S)
     first = np.floor(since).astype(np.int64)
@@ -39,8 +45,8 @@ def by_second(since_s: Array, until_s: Array, window: tuple[float, float]) -> Pi
     return Pieces(places[owner[whole]], second[whole], inside_s[whole])
 
 
-def overlap_s(since_s: Array, until_s: Array, window: tuple[float, float]) -> Array:
-    """Seconds of each span that lie in the window; never negative."""
+def overlap_s(since_s: Array, until_s: Array, window: Window) -> Array:
+    """Seconds of each span that lie in the window; never negative, NaN without one."""
     start_s, end_s = window
     overlaps: Array = np.minimum(until_s, end_s) - np.maximum(since_s, start_s)
     return np.maximum(overlaps, 0.0)
@@ -49,11 +55,18 @@ def overlap_s(since_s: Array, until_s: Array, window: tuple[float, float]) -> Ar
 def groups(*keys: Array) -> tuple[Array, Array]:
     """Rows that agree in all `keys`: an order in which they lie together, and where each group begins
     in it. The first key weighs most; equal rows keep their order."""
-    in_order = len(keys) == 1 and (keys[0][1:] >= keys[0][:-1]).all()
-    order = np.arange(len(keys[0])) if in_order else np.lexsort(keys[::-1])
+    order = np.arange(len(keys[0])) if _ordered(keys) else np.lexsort(keys[::-1])
     differs = np.zeros(len(order), bool)
     differs[:1] = True
     for key in keys:
         ordered = key[order]
         differs[1:] |= ordered[1:] != ordered[:-1]
     return order, np.flatnonzero(differs)
+
+
+def _ordered(keys: Sequence[Array]) -> bool:
+    """Whether the rows lie in the order of `keys` as they are, as those of most files do."""
+    rising = np.ones(max(0, len(keys[0]) - 1), bool)
+    for key in reversed(keys):
+        rising = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & rising)
+    return bool(rising.all())

@@ -35,6 +35,16 @@ class TrialFacts:
         return self.window[0] + self.warm_up_s, self.window[1]
 
 
+@dataclass(frozen=True)
+class Subject:
+    """Whose rows some `rows` of a table are that stand together: those of one file of one trial and host."""
+
+    trial: str
+    host: str
+    rows: int
+    facts: TrialFacts
+
+
 def facts_of(manifest: Manifest, host: str | None, period_s: float = 0.0) -> TrialFacts:
     """Of a file that was written on `host` (None: on one nobody knows)."""
     window = manifest.window

@@ -21,7 +21,7 @@ from jobs.node_tables import PARTS, node_tables
 from jobs.operation_seconds import TrialOperations
 from jobs.percentiles import PERCENTILES, TrialHistograms, merged
 from jobs.spans import AROUND_S, LEAST_S
-from jobs.trial_facts import TrialFacts
+from jobs.trial_facts import Subject, TrialFacts
 from tests.spark.oracle import percentile_ms
 from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
@@ -75,6 +75,10 @@ def node_samples(dice: random.Random) -> pa.Table:
     return with_node_neighbours(pa.Table.from_pylist(rows, arrow_schema(tables.NODE_CPU_SAMPLES)))
 
 
+def of_one(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, pa.Table]]:
+    return host_tables(samples, [Subject("t", "h", len(samples), facts)])
+
+
 def made(found: Iterator[tuple[Table, pa.Table]], table: Table) -> list[Row]:
     return [row for one, rows in found if one is table for row in rows.to_pylist()]
 
@@ -108,7 +112,7 @@ def test_a_hosts_window_and_seconds(run: int) -> None:
     samples = host_samples(random.Random(run))
     used = [row for row in samples.to_pylist() if not row["since_boot"] and not row["repeated"]]
     spans = [(r["epoch_s"] - OFFSET_S - PERIOD_S, r["epoch_s"] - OFFSET_S, r) for r in used]
-    (use,) = made(host_tables(samples, FACTS), tables.HOST_USE)
+    (use,) = made(of_one(samples, FACTS), tables.HOST_USE)
     window = [(inside_s(since, until), row) for since, until, row in spans]
     window = [(weight, row) for weight, row in window if weight > 0]
     assert {name: use[name] for name in MEANS} == {name: mean(name, window) for name in MEANS}
@@ -124,12 +128,47 @@ def test_a_hosts_window_and_seconds(run: int) -> None:
         for second, weight in parts(since, until):
             seconds[second].append((weight, row))
     for table, names in ((tables.TRIAL_CPU_SERIES, SHARES), (tables.HOST_DISK_SERIES, DISKS)):
-        found = {row["second"]: row for row in made(host_tables(samples, FACTS), table)}
+        found = {row["second"]: row for row in made(of_one(samples, FACTS), table)}
         assert list(found) == sorted(seconds)
         for second, weighted in seconds.items():
             assert {name: found[second][name] for name in names} == {
                 name: mean(name, weighted) for name in names
             }
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_files_added_up_together_are_each_as_alone(run: int) -> None:
+    dice = random.Random(run)
+    pieces, subjects = [], []
+    for number in range(dice.randrange(1, 6)):
+        named = {"trial": f"t{number // 2}", "host": dice.choice(("h", "w1.h")) + str(number)}
+        shift_s = dice.choice((0.0, 0.0, 40.0))  # and then all samples lie outside the window
+        window = dice.choice((WINDOW, WINDOW, None))
+        warm_up_s = dice.choice((2.0, 0.0, 99.0))
+        facts = TrialFacts(window and (window[0] + shift_s, window[1] + shift_s), OFFSET_S * number,
+                           PERIOD_S, warm_up_s)  # fmt: skip
+        samples = host_samples(dice)
+        if dice.random() < 0.2:
+            samples = samples.slice(0, 1)  # since boot: none that is used
+        pieces.append(renamed(samples, named))
+        subjects.append(Subject(named["trial"], named["host"], len(samples), facts))
+    together = list(host_tables(pa.concat_tables(pieces), subjects))
+    alone = [
+        made_of_all
+        for piece, subject in zip(pieces, subjects, strict=True)
+        for made_of_all in host_tables(piece, [subject])
+    ]
+    for table in {one for one, _ in [*together, *alone]}:
+        assert made(iter(together), table) == made(iter(alone), table)
+
+
+def renamed(samples: pa.Table, named: dict[str, str]) -> pa.Table:
+    for name, text in named.items():
+        place = samples.schema.get_field_index(name)
+        samples = samples.set_column(
+            place, samples.schema.field(place), pa.array([text] * len(samples))
+        )
+    return samples
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -143,7 +182,7 @@ def test_what_shares_miss_of_a_hundred_at_most(run: int) -> None:
             worst = None
         else:
             worst = max(worst, abs(sum(shares) + (row["cpu_irq"] or 0.0) - 100.0))
-    (use,) = made(host_tables(samples, TrialFacts()), tables.HOST_USE)
+    (use,) = made(of_one(samples, TrialFacts()), tables.HOST_USE)
     assert use["cpu_sum_error"] == (None if worst is None else pytest.approx(worst))
     assert use["measured_s"] == 0 and use["cpu_user"] is None  # of no window
 

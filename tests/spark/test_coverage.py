@@ -20,7 +20,7 @@ from jobs.neighbours import with_host_neighbours, with_node_neighbours
 from jobs.node_tables import node_tables
 from jobs.sampling_rounds import LATE_PERIODS
 from jobs.schema import struct
-from jobs.trial_facts import TrialFacts
+from jobs.trial_facts import Subject, TrialFacts
 
 pytestmark = pytest.mark.spark
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 30, 1.0, 0.25
@@ -57,7 +57,8 @@ def dool(trial: str, found: list[float]) -> pa.Table:
         for n, at_s in enumerate(found)
     ]
     table = pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES))
-    return dict(host_tables(with_host_neighbours(table), FACTS))[tables.MONITOR_ROUNDS]
+    subject = Subject(trial, "h", len(table), FACTS)
+    return dict(host_tables(with_host_neighbours(table), [subject]))[tables.MONITOR_ROUNDS]
 
 
 def nodecpu(trial: str, found: list[float], dice: random.Random) -> pa.Table:
