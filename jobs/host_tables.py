@@ -67,7 +67,7 @@ def host_tables(samples: pa.Table, subjects: Sequence[Subject]) -> Iterator[tupl
     owner = np.repeat(np.arange(len(subjects)), [subject.rows for subject in subjects])[used]
     if not len(owner):
         return
-    begins = np.flatnonzero(np.diff(owner, prepend=-1))
+    _, begins = groups(owner)
     present = [subjects[place] for place in owner[begins]]
     counts = np.diff(begins, append=len(owner))
     hosts = _Hosts(
@@ -95,9 +95,9 @@ def _use(hosts: _Hosts, since_s: Array, until_s: Array) -> pa.Table:
     row: dict[str, Any] = hosts.named(np.ones(size, np.int64))
     row["cpu_sum_error"] = _nullable(_sum_errors(hosts))
     facts = [subject.facts for subject in hosts.subjects]
-    measured = hosts.windows([one.measured for one in facts])
-    means = _means(hosts, MEANS, overlap_s(since_s, until_s, measured))
-    row["measured_s"] = np.nan_to_num(means.pop(_WEIGHT_S), nan=0.0)
+    measured_s = overlap_s(since_s, until_s, hosts.windows([one.measured for one in facts]))
+    row["measured_s"] = exact_sums(np.nan_to_num(measured_s, nan=0.0), hosts.begins)
+    means = _means(hosts, MEANS, measured_s)
     whole = hosts.windows([one.window for one in facts])
     found = _means(hosts, NOT_USED, overlap_s(since_s, until_s, whole))
     idle = np.sum([found[name] for name in NOT_USED], axis=0)
@@ -127,7 +127,6 @@ def _series(hosts: _Hosts, since_s: Array, until_s: Array) -> Iterator[tuple[Tab
     order, begins = groups(owner, second)
     counts = np.bincount(owner[order][begins], minlength=len(hosts.subjects))
     means = _weighted_means(hosts.samples, (*SHARES, *DISKS), span[order], inside_s[order], begins)
-    del means[_WEIGHT_S]
     named = {
         **hosts.named(counts),
         "second": second[order][begins],
@@ -141,7 +140,7 @@ def _means(hosts: _Hosts, names: Sequence[str], weights: Array) -> dict[str, Arr
     """Of each subject, over all its samples that weigh anything; NaN if none does."""
     inside = np.flatnonzero(weights > 0)  # not of a sample that tells no time
     owner = hosts.owner[inside]
-    begins = np.flatnonzero(np.diff(owner, prepend=-1))
+    _, begins = groups(owner)
     found = _weighted_means(hosts.samples, names, inside, weights[inside], begins)
     means = {}
     for name, mean in found.items():
@@ -150,16 +149,12 @@ def _means(hosts: _Hosts, names: Sequence[str], weights: Array) -> dict[str, Arr
     return means
 
 
-_WEIGHT_S = "weight_s"
-"""Beside means: what all values of a run weigh together, known or not."""
-
-
 def _weighted_means(
     samples: pa.Table, names: Sequence[str], rows: Array, weights: Array, begins: Array
 ) -> dict[str, Array]:
     """Of each run of `rows`, which are places among the samples; NaN where no value is known."""
     all_s = exact_sums(weights, begins)
-    means = {_WEIGHT_S: all_s}
+    means = {}
     for name in names:
         values = _numbers(samples, name)[rows]
         steps = FINE if name.startswith("cpu_") else COARSE

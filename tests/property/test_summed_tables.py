@@ -1,4 +1,4 @@
-"""What is added up over arrays is what plain loops over samples add up: window, seconds, percentiles."""
+"""What is added up over arrays is what plain loops over samples add up: windows and seconds."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
 from jobs.exact_arrays import exact_sum
+from jobs.file_tables import summed
 from jobs.host_tables import DISKS, MEANS, SHARES, host_tables
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
 from jobs.node_tables import PARTS, node_tables
-from jobs.operation_seconds import TrialOperations
-from jobs.percentiles import PERCENTILES, TrialHistograms, merged
+from jobs.raw_files import RawFile
 from jobs.spans import AROUND_S, LEAST_S
 from jobs.trial_facts import Subject, TrialFacts
-from tests.spark.oracle import percentile_ms
-from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 12.5, 1.0, 0.25
 WINDOW = (START_S, END_S)
@@ -247,78 +245,20 @@ def test_a_sum_that_no_machine_comes_to_is_an_error_not_a_wrong_number() -> None
         exact_sum(pa.array([6e9, 6e9]).to_numpy())
 
 
-def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:
-    """Rows of `ycsb_histograms`, and the latencies that are measured."""
-    rows, measured = [], defaultdict(list)
-    for line in range(60):
-        start_s = START_S + OFFSET_S + dice.choice((0, 1.999, 2.0, 3.5))
-        operation = dice.choice(("READ", "INSERT", READ_MODIFY_WRITE, *NOT_OF_USERS))
-        outcome = dice.choice((None, None, "FAILED"))
-        kind = dice.choice(("closed-loop", "intended"))
-        latencies = [dice.randrange(1, 300) for _ in range(dice.randrange(40))]
-        values = sorted(set(latencies))
-        rows.append({"trial": "t", "client": dice.choice("ab"), "file": "f", "line": line,
-                     "operation": operation, "outcome": outcome, "kind": kind, "start_epoch_s": start_s,
-                     "length_s": 1.0, "operations": len(latencies), "value_us": values,
-                     "counts": [latencies.count(value) for value in values]})  # fmt: skip
-        if start_s - OFFSET_S >= START_S + 2 and operation not in NOT_OF_USERS and outcome is None:
-            measured[operation, kind] += latencies
-    return pa.Table.from_pylist(rows, arrow_schema(tables.YCSB_HISTOGRAMS)), measured
-
-
-@pytest.mark.parametrize("run", RUNS)
-def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
-    rows, measured = intervals(random.Random(run))
-    histograms = TrialHistograms()
-    cut = random.Random(run).randrange(len(rows))
-    for log in (rows.slice(0, cut), rows.slice(cut)):
-        histograms.add(log, FACTS)
-    found = {
-        (row["operation"], row["latency_kind"], row["percentile"]): (
-            row["value_us"],
-            row["operations"],
-        )
-        for row in histograms.percentiles("t").to_pylist()
-    }
-    expected = {}
-    for (operation, kind), latencies in measured.items():
-        for percentile in PERCENTILES if latencies else ():
-            value_ms = percentile_ms(sorted(latencies), percentile)
-            value_us = None if value_ms is None else round(value_ms * 1000)
-            expected[operation, kind, float(percentile)] = (value_us, len(latencies))
-    assert found == expected and found
-
-
-@pytest.mark.parametrize("run", RUNS)
-def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None:
-    rows, _ = intervals(random.Random(run))
-    operations = TrialOperations()
-    cut = random.Random(run).randrange(len(rows))
-    for log in (rows.slice(0, cut), rows.slice(cut)):
-        operations.add(log, FACTS)
-    found = {row["second"]: row["operations"] for row in operations.seconds("t").to_pylist()}
-    expected: dict[int, list[float]] = defaultdict(list)
-    for row in rows.to_pylist():
-        if (
-            row["kind"] == "closed-loop"
-            and row["outcome"] is None
-            and row["operation"] not in NOT_OF_USERS
-        ):
-            since_s = row["start_epoch_s"] - OFFSET_S
-            sign = -1 if row["operation"] == READ_MODIFY_WRITE else 1
-            for second, inside_s in parts(since_s, since_s + row["length_s"]):
-                length_s = since_s + row["length_s"] - since_s
-                expected[second].append(sign * row["operations"] * (inside_s / length_s))
-    assert found == {second: whole(done) for second, done in expected.items()} and found
-
-
-def test_a_trial_without_a_window_has_no_seconds() -> None:
-    rows, _ = intervals(random.Random(1))
-    operations = TrialOperations()
-    operations.add(rows, TrialFacts())
-    assert operations.seconds("t").num_rows == 0
-
-
-def test_merged_buckets_are_ascending_and_each_is_there_once() -> None:
-    values, counts = merged(pa.array([5, 9, 5, 1]).to_numpy(), pa.array([1, 2, 3, 4]).to_numpy())
-    assert (values.tolist(), counts.tolist()) == ([1, 5, 9], [4, 4, 2])
+def test_of_files_together_the_one_that_overflows_is_quarantined_and_no_other() -> None:
+    sound, wild = host_samples(random.Random(1)), host_samples(random.Random(2))
+    place = wild.schema.get_field_index("disk_read_bytes_s")
+    wild = wild.set_column(place, wild.schema.field(place), pa.array([9e15] * len(wild)))
+    files = [RawFile("t", "dool", name, f"monitor/{name}.dool.csv", "", facts=FACTS)
+             for name in ("h", "wild", "i")]  # fmt: skip
+    pieces = [
+        renamed(rows, {"host": file.subject})
+        for rows, file in zip((sound, wild, sound), files, strict=True)
+    ]
+    counts = [len(piece) for piece in pieces]
+    found = list(
+        summed(tables.HOST_SAMPLES, pa.concat_tables(pieces), list(zip(files, counts, strict=True)))
+    )
+    (bad,) = made(iter(found), tables.QUARANTINE)
+    assert bad["file"] == "monitor/wild.dool.csv" and "no machine" in bad["reason"]
+    assert [row["host"] for row in made(iter(found), tables.HOST_USE)] == ["h", "i"]

@@ -1,0 +1,95 @@
+"""What is added up over interval logs is what plain loops add up: percentiles, operations of each second."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+
+import pyarrow as pa
+import pytest
+
+from analysis import tables
+from analysis.arrow import arrow_schema
+from jobs.operation_seconds import TrialOperations
+from jobs.percentiles import PERCENTILES, TrialHistograms, merged
+from jobs.trial_facts import TrialFacts
+from tests.property.test_summed_tables import FACTS, OFFSET_S, RUNS, START_S, parts, whole
+from tests.spark.oracle import percentile_ms
+from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
+
+
+def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:
+    """Rows of `ycsb_histograms`, and the latencies that are measured."""
+    rows, measured = [], defaultdict(list)
+    for line in range(60):
+        start_s = START_S + OFFSET_S + dice.choice((0, 1.999, 2.0, 3.5))
+        operation = dice.choice(("READ", "INSERT", READ_MODIFY_WRITE, *NOT_OF_USERS))
+        outcome = dice.choice((None, None, "FAILED"))
+        kind = dice.choice(("closed-loop", "intended"))
+        latencies = [dice.randrange(1, 300) for _ in range(dice.randrange(40))]
+        values = sorted(set(latencies))
+        rows.append({"trial": "t", "client": dice.choice("ab"), "file": "f", "line": line,
+                     "operation": operation, "outcome": outcome, "kind": kind, "start_epoch_s": start_s,
+                     "length_s": 1.0, "operations": len(latencies), "value_us": values,
+                     "counts": [latencies.count(value) for value in values]})  # fmt: skip
+        if start_s - OFFSET_S >= START_S + 2 and operation not in NOT_OF_USERS and outcome is None:
+            measured[operation, kind] += latencies
+    return pa.Table.from_pylist(rows, arrow_schema(tables.YCSB_HISTOGRAMS)), measured
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
+    rows, measured = intervals(random.Random(run))
+    histograms = TrialHistograms()
+    cut = random.Random(run).randrange(len(rows))
+    for log in (rows.slice(0, cut), rows.slice(cut)):
+        histograms.add(log, FACTS)
+    found = {
+        (row["operation"], row["latency_kind"], row["percentile"]): (
+            row["value_us"],
+            row["operations"],
+        )
+        for row in histograms.percentiles("t").to_pylist()
+    }
+    expected = {}
+    for (operation, kind), latencies in measured.items():
+        for percentile in PERCENTILES if latencies else ():
+            value_ms = percentile_ms(sorted(latencies), percentile)
+            value_us = None if value_ms is None else round(value_ms * 1000)
+            expected[operation, kind, float(percentile)] = (value_us, len(latencies))
+    assert found == expected and found
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None:
+    rows, _ = intervals(random.Random(run))
+    operations = TrialOperations()
+    cut = random.Random(run).randrange(len(rows))
+    for log in (rows.slice(0, cut), rows.slice(cut)):
+        operations.add(log, FACTS)
+    found = {row["second"]: row["operations"] for row in operations.seconds("t").to_pylist()}
+    expected: dict[int, list[float]] = defaultdict(list)
+    for row in rows.to_pylist():
+        if (
+            row["kind"] == "closed-loop"
+            and row["outcome"] is None
+            and row["operation"] not in NOT_OF_USERS
+        ):
+            since_s = row["start_epoch_s"] - OFFSET_S
+            sign = -1 if row["operation"] == READ_MODIFY_WRITE else 1
+            for second, inside_s in parts(since_s, since_s + row["length_s"]):
+                length_s = since_s + row["length_s"] - since_s
+                expected[second].append(sign * row["operations"] * (inside_s / length_s))
+    assert found == {second: whole(done) for second, done in expected.items()} and found
+
+
+def test_a_trial_without_a_window_has_no_seconds() -> None:
+    rows, _ = intervals(random.Random(1))
+    operations = TrialOperations()
+    operations.add(rows, TrialFacts())
+    assert operations.seconds("t").num_rows == 0
+
+
+def test_merged_buckets_are_ascending_and_each_is_there_once() -> None:
+    values, counts = merged(pa.array([5, 9, 5, 1]).to_numpy(), pa.array([1, 2, 3, 4]).to_numpy())
+    assert (values.tolist(), counts.tolist()) == ([1, 5, 9], [4, 4, 2])
