@@ -11,6 +11,7 @@ from rich.console import Console
 
 if TYPE_CHECKING:
     from analysis.capacity.catalogue import Catalogue
+    from analysis.capacity.hold_out_load import LoadMiss
     from analysis.capacity.model import Model
     from analysis.capacity.points import Point
     from analysis.capacity.profile import Profile
@@ -111,11 +112,13 @@ def check(
     points = _points_of(source)
     misses = left_out(points, hold_out.value)
     goals = judged(misses, hold_out.value)
+    under_load: tuple[LoadMiss, ...] = ()
     if hold_out is HoldOut.density:
         from analysis.capacity.hold_out_load import hold_out_load
 
-        goals += judged_under_load(hold_out_load(points))
-    out.print(check_page(misses, goals, hold_out.value))
+        under_load = hold_out_load(points)
+        goals += judged_under_load(under_load)
+    out.print(check_page(misses, goals, hold_out.value, under_load))
     raise typer.Exit(1 if any(goal.outcome == "missed" for goal in goals) else 0)
 
 

@@ -9,11 +9,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis.capacity.goals import Goal
+from analysis.capacity.goals import JUDGED_PERCENTILE, Goal
 from analysis.capacity.hold_out import Miss
+from analysis.capacity.hold_out_load import LoadMiss
 from analysis.capacity.model import Model
 
 SHOWN_MISSES = 10
+SHOWN_LEVELS = 64
 SHOWN_EXCUSES = 12
 
 
@@ -81,13 +83,17 @@ def _load(model: Model) -> Table:
     for curve in model.latency:
         law = (f"{curve.operation} p{curve.percentile:g} = {1e3 * curve.service_s:.3g} ms, "
                f"k = {curve.factor:.2g}, c = {curve.servers:g}").strip()  # fmt: skip
+        if curve.of_cpu:
+            law += f", of CPU = {curve.idle:.0%} + {curve.busy_per_rho:.2f} rho"
         table.add_row(curve.group, curve.medium, str(curve.hosts), str(curve.vms_per_host), law,
                       f"rho = {curve.largest_rho:.2f}")  # fmt: skip
     return table
 
 
-def check_page(misses: Sequence[Miss], goals: Sequence[Goal], mode: str) -> RenderableType:
-    """The goals with their outcomes, and the worst misses."""
+def check_page(
+    misses: Sequence[Miss], goals: Sequence[Goal], mode: str, under_load: Sequence[LoadMiss] = ()
+) -> RenderableType:
+    """The goals with their outcomes, the worst misses, and each level of load that was held out."""
     table = Table("goal", "found", "wanted", "outcome",
                   title=f"hold-out by {mode}: {len(misses)} cells",
                   title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
@@ -103,4 +109,37 @@ def check_page(misses: Sequence[Miss], goals: Sequence[Goal], mode: str) -> Rend
             miss.group, miss.medium, str(miss.hosts), str(miss.vms_per_host), f"{miss.measured_s:.4g}",
             f"{miss.predicted_s:.4g}", f"{miss.low_s:.4g} to {miss.high_s:.4g}", f"{miss.error:.1%}",
         )  # fmt: skip
-    return Group(table, worst)
+    return Group(table, worst, _levels(under_load)) if under_load else Group(table, worst)
+
+
+def _levels(misses: Sequence[LoadMiss]) -> Table:
+    judged = [one for one in misses if one.percentile in (None, JUDGED_PERCENTILE)]
+    judged.sort(
+        key=lambda m: (
+            m.group,
+            m.medium,
+            m.hosts,
+            m.vms_per_host,
+            m.quantity,
+            m.busy is None,
+            m.load,
+        )
+    )
+    left = len(judged) - SHOWN_LEVELS
+    more = f"; {left} more are not shown" if left > 0 else ""
+    table = Table("group", "medium", "hosts", "VMs/host", "load, 1/s", "repetitions", "", "measured",
+                  "predicted", "miss", title=f"under load: {len(judged)} levels{more}",
+                  title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+    for one in judged[:SHOWN_LEVELS]:
+        if one.quantity == "latency":
+            at = "" if one.busy is None else f" at {one.busy:.0%} CPU"
+            name, factor, form = f"p{one.percentile:g}{at}", 1e3, "{:.3g} ms"
+            miss = f"{one.miss:.1%}"
+        else:
+            name, factor, form, miss = "CPU", 1.0, "{:.1f} %", f"{one.miss:.1f} points"
+        values = (form.format(factor * one.measured), form.format(factor * one.predicted))
+        table.add_row(
+            one.group, one.medium, str(one.hosts), str(one.vms_per_host), f"{one.load:.4g}",
+            str(one.repetitions), name, *values, miss,
+        )  # fmt: skip
+    return table

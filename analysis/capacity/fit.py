@@ -13,7 +13,12 @@ from analysis.capacity import density as density_law
 from analysis.capacity.calibration import Calibration
 from analysis.capacity.curve import Curve
 from analysis.capacity.interaction import interaction
-from analysis.capacity.latency import fit_latency
+from analysis.capacity.latency import (
+    LatencyCurve,
+    fit_latency,
+    fit_latency_of_cpu,
+    log_misses,
+)
 from analysis.capacity.model import (
     CellFit,
     DensityFit,
@@ -38,6 +43,8 @@ from cluster.errors import InputError
 
 Place = tuple[str, str, int, int]
 """Group, medium, hosts, VMs per host."""
+Sweep = tuple[Place, str, float]
+"""And the operation and percentile of its latencies."""
 
 
 def fit(points: Sequence[Point], sources: Sequence[str]) -> Model:
@@ -167,17 +174,23 @@ def _place(point: Point) -> Place:
 
 
 def _largest_rates(points: Sequence[Point]) -> dict[Place, float]:
-    """The rate an arm reached at most: by its rate points, or the loads of its other points."""
+    """The rate an arm reached at most: the median of its builds', or a load it did without being told
+    what its own build could do."""
     found: dict[Place, list[float]] = defaultdict(list)
     for point in points:
         if point.quantity == "rate":
             found[_place(point)].append(point.value)
     measured = {place: float(np.median(values)) for place, values in found.items()}
     for point in points:
-        if point.load is not None:
+        if point.load is not None and point.share is None:
             place = _place(point)
             measured[place] = max(measured.get(place, 0.0), point.load)
     return measured
+
+
+def rho_of(point: Point, largest_rate: float) -> float:
+    """Of a point under load. largest_rate: of its place, where its own build's is not known."""
+    return (point.load or 0.0) / largest_rate if point.share is None else point.share
 
 
 def _utilization(points: Sequence[Point]) -> Iterator[UtilizationFit]:
@@ -195,19 +208,42 @@ def _utilization(points: Sequence[Point]) -> Iterator[UtilizationFit]:
 
 
 def _latency(points: Sequence[Point], rates: dict[Place, float]) -> Iterator[LatencyFit]:
-    found: dict[tuple[Place, str, float], list[Point]] = defaultdict(list)
+    found: dict[tuple[str, str], dict[Sweep, list[Point]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
         if point.quantity == "latency" and point.load is not None:
-            found[_place(point), point.operation, point.percentile or 0.0].append(point)
-    for (place, operation, percentile), those in found.items():
-        largest = rates[place]
-        curve = fit_latency([(p.load or 0.0) / largest for p in those], [p.value for p in those])
-        if curve is not None:
+            sweep = (_place(point), point.operation, point.percentile or 0.0)
+            found[point.group, point.medium][sweep].append(point)
+    for sweeps in found.values():
+        for (place, operation, percentile), curve in _curves(sweeps, rates).items():
             group, medium, hosts, v = place
             yield LatencyFit(
                 group=group, medium=medium, hosts=hosts, vms_per_host=v, operation=operation,
-                percentile=percentile, largest_rate=largest, **curve.__dict__,
+                percentile=percentile, largest_rate=rates[place], **curve.__dict__,
             )  # fmt: skip
+
+
+def _curves(
+    sweeps: dict[Sweep, list[Point]], rates: dict[Place, float]
+) -> dict[Sweep, LatencyCurve]:
+    """Of one workload on one medium: all by the CPU if times follow it more closely than the load, all
+    of them together; else by the load. What the bottleneck is does not change from cell to cell, and
+    one cell is too few points to ask."""
+    by_load: dict[Sweep, LatencyCurve] = {}
+    by_cpu: dict[Sweep, LatencyCurve] = {}
+    missed = {"load": 0.0, "cpu": 0.0}
+    for sweep, points in sweeps.items():
+        rhos = [rho_of(point, rates[sweep[0]]) for point in points]
+        times_s, busy = [p.value for p in points], [p.busy for p in points if p.busy is not None]
+        if (curve := fit_latency(rhos, times_s)) is None:
+            continue
+        by_load[sweep] = curve
+        if len(busy) < len(points) or (other := fit_latency_of_cpu(rhos, times_s, busy)) is None:
+            continue
+        by_cpu[sweep] = other
+        missed["load"] += float((log_misses(curve, rhos, times_s) ** 2).mean())
+        missed["cpu"] += float((log_misses(other, rhos, times_s, busy) ** 2).mean())
+    closer = len(by_cpu) == len(by_load) and missed["cpu"] < missed["load"]
+    return by_cpu if closer else by_load
 
 
 def _excuses(found: dict[Any, Surface]) -> Iterator[str]:

@@ -3,6 +3,12 @@
 Rate: the surface without the density. Utilization and latency: the neighbours' at the same rho, where
 rho is the load over the *predicted* largest rate; a host at the same share of its saturation is about as
 busy, whatever its density. Between neighbours is linear in log v, latencies in logarithms.
+
+Where the neighbours' latencies follow the CPU, a latency is also predicted at the CPU that was measured
+beside it. Near saturation 5 points of CPU are more than a factor of two of p95, so one predicted from the
+load has missed before its curve is asked; how well the CPU follows from the load is held out by itself.
+
+What is held against a prediction is a level of load: the median of its repetitions, as of a rate's.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ from typing import Literal
 
 import numpy as np
 
+from analysis.capacity.array import Floats
 from analysis.capacity.fit import fit_laws
 from analysis.capacity.latency import LatencyCurve
 from analysis.capacity.model import LatencyFit, UtilizationFit
@@ -21,15 +28,19 @@ from analysis.capacity.points import Point, sizes
 from analysis.capacity.surface import NoForecastError, surfaces
 
 LARGEST_RHO = 0.8
+APART = 0.05
+"""Of shares that are levels of their own; trials hold theirs within half of it."""
+Loaded = Literal["utilization", "latency"]
 Cell = tuple[str, str, int, int]
 """Group, medium, hosts, VMs per host."""
 
 
 @dataclass(frozen=True)
 class LoadMiss:
-    """miss: points of CPU, or |predicted / measured - 1| of a latency. percentile: of a latency."""
+    """Of a level of load. miss: points of CPU, or |predicted / measured - 1| of a latency. percentile:
+    of a latency. busy: share of the hosts' cores used, where that is what it was predicted from."""
 
-    quantity: Literal["utilization", "latency"]
+    quantity: Loaded
     group: str
     medium: str
     hosts: int
@@ -38,6 +49,8 @@ class LoadMiss:
     measured: float
     predicted: float
     percentile: float | None = None
+    repetitions: int = 1
+    busy: float | None = None
 
     @property
     def miss(self) -> float:
@@ -63,19 +76,64 @@ def _of_cell(points: Sequence[Point], cell: Cell, held: Sequence[Point]) -> Iter
     laws, curves, rates = fit_laws(here)
     reached = {place[3]: rate for place, rate in rates.items()}
     largest = _largest_rate(left, cell)
-    for point in held:
-        if largest is None or point.quantity not in ("utilization", "latency"):
-            continue
-        rho = (point.load or 0.0) / largest
-        if point.quantity == "utilization":
-            predicted = _utilization(laws, reached, density, rho)
+    if largest is None:
+        return
+    for level in _levels(held):
+        rho = level.load / largest
+        found: list[tuple[float | None, float | None]] = []
+        if level.quantity == "utilization":
+            found.append((_utilization(laws, reached, density, rho), None))
         else:
-            predicted = _latency(curves, density, rho, point)
-        if predicted is not None:
-            yield LoadMiss(
-                point.quantity, group, medium, hosts, density, point.load or 0.0, point.value, predicted,
-                point.percentile,
-            )  # fmt: skip
+            same = [curve for curve in curves if level.is_of(curve)]
+            found.append((_latency(same, density, rho, LatencyCurve.at), None))
+            if level.busy is not None:
+                found.append(
+                    (_latency(same, density, level.busy, LatencyCurve.at_busy), level.busy)
+                )
+        for predicted, busy in found:
+            if predicted is not None:
+                yield LoadMiss(
+                    level.quantity, group, medium, hosts, density, level.load, level.value, predicted,
+                    level.percentile, len(level.points), busy,
+                )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Level:
+    """Repetitions of one quantity at one load."""
+
+    quantity: Loaded
+    percentile: float | None
+    operation: str
+    points: tuple[Point, ...]
+
+    @property
+    def load(self) -> float:
+        return float(np.median([point.load or 0.0 for point in self.points]))
+
+    @property
+    def value(self) -> float:
+        return float(np.median([point.value for point in self.points]))
+
+    @property
+    def busy(self) -> float | None:
+        known = [point.busy for point in self.points if point.busy is not None]
+        return float(np.median(known)) if len(known) == len(self.points) else None
+
+    def is_of(self, curve: LatencyFit) -> bool:
+        return (curve.percentile, curve.operation) == (self.percentile, self.operation)
+
+
+def _levels(held: Sequence[Point]) -> Iterator[_Level]:
+    """Loads are repetitions of one where they are the same share of what their builds could do; where
+    that is not known, where they are the same."""
+    found: dict[tuple[Loaded, float | None, str, object], list[Point]] = defaultdict(list)
+    for point in held:
+        if point.quantity == "utilization" or point.quantity == "latency":
+            level = (point.load,) if point.share is None else ("share", round(point.share / APART))
+            found[point.quantity, point.percentile, point.operation, level].append(point)
+    for (quantity, percentile, operation, _), points in found.items():
+        yield _Level(quantity, percentile, operation, tuple(points))
 
 
 def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
@@ -102,27 +160,18 @@ def _utilization(
     return None if found is None else min(100.0, found)
 
 
-def _latency(curves: Sequence[LatencyFit], density: int, rho: float, point: Point) -> float | None:
-    """Seconds at rho; None beyond 0.8 or beyond what a neighbour was measured at."""
+def _latency(
+    curves: Sequence[LatencyFit],
+    density: int,
+    rho: float,
+    at: Callable[[LatencyCurve, Floats], Floats],
+) -> float | None:
+    """Seconds; None beyond 0.8 or beyond what a neighbour was measured at."""
     if rho > LARGEST_RHO:
         return None
-    same = [c for c in curves if (c.percentile, c.operation) == (point.percentile, point.operation)]
-    levels = {c.vms_per_host: float(np.log(_at(c)(rho))) for c in same}
+    levels = {c.vms_per_host: float(np.log(at(c.curve(), np.array([rho]))[0])) for c in curves}
     found = _between({v: level for v, level in levels.items() if np.isfinite(level)}, density)
     return None if found is None else float(np.exp(found))
-
-
-def _at(fit: LatencyFit) -> Callable[[float], float]:
-    curve = LatencyCurve(
-        fit.service_s,
-        fit.factor,
-        fit.servers,
-        fit.spread,
-        fit.largest_rho,
-        fit.smallest_rho,
-        fit.loads,
-    )
-    return lambda rho: float(curve.at(np.array([rho]))[0])
 
 
 def _between(values: dict[int, float], density: int) -> float | None:

@@ -3,12 +3,17 @@
 S and S*k come from non-negative least squares of relative misses, c from a short list by the least
 miss. rho is the load over the largest rate the same arm reached. Nothing is said beyond the largest
 rho that was measured.
+
+A curve of the CPU has in rho's place what is busy: the share of the hosts' cores that were used during
+the same trial. It tells what a rate does not, that a shared or throttled
+machine was slower just then, and near saturation some percent of speed are a multiple of a latency. How
+busy a load makes the cores is a line, fitted beside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import nnls
@@ -24,7 +29,8 @@ ALMOST_SATURATED = 0.98
 
 @dataclass(frozen=True)
 class LatencyCurve:
-    """service_s: S. factor: k. spread: sd of log misses, inflated for the two coefficients fitted."""
+    """service_s: S. factor: k. spread: sd of log misses at a load, inflated for the two coefficients
+    fitted. of_cpu: it is a curve of busy = idle + busy_per_rho * rho."""
 
     service_s: float
     factor: float
@@ -33,27 +39,67 @@ class LatencyCurve:
     largest_rho: float
     smallest_rho: float
     loads: int
+    of_cpu: bool = False
+    idle: float = 0.0
+    busy_per_rho: float = 1.0
+    largest_busy: float = 1.0
 
     def at(self, rho: Floats) -> Floats:
         """Seconds at rho; nan beyond the largest measured rho."""
         inside = rho <= self.largest_rho
-        safe = np.where(inside, rho, 0.0)
-        found = self.service_s * (1 + self.factor * stretch(safe, self.servers))
-        return np.where(inside, found, np.nan)
+        busy = self.idle + self.busy_per_rho * np.where(inside, rho, 0.0)
+        return np.where(inside, self._at(np.minimum(busy, self.largest_busy)), np.nan)
+
+    def at_busy(self, busy: Floats) -> Floats:
+        """Seconds where so much of the cores is used; nan beyond the most that was measured, and for a
+        curve that is not of the CPU."""
+        inside = self.of_cpu & (busy <= self.largest_busy)
+        return np.where(inside, self._at(np.where(inside, busy, 0.0)), np.nan)
+
+    def _at(self, used: Floats) -> Floats:
+        found: Floats = self.service_s * (1 + self.factor * stretch(used, self.servers))
+        return found
 
 
 def fit_latency(rho: Sequence[float], times_s: Sequence[float]) -> LatencyCurve | None:
     """The curve through (rho, seconds); None with fewer than 3 distinct loads below saturation."""
     load, time = np.asarray(rho, dtype=float), np.asarray(times_s, dtype=float)
     below = (load > 0) & (load <= ALMOST_SATURATED)
-    load, time = load[below], time[below]
-    distinct = len(np.unique(np.round(load, 2)))
-    if distinct < LEAST_LOADS:
-        return None
+    return _closest(load[below], time[below]) if _enough(load[below]) else None
+
+
+def fit_latency_of_cpu(
+    rho: Sequence[float], times_s: Sequence[float], busy: Sequence[float]
+) -> LatencyCurve | None:
+    """The same through (busy, seconds), and the line from rho to busy. busy: share of the hosts' cores."""
+    load, time, used = (np.asarray(values, dtype=float) for values in (rho, times_s, busy))
+    below = (load > 0) & (np.maximum(load, used) <= ALMOST_SATURATED)
+    load, time, used = load[below], time[below], used[below]
+    return _over_load(_closest(used, time), load, used, time) if _enough(load) else None
+
+
+def log_misses(
+    curve: LatencyCurve, rho: Sequence[float], times_s: Sequence[float], busy: Sequence[float] = ()
+) -> Floats:
+    """Of the points that the curve says something of: by what is busy, if it is of the CPU."""
+    if curve.of_cpu:
+        predicted = curve.at_busy(np.asarray(busy, dtype=float))
+    else:
+        predicted = curve.at(np.asarray(rho, dtype=float))
+    misses: Floats = np.log(np.asarray(times_s, dtype=float) / predicted)
+    return misses[np.isfinite(misses)]
+
+
+def _enough(load: Floats) -> bool:
+    return len(np.unique(np.round(load, 2))) >= LEAST_LOADS
+
+
+def _closest(load: Floats, time: Floats) -> LatencyCurve:
     return min((_fitted(load, time, c) for c in SERVERS), key=lambda curve: curve.spread)
 
 
 def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
+    """load: or what is used of the cores."""
     matrix = np.stack([np.ones_like(load), stretch(load, servers)], axis=1) / time[:, None]
     (base, slope), _ = nnls(matrix, np.ones(len(load)))
     base = max(float(base), 1e-3 * float(time.min()))
@@ -66,7 +112,25 @@ def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
         smallest_rho=float(load.min()),
         loads=len(np.unique(np.round(load, 2))),
     )
+    return replace(curve, spread=_spread(curve, load, time))
+
+
+def _over_load(by_cpu: LatencyCurve, load: Floats, used: Floats, time: Floats) -> LatencyCurve:
+    """A curve of the CPU, told by load: who plans knows the load, and the line between them errs, too."""
+    (idle, slope), _ = nnls(np.stack([np.ones_like(load), load], axis=1), used)
+    curve = replace(
+        by_cpu,
+        largest_rho=float(load.max()),
+        smallest_rho=float(load.min()),
+        loads=len(np.unique(np.round(load, 2))),
+        of_cpu=True,
+        idle=float(idle),
+        busy_per_rho=float(slope),
+        largest_busy=float(used.max()),
+    )
+    return replace(curve, spread=_spread(curve, load, time))
+
+
+def _spread(curve: LatencyCurve, load: Floats, time: Floats) -> float:
     misses = np.log(time / curve.at(load))
-    degrees = max(1, len(load) - 2)
-    spread = float(np.sqrt((misses**2).sum() / degrees))
-    return LatencyCurve(**{**curve.__dict__, "spread": spread})
+    return float(np.sqrt((misses**2).sum() / max(1, len(load) - 2)))

@@ -7,11 +7,13 @@ there to be read, drawn and compared.
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from analysis.capacity.latency import LatencyCurve
 from analysis.capacity.points import Point
 from cluster.atomic import write_text
 from cluster.errors import InputError
@@ -110,6 +112,13 @@ class LatencyFit(_Frozen):
     largest_rho: float
     largest_rate: float = Field(description="what rho is a share of, things a second")
     loads: int
+    of_cpu: bool = Field(False, description="in place of rho stands idle + busy_per_rho * rho")
+    idle: float = Field(0.0, description="share of the hosts' cores, at no load")
+    busy_per_rho: float = 1.0
+    largest_busy: float = 1.0
+
+    def curve(self) -> LatencyCurve:
+        return LatencyCurve(**{one.name: getattr(self, one.name) for one in fields(LatencyCurve)})
 
 
 class Model(_Frozen):

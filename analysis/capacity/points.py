@@ -48,6 +48,10 @@ class Point(BaseModel):
     unit: str = Field(description="canonical: s, ops/s, MiB/s, percent")
     repetition: int
     load: float | None = Field(None, description="things a second, achieved meanwhile")
+    share: float | None = Field(None, description="of what the same build reached at most")
+    busy: float | None = Field(
+        None, description="share of the hosts' cores used meanwhile, by anything"
+    )
     percentile: float | None = None
     operation: str = ""
     source: str = ""

@@ -70,15 +70,6 @@ def query_fit(
 def query_curve(
     fit: LatencyFit, scans: Floats, speed: Floats, dice: np.random.Generator
 ) -> QueryCurve:
-    curve = LatencyCurve(
-        service_s=fit.service_s,
-        factor=fit.factor,
-        servers=fit.servers,
-        spread=fit.spread,
-        largest_rho=fit.largest_rho,
-        smallest_rho=fit.smallest_rho,
-        loads=fit.loads,
-    )
     degrees = max(1, fit.loads - 2)
     misfit = np.exp(np.clip(dice.standard_t(degrees, len(scans)) * fit.spread, -1.5, 1.5))
-    return QueryCurve(curve, fit, scans * misfit / speed)
+    return QueryCurve(fit.curve(), fit, scans * misfit / speed)

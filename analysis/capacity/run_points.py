@@ -3,13 +3,14 @@
 The group is the setting without its target rate, so that a sweep of targets and the saturation they
 are a share of belong together. Throughput of trials without a target makes rates; trials with one make
 latencies (intended time where it was recorded), if they held it, and utilizations at the load they
-achieved.
+achieved. What share of its saturation a load is, is told by the same build: builds of one arm differ by
+some percent, and near saturation so much is a multiple of a latency.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 import pandas as pd
@@ -23,6 +24,7 @@ from cluster.errors import InputError
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
 RATES = {"testdfsio": ("throughput_map_phase", "MiB/s"), "ycsb": ("throughput", "ops/s")}
 CPU_SCOPES = ("host-less-client:", "host:")
+"""What the cluster takes: without the client, where it was told apart; and what anybody takes."""
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
@@ -32,7 +34,7 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     nodes = read_table(run_root, tables.NODES)
     metrics = read_table(run_root, tables.METRICS).dropna(subset=["value"])
     workers = nodes[nodes["roles"].map(lambda roles: "worker" in list(roles))]
-    hosts = {str(trial): int(n) for trial, n in workers.groupby("trial")["host"].nunique().items()}
+    hosts = {str(trial): set(names) for trial, names in workers.groupby("trial")["host"]}
     valid = trials[verdicts.reindex(trials.index) == "valid"].sort_values("order")
     by_trial = {str(trial): rows for trial, rows in metrics.groupby("trial")}
     points = [
@@ -43,11 +45,26 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     ]
     if not points:
         raise InputError("the run has no valid trial.", str(run_root), "name a run that has one.")
-    return tuple(points)
+    return tuple(_with_shares(points))
+
+
+def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
+    reached = {_build(point): point.value for point in points if point.quantity == "rate"}
+    for point in points:
+        most = reached.get(_build(point))
+        if point.load is None or most is None:
+            yield point
+        else:
+            yield point.model_copy(update={"share": point.load / most})
+
+
+def _build(point: Point) -> tuple[object, ...]:
+    """And what ran on it: a build is an arm's own in each block."""
+    return (*point.arm, point.hosts, point.repetition)
 
 
 def _of_trial(
-    root: Path, trial: str, row: pd.Series, hosts: int, metrics: pd.DataFrame
+    root: Path, trial: str, row: pd.Series, hosts: Set[str], metrics: pd.DataFrame
 ) -> Iterator[Point]:
     name, unit = RATES.get(str(row["workload"]), ("throughput", "ops/s"))
     rate = _value(metrics[metrics["name"] == name])
@@ -58,7 +75,7 @@ def _of_trial(
         return Point.model_validate(
             {
                 "group": TARGET.sub("", str(row["setting"])),
-                "hosts": hosts,
+                "hosts": len(hosts),
                 "vms_per_host": int(row["vms_per_host"]),
                 "medium": str(row["medium"]),
                 "quantity": quantity,
@@ -73,12 +90,16 @@ def _of_trial(
     has_target = bool(TARGET.search(str(row["setting"])))
     if not has_target:
         yield point("rate", rate, unit)
-    used = _host_cpu(metrics)
+    used = _host_cpu(metrics, hosts, CPU_SCOPES)
     if used is not None and used > 0:
         yield point("utilization", used, "percent", load=rate)
     if has_target and _held(row, rate):
+        percent = _host_cpu(
+            metrics, hosts, CPU_SCOPES[-1:]
+        )  # a client beside the workers slows them
+        busy = None if percent is None else percent / 100
         for one in _latencies(metrics):
-            yield point("latency", one["value"] / 1e3, "s", load=rate,
+            yield point("latency", one["value"] / 1e3, "s", load=rate, busy=busy,
                         percentile=one["percentile"], operation=one["operation"])  # fmt: skip
 
 
@@ -94,11 +115,11 @@ def _value(rows: pd.DataFrame) -> float | None:
     return None if rows.empty else float(rows["value"].iloc[0])
 
 
-def _host_cpu(metrics: pd.DataFrame) -> float | None:
-    """Mean used CPU of the hosts, percent of their cores, without the client where it was told apart."""
+def _host_cpu(metrics: pd.DataFrame, hosts: Set[str], scopes: Sequence[str]) -> float | None:
+    """Mean used CPU of the workers' hosts, percent of their cores, by the first of `scopes` there is."""
     used = metrics[metrics["name"] == "cpu_used"]
-    for scope in CPU_SCOPES:
-        rows = used[used["scope"].str.startswith(scope, na=False)]
+    for scope in scopes:
+        rows = used[used["scope"].isin([scope + host for host in hosts])]
         if not rows.empty:
             return float(rows["value"].mean())
     return None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from analysis.capacity import density, scaling
-from analysis.capacity.latency import fit_latency
+from analysis.capacity.latency import fit_latency, fit_latency_of_cpu, log_misses
 from analysis.capacity.utilization import fit_utilization
 
 HOSTS = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
@@ -80,3 +80,28 @@ def test_latency_rises_with_load_and_says_nothing_beyond_it() -> None:
     )
     assert np.isnan(curve.at(np.array([0.95]))[0])
     assert fit_latency([0.2, 0.4], [1.0, 2.0]) is None
+
+
+LOADS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+SLOWER = (0.0, 0.06, -0.04, 0.08, 0.0, 0.05)
+"""What a shared machine took of the cores beside, at each load."""
+
+
+def test_a_curve_of_the_cpu_is_told_by_load_too() -> None:
+    busy = [0.2 + 0.7 * load + more for load, more in zip(LOADS, SLOWER, strict=True)]
+    times = [0.001 * (1 + 0.5 * b ** (np.sqrt(10) - 1) / (4 * (1 - b))) for b in busy]
+    curve = fit_latency_of_cpu(LOADS, times, busy)
+    assert curve is not None and curve.of_cpu
+    assert log_misses(curve, LOADS, times, busy) == pytest.approx(np.zeros(6), abs=1e-6)
+    used = curve.idle + curve.busy_per_rho * 0.5
+    assert used == pytest.approx(0.2 + 0.7 * 0.5, abs=0.05)
+    assert curve.at(np.array([0.5]))[0] == pytest.approx(curve.at_busy(np.array([used]))[0])
+    assert np.isnan(curve.at(np.array([0.81]))[0])
+    assert np.isnan(curve.at_busy(np.array([max(busy) + 0.01]))[0])
+    assert curve.spread > 0.02  # of a load: what the machine took beside is not known to who plans
+
+
+def test_a_curve_of_the_load_says_nothing_of_the_cpu() -> None:
+    curve = fit_latency([0.2, 0.4, 0.6], [1.0, 1.2, 2.0])
+    assert curve is not None
+    assert np.isnan(curve.at_busy(np.array([0.3]))[0])
