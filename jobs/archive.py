@@ -13,8 +13,10 @@ import hashlib
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pyspark
 from pyspark.sql import SparkSession
 
@@ -40,7 +42,7 @@ def archive_flags(java: Java) -> tuple[str, ...]:
 
 def ensure_archive() -> Path:
     """Make the archive unless it is there: half a minute, and 180 MB. One of another Java or PySpark
-    goes.
+    goes, and half of one that was killed while it was made.
 
     StudyError: Java 17 is missing, or wrote no archive.
     """
@@ -56,10 +58,17 @@ def ensure_archive() -> Path:
             str(path.parent),
             "check free disk space; the analysis also works without it.",
         ) from error
-    for other in path.parent.glob("spark-*.jsa"):
+    for other in (*path.parent.glob("spark-*.jsa"), *_left_aside(path.parent)):
         if other != path:
             other.unlink(missing_ok=True)  # a JVM that has it mapped keeps it until it ends
     return path
+
+
+def _left_aside(folder: Path) -> Iterator[Path]:
+    """By processes that are gone. See `replacing`, which ends the name in the process id."""
+    for aside in folder.glob(".spark-*.jsa.*"):
+        if not psutil.pid_exists(int(aside.name.rpartition(".")[2])):
+            yield aside
 
 
 def _record(archive: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -49,6 +51,19 @@ def test_it_is_made_once_and_that_of_another_java_goes(monkeypatch: pytest.Monke
     assert ensure_archive() == ensure_archive() == archive_path(JAVA)
     assert len(recorded) == 1
     assert sorted(of_before.parent.iterdir()) == sorted([archive_path(JAVA), beside])
+
+
+def test_half_an_archive_of_a_process_that_was_killed_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "_record", lambda aside: aside.touch())
+    path = archive_path(JAVA)
+    path.parent.mkdir(parents=True)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    dead, alive = (path.with_name(f".{path.name}.{pid}") for pid in (ended.pid, os.getppid()))
+    dead.touch()
+    alive.touch()
+    ensure_archive()
+    assert sorted(path.parent.iterdir()) == sorted([path, alive])
 
 
 def test_a_java_that_writes_none_is_told_and_leaves_nothing(
