@@ -46,15 +46,18 @@ def with_codes(rows: pa.Table) -> pa.Table:
 def writer_of(table: Table, sink: IO[bytes]) -> pq.ParquetWriter:
     """For rows with codes. Measured numbers are seldom told twice, so no dictionary is looked for; bytes
     of the same weight are put side by side, where LZ4 finds them alike: a seventh smaller than plain ones
-    under Snappy, written in half the time, and read as fast."""
+    under Snappy, written in half the time, and read as fast. Nobody asks for rows by the least and the
+    most of such a number in a file, which took a tenth of writing."""
     schema = coded_schema(table)
     texts = [field.name for field in schema if field.type == _CODED]
     lists = [field.name for field in schema if pa.types.is_list(field.type)]
+    measured = [field.name for field in schema if field.type == pa.float64()]
     return pq.ParquetWriter(
         sink,
         schema,
         use_dictionary=[*texts, *(f"{name}.list.element" for name in lists)],
-        use_byte_stream_split=[field.name for field in schema if field.type == pa.float64()],
+        use_byte_stream_split=measured,
+        write_statistics=[name for name in schema.names if name not in measured],
         compression="lz4",
         store_schema=False,  # else Arrow would read codes
     )

@@ -18,17 +18,33 @@ def exact_sums(values: Array, begins: Array, steps: float = FINE) -> Array:
     NaN. OverflowError for a sum beyond 9.2e18 / steps."""
     if not len(values):
         return np.empty(0)
-    known = ~np.isnan(values)
-    whole = known.all()
-    fine = np.rint((values if whole else np.where(known, values, 0.0)) * steps)
+    fine = np.rint(values * steps)
+    most, least = fine.max(), fine.min()
+    if np.isnan(most):
+        return _sums_of_known(values, begins, steps)
     # to bound all of them together by the largest is cheaper than to add up each run's magnitudes
-    if np.abs(fine).max() * len(fine) >= _MOST:
+    if max(most, -least) * len(fine) >= _MOST:
         _require_room(np.add.reduceat(np.abs(fine), begins), steps)
-    sums: Array = np.add.reduceat(fine.astype(np.int64), begins) / steps
-    if whole:
-        return sums
+    sums: Array = _run_sums(fine.astype(np.int64), begins) / steps
+    return sums
+
+
+def _sums_of_known(values: Array, begins: Array, steps: float) -> Array:
+    known = ~np.isnan(values)
+    sums = exact_sums(np.where(known, values, 0.0), begins, steps)
     counts = np.add.reduceat(known.astype(np.int64), begins)
     return np.where(counts > 0, sums, np.nan)
+
+
+def _run_sums(values: Array, begins: Array) -> Array:
+    """By running totals: most runs are of one or two values, where a call of `reduceat` for each takes
+    three times as long. Whole numbers may go round; their differences do not show it."""
+    totals = np.empty(len(values) + 1, np.int64)
+    totals[0] = 0
+    np.cumsum(values, out=totals[1:])
+    edges = totals.take(np.append(begins, len(values)))
+    sums: Array = edges[1:] - edges[:-1]
+    return sums
 
 
 def _require_room(magnitudes: Array, steps: float) -> None:

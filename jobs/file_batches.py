@@ -18,8 +18,9 @@ from jobs.operation_seconds import TrialOperations
 from jobs.percentiles import TrialHistograms
 from jobs.raw_files import RawFile, UnreadableError, content
 
-BYTES_A_BATCH = 2**21
-"""Of files read together: what is made of them stays in the processor's cache."""
+BYTES_A_BATCH = 2**23
+"""Of files read together: enough that calls on their arrays are few, and little beside an executor's
+memory."""
 LARGEST = 2**24
 """Larger files are read by themselves, a block of lines at a time. Bounds an executor's memory."""
 

@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import partial
+from math import ceil
 from pathlib import Path
 
 import pyarrow as pa
@@ -42,10 +43,11 @@ from workloads.manifest import Manifest
 log = logging.getLogger(__name__)
 
 STAGING = ".staging"
-BYTES_A_TASK = 2**25
+BYTES_A_TASK = 2**27
+"""As Spark's own readers have it. A task's memory does not grow with it: rows are written as they come."""
 LEAST_BYTES_A_TASK = 2**21
-LEAST_TASKS = 8
-"""Of less than these times `BYTES_A_TASK` tasks are smaller, so that every core has some."""
+TASKS_A_CORE = 2
+"""At least, so that no core waits long for the others' last task; each takes its 20 to 40 ms to begin."""
 SMALL_BYTES = 2**23
 """Less than this is parsed here: to start an executor's Python takes longer."""
 
@@ -90,23 +92,23 @@ def ingest_files(
     staging = run_root / "tables" / STAGING
     remove(staging)
     staging.mkdir(parents=True)
-    groups = list(enumerate(_groups(files)))
     task = partial(parse_files, folder=str(staging))
     if sum(file.bytes for file in files if not file.fault) < SMALL_BYTES:
-        for group in groups:
+        for group in enumerate(_groups(files, 1)):
             task(group)
     else:
         context = session().sparkContext
+        groups = list(enumerate(_groups(files, context.defaultParallelism)))
         context.parallelize(groups, len(groups)).map(task).collect()
     for table in FROM_FILES:
         replace(run_root, table, partial(_fill, run_root, table, staging / table.name, kept))
     remove(staging)
 
 
-def _groups(files: Sequence[RawFile]) -> Iterator[list[RawFile]]:
+def _groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:
     """Files for a task each, in order of trials, so that tables are nearly sorted as they are."""
     total = sum(file.bytes for file in files if not file.fault)
-    enough = min(BYTES_A_TASK, max(LEAST_BYTES_A_TASK, total // LEAST_TASKS))
+    enough = min(BYTES_A_TASK, max(LEAST_BYTES_A_TASK, ceil(total / (cores * TASKS_A_CORE))))
     group: list[RawFile] = []
     size = 0
     for file in sorted(files, key=lambda f: (f.trial, f.kind, f.subject, f.file)):

@@ -55,12 +55,15 @@ def overlap_s(since_s: Array, until_s: Array, window: Window) -> Array:
 def groups(*keys: Array) -> tuple[Array, Array]:
     """Rows that agree in all `keys`: an order in which they lie together, and where each group begins
     in it. The first key weighs most; equal rows keep their order."""
-    order = np.arange(len(keys[0])) if _ordered(keys) else np.lexsort(keys[::-1])
+    if _ordered(keys):
+        order = np.arange(len(keys[0]))
+    else:
+        order = np.lexsort(keys[::-1])
+        keys = tuple(key[order] for key in keys)
     differs = np.zeros(len(order), bool)
     differs[:1] = True
     for key in keys:
-        ordered = key[order]
-        differs[1:] |= ordered[1:] != ordered[:-1]
+        differs[1:] |= key[1:] != key[:-1]
     return order, np.flatnonzero(differs)
 
 

@@ -36,7 +36,7 @@ def _small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
-    groups = list(ingest._groups(logs(tmp_path)))
+    groups = list(ingest._groups(logs(tmp_path), 1))
     assert [[(f.trial, f.kind, f.subject) for f in group] for group in groups] == [
         [("t1", "ycsb-hdr", "a"), ("t1", "ycsb-hdr", "b")],
         [("t1", "ycsb-summary", "a"), ("t2", "ycsb-hdr", "a"), ("t2", "ycsb-hdr", "b")],
@@ -45,10 +45,22 @@ def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
 
 
 def test_so_percentiles_are_of_all_clients(tmp_path: Path) -> None:
-    for number, group in enumerate(ingest._groups(logs(tmp_path))):
+    for number, group in enumerate(ingest._groups(logs(tmp_path), 1)):
         parse_files((number, group), str(tmp_path / "tables"))
     found = pq.read_table(tmp_path / "tables" / "latency_percentiles").to_pylist()
     values = {(r["trial"], r["percentile"]): (r["value_us"], r["operations"]) for r in found}
     for trial in ("t1", "t2"):
         assert values[trial, 50.0] == (100, 100)
         assert values[trial, 55.0] == (900, 100)
+
+
+@pytest.mark.parametrize(("cores", "tasks"), [(1, 2), (2, 4), (16, 20)])
+def test_each_core_has_two_tasks_where_there_are_bytes_enough(
+    cores: int, tasks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "BYTES_A_TASK", 2**27)
+    half = ingest.LEAST_BYTES_A_TASK // 2
+    files = [RawFile(f"t{n:02d}", "dool", "a", "a.csv", "", bytes=half) for n in range(40)]
+    groups = list(ingest._groups(files, cores))
+    assert len(groups) == tasks
+    assert [file for group in groups for file in group] == files
