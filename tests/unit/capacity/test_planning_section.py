@@ -27,6 +27,7 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")
 
 
+@pytest.mark.thorough
 def test_a_plan_is_drawn_with_its_numbers_and_survives_json() -> None:
     found = plan(20, "turnaround_p95=24h")
     summary = one_block().model_copy(update={"plan": found})
