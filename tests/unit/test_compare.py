@@ -83,7 +83,6 @@ def test_few_builds_claim_nothing() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.thorough
 def test_without_change_at_most_one_comparison_of_twenty_calls_a_regression() -> None:
     dice, pairs, called = random.Random(1), 80, 0
     for _ in range(pairs):
