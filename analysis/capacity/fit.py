@@ -43,6 +43,7 @@ from cluster.errors import InputError
 
 Place = tuple[str, str, int, int]
 """Group, medium, hosts, VMs per host."""
+Laws = tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...], dict[Place, float]]
 Sweep = tuple[Place, str, float]
 """And the operation and percentile of its latencies."""
 
@@ -154,9 +155,7 @@ def _density(points: Sequence[Point], found: dict[Any, Surface]) -> Iterator[Den
         )
 
 
-def fit_laws(
-    points: Sequence[Point],
-) -> tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...], dict[Place, float]]:
+def fit_laws(points: Sequence[Point]) -> Laws:
     """Utilization and latency under load alone, and the largest rate that each place reached."""
     rates = _largest_rates(points)
     return tuple(_utilization(points)), tuple(_latency(points, rates)), rates

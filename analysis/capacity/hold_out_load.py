@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 
 from analysis.capacity.array import Floats
-from analysis.capacity.fit import fit_laws
+from analysis.capacity.fit import Laws, fit_laws
 from analysis.capacity.latency import LatencyCurve
 from analysis.capacity.model import LatencyFit, UtilizationFit
 from analysis.capacity.points import Point, sizes
@@ -73,24 +73,12 @@ def _of_cell(points: Sequence[Point], cell: Cell, held: Sequence[Point]) -> Iter
     # At every host count: the density is unseen, not the cell alone.
     left = [p for p in points if (p.group, p.medium, p.vms_per_host) != (group, medium, density)]
     here = [p for p in left if (p.group, p.medium, p.hosts) == (group, medium, hosts)]
-    laws, curves, rates = fit_laws(here)
-    reached = {place[3]: rate for place, rate in rates.items()}
     largest = _largest_rate(left, cell)
     if largest is None:
         return
+    laws = fit_laws(here)
     for level in _levels(held):
-        rho = level.load / largest
-        found: list[tuple[float | None, float | None]] = []
-        if level.quantity == "utilization":
-            found.append((_utilization(laws, reached, density, rho), None))
-        else:
-            same = [curve for curve in curves if level.is_of(curve)]
-            found.append((_latency(same, density, rho, LatencyCurve.at), None))
-            if level.busy is not None:
-                found.append(
-                    (_latency(same, density, level.busy, LatencyCurve.at_busy), level.busy)
-                )
-        for predicted, busy in found:
+        for predicted, busy in _predictions(level, laws, density, level.load / largest):
             if predicted is not None:
                 yield LoadMiss(
                     level.quantity, group, medium, hosts, density, level.load, level.value, predicted,
@@ -148,6 +136,23 @@ def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
     return float(np.exp(-forecast.prediction.log_time[0]))
 
 
+def _predictions(
+    level: _Level, neighbours: Laws, density: int, rho: float
+) -> Iterator[tuple[float | None, float | None]]:
+    """Each with what was busy, where it is predicted from that."""
+    laws, curves, rates = neighbours
+    if level.quantity == "utilization":
+        yield (
+            _utilization(laws, {place[3]: rate for place, rate in rates.items()}, density, rho),
+            None,
+        )
+        return
+    same = [curve for curve in curves if level.is_of(curve)]
+    yield _latency(same, density, rho, LatencyCurve.at), None
+    if level.busy is not None:
+        yield _latency(same, density, level.busy, LatencyCurve.at_busy), level.busy
+
+
 def _utilization(
     laws: Sequence[UtilizationFit], reached: Mapping[int, float], density: int, rho: float
 ) -> float | None:
@@ -166,7 +171,7 @@ def _latency(
     rho: float,
     at: Callable[[LatencyCurve, Floats], Floats],
 ) -> float | None:
-    """Seconds; None beyond 0.8 or beyond what a neighbour was measured at."""
+    """None beyond 0.8 or beyond what a neighbour was measured at. rho: or what is busy, as `at` asks."""
     if rho > LARGEST_RHO:
         return None
     levels = {c.vms_per_host: float(np.log(at(c.curve(), np.array([rho]))[0])) for c in curves}
