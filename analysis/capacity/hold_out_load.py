@@ -142,10 +142,8 @@ def _predictions(
     """Each with what was busy, where it is predicted from that."""
     laws, curves, rates = neighbours
     if level.quantity == "utilization":
-        yield (
-            _utilization(laws, {place[3]: rate for place, rate in rates.items()}, density, rho),
-            None,
-        )
+        reached = {place[3]: rate for place, rate in rates.items()}
+        yield _utilization(laws, reached, density, rho), None
         return
     same = [curve for curve in curves if level.is_of(curve)]
     yield _latency(same, density, rho, LatencyCurve.at), None

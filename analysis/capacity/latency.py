@@ -5,9 +5,9 @@ miss. rho is the load over the largest rate the same arm reached. Nothing is sai
 rho that was measured.
 
 A curve of the CPU has in rho's place what is busy: the share of the hosts' cores that were used during
-the same trial. It tells what a rate does not, that a shared or throttled
-machine was slower just then, and near saturation some percent of speed are a multiple of a latency. How
-busy a load makes the cores is a line, fitted beside.
+the same trial. It tells what a rate does not, that a shared or throttled machine was slower just then,
+and near saturation some percent of speed are a multiple of a latency. How busy a load makes the cores is
+a line, fitted beside.
 """
 
 from __future__ import annotations

@@ -23,8 +23,9 @@ from cluster.errors import InputError
 
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
 RATES = {"testdfsio": ("throughput_map_phase", "MiB/s"), "ycsb": ("throughput", "ops/s")}
-CPU_SCOPES = ("host-less-client:", "host:")
-"""What the cluster takes: without the client, where it was told apart; and what anybody takes."""
+ALL_CPU = ("host:",)
+CLUSTER_CPU = ("host-less-client:", *ALL_CPU)
+"""Without the client, where it was told apart."""
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
@@ -90,13 +91,12 @@ def _of_trial(
     has_target = bool(TARGET.search(str(row["setting"])))
     if not has_target:
         yield point("rate", rate, unit)
-    used = _host_cpu(metrics, hosts, CPU_SCOPES)
+    used = _host_cpu(metrics, hosts, CLUSTER_CPU)
     if used is not None and used > 0:
         yield point("utilization", used, "percent", load=rate)
     if has_target and _held(row, rate):
-        percent = _host_cpu(
-            metrics, hosts, CPU_SCOPES[-1:]
-        )  # a client beside the workers slows them
+        # of all there is: a client beside the workers slows them
+        percent = _host_cpu(metrics, hosts, ALL_CPU)
         busy = None if percent is None else percent / 100
         for one in _latencies(metrics):
             yield point("latency", one["value"] / 1e3, "s", load=rate, busy=busy,

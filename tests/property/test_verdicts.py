@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def _outcome(rule: Rule, row: dict[str, Any]) -> str:
     return "valid" if within or rule.broken == "flag" else rule.broken
 
 
+@pytest.mark.thorough
 @settings(max_examples=3)  # the library takes its time for each, whatever the rows
 @given(rows)
 def test_the_worst_rule_decides(given_rows: list[dict[str, Any]]) -> None:

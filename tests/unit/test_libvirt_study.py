@@ -137,6 +137,7 @@ def test_every_host_signs_on_by_the_studys_own_host_keys(tmp_path: Path) -> None
     assert hosts[0].login is not None and hosts[0].login.known_hosts == str(known)
 
 
+@pytest.mark.thorough
 def test_the_talks_study_is_planned_here(tmp_path: Path) -> None:
     """5 densities (bare host, its control arm, 2, 3, 4 VMs) by 2 media, 5 blocks."""
     plan = plan_study(TALK, runs=tmp_path)
