@@ -21,6 +21,14 @@ def replacing(path: Path) -> Iterator[Path]:
         aside.unlink(missing_ok=True)
 
 
+def left_aside(folder: Path, pattern: str) -> Iterator[Path]:
+    """What processes that are gone left of files in `folder` that match `pattern`: killed in `replacing`."""
+    for aside in folder.glob(f".{pattern}.*"):
+        pid = aside.name.rpartition(".")[2]
+        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
+            yield aside
+
+
 def write_text(path: Path, text: str, mode: int = 0o644) -> None:
     """Write UTF-8 `text` to `path`, which exists whole or not at all; its folder is made."""
     with replacing(path) as aside:

@@ -13,18 +13,17 @@ import hashlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pyspark
 from pyspark.sql import SparkSession
 
-from cluster.atomic import replacing
+from cluster.atomic import left_aside, replacing
 from cluster.errors import StudyError
 from cluster.stack.java import Java, find_java
 
 _EXIT_S = 300.0
+_NAMES = "spark-*.jsa"
 
 
 def archive_path(java: Java) -> Path:
@@ -58,17 +57,10 @@ def ensure_archive() -> Path:
             str(path.parent),
             "check free disk space; the analysis also works without it.",
         ) from error
-    for other in (*path.parent.glob("spark-*.jsa"), *_left_aside(path.parent)):
+    for other in (*path.parent.glob(_NAMES), *left_aside(path.parent, _NAMES)):
         if other != path:
             other.unlink(missing_ok=True)  # a JVM that has it mapped keeps it until it ends
     return path
-
-
-def _left_aside(folder: Path) -> Iterator[Path]:
-    """By processes that are gone. See `replacing`, which ends the name in the process id."""
-    for aside in folder.glob(".spark-*.jsa.*"):
-        if not psutil.pid_exists(int(aside.name.rpartition(".")[2])):
-            yield aside
 
 
 def _record(archive: Path) -> None:

@@ -158,9 +158,8 @@ def _weighted_means(
     for name in names:
         values = _numbers(samples, name).take(rows)
         steps = FINE if name.startswith("cpu_") else COARSE
-        known_s = all_s
-        if samples[name].null_count:
-            known_s = exact_sums(np.where(np.isnan(values), np.nan, weights), begins)
+        absent = np.isnan(values)
+        known_s = exact_sums(np.where(absent, np.nan, weights), begins) if absent.any() else all_s
         means[name] = exact_sums(values * weights, begins, steps) / known_s
     return means
 

@@ -20,6 +20,7 @@ from scipy.optimize import nnls
 
 from analysis.capacity.array import Floats
 from analysis.capacity.erlang import stretch
+from analysis.capacity.utilization import fit_utilization
 
 LEAST_LOADS = 3
 SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -65,7 +66,7 @@ def fit_latency(rho: Sequence[float], times_s: Sequence[float]) -> LatencyCurve 
     """The curve through (rho, seconds); None with fewer than 3 distinct loads below saturation."""
     load, time = np.asarray(rho, dtype=float), np.asarray(times_s, dtype=float)
     below = (load > 0) & (load <= ALMOST_SATURATED)
-    return _closest(load[below], time[below]) if _enough(load[below]) else None
+    return _closest(load[below], time[below]) if _distinct(load[below]) >= LEAST_LOADS else None
 
 
 def fit_latency_of_cpu(
@@ -75,7 +76,9 @@ def fit_latency_of_cpu(
     load, time, used = (np.asarray(values, dtype=float) for values in (rho, times_s, busy))
     below = (load > 0) & (np.maximum(load, used) <= ALMOST_SATURATED)
     load, time, used = load[below], time[below], used[below]
-    return _over_load(_closest(used, time), load, used, time) if _enough(load) else None
+    if _distinct(load) < LEAST_LOADS:
+        return None
+    return _over_load(_closest(used, time), load, used, time)
 
 
 def log_misses(
@@ -90,8 +93,8 @@ def log_misses(
     return misses[np.isfinite(misses)]
 
 
-def _enough(load: Floats) -> bool:
-    return len(np.unique(np.round(load, 2))) >= LEAST_LOADS
+def _distinct(load: Floats) -> int:
+    return len(np.unique(np.round(load, 2)))
 
 
 def _closest(load: Floats, time: Floats) -> LatencyCurve:
@@ -110,22 +113,23 @@ def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
         spread=0.0,
         largest_rho=float(load.max()),
         smallest_rho=float(load.min()),
-        loads=len(np.unique(np.round(load, 2))),
+        loads=_distinct(load),
     )
     return replace(curve, spread=_spread(curve, load, time))
 
 
 def _over_load(by_cpu: LatencyCurve, load: Floats, used: Floats, time: Floats) -> LatencyCurve:
     """A curve of the CPU, told by load: who plans knows the load, and the line between them errs, too."""
-    (idle, slope), _ = nnls(np.stack([np.ones_like(load), load], axis=1), used)
+    law = fit_utilization(load.tolist(), (100 * used).tolist())
+    assert law is not None  # of fewer loads there is no curve
     curve = replace(
         by_cpu,
         largest_rho=float(load.max()),
         smallest_rho=float(load.min()),
-        loads=len(np.unique(np.round(load, 2))),
+        loads=_distinct(load),
         of_cpu=True,
-        idle=float(idle),
-        busy_per_rho=float(slope),
+        idle=law.idle_percent / 100,
+        busy_per_rho=law.percent_per_rate / 100,
         largest_busy=float(used.max()),
     )
     return replace(curve, spread=_spread(curve, load, time))

@@ -69,6 +69,8 @@ def _is_there(home: Path, key: str) -> bool:
 def _make(stack: Stack, java: Java, classes: str) -> None:
     listed = stack.home / f".classes.{os.getpid()}.txt"
     jars = ":".join(entry for entry in classpath(stack) if entry.endswith(".jar"))
+    for left in atomic.left_aside(stack.home, ARCHIVE):
+        left.unlink(missing_ok=True)
     try:
         listed.write_text(classes)
         with atomic.replacing(stack.home / ARCHIVE) as aside:

@@ -33,7 +33,7 @@ from tests.spark.duckdb_oracle import HOSTS, LATENCIES, RATES, query
 PROJECT = Path(__file__).parent.parent.parent
 MILLION = 10**6
 GROWTH = tuple(int(text) for text in os.environ.get("BENCH_SAMPLES", "1000000,10000000").split(","))
-"""Samples of the growth benchmark; 100000000 takes 13 GB of disk, and an hour on two cores."""
+"""Samples of the growth benchmark; 100000000 takes 13 GB of disk, and ten minutes on two cores."""
 _CSV = "epoch double, time string, usr double, sys double, idl double, wai double, stl double, \
 read double, writ double, iread double, iwrit double, recv double, send double, used double, \
 free double, cach double, avai double"

@@ -37,12 +37,16 @@ def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list
     return pa.Table.from_pylist(rows, arrow_schema(tables.YCSB_HISTOGRAMS)), measured
 
 
+def in_two(rows: pa.Table, run: int) -> tuple[pa.Table, pa.Table]:
+    cut = random.Random(run).randrange(len(rows))
+    return rows.slice(0, cut), rows.slice(cut)
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
     rows, measured = intervals(random.Random(run))
     histograms = TrialHistograms()
-    cut = random.Random(run).randrange(len(rows))
-    for log in (rows.slice(0, cut), rows.slice(cut)):
+    for log in in_two(rows, run):
         histograms.add(log, FACTS)
     found = {
         (row["operation"], row["latency_kind"], row["percentile"]): (
@@ -64,8 +68,7 @@ def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
 def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None:
     rows, _ = intervals(random.Random(run))
     operations = TrialOperations()
-    cut = random.Random(run).randrange(len(rows))
-    for log in (rows.slice(0, cut), rows.slice(cut)):
+    for log in in_two(rows, run):
         operations.add(log, FACTS)
     found = {row["second"]: row["operations"] for row in operations.seconds("t").to_pylist()}
     expected: dict[int, list[float]] = defaultdict(list)
