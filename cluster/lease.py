@@ -1,8 +1,8 @@
-"""`Lease`: one study at a time on this host, whatever number of processes carries it out.
+"""`Lease`: one study at a time on this host, however many processes carry it out.
 
 Airflow runs the tasks of one run in different processes, so a lease belongs to a run (its mark) and
-lasts as long as one owner process lives; no file descriptor has to stay open. A lease whose owner is
-dead is stale: anybody may take it, once nothing of that run is left running.
+lasts as long as the run's owner is alive; no file descriptor has to stay open. Anybody may take the
+lease of a dead owner once no process of that run is left.
 """
 
 from __future__ import annotations
@@ -12,50 +12,58 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from cluster import atomic
-from cluster.errors import HostBusyError, InputError, StudyError
-from cluster.marks import marked, start_ticks
+from cluster import atomic, presence
+from cluster.errors import InputError, StudyError
+from cluster.marks import marked
+from cluster.owner import Owner, State, judge
+from cluster.run_state import ONE_STUDY, RunState, busy
 from cluster.runtime import runtime_dir
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
 class Lease:
-    """Who holds this host. `mark` is "<study>/<run>"; `since` is in epoch seconds."""
+    """Who holds this host. `mark` is "<study>/<run>", `root` the run's folder, `since` epoch seconds.
+
+    The owner's heartbeat is in `root` (see `cluster.presence`).
+    """
 
     mark: str
-    owner_pid: int
-    owner_start_ticks: int
+    root: Path
+    owner: Owner
     since: float
 
     @property
-    def is_live(self) -> bool:
-        return start_ticks(self.owner_pid) == self.owner_start_ticks
+    def state(self) -> State:
+        return judge(self.owner, presence.is_free(self.root), self.silent_s)
+
+    @property
+    def silent_s(self) -> float:
+        return presence.silent_s(self.root)
 
 
-def acquire(mark: str, owner_pid: int) -> Lease:
-    """Take this host for the run `mark`, for as long as the process `owner_pid` lives.
+def acquire(mark: str, root: Path, owner: Owner) -> Lease:
+    """Take this host for the run `mark` in `root`, for as long as `owner` lives.
 
-    Again for the same run and owner it changes nothing. InputError that names the first study if
-    another run, or the same run under another living owner, holds the host.
+    Again for the same run and owner it changes nothing. HostBusyError names the owner if another run,
+    or the same run under another owner, holds the host and is not known to be dead.
     """
-    owner_start_ticks = start_ticks(owner_pid)
-    if owner_start_ticks is None:
-        raise StudyError(
-            f"process {owner_pid} is gone.", "host lease", "give a living process as the owner."
-        )
     with _locked() as path:
         held = _read(path)
-        if held is not None and held.is_live and _is(held, mark, owner_pid):
+        if held is not None and (held.mark, held.owner) == (mark, owner):
             return held
         if held is not None:
-            _check_free(held, mark, owner_pid)
-        lease = Lease(mark, owner_pid, owner_start_ticks, time.time())
-        atomic.write_text(path, json.dumps({"format": FORMAT, **asdict(lease)}) + "\n")
+            _check_free(held, mark, owner)
+        lease = Lease(mark, root.absolute(), owner, time.time())
+        entry = {
+            "format": FORMAT, "mark": mark, "root": str(lease.root), "owner": owner.to_json(),
+            "since": lease.since,
+        }  # fmt: skip
+        atomic.write_text(path, json.dumps(entry) + "\n")
         return lease
 
 
@@ -70,31 +78,22 @@ def release(mark: str) -> bool:
 
 
 def holder() -> Lease | None:
-    """The lease on this host, live or stale; None if nobody has it."""
+    """The lease on this host, whatever became of its owner; None if nobody has it."""
     with _locked() as path:
         return _read(path)
 
 
-def _is(held: Lease, mark: str, owner_pid: int) -> bool:
-    return held.mark == mark and held.owner_pid == owner_pid
-
-
-def _check_free(held: Lease, mark: str, owner_pid: int) -> None:
-    study, _, run = held.mark.partition("/")
+def _check_free(held: Lease, mark: str, owner: Owner) -> None:
+    state = held.state
     # One owner carries out one run at a time: its own earlier one was stopped, and never ended.
-    if held.is_live and not (held.owner_pid == owner_pid and held.mark != mark):
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(held.since))
-        raise HostBusyError(
-            f"study {study!r} is running on this host (run {run}, process {held.owner_pid}, "
-            f"since {since}).",
-            "one study at a time on a host",
-            f"wait until it has ended, or stop it: kill {held.owner_pid}.",
-        )
+    if state != "dead" and not (held.owner == owner and held.mark != mark):
+        raise busy(held.root, RunState(held.mark, held.owner, state, held.since, held.silent_s))
     # Its own next opening may go on: it takes down what it left before it builds.
     if held.mark != mark and marked(held.mark):
+        study, _, run = held.mark.partition("/")
         raise InputError(
             f"study {study!r} was killed and left processes running (run {run}).",
-            "one study at a time on a host",
+            ONE_STUDY,
             "run `study reap`, which removes them.",
         )
 
@@ -118,4 +117,5 @@ def _read(path: Path) -> Lease | None:
             str(path),
             "end the other version's study, then remove the file.",
         )
-    return Lease(**entry)
+    owner, root = Owner.from_json(entry.pop("owner")), Path(entry.pop("root"))
+    return Lease(owner=owner, root=root, **entry)

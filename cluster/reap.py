@@ -1,22 +1,24 @@
 """Reap: remove what ended runs left behind, and prove it gone.
 
-A run is taken for ended when it says so in its journal, or when its owner is dead. Everything else,
-a live run's things and foreign processes above all, is left alone.
+A run is over when its journal says so, or when its owner is dead. Reap leaves everything else alone: a
+live run's things, foreign processes, and runs whose owner cannot be judged from here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster import lease
+from cluster import lease, presence
 from cluster.cluster import Site
 from cluster.errors import StudyError, TearDownError
 from cluster.journal import Journal
 from cluster.local.transport import stop_all
-from cluster.marks import is_below, marked, start_ticks
+from cluster.marks import is_below, marked
+from cluster.run_state import DECLARED_DEAD, RunState, run_state
 from cluster.teardown import give_back, remains_of, tear_down
 
 GRACE_S = 5.0
@@ -38,42 +40,86 @@ class Reaped:
         return f"{self.mark}: {done} {', '.join(self.removed)}"
 
 
-def reap(runs: Path, dry_run: bool = False, on_run: OnRun | None = None) -> list[Reaped]:
-    """Take down whatever runs below `runs` left; those with nothing left are not listed.
+@dataclass(frozen=True)
+class LeftAlone:
+    """A run whose owner cannot be judged from here."""
 
-    `on_run(root, dry_run)` does the same for what only callers know of, as records left open, and
-    says in words what it did. TearDownError if something cannot be removed.
+    mark: str
+    owner: str
+    silent_s: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mark}: left alone; its owner {self.owner} has been silent for "
+            f"{self.silent_s:.0f} s, and cannot be seen from here. "
+            f"If you know that it is dead: study reap --force {self.owner}"
+        )
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What `reap` did. Runs that are alive, or have nothing left, are in neither list."""
+
+    reaped: tuple[Reaped, ...]
+    left_alone: tuple[LeftAlone, ...]
+
+
+def reap(
+    runs: Path, dry_run: bool = False, on_run: OnRun | None = None, force: str | None = None
+) -> Swept:
+    """Take down whatever the runs below `runs` left.
+
+    `force` names an owner that the caller knows to be dead. `on_run(root, dry_run)` does the same for
+    what only callers know of, such as open records, and returns what it did. TearDownError if
+    something cannot be removed.
     """
-    found, failures = [], []
-    for journal_path in sorted(runs.absolute().glob("*/*/journal.jsonl")):
-        left = _Left.of(journal_path)
-        if left is None:
-            continue
+    reaped: list[Reaped] = []
+    left_alone: list[LeftAlone] = []
+    failures: list[str] = []
+    for root in run_folders(runs):
         try:
-            removed = left.described()
-            if not dry_run:
-                left.remove()
+            with _held_still(root, dry_run) as locked:
+                left = _Left.of(root, locked, force)
+                if isinstance(left, LeftAlone):
+                    left_alone.append(left)
+                elif left is not None:
+                    reaped += left.swept(dry_run, on_run)
         except StudyError as error:  # of one run; the others' things go all the same
             failures.append(str(error))
-            continue
-        removed += on_run(left.root, dry_run) if on_run else ()
-        if removed:
-            found.append(Reaped(left.mark, left.root, removed, dry_run))
     if failures:
         raise TearDownError(
             f"{len(failures)} run(s) could not be cleared: {'; '.join(failures)}",
             str(runs),
             "mend what is named, and run `study reap` again.",
         )
-    return found
+    return Swept(tuple(reaped), tuple(left_alone))
+
+
+def _held_still(root: Path, dry_run: bool) -> AbstractContextManager[bool]:
+    """Nobody opens the run again while it is looked at and removed. A dry run writes no lock file."""
+    if dry_run:
+        return nullcontext(presence.is_free(root) is not False)
+    return presence.alone(root)
+
+
+def run_folders(runs: Path) -> Iterator[Path]:
+    """Folders of the runs below `runs`, by their journals. Links to runs are left out."""
+    for journal in sorted(runs.absolute().glob("*/*/journal.jsonl")):
+        if not journal.parent.is_symlink():
+            yield journal.parent
 
 
 def clear(root: Path) -> None:
-    """Take down whatever the ended run in `root` left, before it is gone on with. Its lease stays:
-    who calls holds it. TearDownError if something cannot be removed."""
-    left = _Left.of(root / "journal.jsonl")
-    if left is not None:
-        left.clear()
+    """Take down whatever the run in `root` left, before it is gone on with. Its lease stays.
+
+    The caller holds the run's lock alone and has made sure that its owner is not alive.
+    TearDownError if something cannot be removed.
+    """
+    journal = Journal(root / "journal.jsonl")
+    entries = list(journal.read())
+    state = run_state(root, entries, lock_free=True)
+    if state is not None:
+        _Left.from_state(root, journal, entries, state).clear()
 
 
 @dataclass(frozen=True)
@@ -84,18 +130,40 @@ class _Left:
     root: Path
     journal: Journal
     sites: tuple[Site, ...]
+    declared_dead: str = ""
 
     @classmethod
-    def of(cls, journal_path: Path) -> _Left | None:
-        """None for a run that still runs, or never began, or is seen through a link to it."""
-        root = journal_path.parent
-        journal = Journal(journal_path)
+    def of(cls, root: Path, locked: bool, force: str | None) -> _Left | LeftAlone | None:
+        """None for a run that still runs, or never began. `locked`: the caller holds its lock alone."""
+        journal = Journal(root / "journal.jsonl")
         entries = list(journal.read())
-        openings = [entry for entry in entries if entry["event"] == "run-opened"]
-        if root.is_symlink() or not openings or _runs(entries, openings[-1]):
+        found = run_state(root, entries, lock_free=locked)
+        if found is None or not locked or found.state == "alive":
             return None
-        mark = openings[-1]["mark"]
-        return cls(mark, root, journal, tuple(_sites(root, mark, entries)))
+        if found.state == "unknown" and found.owner_name != force:
+            return LeftAlone(found.mark, found.owner_name, found.silent_s)
+        forced = found.owner_name if found.state == "unknown" else ""
+        return cls.from_state(root, journal, entries, found, forced)
+
+    @classmethod
+    def from_state(
+        cls,
+        root: Path,
+        journal: Journal,
+        entries: list[dict[str, Any]],
+        state: RunState,
+        declared_dead: str = "",
+    ) -> _Left:
+        sites = tuple(_sites(root, state.mark, entries))
+        return cls(state.mark, root, journal, sites, declared_dead)
+
+    def swept(self, dry_run: bool, on_run: OnRun | None) -> list[Reaped]:
+        """Remove the run's things (`dry_run`: only look). Empty if there are none."""
+        removed = self.described()
+        if not dry_run:
+            self.remove()
+        removed += on_run(self.root, dry_run) if on_run else ()
+        return [Reaped(self.mark, self.root, removed, dry_run)] if removed else []
 
     def described(self) -> tuple[str, ...]:
         """What is there now: processes, directories, the lease."""
@@ -106,6 +174,8 @@ class _Left:
         return (*dict.fromkeys((*processes, *there)), *self._held_lease())
 
     def remove(self) -> None:
+        if self.declared_dead:
+            self.journal.write(DECLARED_DEAD, owner=self.declared_dead)
         self.clear()
         give_back(self.mark, self.journal)
         lease.release(self.mark)
@@ -119,11 +189,6 @@ class _Left:
     def _held_lease(self) -> tuple[str, ...]:
         held = lease.holder()
         return ("the host's lease",) if held is not None and held.mark == self.mark else ()
-
-
-def _runs(entries: list[dict[str, Any]], opening: dict[str, Any]) -> bool:
-    ended = any(e["event"] == "run-ended" for e in entries[entries.index(opening) :])
-    return not ended and start_ticks(opening["owner_pid"]) == opening["owner_start_ticks"]
 
 
 def _sites(root: Path, mark: str, entries: list[dict[str, Any]]) -> Iterator[Site]:

@@ -12,9 +12,10 @@ VARIABLE = "DENSITY_STUDY_RUNTIME"
 
 
 def runtime_dir() -> Path:
-    """$DENSITY_STUDY_RUNTIME, else $XDG_RUNTIME_DIR/density-study, else /tmp/density-study-<uid>.
+    """$DENSITY_STUDY_RUNTIME, else /tmp/density-study-<uid>.
 
-    InputError if it exists and is not ours alone: /tmp is everybody's.
+    $XDG_RUNTIME_DIR has no say: a login shell has it and cron has not, and the same user's processes
+    must find the same leases. InputError if it exists and is not ours alone: /tmp is everybody's.
     """
     path = _chosen()
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -34,6 +35,4 @@ def check_own(path: Path) -> None:
 def _chosen() -> Path:
     if given := os.environ.get(VARIABLE):
         return Path(given).absolute()
-    if session := os.environ.get("XDG_RUNTIME_DIR"):
-        return Path(session) / "density-study"
     return Path("/tmp") / f"density-study-{os.getuid()}"

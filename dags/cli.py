@@ -155,19 +155,34 @@ def reap(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be removed; remove nothing.")
     ] = False,
+    force: Annotated[
+        str | None,
+        typer.Option(
+            "--force",
+            metavar="OWNER",
+            help="Reap the runs of this owner, too. Only if you know that it is dead: it cannot be "
+            "seen from here. `study reap` prints the owner's name.",
+        ),
+    ] = None,
 ) -> None:
-    """Remove what killed runs left (processes, data, leases), and prove it gone."""
+    """Remove what killed runs left (processes, data, leases), and prove it gone.
+
+    A run whose owner runs in another container or on another host is left alone, unless the kernel's
+    lock on the run shows that the owner has ended.
+    """
     from dags import stages
 
-    reaped = stages.reap(runs, dry_run)
-    if not reaped:
-        out.print("nothing is left of any run")
-    for each in reaped:
+    swept = stages.reap(runs, dry_run, force)
+    for each in swept.reaped:
         out.print(f"{each.mark}: {'would remove' if dry_run else 'removed'}", markup=False)
         for one in each.removed:
             out.print(f"  {one}", markup=False, soft_wrap=True)
-    if reaped and not dry_run:
+    for left in swept.left_alone:
+        out.print(str(left), markup=False, soft_wrap=True)
+    if swept.reaped and not dry_run:
         out.print("gone: each was looked for again, and not found")
+    elif not swept.reaped and not swept.left_alone:
+        out.print("nothing is left of any run")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import sys
 
 from dags import lifeline
 from dags.database import migrate_once
-from dags.home import home
+from dags.home import SCHEDULER_PID, home
 
 PREPARE = "prepare"
 
@@ -21,6 +21,8 @@ def main() -> None:
     if sys.argv[1] == PREPARE:
         prepare()
         return
+    if sys.argv[1] == "scheduler":
+        os.environ[SCHEDULER_PID] = str(os.getpid())
     from airflow.__main__ import main as airflow
 
     airflow()

@@ -218,6 +218,13 @@ def status_page(status: Status) -> RenderableType:
             Text(f"now      {headline(seen)}"),
             Text(f"left     about {clock(seen.remaining_s)}"),
         ]
+    if status.state == "unknown":
+        lines += [
+            Text(
+                f"owner    {status.owner}, silent for {clock(status.silent_s)}; not visible from here"
+            ),
+            Text(f"next     if you know that it is dead: study reap --force {status.owner}"),
+        ]
     if status.state == "interrupted":
         lines.append(Text("next     study reap cleans up; study run SPEC goes on where it stopped"))
     return Group(*lines, *failure_lines(status.failures))

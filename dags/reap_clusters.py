@@ -1,6 +1,7 @@
 """DAG `reap_clusters`: every hour, what ended or killed runs left behind is removed and proved gone.
 
-A live run is left alone, and so is everything that is not ours (`study reap` does the same by hand).
+It leaves alone live runs, runs whose owner cannot be judged from this worker, and everything that is
+not ours. `study reap` does the same by hand.
 """
 # Airflow's decorators are not followed by mypy here (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
@@ -45,10 +46,10 @@ def reap_clusters() -> None:
 
     @task
     def reap(params: dict[str, Any] | None = None) -> list[str]:
-        """What was removed (or would be), a line each; empty is the usual answer."""
+        """What was removed (or would be) and what was left alone, a line each; usually empty."""
         given = params or {}
-        reaped = stages.reap(project_root() / given["runs"], given["dry_run"])
-        return [str(one) for one in reaped]
+        swept = stages.reap(project_root() / given["runs"], given["dry_run"])
+        return [str(one) for one in (*swept.reaped, *swept.left_alone)]
 
     reap()
 

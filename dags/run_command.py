@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,6 +63,7 @@ def run(
 
 
 def _run(spec: Path, runs: Path, sets: list[str], ask: Ask) -> RunEnd:
+    from cluster.owner import Owner
     from dags.display import clock, progress_display
     from dags.home import home
     from dags.overrides import parse_overrides
@@ -74,7 +76,8 @@ def _run(spec: Path, runs: Path, sets: list[str], ask: Ask) -> RunEnd:
     overrides = parse_overrides(sets)
     if not ask.add_blocks:
         check(spec, overrides, runs, ask.only)
-    opened = open_run(spec, runs, overrides, ask=ask)
+    owner = Owner.of_process(os.getpid(), holds_lock=True)
+    opened = open_run(spec, runs, overrides, ask=ask, owner=owner)
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)

@@ -6,18 +6,19 @@ The command's clean-up calls the same functions, so that a run ends alike whoeve
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from cluster.atomic import write_text
 from cluster.errors import StudyError, TearDownError
-from cluster.reap import Reaped
+from cluster.owner import Owner
+from cluster.presence import present
+from cluster.reap import Swept
 from cluster.reap import reap as reap_clusters
 from dags.comparing import COMPARISON, compare_with, comparison_lines, told
-from dags.home import project_root
+from dags.home import SCHEDULER_PID, project_root
 from workloads.record import OPEN, close_unfinished, closed_records
 from workloads.run import Ask, Run, end_run, load_run, open_run
 from workloads.steps import StepOutcome, close_run, next_step, run_next_step, steps_left
@@ -25,10 +26,11 @@ from workloads.steps import StepOutcome, close_run, next_step, run_next_step, st
 log = logging.getLogger(__name__)
 
 
-def open_or_load(params: Mapping[str, Any]) -> str:
+def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
     """Folder of the run that `params["run"]` names, or of one opened as the other params say.
 
-    Writes the plan and the journal; builds nothing. InputError on bad input.
+    `dag_run` names the DAG run that carries it out. Writes the plan and the journal; builds nothing.
+    InputError on bad input.
     """
     if params.get("run"):
         run = load_run(_absolute(params["run"]))
@@ -43,7 +45,7 @@ def open_or_load(params: Mapping[str, Any]) -> str:
             _absolute(params["runs"]),
             params["overrides"],
             ask=Ask(params["fresh"], params["add_blocks"], tuple(params["only"])),
-            owner_pid=outermost_airflow(),
+            owner=airflow_owner(dag_run),
         )
     log.info("run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
     return str(run.root)
@@ -59,7 +61,8 @@ def slots(root: str) -> list[str]:
 
 def step(root: str) -> StepOutcome | None:
     """Carry out the next step of the plan, whichever slot asks. None when none is left."""
-    ended = run_next_step(load_run(Path(root)))
+    with present(Path(root)):
+        ended = run_next_step(load_run(Path(root)))
     if ended is None:
         log.info("no step of the plan is left")
     else:
@@ -74,7 +77,8 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
     """
     run = load_run(Path(root))
     try:
-        close_run(run)
+        with present(run.root):
+            close_run(run)
     except StudyError as error:
         run.journal.write("tear-down", outcome="failed", message=str(error))
         raise
@@ -85,10 +89,10 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
     log.info("nothing of run %s is left standing", run.root)
 
 
-def reap(runs: Path, dry_run: bool) -> list[Reaped]:
+def reap(runs: Path, dry_run: bool, force: str | None = None) -> Swept:
     """Remove what ended or killed runs below `runs` left, and prove it gone. Their open records are
-    closed as `incomplete`. Runs with nothing left are not listed."""
-    return reap_clusters(runs, dry_run, _close_records)
+    closed as `incomplete`. `force` names an owner that is known to be dead."""
+    return reap_clusters(runs, dry_run, _close_records, force)
 
 
 def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:
@@ -104,28 +108,32 @@ def ingest(root: str) -> None:
     """Records to typed tables."""
     from jobs import pipeline
 
-    pipeline.ingest(Path(root))
+    with present(Path(root)):
+        pipeline.ingest(Path(root))
 
 
 def validate(root: str) -> None:
     """A verdict for every trial."""
     from jobs import pipeline
 
-    pipeline.validate(Path(root))
+    with present(Path(root)):
+        pipeline.validate(Path(root))
 
 
 def measure(root: str) -> None:
     """Valid trials to metrics."""
     from jobs import pipeline
 
-    pipeline.measure(Path(root))
+    with present(Path(root)):
+        pipeline.measure(Path(root))
 
 
 def publish(root: str) -> None:
     """The report, and summary.json beside it."""
     from jobs import pipeline
 
-    log.info("report: %s", pipeline.publish(Path(root)))
+    with present(Path(root)):
+        log.info("report: %s", pipeline.publish(Path(root)))
 
 
 def regression(root: str) -> str:
@@ -241,19 +249,11 @@ def since_opening(run: Run) -> list[dict[str, Any]]:
     return entries[openings[-1] :] if openings else entries
 
 
-def outermost_airflow() -> int:
-    """Pid of the Airflow process that outlives its tasks: the topmost of this one's ancestors.
-
-    A task's own process ends with the task; a run belongs to who goes on to start the next one.
-    """
-    this = psutil.Process()
-    airflow = [process for process in (this, *this.parents()) if _is_airflow(process)]
-    return airflow[-1].pid if airflow else this.pid
-
-
-def _is_airflow(process: psutil.Process) -> bool:
-    """By its command: Airflow's own, or dags/component.py, which runs it."""
-    return any("airflow" in word or word == "dags.component" for word in process.cmdline())
+def airflow_owner(dag_run: str) -> Owner:
+    """Who outlives the tasks of a DAG run: the scheduler that `make airflow` started, which says so in
+    the environment of all it starts; under any other Airflow, the DAG run itself."""
+    scheduler = os.environ.get(SCHEDULER_PID)
+    return Owner.of_process(int(scheduler)) if scheduler else Owner.of_dag_run(dag_run)
 
 
 def _absolute(path: str) -> Path:

@@ -5,21 +5,27 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from cluster import presence
 from cluster.errors import InputError
-from cluster.marks import start_ticks
+from cluster.run_state import run_state
 from dags import stages
 from dags.progress import Progress, progress
 from workloads.run import Run, load_run
 
+_STATES = {"alive": "running", "dead": "interrupted", "unknown": "unknown"}
+
 
 @dataclass(frozen=True)
 class Status:
-    """`state`: running, interrupted (its owner is gone and it has not ended), ok or failed."""
+    """`state`: running, interrupted (its owner is dead and it has not ended), unknown (its owner cannot be
+    judged from here), ok or failed. `owner` names who carries it out, `silent_s` counts from the last
+    sign of life."""
 
     run: Run
     state: str
+    owner: str
+    silent_s: float
     progress: Progress
     failures: tuple[str, ...]
 
@@ -27,12 +33,20 @@ class Status:
 def status_of(run: Run) -> Status:
     """The run's state now; elapsed time of an interrupted run ends with its last word."""
     entries = list(run.journal.read())
-    alive = _owner_is_alive(entries)
-    now = time.time() if alive or not entries else entries[-1]["t"]
+    found = run_state(run.root, entries, presence.is_free(run.root))
+    is_over = found is not None and found.state in ("dead", "ended")
+    now = entries[-1]["t"] if is_over else time.time()
     seen = progress(run.plan, entries, now)
-    state = seen.outcome or ("running" if alive else "interrupted")
+    state = seen.outcome or _STATES[found.state if found else "dead"]
     failures = stages.failures(run) if seen.outcome else [_failed(seen)] if seen.failed else []
-    return Status(run, state, seen, tuple(failures))
+    return Status(
+        run,
+        state,
+        found.owner_name if found else "",
+        found.silent_s if found else 0.0,
+        seen,
+        tuple(failures),
+    )
 
 
 def find_run(named: Path | None, runs: Path) -> Run:
@@ -48,11 +62,3 @@ def find_run(named: Path | None, runs: Path) -> Run:
 
 def _failed(seen: Progress) -> str:
     return "; ".join(f"{ended.step.label}: {ended.message}" for ended in seen.failed)
-
-
-def _owner_is_alive(entries: list[dict[str, Any]]) -> bool:
-    openings = [entry for entry in entries if entry["event"] == "run-opened"]
-    if not openings:
-        return False
-    owner = openings[-1]
-    return bool(start_ticks(owner["owner_pid"]) == owner["owner_start_ticks"])

@@ -39,7 +39,8 @@ def study_tasks(compared: bool = False) -> None:
     def open_run(params: dict[str, Any] | None = None) -> str:
         """Check the input; write the plan and the journal. Nothing is built here, so nothing can be
         left behind by a set-up whose teardown Airflow would not run."""
-        return stages.open_or_load(params or {})
+        context = get_current_context()
+        return stages.open_or_load(params or {}, f"{context['dag'].dag_id}/{context['run_id']}")
 
     @task
     def slots(root: str) -> list[str]:

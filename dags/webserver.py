@@ -119,8 +119,9 @@ def _stop(components: dict[str, Child]) -> None:
 def _reap(place: Home) -> None:
     from dags import stages
 
-    for reaped in stages.reap(place.project / "runs", False):
-        out.print(str(reaped), markup=False)
+    swept = stages.reap(place.project / "runs", False)
+    for one in (*swept.reaped, *swept.left_alone):
+        out.print(str(one), markup=False, soft_wrap=True)
 
 
 def _wait_ready(port: int, components: dict[str, Child]) -> None:

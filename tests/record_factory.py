@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.journal import Journal
+from cluster.owner import Owner
 from cluster.topology import Topology, topology_to_json
 from tests.drafts import plan
 from tests.truth import MIB, PERIOD_S, Truth
@@ -119,7 +120,11 @@ class RunFactory:
             self.write(truth, order)
         journal = Journal(self.root / "journal.jsonl")
         journal.write(
-            "run-opened", study="quickstart", run=RUN, mark="m", owner_pid=1, owner_start_ticks=1
+            "run-opened",
+            study="quickstart",
+            run=RUN,
+            mark="m",
+            owner=Owner.of_dag_run("made").to_json(),
         )
         journal.write("run-ended", outcome="ok", message="")
         return self.root

@@ -5,20 +5,22 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from cluster import lease
+from cluster import lease, presence
 from cluster.atomic import write_text
 from cluster.cluster import Site
 from cluster.errors import HostBusyError, InputError
 from cluster.journal import Journal
-from cluster.marks import start_ticks
+from cluster.owner import Owner
 from cluster.provider import provider_of
 from cluster.reap import clear
+from cluster.run_state import busy, run_state
 from workloads.guests import needs_ssh
 from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.preflight import preflight
@@ -106,63 +108,78 @@ def open_run(
     overrides: Mapping[str, object] | None = None,
     *,
     ask: Ask = GO_ON,
-    owner_pid: int | None = None,
+    owner: Owner | None = None,
 ) -> Run:
     """Open a run of the study in `spec`: the newest unfinished one if its study is unchanged, else
     a new one, or a finished one extended as `ask` says. Everything that can be wrong with the input
     is found here: InputError, nothing started.
 
-    `owner_pid` is the process whose life is the run's (default: this one); `study reap` takes a run
-    whose owner is dead and which has not ended for one that left things behind.
+    `owner` is who carries the run out (default: this process). The run is over when its owner is dead.
     """
     file = read_study(spec, overrides)
     runs = runs.absolute()
     if file.study.provider == "libvirt" and needs_ssh(file.study):
         believe_hosts(file.study, runs)  # planning did not: it asks no host
-    folder = runs / file.study.study
-    earlier, plan = _which(folder, file.study, runs, ask)
+    owner = owner or Owner.of_process(os.getpid())
+
+    @cache  # once, however often it is tried: planning reads the disks, which others may be measuring
+    def new_plan() -> Plan:
+        return make_plan(file.study, resolve_hosts(file.study, runs), ask.only)
+
+    while True:
+        try:
+            return _open(file, runs, ask, owner, new_plan)
+        except HostBusyError:
+            if file.study.when_busy == "refuse":
+                raise
+            time.sleep(QUEUE_LOOK_EVERY_S)
+
+
+def _open(file: StudyFile, runs: Path, ask: Ask, owner: Owner, new_plan: Callable[[], Plan]) -> Run:
+    """HostBusyError if another run holds this machine or one of the study's hosts."""
+    study, folder = file.study, runs / file.study.study
+    earlier, plan = _which(folder, study, ask, new_plan)
     root = earlier.root if earlier else folder / _new_id()
-    pid = owner_pid or os.getpid()
-    _lease(f"{file.study.study}/{root.name}", pid, file.study, plan)
-    try:
-        if earlier:
-            clear(earlier.root)  # what a killed owner left has the ports that preflight asks for
-        preflight(file.study, plan, runs)
+    mark = f"{study.study}/{root.name}"
+    with ExitStack() as undo, ExitStack() as opening:
+        lease.acquire(mark, root, owner)
+        undo.callback(lease.release, mark)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).preflight(topology, f"{file.study.study}/{root.name}")
+            provider_of(topology.provider).check_leases(topology, mark)
+        if earlier:
+            opening.enter_context(_taken_over(earlier, owner))
+        preflight(study, plan, runs)
+        for topology in plan.topologies.values():
+            provider_of(topology.provider).preflight(topology, mark)
         run = _go_on(earlier, plan) if earlier else _begin(root, file, plan)
-    except BaseException:
-        lease.release(f"{file.study.study}/{root.name}")
-        raise
-    run.journal.write(
-        "run-opened",
-        study=run.study.study,
-        run=run.id,
-        mark=run.mark,
-        owner_pid=pid,
-        owner_start_ticks=start_ticks(pid),
-        resumed=earlier is not None,
-    )
+        if owner.holds_lock:  # before the journal says that it does
+            undo.push(presence.stay(root))
+        run.journal.write(
+            "run-opened",
+            study=study.study,
+            run=run.id,
+            mark=mark,
+            owner=owner.to_json(),
+            resumed=earlier is not None,
+        )
+        undo.pop_all()
     return run
 
 
-def _lease(mark: str, pid: int, study: Study, plan: Plan) -> None:
-    """Take this machine, once no other live run holds it or one of the hosts: at once or not at all,
-    or when they are free, as the study says."""
-    while True:
-        try:
-            lease.acquire(mark, pid)
-            try:
-                for topology in plan.topologies.values():
-                    provider_of(topology.provider).check_leases(topology, mark)
-            except BaseException:
-                lease.release(mark)
-                raise
-            return
-        except HostBusyError:
-            if study.when_busy == "refuse":
-                raise
-            time.sleep(QUEUE_LOOK_EVERY_S)
+@contextmanager
+def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
+    """Nobody else opens or reaps the run meanwhile, and nothing that it left is standing.
+
+    HostBusyError unless its last owner is known to be dead, or is `owner` itself.
+    """
+    with presence.alone(run.root) as locked:
+        found = run_state(run.root, list(run.journal.read()), lock_free=locked)
+        if not locked and found:
+            raise busy(run.root, replace(found, state="alive"))
+        if found and found.state in ("alive", "unknown") and found.owner != owner:
+            raise busy(run.root, found)
+        clear(run.root)  # what a killed owner left has the ports that preflight asks for
+        yield
 
 
 def load_run(root: Path) -> Run:
@@ -208,7 +225,9 @@ def _newest(folder: Path, study: Study) -> Run | None:
     return None
 
 
-def _which(folder: Path, study: Study, runs: Path, ask: Ask) -> tuple[Run | None, Plan]:
+def _which(
+    folder: Path, study: Study, ask: Ask, new_plan: Callable[[], Plan]
+) -> tuple[Run | None, Plan]:
     """The run to go on with (None: a new one) and its plan."""
     newest = None if ask.fresh else _newest(folder, study)
     if newest and has_ended(newest):
@@ -222,7 +241,7 @@ def _which(folder: Path, study: Study, runs: Path, ask: Ask) -> tuple[Run | None
                 str(folder),
                 "run the study first, without --add-blocks.",
             )
-        return None, make_plan(study, resolve_hosts(study, runs), ask.only)
+        return None, new_plan()
     if ask.extension and not _is_doing(newest.plan, ask):
         raise InputError(
             "the newest run of this study is unfinished, and was not asked for this.",
@@ -247,7 +266,12 @@ def _go_on(run: Run, plan: Plan) -> Run:
 
 
 def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
-    root.mkdir(parents=True)
+    try:
+        root.mkdir(parents=True)
+    except FileExistsError as error:
+        raise HostBusyError(
+            "another run of this study began in the same second.", str(root), "try again."
+        ) from error
     write_text(root / "study.yaml", file.text)
     write_plan(plan, root / "plan.json")
     return Run(root, file.study, plan, Journal(root / "journal.jsonl"))

@@ -18,24 +18,40 @@ from cluster import atomic
 from cluster.marks import marked
 from cluster.runtime import check_own
 
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 EXPIRES_S = 24 * 3600.0
 """After its last renewal; every build renews it."""
 
 
 def take(work: str, lease: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Take or renew the host for `lease` (mark, controller, pid, start_ticks, and `stale`: a holder
-    known to be dead). None if it is ours now, else who holds it."""
+    """Take or renew the host for `lease` (mark, owner, and `stale`: the mark of a holder known to be
+    dead). None if it is ours now, else who holds it."""
     with _locked(work) as path:
         held = _read(path)
         if held is not None and held["mark"] != lease["mark"]:
-            dead = held["mark"] == lease.get("stale") or held["expires"] < time.time()
-            if not dead or marked(held["mark"]):
+            free = held["mark"] == lease.get("stale") or _has_expired(held)
+            if not free or marked(held["mark"]):
                 return {**held, "running": len(marked(held["mark"]))}
         fields = {key: value for key, value in lease.items() if key != "stale"}
-        now = time.time()
-        ours = {"format": 1, **fields, "since": now, "expires": now + EXPIRES_S}
+        ours = {"format": 2, **fields, "since": time.time(), "renewed": _clocks()}
         atomic.write_text(path, json.dumps(ours) + "\n")
         return None
+
+
+def _clocks() -> dict[str, Any]:
+    boot_id = _BOOT_ID.read_text(encoding="ascii").strip()
+    return {
+        "boot_id": boot_id,
+        "since_boot_s": time.clock_gettime(time.CLOCK_BOOTTIME),
+        "epoch_s": time.time(),
+    }
+
+
+def _has_expired(held: Mapping[str, Any]) -> bool:
+    """By the time since boot, which nobody can set; after a reboot, by the clock."""
+    then, now = held["renewed"], _clocks()
+    clock = "since_boot_s" if then["boot_id"] == now["boot_id"] else "epoch_s"
+    return bool(now[clock] - then[clock] > EXPIRES_S)
 
 
 def release(work: str, lease: Mapping[str, Any]) -> bool:
@@ -49,8 +65,10 @@ def release(work: str, lease: Mapping[str, Any]) -> bool:
 
 
 def holder(work: str) -> dict[str, Any] | None:
+    """Who holds the host, and whether that lease has `expired`; None if nobody does."""
     with _locked(work) as path:
-        return _read(path)
+        held = _read(path)
+        return held and {**held, "expired": _has_expired(held)}
 
 
 @contextmanager

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from cluster.errors import HostBusyError, HostLostError, InputError
 from cluster.journal import Journal
-from cluster.marks import start_ticks
+from cluster.owner import Owner, here, judge
 from cluster.ssh.channel import channel
 from cluster.ssh.stack_copies import work_folder
 from cluster.ssh.target import Target
@@ -39,9 +37,9 @@ def release_leases(hosts: Mapping[str, Target], mark: str) -> None:
 
 
 def lease_holder(target: Target, mark: str) -> dict[str, Any] | None:
-    """Who else holds a host and still lives, as far as can be known; None if it may be taken."""
+    """Who else holds a host, unless that lease has expired or its owner is dead; None if it may be taken."""
     held: dict[str, Any] | None = channel(target).call("lease_holder", _work(target))
-    if held is None or held["mark"] == mark or held["expires"] < time.time():
+    if held is None or held["mark"] == mark or held["expired"]:
         return None
     return None if _is_dead(held) else held
 
@@ -55,16 +53,14 @@ def busy(target: Target, held: Mapping[str, Any]) -> InputError:
             "run `study reap`, which removes them.",
         )
     return HostBusyError(
-        f"run {held['mark']} holds it (from {held['controller']}, process {held['pid']}, "
-        f"since {since}).",
+        f"run {held['mark']} holds it (owner {Owner.from_json(held['owner']).name}, since {since}).",
         str(target),
         "wait until it has ended, or say `when_busy: queue` in the study.",
     )
 
 
 def _take(target: Target, mark: str, journal: Journal) -> dict[str, Any] | None:
-    pid, ticks = _owner(journal)
-    ours = {"mark": mark, "controller": _controller(), "pid": pid, "start_ticks": ticks}
+    ours = {"mark": mark, "owner": _owner(journal).to_json()}
     held: dict[str, Any] | None = channel(target).call("lease", "take", _work(target), ours)
     if held is not None and _is_dead(held):
         held = channel(target).call("lease", "take", _work(target), {**ours, "stale": held["mark"]})
@@ -76,20 +72,14 @@ def _work(target: Target) -> str:
 
 
 def _is_dead(held: Mapping[str, Any]) -> bool:
-    """Known only of a holder on this very machine."""
-    here: bool = held["controller"] == _controller()
-    return here and start_ticks(held["pid"]) != held["start_ticks"]
+    """Known only of an owner in this very PID namespace: the run's heartbeat may be on another machine."""
+    owner = Owner.from_json(held["owner"])
+    return owner.place == here() and judge(owner, lock_free=None, silent_s=float("inf")) == "dead"
 
 
-def _controller() -> str:
-    """This machine since its last boot: process numbers mean something here alone."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    return f"{socket.gethostname()}/{boot}"
-
-
-def _owner(journal: Journal) -> tuple[int, int | None]:
-    """Pid and start of the process whose life is the run's: it outlives those that carry out steps."""
+def _owner(journal: Journal) -> Owner:
+    """Who carries the run out: it outlives the processes that carry out steps."""
     for entry in reversed(list(journal.read())):
         if entry["event"] == "run-opened":
-            return entry["owner_pid"], entry["owner_start_ticks"]
-    return os.getpid(), start_ticks(os.getpid())
+            return Owner.from_json(entry["owner"])
+    return Owner.of_process(os.getpid())

@@ -13,6 +13,7 @@ import pyarrow.csv as pacsv
 
 from cluster.host import Disk, Host
 from cluster.journal import Journal
+from cluster.owner import Owner
 from cluster.topology import Node, Topology, topology_to_json
 from tests import record_texts as texts
 from workloads.manifest import ClientRun, ClockOffset, Manifest, MonitorRun, PhaseSeconds, Window
@@ -45,7 +46,11 @@ def make_run(root: Path, size: Size) -> Path:
         maker.trial(root / "records", order)
     (root / "study.yaml").write_text("study: made\n")
     Journal(root / "journal.jsonl").write(
-        "run-opened", study="made", run=root.name, mark="m", owner_pid=1, owner_start_ticks=1
+        "run-opened",
+        study="made",
+        run=root.name,
+        mark="m",
+        owner=Owner.of_dag_run("made").to_json(),
     )
     return root
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.marks import child_start_ticks
+from cluster.owner import Owner
 from dags.home import Home, project_root
 from tests.dag import backend
 from workloads import run as runs
@@ -81,13 +81,13 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
     from cluster.local.transport import spawn
     from dags.reap_clusters import reap_hourly
 
-    owner = subprocess.Popen(["true"])
-    ticks = child_start_ticks(owner.pid)
-    owner.wait()
+    child = subprocess.Popen(["sleep", "60"])
+    owner = Owner.of_process(child.pid)
+    child.kill()
+    child.wait()
     mark = f"killed-{os.getpid()}/r1"
     journal = Journal(runs_folder / mark / "journal.jsonl")
-    journal.write("run-opened", study=mark, run="r1", mark=mark, owner_pid=owner.pid,
-                  owner_start_ticks=ticks)  # fmt: skip
+    journal.write("run-opened", study=mark, run="r1", mark=mark, owner=owner.to_json())
     out = runs_folder / "out"
     left = spawn(f"{mark}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
     looked = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": True})

@@ -9,7 +9,7 @@ from pathlib import Path
 from cluster.cluster import Site
 from cluster.host import Disk
 from cluster.journal import Journal
-from cluster.marks import start_ticks
+from cluster.owner import Owner
 from cluster.topology import Topology
 from tests.topologies import local
 
@@ -34,7 +34,6 @@ def open_build(folder: Path, owner_pid: int) -> tuple[Site, Journal]:
         study=mark.split("/")[0],
         run=mark.split("/")[1],
         mark=mark,
-        owner_pid=owner_pid,
-        owner_start_ticks=start_ticks(owner_pid),
+        owner=Owner.of_process(owner_pid).to_json(),
     )
     return Site(root / "builds" / "b1", f"{mark}/b1"), journal

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from cluster import lease
 from cluster.bringup import bring_up
+from cluster.owner import Owner
 from cluster.stacks import ensure_stacks
 from tests.live.builds import open_build, topology
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     site, journal = open_build(folder, os.getpid())
-    lease.acquire(site.mark.rpartition("/")[0], os.getpid())
+    root, mark = site.root.parents[1], site.mark.rpartition("/")[0]
+    lease.acquire(mark, root, Owner.of_process(os.getpid()))
     bring_up(site, topology(folder), ensure_stacks(), journal)
     time.sleep(600)

@@ -15,6 +15,7 @@ from cluster import lease
 from cluster.errors import HostBusyError
 from cluster.journal import Journal
 from cluster.marks import MARK, marked
+from cluster.owner import Owner
 from cluster.reap import reap
 from cluster.ssh.channel import close_channels
 from cluster.ssh.options import IDENTITY
@@ -93,7 +94,7 @@ def test_local(
         assert marked("killed-local") == [], kind
         assert [path.name for path in disk.iterdir()] == ["foreign"], kind
         assert lease.holder() is None, kind
-        assert reap(runs) == []
+        assert reap(runs).reaped == ()
     assert foreign.poll() is None
 
 
@@ -215,7 +216,7 @@ def test_a_host_that_another_run_holds_is_refused(
     hosts: Hosts, controller: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first run's controller may be another machine: the lease is on the host."""
-    open_run(controller, tmp_path / "first", owner_pid=os.getpid())
+    open_run(controller, tmp_path / "first", owner=Owner.of_process(os.getpid()))
     # It is held once something is built; here only the lease is taken.
     from cluster.ssh.channel import channel
     from cluster.ssh.host_leases import take_leases

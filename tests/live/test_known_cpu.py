@@ -24,6 +24,7 @@ from cluster import lease
 from cluster.cluster import Cluster, Endpoints, Site
 from cluster.command import Command
 from cluster.journal import Journal
+from cluster.owner import Owner
 from cluster.provider import provider_of
 from cluster.topology import Topology, topology_to_json
 from jobs import store, utilization
@@ -108,7 +109,9 @@ def busy_percent(seconds: float) -> float:
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("known-cpu")
     root, mark = folder / "run", f"live-{os.getpid()}/{folder.name}/b1"
-    lease.acquire(mark, os.getpid())  # no study of this host may run meanwhile
+    lease.acquire(
+        mark, root, Owner.of_process(os.getpid())
+    )  # no study of this host may run meanwhile
     try:
         background_percent = busy_percent(IDLE_S)
         cluster = _no_daemons(root, mark)

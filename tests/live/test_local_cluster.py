@@ -229,10 +229,10 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
     foreign = subprocess.Popen(["java", "600"], executable="/bin/sleep")
     try:
         wait_for_daemons(tmp_path, orchestrator, at_least=6)
-        assert reap(tmp_path / "runs") == []  # its owner lives
+        assert reap(tmp_path / "runs").reaped == ()  # its owner lives
         orchestrator.kill()
         orchestrator.wait()
-        (reaped,) = reap(tmp_path / "runs")
+        (reaped,) = reap(tmp_path / "runs").reaped
         assert foreign.poll() is None
     finally:
         for process in (orchestrator, foreign):

@@ -14,6 +14,7 @@ from analysis.report.formats import FORMATS
 from cluster.errors import BringUpError, InputError
 from cluster.host import Disk, Host
 from cluster.journal import Journal
+from cluster.owner import Owner
 from dags import cli
 from dags.home import project_root
 from tests.summary_factory import one_block
@@ -102,7 +103,7 @@ def test_plan_starts_nothing(spec: Path) -> None:
 
 
 def test_status_of_a_run_under_way(spec: Path) -> None:
-    run = runs.open_run(spec, owner_pid=os.getpid())
+    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
     run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
     text = study("status")
     assert f"tiny {run.id}: running" in text
@@ -113,7 +114,7 @@ def test_status_of_a_run_under_way(spec: Path) -> None:
 def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
     try:
-        run = runs.open_run(spec, owner_pid=owner.pid)
+        run = runs.open_run(spec, owner=Owner.of_process(owner.pid))
     finally:
         owner.kill()
         owner.wait()
@@ -125,7 +126,7 @@ def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None
 def test_a_report_in_another_format_is_all_of_standard_output(
     spec: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    run = runs.open_run(spec, owner_pid=os.getpid())
+    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
 
     def analysed(root: Path) -> None:
         (root / "report").mkdir()
@@ -183,7 +184,7 @@ def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
 
 
 def test_a_torn_journal_does_not_stop_status(spec: Path) -> None:
-    run = runs.open_run(spec, owner_pid=os.getpid())
+    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
     with Journal(run.journal.path).path.open("a") as stream:
         stream.write('{"event": "st')
     assert run.id in study("status")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cluster.errors import InputError, StudyError
+from cluster.errors import HostBusyError, InputError, StudyError
 from cluster.lease import acquire, holder, release
+from cluster.owner import Owner, Place
+from cluster.runtime import runtime_dir
 
 pytestmark = pytest.mark.usefixtures("runtime")
 
@@ -23,52 +26,81 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
     child.wait()
 
 
-def test_a_second_study_is_refused_by_the_name_of_the_first(other: subprocess.Popen[bytes]) -> None:
-    acquire("first/r1", other.pid)
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The folder of the run that asks first."""
+    (tmp_path / "first").mkdir()
+    return tmp_path / "first"
+
+
+def this() -> Owner:
+    return Owner.of_process(os.getpid())
+
+
+def test_a_second_study_is_refused_by_the_name_of_the_first(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    first = Owner.of_process(other.pid)
+    acquire("first/r1", root, first)
     with pytest.raises(InputError) as caught:
-        acquire("second/r2", os.getpid())
+        acquire("second/r2", root, this())
     assert "'first'" in caught.value.what
-    assert f"process {other.pid}" in caught.value.what
+    assert first.name in caught.value.what
     assert caught.value.exit_code == 2
 
 
 def test_the_same_run_may_ask_again_but_not_under_another_living_owner(
-    other: subprocess.Popen[bytes],
+    other: subprocess.Popen[bytes], root: Path
 ) -> None:
-    lease = acquire("first/r1", other.pid)
-    assert acquire("first/r1", other.pid) == lease
+    lease = acquire("first/r1", root, Owner.of_process(other.pid))
+    assert acquire("first/r1", root, Owner.of_process(other.pid)) == lease
     with pytest.raises(InputError):
-        acquire("first/r1", os.getpid())
+        acquire("first/r1", root, this())
 
 
 def test_it_outlives_the_process_that_asked_and_ends_with_its_owner(
-    other: subprocess.Popen[bytes],
+    other: subprocess.Popen[bytes], root: Path
 ) -> None:
-    lease = acquire("first/r1", other.pid)
-    assert lease.is_live
+    lease = acquire("first/r1", root, Owner.of_process(other.pid))
+    assert lease.state == "alive"
     other.kill()
     other.wait()
-    assert not lease.is_live
-    assert acquire("second/r2", os.getpid()).mark == "second/r2"
+    assert lease.state == "dead"
+    assert acquire("second/r2", root, this()).mark == "second/r2"
 
 
-def test_a_stale_lease_whose_processes_live_needs_a_reap(other: subprocess.Popen[bytes]) -> None:
-    acquire("first/r1", other.pid)
+def test_a_stale_lease_whose_processes_live_needs_a_reap(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    acquire("first/r1", root, Owner.of_process(other.pid))
     environment = {**os.environ, "STUDY_MARK": "first/r1/b1"}
     orphan = subprocess.Popen(["sleep", "60"], env=environment)
     other.kill()
     other.wait()
     try:
         with pytest.raises(InputError, match="study reap"):
-            acquire("second/r2", os.getpid())
-        assert acquire("first/r1", os.getpid()).is_live  # its own next opening may go on
+            acquire("second/r2", root, this())
+        again = acquire("first/r1", root, this())  # its own next opening may go on
+        assert again.state == "alive"
     finally:
         orphan.kill()
         orphan.wait()
 
 
-def test_released_it_is_free_and_only_its_holder_can(other: subprocess.Popen[bytes]) -> None:
-    acquire("first/r1", other.pid)
+def test_an_owner_that_cannot_be_seen_keeps_it_and_is_named(root: Path) -> None:
+    there = replace(this(), place=Place("elsewhere", "another-boot", 1))
+    acquire("first/r1", root, there)
+    with pytest.raises(HostBusyError) as caught:
+        acquire("second/r2", root, this())
+    assert there.name in caught.value.what
+    assert "silent" in caught.value.what
+    assert f"--force {there.name}" in caught.value.remedy
+
+
+def test_released_it_is_free_and_only_its_holder_can(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    acquire("first/r1", root, Owner.of_process(other.pid))
     assert not release("second/r2")
     assert holder() is not None
     assert release("first/r1")
@@ -80,13 +112,24 @@ def test_a_dead_owner_is_no_owner() -> None:
     child = subprocess.Popen(["true"])
     child.wait()
     with pytest.raises(StudyError, match="is gone"):
-        acquire("first/r1", child.pid)
+        Owner.of_process(child.pid)
 
 
-def test_a_lease_of_another_format_is_not_guessed_at(tmp_path: Path) -> None:
-    acquire("first/r1", os.getpid())
+def test_its_place_does_not_depend_on_the_login_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A login shell has XDG_RUNTIME_DIR and cron has not: both must find the same lease."""
+    monkeypatch.delenv("DENSITY_STUDY_RUNTIME")
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    without = runtime_dir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert runtime_dir() == without
+
+
+def test_a_lease_of_another_format_is_not_guessed_at(tmp_path: Path, root: Path) -> None:
+    acquire("first/r1", root, this())
     file = tmp_path / "runtime" / "lease.json"
-    file.write_text(file.read_text().replace('"format": 1', '"format": 2'))
+    file.write_text(file.read_text().replace('"format": 2', '"format": 3'))
     with pytest.raises(StudyError, match="another format"):
         holder()
 

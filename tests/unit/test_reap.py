@@ -15,11 +15,13 @@ from cluster.command import Command
 from cluster.journal import Journal
 from cluster.local.directories import make
 from cluster.local.transport import LocalTransport, stop_all
-from cluster.marks import marked, start_ticks
-from cluster.reap import reap
+from cluster.marks import marked
+from cluster.owner import Owner
+from cluster.reap import Swept, reap
 from tests.topologies import worker
 
 pytestmark = pytest.mark.usefixtures("runtime")
+NOTHING = Swept((), ())
 
 
 class Crashed:
@@ -27,14 +29,15 @@ class Crashed:
 
     def __init__(self, runs: Path, study: str) -> None:
         self.owner = subprocess.Popen(["sleep", "60"])
+        owner = Owner.of_process(self.owner.pid)
         self.mark = f"{study}-{os.getpid()}/r1"
         self.root = runs / f"{study}-{os.getpid()}" / "r1"
         self.journal = Journal(self.root / "journal.jsonl")
         self.journal.write(
             "run-opened", study=study, run="r1", mark=self.mark,
-            owner_pid=self.owner.pid, owner_start_ticks=start_ticks(self.owner.pid),
+            owner=owner.to_json(),
         )  # fmt: skip
-        lease.acquire(self.mark, self.owner.pid)
+        lease.acquire(self.mark, self.root, owner)
         site = Site(self.root / "builds" / "b1", f"{self.mark}/b1")
         self.journal.write(
             "intent", act="build", build="b1", mark=site.mark, provider="local", ports=[]
@@ -63,7 +66,7 @@ def test_a_killed_runs_things_are_removed(crashed: Crashed, tmp_path: Path) -> N
     foreign = subprocess.Popen(["sleep", "60"])
     crashed.kill()
     try:
-        (reaped,) = reap(tmp_path / "runs")
+        (reaped,) = reap(tmp_path / "runs").reaped
         assert foreign.poll() is None
     finally:
         foreign.kill()
@@ -74,13 +77,13 @@ def test_a_killed_runs_things_are_removed(crashed: Crashed, tmp_path: Path) -> N
     assert marked(crashed.mark) == []
     assert not crashed.data.exists()
     assert lease.holder() is None
-    assert reap(tmp_path / "runs") == []
+    assert reap(tmp_path / "runs") == NOTHING
 
 
 def test_a_dry_run_says_it_and_does_nothing(crashed: Crashed, tmp_path: Path) -> None:
     crashed.kill()
     before = crashed.journal.path.read_text()
-    (said,) = reap(tmp_path / "runs", dry_run=True)
+    (said,) = reap(tmp_path / "runs", dry_run=True).reaped
     assert "would remove process" in str(said)
     assert len(marked(crashed.mark)) == 1
     assert crashed.data.exists()
@@ -89,7 +92,7 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Crashed, tmp_path: Path) ->
 
 
 def test_a_live_run_is_left_alone(crashed: Crashed, tmp_path: Path) -> None:
-    assert reap(tmp_path / "runs") == []
+    assert reap(tmp_path / "runs") == NOTHING
     assert len(marked(crashed.mark)) == 1
     assert crashed.data.exists()
 
@@ -98,7 +101,7 @@ def test_a_run_that_ended_but_left_something_is_reaped_though_its_owner_lives(
     crashed: Crashed, tmp_path: Path
 ) -> None:
     crashed.journal.write("run-ended", outcome="failed", message="")
-    assert len(reap(tmp_path / "runs")) == 1
+    assert len(reap(tmp_path / "runs").reaped) == 1
     assert marked(crashed.mark) == []
 
 
@@ -106,8 +109,8 @@ def test_a_run_opened_again_after_its_end_is_live(crashed: Crashed, tmp_path: Pa
     opening = next(crashed.journal.read())
     crashed.journal.write("run-ended", outcome="failed", message="")
     crashed.journal.write("run-opened", **{k: opening[k] for k in (
-        "study", "run", "mark", "owner_pid", "owner_start_ticks")})  # fmt: skip
-    assert reap(tmp_path / "runs") == []
+        "study", "run", "mark", "owner")})  # fmt: skip
+    assert reap(tmp_path / "runs") == NOTHING
 
 
 def test_callers_add_what_only_they_know(crashed: Crashed, tmp_path: Path) -> None:
@@ -118,10 +121,10 @@ def test_callers_add_what_only_they_know(crashed: Crashed, tmp_path: Path) -> No
         asked.append((root, dry_run))
         return ("record t1 closed",)
 
-    (reaped,) = reap(tmp_path / "runs", on_run=records)
+    (reaped,) = reap(tmp_path / "runs", on_run=records).reaped
     assert asked == [(crashed.root, False)]
     assert str(reaped).endswith("record t1 closed")
 
 
 def test_no_runs_at_all(tmp_path: Path) -> None:
-    assert reap(tmp_path / "none") == []
+    assert reap(tmp_path / "none") == NOTHING

@@ -12,6 +12,7 @@ import pytest
 
 from cluster.errors import BringUpError, StudyError, TearDownError
 from cluster.journal import Journal
+from cluster.owner import Owner
 from cluster.transport import ProcessId
 from tests.drafts import QUICKSTART, host, plan, study
 from workloads import steps
@@ -95,7 +96,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def open_again(run: Run) -> None:
-    run.journal.write("run-opened", mark=run.mark, owner_pid=1, owner_start_ticks=1)
+    run.journal.write("run-opened", mark=run.mark, owner=Owner.of_dag_run("made").to_json())
 
 
 def carry_out(run: Run) -> list[tuple[str, str]]:

@@ -1,0 +1,100 @@
+"""Presence: who works at a run holds a lock of the kernel (flock) and gives a heartbeat.
+
+Everybody who works at a run holds <run>/owner.lock shared; the kernel releases it with its holder,
+whatever kills that. The heartbeat is the time of that file's last change. Whoever opens a run again, or
+removes what it left, holds <run>/opening.lock alone, so that two of them never meet.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+LOCK = "owner.lock"
+OPENING = "opening.lock"
+BEAT_EVERY_S = 5.0
+
+_staying: list[ExitStack] = []
+
+
+@contextmanager
+def present(root: Path) -> Iterator[None]:
+    """Hold the lock of the run in `root`, and beat."""
+    with _opened(root / LOCK) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)  # at most a moment: who looks at the lock lets it go
+        ended = threading.Event()
+
+        def beat() -> None:
+            while not ended.wait(BEAT_EVERY_S):
+                os.utime(descriptor)
+
+        os.utime(descriptor)
+        thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+def stay(root: Path) -> ExitStack:
+    """Be present until the stack is closed, or this process ends."""
+    stack = ExitStack()
+    stack.enter_context(present(root))
+    _staying.append(stack)  # a stack that nobody holds would be closed at once
+    return stack
+
+
+@contextmanager
+def alone(root: Path) -> Iterator[bool]:
+    """Whether nobody is present at the run in `root`. Meanwhile nobody else opens or removes it.
+
+    False, too, if somebody else does that at this moment, or if this user may not.
+    """
+    if not os.access(root, os.W_OK):
+        yield False
+        return
+    with _opened(root / OPENING) as descriptor:
+        yield _try_lock(descriptor) and is_free(root) is True
+
+
+def is_free(root: Path) -> bool | None:
+    """Whether nobody is present at the run in `root`. None if this user cannot tell."""
+    try:
+        with (root / LOCK).open("rb") as file:
+            return _try_lock(file.fileno())
+    except FileNotFoundError:
+        return True if root.is_dir() else None
+    except OSError:
+        return None
+
+
+def silent_s(root: Path) -> float:
+    """Seconds since the run in `root` showed a sign of life: a heartbeat or a line of its journal."""
+    signs = [root / LOCK, root / "journal.jsonl"]
+    newest = max((path.stat().st_mtime for path in signs if path.exists()), default=0.0)
+    return max(0.0, time.time() - newest)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    # Not inherited by any child: a daemon must not hold the lock of a dead owner.
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
