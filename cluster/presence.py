@@ -18,6 +18,8 @@ from pathlib import Path
 LOCK = "owner.lock"
 OPENING = "opening.lock"
 BEAT_EVERY_S = 5.0
+_DYING_S = 2.0
+"""A process that was just killed holds its locks for a moment longer."""
 
 _staying: list[ExitStack] = []
 
@@ -61,7 +63,12 @@ def alone(root: Path) -> Iterator[bool]:
         yield False
         return
     with _opened(root / OPENING) as descriptor:
-        yield _try_lock(descriptor) and is_free(root) is True
+        deadline = time.monotonic() + _DYING_S
+        while not (free := _try_lock(descriptor) and is_free(root) is True):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        yield free
 
 
 def is_free(root: Path) -> bool | None:

@@ -42,18 +42,13 @@ class Reaped:
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """A run whose owner cannot be judged from here."""
+    """A run that may still be carried out, as far as can be known from here, and why."""
 
     mark: str
-    owner: str
-    silent_s: float
+    why: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.mark}: left alone; its owner {self.owner} has been silent for "
-            f"{self.silent_s:.0f} s, and cannot be seen from here. "
-            f"If you know that it is dead: study reap --force {self.owner}"
-        )
+        return f"{self.mark}: left alone; {self.why}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +73,8 @@ def reap(
     failures: list[str] = []
     for root in run_folders(runs):
         try:
+            if _is_alive(root):
+                continue
             with _held_still(root, dry_run) as locked:
                 left = _Left.of(root, locked, force)
                 if isinstance(left, LeftAlone):
@@ -93,6 +90,13 @@ def reap(
             "mend what is named, and run `study reap` again.",
         )
     return Swept(tuple(reaped), tuple(left_alone))
+
+
+def _is_alive(root: Path) -> bool:
+    """At a glance: most runs below a busy folder are over, and the live one is not to be waited for."""
+    entries = list(Journal(root / "journal.jsonl").read())
+    found = run_state(root, entries, presence.is_free(root))
+    return found is None or found.state == "alive"
 
 
 def _held_still(root: Path, dry_run: bool) -> AbstractContextManager[bool]:
@@ -138,10 +142,18 @@ class _Left:
         journal = Journal(root / "journal.jsonl")
         entries = list(journal.read())
         found = run_state(root, entries, lock_free=locked)
-        if found is None or not locked or found.state == "alive":
+        if found is None or found.state == "alive":
             return None
+        if not locked:
+            why = f"its owner {found.owner_name} is gone, but another process still works at it."
+            return LeftAlone(found.mark, why)
         if found.state == "unknown" and found.owner_name != force:
-            return LeftAlone(found.mark, found.owner_name, found.silent_s)
+            why = (
+                f"its owner {found.owner_name} cannot be seen from here, and has been silent for "
+                f"{found.silent_s:.0f} s. If you know that it is dead: "
+                f"study reap --force {found.owner_name}"
+            )
+            return LeftAlone(found.mark, why)
         forced = found.owner_name if found.state == "unknown" else ""
         return cls.from_state(root, journal, entries, found, forced)
 

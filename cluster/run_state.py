@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from cluster import presence
 from cluster.errors import HostBusyError
-from cluster.owner import Owner, State, judge
+from cluster.owner import Owner, State, here, judge
 
 ONE_STUDY = "one study at a time on a host"
 DECLARED_DEAD = "owner-declared-dead"
@@ -49,12 +49,16 @@ def run_state(
     opening = entries[opened[-1]]
     owner = Owner.from_json(opening["owner"]) if "owner" in opening else None
     silent_s = presence.silent_s(root)
-    state: State | Literal["ended"] = judge(owner, lock_free, silent_s) if owner else "unknown"
     events = {entry["event"] for entry in entries[opened[-1] :]}
-    if state == "unknown" and DECLARED_DEAD in events:
-        state = "dead"
+    declared_dead = DECLARED_DEAD in events
+    state: State | Literal["ended"] = "unknown"
     if "run-ended" in events:
         state = "ended"
+    elif owner is not None:
+        # The declaration is itself a fresh line of the journal, and no sign of the owner's life.
+        state = judge(owner, lock_free, float("inf") if declared_dead else silent_s)
+    if state == "unknown" and declared_dead:
+        state = "dead"
     return RunState(opening["mark"], owner, state, opening["t"], silent_s)
 
 
@@ -80,4 +84,9 @@ def busy(root: Path, found: RunState) -> HostBusyError:
 def _how_to_stop(owner: Owner | None) -> str:
     if owner is None or owner.pid is None:
         return "mark it failed in Airflow"
-    return f"kill {owner.pid} on {owner.place.host}"
+    if owner.place == here():
+        return f"kill {owner.pid}"
+    return (
+        f"end process {owner.pid} of PID namespace {owner.place.pid_namespace} "
+        f"on host {owner.place.host}"
+    )

@@ -117,11 +117,16 @@ def _stop(components: dict[str, Child]) -> None:
 
 
 def _reap(place: Home) -> None:
+    """In the project's runs folder, and in that of the run that holds this machine."""
+    from cluster import lease
     from dags import stages
 
-    swept = stages.reap(place.project / "runs", False)
-    for one in (*swept.reaped, *swept.left_alone):
-        out.print(str(one), markup=False, soft_wrap=True)
+    held = lease.holder()
+    folders = {place.project / "runs", *([held.root.parents[1]] if held else [])}
+    for runs in sorted(folders):
+        swept = stages.reap(runs, False)
+        for one in (*swept.reaped, *swept.left_alone):
+            out.print(str(one), markup=False, soft_wrap=True)
 
 
 def _wait_ready(port: int, components: dict[str, Child]) -> None:

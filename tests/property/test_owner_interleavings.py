@@ -197,6 +197,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         monkeypatch.setattr(presence, name, getattr(presence, name))
     monkeypatch.setattr(owners, "here", lambda: made.here)
     monkeypatch.setattr(owners, "start_ticks", made.ticks)
+    monkeypatch.setattr(presence, "_DYING_S", -1.0)
     monkeypatch.setattr(presence.time, "time", lambda: made.clock_s)
     return made
 
