@@ -70,7 +70,7 @@ def capacity_plan() -> None:
 
     @task(map_index_template="{{ task.op_kwargs['root'] }}")
     def plan(root: str, params: dict[str, Any] | None = None) -> str:
-        """report/plan.json, and the report again with its planning section."""
+        """report/capacity-plan.json, and the report again with its planning section."""
         return capacity_stages.plan(root, params or {})
 
     plan.expand(root=runs())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cluster import presence
 from cluster.errors import InputError
+from cluster.run_folders import run_folders
 from cluster.run_state import run_state
 from dags import stages
 from dags.progress import Progress, progress
@@ -52,12 +53,12 @@ def status_of(run: Run) -> Status:
 def find_run(named: Path | None, runs: Path) -> Run:
     """The named run, by folder or by id below `runs`; else the one opened last. InputError if none."""
     if named is not None:
-        below = sorted(runs.glob(f"*/{named}")) if len(named.parts) == 1 else []
+        below = [folder for folder in run_folders(runs) if folder.name == str(named)]
         return load_run(below[-1] if below and not named.exists() else named)
-    plans = sorted(runs.glob("*/*/plan.json"), key=lambda plan: plan.parent.name)
-    if not plans:
+    folders = run_folders(runs)
+    if not folders:
         raise InputError("there is no run yet.", str(runs), "start one: study run SPEC.")
-    return load_run(plans[-1].parent)
+    return load_run(folders[-1])
 
 
 def _failed(seen: Progress) -> str:

@@ -22,6 +22,7 @@ from analysis import tables
 from analysis.store import read_table, write_table
 from analysis.tables import Table
 from cluster.journal import Journal
+from cluster.run_folders import run_folders
 from jobs import (
     ahead,
     bring_up_times,
@@ -122,7 +123,7 @@ def measure(run_root: Path, data: Path | None = None) -> None:
 
 def publish(run_root: Path, data: Path | None = None) -> Path:
     """summary.json and the report beside it. Returns the path of the report."""
-    report = run_root / "report" / "index.html"
+    report = _page(run_root)
     with _stage(run_root, "publish"):
         from analysis.report import page
         from analysis.summarise import write_summary
@@ -132,15 +133,20 @@ def publish(run_root: Path, data: Path | None = None) -> Path:
     return report
 
 
+def _page(run_root: Path) -> Path:
+    return run_root / "report" / "index.html"
+
+
 def _point_to_newest(run_root: Path) -> None:
     """runs/<study>/report leads to the report of the study's newest run that has one."""
     study = run_root.absolute().parent
-    if (study / "report").is_dir() and not (study / "report").is_symlink():
+    published = [run for run in run_folders(study.parent, study.name) if _page(run).exists()]
+    taken = (study / "report").is_dir() and not (study / "report").is_symlink()
+    if taken or not published:
         return  # the run lies elsewhere, in a folder that is no study's
-    newest = max(study.glob("*/report/index.html"), key=lambda path: path.parent.parent.name)
     aside = study / f".report.{os.getpid()}"
     aside.unlink(missing_ok=True)
-    aside.symlink_to(newest.parent.relative_to(study), target_is_directory=True)
+    aside.symlink_to(_page(published[-1]).parent.relative_to(study), target_is_directory=True)
     aside.rename(study / "report")
 
 

@@ -20,6 +20,7 @@ from cluster.journal import Journal
 from cluster.owner import Owner
 from cluster.provider import provider_of
 from cluster.reap import clear
+from cluster.run_folders import JOURNAL, run_folders
 from cluster.run_state import busy, run_state
 from workloads.guests import needs_ssh
 from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
@@ -194,7 +195,7 @@ def load_run(root: Path) -> Run:
         root=root.absolute(),
         study=read_study(root / "study.yaml").study,
         plan=read_plan(root / "plan.json"),
-        journal=Journal(root / "journal.jsonl"),
+        journal=Journal(root / JOURNAL),
     )
 
 
@@ -218,8 +219,8 @@ def has_ended(run: Run) -> bool:
 
 def _newest(folder: Path, study: Study) -> Run | None:
     """The newest run below `folder`, if it is one of this very study."""
-    for root in sorted(folder.glob("*/plan.json"), reverse=True)[:1]:
-        run = load_run(root.parent)
+    for root in run_folders(folder.parent, folder.name)[-1:]:
+        run = load_run(root)
         if run.study == study:
             return run
     return None
@@ -274,7 +275,7 @@ def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
         ) from error
     write_text(root / "study.yaml", file.text)
     write_plan(plan, root / "plan.json")
-    return Run(root, file.study, plan, Journal(root / "journal.jsonl"))
+    return Run(root, file.study, plan, Journal(root / JOURNAL))
 
 
 def _new_id() -> str:
