@@ -199,22 +199,33 @@ def load_run(root: Path) -> Run:
     )
 
 
-def end_run(run: Run, outcome: Literal["ok", "failed"], message: str = "") -> None:
-    """Say in the journal how the run ended, and give the host back."""
-    run.journal.write("run-ended", outcome=outcome, message=message, blocks=run.plan.blocks)
-    lease.release(run.mark)
+def end_run(
+    run: Run, outcome: Literal["ok", "failed"], message: str = "", *, finished: bool = True
+) -> None:
+    """Say in the journal how the run ended, and give the host back.
+
+    A run that is not `finished` was stopped, and can be gone on with. Its host was given back when it
+    was torn down, or is kept because something still stands on it.
+    """
+    run.journal.write(
+        "run-ended", outcome=outcome, message=message, blocks=run.plan.blocks, finished=finished
+    )
+    if finished:
+        lease.release(run.mark)
 
 
 def has_ended(run: Run) -> bool:
     """Whether the run came to its end, with every block its plan has now; a later re-opening, or an
-    extension of the plan, makes it unended again."""
+    extension of the plan, makes it unended again. One that was stopped has not."""
     last = None
     for entry in run.journal.read():
         if entry["event"] in ("run-opened", "run-ended"):
             last = entry
     if last is None or last["event"] == "run-opened":
         return False
-    return bool(last.get("blocks", run.plan.blocks) == run.plan.blocks)
+    return bool(
+        last.get("finished", True) and last.get("blocks", run.plan.blocks) == run.plan.blocks
+    )
 
 
 def _newest(folder: Path, study: Study) -> Run | None:

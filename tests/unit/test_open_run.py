@@ -12,7 +12,7 @@ from analysis.capacity.question import question
 from cluster.errors import InputError
 from cluster.run_folders import run_folders
 from dags.status import find_run
-from jobs import pipeline
+from jobs.published import point_to_newest
 from tests.drafts import QUICKSTART, host
 from tests.populations import measured, truths
 from workloads import run as runs_module
@@ -40,6 +40,15 @@ def test_an_unfinished_run_is_gone_on_with_and_a_finished_one_is_not(tmp_path: P
     first = opened(tmp_path)
     assert opened(tmp_path).root == first.root
     end_run(first, "ok")
+    assert opened(tmp_path).root != first.root
+
+
+def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    end_run(first, "failed", "stopped", finished=False)
+    again = opened(tmp_path)
+    assert again.root == first.root
+    end_run(again, "ok")
     assert opened(tmp_path).root != first.root
 
 
@@ -103,7 +112,7 @@ def publish_and_plan(run: Run) -> None:
     report = run.root / "report"
     report.mkdir()
     (report / "index.html").write_text("a report")
-    pipeline._point_to_newest(run.root)
+    point_to_newest(run.root)
     hosts = Path(run_plan.__file__).parent / "examples" / "catalog.yaml"
     run_plan.plan_run(run.root, question(10, ()), "wgs30x", hosts)
     end_run(run, "ok")
