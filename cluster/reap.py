@@ -18,6 +18,7 @@ from cluster.errors import StudyError, TearDownError
 from cluster.journal import Journal
 from cluster.local.transport import stop_all
 from cluster.marks import is_below, marked
+from cluster.run_folders import run_folders
 from cluster.run_state import DECLARED_DEAD, RunState, run_state
 from cluster.teardown import give_back, remains_of, tear_down
 
@@ -71,7 +72,7 @@ def reap(
     reaped: list[Reaped] = []
     left_alone: list[LeftAlone] = []
     failures: list[str] = []
-    for root in run_folders(runs):
+    for root in run_folders(runs.absolute()):
         try:
             if _is_alive(root):
                 continue
@@ -104,13 +105,6 @@ def _held_still(root: Path, dry_run: bool) -> AbstractContextManager[bool]:
     if dry_run:
         return nullcontext(presence.is_free(root) is not False)
     return presence.alone(root)
-
-
-def run_folders(runs: Path) -> Iterator[Path]:
-    """Folders of the runs below `runs`, by their journals. Links to runs are left out."""
-    for journal in sorted(runs.absolute().glob("*/*/journal.jsonl")):
-        if not journal.parent.is_symlink():
-            yield journal.parent
 
 
 def clear(root: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from cluster.cluster import Cluster
 from cluster.errors import InputError, StudyError
 from cluster.journal import Journal
+from cluster.run_folders import JOURNAL, run_folders
 
 _ANSWER_S = 5.0
 _REMEDY = "name a build whose cluster still stands; those of an ended run are taken down."
@@ -19,9 +20,9 @@ def standing_builds(runs: Path) -> list[Path]:
     A cluster whose processes died without a word is among them: see `require_yarn`.
     """
     found = [
-        (ready_s, journal.parent / "builds" / build)
-        for journal in runs.glob("*/*/journal.jsonl")
-        for build, ready_s in _ready(journal).items()
+        (ready_s, folder / "builds" / build)
+        for folder in run_folders(runs)
+        for build, ready_s in _ready(folder / JOURNAL).items()
     ]
     return [folder for _, folder in sorted(found)]
 
@@ -34,7 +35,7 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
     study's measurements in it. Hadoop's own client would try for minutes where nobody does.
     """
     build, address = build.absolute(), cluster.endpoints.resourcemanager_rpc
-    if build.name not in _ready(build.parent.parent / "journal.jsonl"):
+    if build.name not in _ready(build.parent.parent / JOURNAL):
         raise InputError("its cluster was taken down, or never was ready.", str(build), _REMEDY)
     host, _, port = address.rpartition(":")
     try:

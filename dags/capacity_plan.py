@@ -13,6 +13,7 @@ from typing import Any
 from airflow.sdk import Param, dag, task
 
 from dags import capacity_stages
+from dags.asked import asked
 from dags.assets import RUN, TABLES
 
 PARAMS = {
@@ -61,16 +62,14 @@ def capacity_plan() -> None:
     """Which runs, then a plan for each."""
 
     @task
-    def runs(
-        params: dict[str, Any] | None = None, triggering_asset_events: Any = None
-    ) -> list[str]:
+    def runs(triggering_asset_events: Any = None) -> list[str]:
         """The run that was named, or those of the events, each once."""
         events = (triggering_asset_events or {}).get(TABLES, ())
-        return capacity_stages.runs(params or {}, [event.extra.get(RUN) for event in events])
+        return capacity_stages.runs(asked(), [event.extra.get(RUN) for event in events])
 
     @task(map_index_template="{{ task.op_kwargs['root'] }}")
     def plan(root: str, params: dict[str, Any] | None = None) -> str:
-        """report/plan.json, and the report again with its planning section."""
+        """report/capacity-plan.json, and the report again with its planning section."""
         return capacity_stages.plan(root, params or {})
 
     plan.expand(root=runs())

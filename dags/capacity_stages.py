@@ -26,7 +26,7 @@ def runs(params: Mapping[str, Any], triggering: Sequence[str | None]) -> list[st
 
 
 def plan(root: str, params: Mapping[str, Any]) -> str:
-    """Write report/plan.json and the report again. Returns the path of the plan."""
+    """Write report/capacity-plan.json and the report again. Returns the path of the plan."""
     from analysis.capacity.plan import PLAN, Plan
     from analysis.capacity.question import parse_promises, question
     from analysis.capacity.run_plan import plan_run

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from datetime import datetime
 
 from dags import lifeline
 from dags.database import migrate_once
@@ -32,23 +33,31 @@ def prepare() -> None:
     """The database made, and the runs in it that a stopped scheduler left unfinished, ended.
 
     Their clusters are gone; a new scheduler would run their next steps on what is not there. A
-    study's run itself is not lost: triggered again, it goes on where it stopped.
+    study's run itself is not lost: triggered again, it goes on where it stopped. Their end is when the
+    scheduler was last alive: nothing went on after that.
     """
     migrate_once(home().web_database)
+    from airflow.jobs.job import Job
     from airflow.models import DagRun, TaskInstance
+    from airflow.utils import timezone
     from airflow.utils.session import create_session
     from airflow.utils.state import DagRunState, State, TaskInstanceState
-    from sqlalchemy import or_, select, update
+    from sqlalchemy import func, select
 
     with create_session() as session:
-        left = select(DagRun.run_id).where(DagRun.state.in_(State.unfinished_dr_states))
-        open_tasks = or_(
-            TaskInstance.state.is_(None), TaskInstance.state.in_(State.unfinished - {None})
-        )
-        tasks = update(TaskInstance).where(TaskInstance.run_id.in_(left), open_tasks)
-        session.execute(tasks.values(state=TaskInstanceState.FAILED))
-        runs = update(DagRun).where(DagRun.state.in_(State.unfinished_dr_states))
-        session.execute(runs.values(state=DagRunState.FAILED))
+        last = select(func.max(Job.latest_heartbeat)).where(Job.job_type == "SchedulerJob")
+        stopped: datetime = session.scalar(last) or timezone.utcnow()
+        left = select(DagRun).where(DagRun.state.in_(State.unfinished_dr_states))
+        for run in session.scalars(left):
+            run.state = DagRunState.FAILED
+            run.end_date = stopped
+            mine = select(TaskInstance).filter_by(dag_id=run.dag_id, run_id=run.run_id)
+            for task in session.scalars(mine):
+                if task.state is None or task.state in State.unfinished:
+                    task.state = TaskInstanceState.FAILED
+                    task.end_date = max(stopped, task.start_date or stopped)
+                    task.set_duration()
+                run.end_date = max(run.end_date, task.end_date or stopped)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from __future__ import annotations
 from airflow.sdk import Param, dag
 
 from dags.home import project_root
-from dags.study_tasks import study_tasks
+from dags.study_tasks import OPERATING, study_tasks
 
 SHIPPED = sorted(
     str(path.relative_to(project_root()))
@@ -77,7 +77,7 @@ PARAMS = {
     max_active_runs=1,
     catchup=False,
     tags=["study", "hadoop", "hbase"],
-    doc_md=__doc__,
+    doc_md=f"{__doc__}\n{OPERATING}",
     default_args={"retries": 0},
 )
 def density_study() -> None:

@@ -218,6 +218,8 @@ def status_page(status: Status) -> RenderableType:
             Text(f"now      {headline(seen)}"),
             Text(f"left     about {clock(seen.remaining_s)}"),
         ]
+    if status.stopped:
+        lines.append(Text("next     study run SPEC goes on where it stopped"))
     if status.state == "unknown":
         lines += [
             Text(

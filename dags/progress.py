@@ -35,8 +35,8 @@ class Ended:
 
 @dataclass(frozen=True)
 class Progress:
-    """Seconds are wall time since the run was last opened. `current` is the step under way,
-    `topology` the one it builds or measures."""
+    """Seconds are wall time since the run was last opened, to its first end. `current` is the step
+    under way, `topology` the one it builds or measures. `finished`: it ended with no steps left."""
 
     study: str
     run: str
@@ -52,6 +52,7 @@ class Progress:
     stage: str | None = None
     activity: str = ""
     outcome: str | None = None
+    finished: bool = False
     message: str = ""
 
     @property
@@ -91,6 +92,7 @@ class _Fold:
         self.stage_t = 0.0
         self.activity = ""
         self.end: dict[str, Any] | None = None
+        self.end_t: float | None = None
 
     def take(self, entry: dict[str, Any]) -> None:
         event = entry["event"]
@@ -113,9 +115,10 @@ class _Fold:
             self.stage, self.stage_t = entry["stage"], self.stage_t or entry["t"]
         elif event == "run-ended":
             self.end = entry
+            self.end_t = self.end_t or entry["t"]  # a repeated analysis ends the run again
 
     def result(self, now: float) -> Progress:
-        end_t = self.end["t"] if self.end else now
+        end_t = self.end_t or now
         started_t = self.opened_t if self.opened_t is not None else now
         current, since_t = self.started or (None, now)
         return Progress(
@@ -133,6 +136,7 @@ class _Fold:
             stage=self.stage,
             activity=self.activity,
             outcome=self.end["outcome"] if self.end else None,
+            finished=self.end is not None and self.end.get("finished", True),
             message=self.end["message"] if self.end else "",
         )
 

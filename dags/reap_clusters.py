@@ -8,11 +8,10 @@ not ours. `study reap` does the same by hand.
 
 from __future__ import annotations
 
-from typing import Any
-
 from airflow.sdk import Param, dag, task
 
 from dags import stages
+from dags.asked import asked
 from dags.home import project_root
 
 PARAMS = {
@@ -45,9 +44,9 @@ def reap_clusters() -> None:
     """One task; red when something could not be removed."""
 
     @task
-    def reap(params: dict[str, Any] | None = None) -> list[str]:
+    def reap() -> list[str]:
         """What was removed (or would be) and what was left alone, a line each; usually empty."""
-        given = params or {}
+        given = asked()
         swept = stages.reap(project_root() / given["runs"], given["dry_run"])
         return [str(one) for one in (*swept.reaped, *swept.left_alone)]
 

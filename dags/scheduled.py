@@ -16,7 +16,7 @@ from airflow.sdk import DAG, Asset, Param, dag
 
 from cluster.errors import StudyError
 from dags.home import project_root
-from dags.study_tasks import study_tasks
+from dags.study_tasks import OPERATING, study_tasks
 from workloads.schedule import Schedule
 from workloads.study import Study
 from workloads.study_file import read_study
@@ -63,7 +63,7 @@ def study_dag(path: Path, study: Study) -> DAG:
         max_active_runs=1,
         catchup=False,
         tags=["study", "scheduled"],
-        doc_md=study.question or f"The study {study.study}, on its schedule.",
+        doc_md=f"{study.question or f'The study {study.study}, on its schedule.'}\n{OPERATING}",
         default_args={"retries": 0},
     )
     def scheduled_study() -> None:

@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cluster.atomic import write_text
 from cluster.errors import StudyError, TearDownError
@@ -21,7 +21,7 @@ from dags.comparing import COMPARISON, compare_with, comparison_lines, told
 from dags.home import SCHEDULER_PID, project_root
 from workloads.record import OPEN, close_unfinished, closed_records
 from workloads.run import Ask, Run, end_run, load_run, open_run
-from workloads.steps import StepOutcome, close_run, next_step, run_next_step, steps_left
+from workloads.steps import StepOutcome, close_run, run_next_step, steps_left, what_is_left
 
 log = logging.getLogger(__name__)
 
@@ -161,16 +161,21 @@ def regression(root: str) -> str:
     return compared.answer
 
 
-def conclude(root: str) -> None:
+def conclude(root: str, stopped: str = "") -> None:
     """End the run in its journal and give the host back. StudyError if anything failed.
 
-    A run with steps left, or with something still standing, does not end here: it can be gone on
-    with, and the host is not given to others before `study reap` has cleared it.
+    A run with steps left (`stopped` says why), or with something still standing, has failed but is not
+    finished: it can be gone on with, and the host is not given to others before `study reap` has
+    cleared it.
     """
     run = load_run(Path(root))
-    _check_can_end(run)
+    try:
+        _check_can_end(run, stopped)
+    except StudyError as error:
+        _end(run, "failed", error.what, finished=False)
+        raise
     bad = failures(run)
-    end_run(run, "failed" if bad else "ok", "; ".join(bad))
+    _end(run, "failed" if bad else "ok", "; ".join(bad), finished=True)
     if bad:
         raise StudyError(
             f"{len(bad)} of the run's parts did not end well: {'; '.join(bad)}.",
@@ -180,11 +185,18 @@ def conclude(root: str) -> None:
     log.info("all %d steps of run %s ended well", len(run.plan.steps), run.root)
 
 
-def _check_can_end(run: Run) -> None:
-    left = next_step(run)
-    if left is not None:
+def _end(run: Run, outcome: Literal["ok", "failed"], message: str, *, finished: bool) -> None:
+    """Unless the journal already says so: Airflow's Clear may conclude a run twice."""
+    ends = [entry for entry in since_opening(run) if entry["event"] == "run-ended"]
+    now = {"outcome": outcome, "message": message, "finished": finished}
+    if not ends or {key: ends[-1].get(key) for key in now} != now:
+        end_run(run, outcome, message, finished=finished)
+
+
+def _check_can_end(run: Run, stopped: str) -> None:
+    if left := what_is_left(run):
         raise StudyError(
-            f"steps are left, from {left.label!r} on.",
+            f"{stopped}: {left}." if stopped else f"{left}.",
             str(run.root),
             "run the study again: it goes on where this run stopped.",
         )

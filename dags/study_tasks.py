@@ -12,20 +12,38 @@ This module makes no DAG: those that do (density_study.py, scheduled.py) are rea
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from airflow.sdk import TriggerRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from dags import stages
+from dags.asked import asked
 from dags.assets import RUN, TABLES
+from dags.status import check_not_over
 
-ROOT = "{{ ti.xcom_pull(task_ids='open_run') }}"
+OPENED_ROOT = "root"
+"""Key under which `slots` keeps the run's folder, for as long as `slots` itself is not cleared."""
+ROOT = (
+    "{{ ti.xcom_pull(task_ids='open_run') "
+    f"or ti.xcom_pull(task_ids='slots', key='{OPENED_ROOT}') }}}}"
+)
 """The run's folder, for tasks that must not depend on the setup: Airflow allows a setup's direct
-downstream no trigger rule but all_success."""
+downstream no trigger rule but all_success. Clear may repeat them while `open_run` is repeated too."""
 # `slots` succeeds whenever the run was opened, so this reads: whatever became of the steps, but
 # only for a run that exists.
 OPENED = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
+
+OPERATING = """
+**Mark failed** (or success) stops a run: what stands is torn down, and the run ends as failed. Trigger the
+study again to go on with it.
+
+**Clear** of the whole DAG run carries the study out again, in a new run unless this one was stopped. Clear of
+`ingest`, `validate`, `measure` or `publish` analyses the same run again. Clear of a single step measures
+nothing: no trial is repeated within its run. Trigger the study again for a new run.
+"""
+MARKED = "the DAG run was marked failed or success in Airflow"
 
 
 def study_tasks(compared: bool = False) -> None:
@@ -36,15 +54,22 @@ def study_tasks(compared: bool = False) -> None:
     """
 
     @task
-    def open_run(params: dict[str, Any] | None = None) -> str:
+    def open_run() -> str:
         """Check the input; write the plan and the journal. Nothing is built here, so nothing can be
-        left behind by a set-up whose teardown Airflow would not run."""
+        left behind by a set-up whose teardown Airflow would not run.
+
+        Airflow clears this task with any other. It opens a run only if the plan's steps are cleared
+        too; to clear less than that repeats the analysis of the same run, but none of its steps."""
+        params = asked()
+        if _state_of("slots") == "success":
+            return str(_this().xcom_pull(task_ids="slots", key=OPENED_ROOT))
         context = get_current_context()
-        return stages.open_or_load(params or {}, f"{context['dag'].dag_id}/{context['run_id']}")
+        return stages.open_or_load(params, f"{context['dag'].dag_id}/{context['run_id']}")
 
     @task
     def slots(root: str) -> list[str]:
         """One slot for each step of the plan."""
+        _this().xcom_push(OPENED_ROOT, root)
         return stages.slots(root)
 
     @task(
@@ -52,7 +77,9 @@ def study_tasks(compared: bool = False) -> None:
         map_index_template="{{ ran | default(task.op_kwargs['slot'], true) }}",
     )
     def step(root: str, slot: str) -> None:
-        """The next step of the plan: a bring-up, a trial, or a tear-down. Never retried."""
+        """The next step of the plan: a bring-up, a trial, or a tear-down. Never retried, and never
+        carried out for a run that has ended or was stopped."""
+        check_not_over(Path(root))
         ended = stages.step(root)
         get_current_context()["ran"] = ended.step.label if ended else f"nothing left ({slot})"
         if ended is None or ended.outcome == "skipped":
@@ -100,12 +127,14 @@ def study_tasks(compared: bool = False) -> None:
 
         A teardown too, for it must run when somebody marks the run failed: Airflow then skips what
         is no teardown, and would call the run a success once the cluster is down."""
-        stages.conclude(root)
+        marked = _state_of("publish") == "skipped"
+        stages.conclude(root, MARKED if marked else "")
 
     root = open_run()
     slot = slots(root)
     torn_down = tear_down(root).as_teardown(setups=root, on_failure_fail_dagrun=True)
     concluded = conclude(root).as_teardown(setups=root, on_failure_fail_dagrun=True)
+    torn_down >> concluded
     tables = ingest(ROOT)
     step.partial(root=root).expand(slot=slot) >> torn_down >> tables
     published = publish(ROOT)
@@ -113,3 +142,15 @@ def study_tasks(compared: bool = False) -> None:
     slot >> tables
     if compared:
         published >> regression(ROOT)
+
+
+def _this() -> Any:
+    return get_current_context()["ti"]
+
+
+def _state_of(task_id: str) -> str | None:
+    """Of another task of this DAG run, not mapped; None if it waits for its turn."""
+    ti = _this()
+    states = ti.get_task_states(dag_id=ti.dag_id, task_ids=[task_id], run_ids=[ti.run_id])
+    state: str | None = states.get(ti.run_id, {}).get(task_id)
+    return state

@@ -6,7 +6,6 @@ of them, can be repeated at any time and gives the same again.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -37,6 +36,7 @@ from jobs import (
     utilization,
 )
 from jobs import ingest as ingesting
+from jobs.published import page_of, point_to_newest
 from jobs.run_folder import require_inside
 from jobs.run_job import Inputs, read_inputs
 from jobs.session import spark_session, tune
@@ -122,26 +122,14 @@ def measure(run_root: Path, data: Path | None = None) -> None:
 
 def publish(run_root: Path, data: Path | None = None) -> Path:
     """summary.json and the report beside it. Returns the path of the report."""
-    report = run_root / "report" / "index.html"
+    report = page_of(run_root)
     with _stage(run_root, "publish"):
         from analysis.report import page
         from analysis.summarise import write_summary
 
         page.write(write_summary(run_root, data), report)
-        _point_to_newest(run_root)
+        point_to_newest(run_root)
     return report
-
-
-def _point_to_newest(run_root: Path) -> None:
-    """runs/<study>/report leads to the report of the study's newest run that has one."""
-    study = run_root.absolute().parent
-    if (study / "report").is_dir() and not (study / "report").is_symlink():
-        return  # the run lies elsewhere, in a folder that is no study's
-    newest = max(study.glob("*/report/index.html"), key=lambda path: path.parent.parent.name)
-    aside = study / f".report.{os.getpid()}"
-    aside.unlink(missing_ok=True)
-    aside.symlink_to(newest.parent.relative_to(study), target_is_directory=True)
-    aside.rename(study / "report")
 
 
 def _write_all(

@@ -20,6 +20,7 @@ from cluster.journal import Journal
 from cluster.owner import Owner
 from cluster.provider import provider_of
 from cluster.reap import clear
+from cluster.run_folders import JOURNAL, run_folders
 from cluster.run_state import busy, run_state
 from workloads.guests import needs_ssh
 from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
@@ -194,32 +195,43 @@ def load_run(root: Path) -> Run:
         root=root.absolute(),
         study=read_study(root / "study.yaml").study,
         plan=read_plan(root / "plan.json"),
-        journal=Journal(root / "journal.jsonl"),
+        journal=Journal(root / JOURNAL),
     )
 
 
-def end_run(run: Run, outcome: Literal["ok", "failed"], message: str = "") -> None:
-    """Say in the journal how the run ended, and give the host back."""
-    run.journal.write("run-ended", outcome=outcome, message=message, blocks=run.plan.blocks)
-    lease.release(run.mark)
+def end_run(
+    run: Run, outcome: Literal["ok", "failed"], message: str = "", *, finished: bool = True
+) -> None:
+    """Say in the journal how the run ended, and give the host back.
+
+    A run that is not `finished` was stopped, and can be gone on with. Its host was given back when it
+    was torn down, or is kept because something still stands on it.
+    """
+    run.journal.write(
+        "run-ended", outcome=outcome, message=message, blocks=run.plan.blocks, finished=finished
+    )
+    if finished:
+        lease.release(run.mark)
 
 
 def has_ended(run: Run) -> bool:
     """Whether the run came to its end, with every block its plan has now; a later re-opening, or an
-    extension of the plan, makes it unended again."""
+    extension of the plan, makes it unended again. One that was stopped has not."""
     last = None
     for entry in run.journal.read():
         if entry["event"] in ("run-opened", "run-ended"):
             last = entry
     if last is None or last["event"] == "run-opened":
         return False
-    return bool(last.get("blocks", run.plan.blocks) == run.plan.blocks)
+    return bool(
+        last.get("finished", True) and last.get("blocks", run.plan.blocks) == run.plan.blocks
+    )
 
 
 def _newest(folder: Path, study: Study) -> Run | None:
     """The newest run below `folder`, if it is one of this very study."""
-    for root in sorted(folder.glob("*/plan.json"), reverse=True)[:1]:
-        run = load_run(root.parent)
+    for root in run_folders(folder.parent, folder.name)[-1:]:
+        run = load_run(root)
         if run.study == study:
             return run
     return None
@@ -274,7 +286,7 @@ def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
         ) from error
     write_text(root / "study.yaml", file.text)
     write_plan(plan, root / "plan.json")
-    return Run(root, file.study, plan, Journal(root / "journal.jsonl"))
+    return Run(root, file.study, plan, Journal(root / JOURNAL))
 
 
 def _new_id() -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from cluster import lease
 from cluster.bringup import bring_up
@@ -48,22 +48,41 @@ def next_step(run: Run) -> Step | None:
     """The first step that is still to be done; None when the plan is through.
 
     A build all of whose trials are closed in an earlier opening of the run is not built again; one
-    with a trial left is built anew (a crash left nothing of the old one worth trusting).
+    with a trial left is built anew (a crash left nothing of the old one worth trusting). A build
+    that a killed step left is taken down; its trials are left until the run is opened again, for a
+    client that outlived its step may still be working.
     """
     outcomes = _outcomes_since_opening(run)
     closed = _closed(run)
+    cut = {entry["build"] for entry in _cut_short(run)}
     wanted = {step.build for step in run.plan.trials if step.trial not in closed}
     for step in run.plan.steps:
         if step.index in outcomes:
             continue
-        if step.kind == "trial" and step.trial in closed:
+        if step.kind == "trial" and (step.trial in closed or step.build in cut):
             continue
-        if step.kind == "up" and step.build not in wanted:
+        if step.kind == "up" and (step.build not in wanted or step.build in cut):
             continue
-        if step.kind == "down" and not _was_built(run, step.build, outcomes):
+        if step.kind == "down" and not (_was_built(run, step.build, outcomes) or step.build in cut):
             continue
         return step
     return None
+
+
+def what_is_left(run: Run) -> str:
+    """In words, what the run is to be gone on with for; empty when the plan is through."""
+    closed, outcomes = _closed(run), _outcomes_since_opening(run)
+    trials = [
+        step.label
+        for step in run.plan.trials
+        if step.trial not in closed and step.index not in outcomes
+    ]
+    step = next_step(run)
+    if not trials and step is None:
+        return ""
+    left = f"{len(trials)} of {len(run.plan.trials)} trials are left"
+    cut = "".join(f"{entry['label']!r} did not come to its end; " for entry in _cut_short(run))
+    return f"{cut}{left}" + ("" if cut or step is None else f", from {step.label!r} on")
 
 
 def steps_left(run: Run) -> list[Step]:
@@ -106,7 +125,7 @@ def close_run(run: Run) -> None:
         for build in run.plan.builds:
             tear_down(run.site(build), run.journal)
         give_back(run.mark, run.journal)  # other machines: analysis does not need them
-        if next_step(run) is not None:
+        if what_is_left(run):
             lease.release(run.mark)
 
 
@@ -213,6 +232,20 @@ def _was_built(run: Run, build: str, outcomes: Mapping[int, Outcome]) -> bool:
         step.kind == "up" and step.build == build and step.index in outcomes
         for step in run.plan.steps
     )
+
+
+def _cut_short(run: Run) -> list[dict[str, Any]]:
+    """Journal entries of the steps that began and did not end since the run was last opened: their
+    processes were killed. Whoever holds the step lock knows that none of them goes on."""
+    began: dict[int, dict[str, Any]] = {}
+    for entry in run.journal.read():
+        if entry["event"] == "run-opened":
+            began = {}
+        elif entry["event"] == "step-started":
+            began[entry["index"]] = entry
+        elif entry["event"] == "step-ended":
+            began.pop(entry["index"], None)
+    return list(began.values())
 
 
 def _outcomes_since_opening(run: Run) -> dict[int, Outcome]:

@@ -114,7 +114,7 @@ class Excuse(_Frozen):
 
 Answer = Annotated[Plan | Excuse, Field(discriminator="kind")]
 _ANSWER: TypeAdapter[Any] = TypeAdapter(Answer)
-PLAN = "plan.json"
+PLAN = "capacity-plan.json"
 """Beside a run's report."""
 
 

@@ -1,4 +1,4 @@
-"""The plan of a run: fitted on its tables, kept beside its report as model.json and plan.json."""
+"""The plan of a run: fitted on its tables, kept beside its report as model.json and capacity-plan.json."""
 
 from __future__ import annotations
 

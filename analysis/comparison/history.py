@@ -11,6 +11,7 @@ from statistics import mean
 from analysis.findings.arms import rate_points
 from analysis.summary import FORMAT, Summary
 from cluster.errors import InputError, StudyError
+from cluster.run_folders import run_folders
 
 SUMMARY = "report/summary.json"
 
@@ -47,9 +48,9 @@ def newest(study_folder: Path, count: int) -> tuple[Summary, ...]:
 
 
 def _summaries(study_folder: Path) -> Iterator[Summary]:
-    for path in sorted(study_folder.glob(f"*/{SUMMARY}")):
+    for root in run_folders(study_folder.parent, study_folder.name):
         try:
-            yield read_summary(path.parents[1])
+            yield read_summary(root)
         except (StudyError, ValueError):
             continue
 

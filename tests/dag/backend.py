@@ -22,6 +22,7 @@ import jobs
 from cluster.cluster import Site
 from cluster.errors import BringUpError, StudyError, TearDownError
 from cluster.host import Disk, Host
+from jobs.published import point_to_newest
 from workloads import run as runs
 from workloads import steps
 from workloads.manifest import Manifest
@@ -162,6 +163,7 @@ def publish(root: Path) -> Path:
     page = root / "report" / "index.html"
     page.parent.mkdir(exist_ok=True)
     page.write_text("<p>a report</p>")
+    point_to_newest(root)
     return page
 
 

@@ -40,6 +40,7 @@ def main(folder: Path) -> None:
         "planned": _plan({"run": root}),
         "not named": nothing,
         "bad promise": _plan({"run": root, "sla": ["sometime"]}),
+        "unknown key": _plan({"run": root, "sla": [], "slaa": ["query_p95=3s"]}),
     }))  # fmt: skip
 
 

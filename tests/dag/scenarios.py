@@ -94,7 +94,9 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
     alive_after_look = left.poll() is None
     # Said anew: `test` keeps the params of its last run.
     run = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": False})
+    refused = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_rnu": True})
     return {
+        "refused": str(refused.state.value),
         "schedule": reap_hourly.schedule,
         "states": [str(looked.state.value), str(run.state.value)],
         "alive_after_look": alive_after_look,

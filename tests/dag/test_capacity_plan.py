@@ -38,12 +38,14 @@ def test_a_plan_or_an_excuse_lies_beside_the_report(told: dict[str, Any]) -> Non
     assert told["planned"]["state"] == "success"
     assert told["planned"]["tasks"] == {"runs[-1]": "success", "plan[0]": "success"}
     report = Path(told["root"]) / "report"
-    answer = json.loads((report / "plan.json").read_text())
+    answer = json.loads((report / "capacity-plan.json").read_text())
     assert answer["kind"] == "excuse", "the made-up points have no group for HBase"
     assert any("no measured group stands for hbase_write" in text for text in answer["reasons"])
     assert json.loads((report / "model.json").read_text())["scaling"]
 
 
-def test_nothing_named_and_bad_promises_fail(told: dict[str, Any]) -> None:
+def test_nothing_named_bad_promises_and_unknown_keys_fail(told: dict[str, Any]) -> None:
     assert told["not named"]["state"] == "failed"
     assert told["bad promise"]["state"] == "failed"
+    assert told["unknown key"] == {"state": "failed", "tasks": {
+        "runs[-1]": "failed", "plan[-1]": "upstream_failed"}}  # fmt: skip

@@ -167,3 +167,4 @@ def test_reap_clusters_runs_by_itself_and_removes_what_a_killed_run_left(
     assert reap["states"] == ["success", "success"]
     assert reap["alive_after_look"] is True
     assert reap["exit"] == -15
+    assert reap["refused"] == "failed", "an unknown key in the conf"

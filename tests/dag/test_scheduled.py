@@ -39,6 +39,10 @@ def test_the_first_run_has_nothing_to_compare_with(told: dict[str, Any]) -> None
     assert first["comparison"] is None
 
 
+def test_a_trigger_with_an_unknown_key_is_refused_and_opens_no_run(told: dict[str, Any]) -> None:
+    assert told["refused"] == ["failed", len(told["runs"])]
+
+
 def test_a_slower_run_fails_the_task_and_the_run_not_its_conclusion(told: dict[str, Any]) -> None:
     first, second = told["runs"]
     assert second["run"] > first["run"], "a scheduled run is always a new one"

@@ -122,6 +122,19 @@ def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None
     assert "study reap" in study("status")
 
 
+def test_status_of_a_run_that_was_stopped_says_why_and_what_to_do(spec: Path) -> None:
+    run = runs.open_run(spec)
+    run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
+    runs.end_run(run, "failed", "somebody stopped it.", finished=False)
+    text = study("status")
+    assert f"tiny {run.id}: failed" in text
+    assert "left     about" not in text
+    assert "failed   somebody stopped it." in text
+    assert "study run SPEC goes on where it stopped" in text
+    assert study("status") == text, "no clock runs on"
+    assert not runs.has_ended(run)
+
+
 @pytest.mark.parametrize("form", ["markdown", "csv", "json"])
 def test_a_report_in_another_format_is_all_of_standard_output(
     spec: Path, monkeypatch: pytest.MonkeyPatch, form: str

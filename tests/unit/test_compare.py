@@ -16,6 +16,7 @@ from analysis.comparison.history import earlier, newest, read_summary, seen_spre
 from analysis.summary import Summary
 from cluster.atomic import write_text
 from cluster.errors import InputError
+from cluster.journal import Journal
 from tests.arms import dfsio, noisy, ycsb
 from tests.summary_factory import one_block
 
@@ -198,6 +199,7 @@ def test_changes_are_found_where_they_are_and_hardly_ever_elsewhere() -> None:
 def _write(folder: Path, summary: Summary) -> Path:
     root = folder / summary.study / summary.run
     write_text(root / "report" / "summary.json", summary.model_dump_json())
+    Journal(root / "journal.jsonl").write("run-ended", outcome="ok", message="")
     return root
 
 

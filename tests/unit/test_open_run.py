@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from analysis.capacity import run_plan
+from analysis.capacity.question import question
 from cluster.errors import InputError
+from cluster.run_folders import run_folders
+from dags.status import find_run
+from jobs.published import point_to_newest
 from tests.drafts import QUICKSTART, host
+from tests.populations import measured, truths
 from workloads import run as runs_module
 from workloads.run import Ask, Run, end_run, has_ended, load_run, open_run
 from workloads.steps import steps_left
@@ -34,6 +40,15 @@ def test_an_unfinished_run_is_gone_on_with_and_a_finished_one_is_not(tmp_path: P
     first = opened(tmp_path)
     assert opened(tmp_path).root == first.root
     end_run(first, "ok")
+    assert opened(tmp_path).root != first.root
+
+
+def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    end_run(first, "failed", "stopped", finished=False)
+    again = opened(tmp_path)
+    assert again.root == first.root
+    end_run(again, "ok")
     assert opened(tmp_path).root != first.root
 
 
@@ -84,3 +99,43 @@ def test_only_begins_a_run_of_some_settings_and_the_same_command_goes_on(tmp_pat
     assert opened(tmp_path, only=("testdfsio-*",)).root == first.root
     with pytest.raises(InputError, match="unfinished"):
         opened(tmp_path, only=("ycsb-*",))
+
+
+@pytest.fixture
+def measured_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = measured(truths(1, 1), (2, 4, 8), seed=1)
+    monkeypatch.setattr("analysis.capacity.run_points.run_points", lambda _: points)
+
+
+def publish_and_plan(run: Run) -> None:
+    """What Airflow does after each run: its report, a link to the newest one, a capacity plan."""
+    report = run.root / "report"
+    report.mkdir()
+    (report / "index.html").write_text("a report")
+    point_to_newest(run.root)
+    hosts = Path(run_plan.__file__).parent / "examples" / "catalog.yaml"
+    run_plan.plan_run(run.root, question(10, ()), "wgs30x", hosts)
+    end_run(run, "ok")
+
+
+@pytest.mark.usefixtures("measured_points")
+def test_a_report_with_a_capacity_plan_is_not_mistaken_for_a_run(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    publish_and_plan(first)
+    assert (tmp_path / "quickstart" / "report").is_symlink()
+    assert find_run(None, tmp_path).root == first.root
+    second = opened(tmp_path)
+    publish_and_plan(second)
+    assert second.root != first.root
+    assert find_run(None, tmp_path).root == second.root
+    assert find_run(Path(first.id), tmp_path).root == first.root
+    assert run_folders(tmp_path) == [first.root, second.root]
+    with pytest.raises(InputError, match="not the folder of a run"):
+        find_run(Path("report"), tmp_path)
+
+
+def test_a_link_to_a_run_is_not_a_second_run(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    (first.root.parent / "newest").symlink_to(first.root)
+    assert opened(tmp_path).root == first.root
+    assert run_folders(tmp_path, "quickstart") == [first.root]

@@ -129,6 +129,27 @@ def test_analysis_and_end(plan: Plan) -> None:
     assert over.elapsed_s == pytest.approx(plan.estimate_s + 20)
 
 
+def test_a_repeated_analysis_changes_the_outcome_and_not_the_time(plan: Plan) -> None:
+    story = Story(plan).open().run(*range(len(plan.steps)))
+    story.tell("run-ended", outcome="failed", message="no report", finished=True)
+    first = progress(plan, story.entries, now=story.t)
+    story.t += 3600
+    story.tell("run-ended", outcome="ok", message="", finished=True)
+    again = progress(plan, story.entries, now=story.t)
+    assert (first.outcome, again.outcome) == ("failed", "ok")
+    assert again.elapsed_s == first.elapsed_s
+
+
+def test_a_run_that_was_stopped_has_ended_and_is_not_finished(plan: Plan) -> None:
+    story = Story(plan).open().run(0).begin(1)
+    story.tell("run-ended", outcome="failed", message="stopped", finished=False)
+    seen = progress(plan, story.entries, now=story.t + 999)
+    assert (seen.state, seen.outcome, seen.finished) == ("ended", "failed", False)
+    assert seen.remaining_s == 0
+    story.open()
+    assert not progress(plan, story.entries, now=story.t).outcome
+
+
 def test_a_tail_reads_on_and_leaves_torn_lines_out(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     tail = Tail(journal.path)

@@ -18,10 +18,10 @@ from tests.drafts import QUICKSTART, host, plan, study
 from workloads import steps
 from workloads.manifest import Manifest, TargetRate
 from workloads.plan import Step, make_plan
-from workloads.record import Record, closed_records
+from workloads.record import Record, close_unfinished, closed_records
 from workloads.run import Run
 from workloads.settings import YcsbSetting
-from workloads.steps import close_run, next_step, run_next_step
+from workloads.steps import close_run, next_step, run_next_step, what_is_left
 from workloads.study_file import parse_study
 from workloads.trial import draft_manifest
 
@@ -148,7 +148,46 @@ def test_an_interrupted_bring_up_is_taken_down_and_the_step_left_undone(
     with pytest.raises(KeyboardInterrupt):
         run_next_step(run)
     assert world.acts[-1] == f"down {run.plan.steps[0].build}"
+    left = next_step(run)
+    assert left is not None and (left.kind, left.build) == ("down", run.plan.steps[0].build)
+    run.journal.write("run-opened")
     assert next_step(run) == run.plan.steps[0]
+
+
+def test_a_build_that_a_killed_step_left_is_taken_down_and_its_trials_are_left(
+    run: Run, world: World
+) -> None:
+    """A client that outlived its step may still be working on it: nothing is measured beside it."""
+    killed = run.plan.trials[1]
+    while (step := next_step(run)) != killed:
+        run_next_step(run)
+        assert step is not None
+    run.journal.write("step-started", index=killed.index, kind="trial", build=killed.build,
+                      label=killed.label, trial=killed.trial)  # fmt: skip
+    Record.open(run.records, draft_manifest(run, killed))
+    world.acts.clear()
+    outcomes = carry_out(run)
+    assert outcomes[0] == (f"down {killed.build}", "ok")
+    mine = [step for step in run.plan.trials if step.build == killed.build]
+    others = [step for step in run.plan.trials if step.build != killed.build]
+    assert [act for act in world.acts if act.startswith("trial")] == [
+        f"trial {step.trial}" for step in others
+    ]
+    assert what_is_left(run) == (
+        f"{killed.label!r} did not come to its end; "
+        f"{len(mine) - 1} of {len(run.plan.trials)} trials are left"
+    )
+    close_unfinished(run.records, "killed")
+    open_again(run)
+    carry_out(run)
+    assert what_is_left(run) == ""
+    assert set(closed_records(run.records)) == {str(step.trial) for step in run.plan.trials}
+
+
+def test_what_could_not_be_measured_in_a_run_is_not_left_of_it(run: Run, world: World) -> None:
+    world.fail_up = lambda _: BringUpError("boom", "w1", "look.", daemon="datanode", log_tail="")
+    carry_out(run)
+    assert what_is_left(run) == ""
 
 
 def test_a_failed_trial_is_not_repeated_and_the_rest_goes_on(run: Run, world: World) -> None:

@@ -1,0 +1,25 @@
+"""Airflow's DAGs of scheduled studies, on the make-believe backend: the second of three runs is slower."""
+
+from pathlib import Path
+
+from cluster.run_folders import run_folders
+from tests.dag import backend, scheduled_scenarios
+
+OPS_S = (100.0, 80.0, 100.0)
+published = backend.publish
+
+
+def publish(root: Path) -> Path:
+    page = published(root)
+    number = run_folders(root.parents[1], root.parent.name).index(root)
+    scheduled_scenarios.write_summary(root, OPS_S[number % len(OPS_S)])
+    return page
+
+
+backend.publish = publish
+backend.install()
+
+from dags import scheduled  # noqa: E402
+
+globals().update({f"study_{s.study}": scheduled.study_dag(path, s)
+                  for path, s in scheduled.scheduled_studies()})  # fmt: skip

@@ -1,0 +1,51 @@
+"""A scheduled study under Airflow's own scheduler: period after period, with `regression` deciding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from cluster.run_folders import run_folders
+from dags.status import find_run, status_of
+from tests.dag.backend import wait_until
+from tests.dag.scheduled_scenarios import STUDY
+from tests.dag.web import OVER, Web, started
+
+pytestmark = [pytest.mark.dag, pytest.mark.thorough]
+DAG = "study_nightly"
+PERIODS = 3
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    folder = tmp_path_factory.mktemp("periods")
+    (folder / "studies").mkdir()
+    every_minute = STUDY.format(schedule='"* * * * *"')
+    (folder / "studies" / "nightly.yaml").write_text(every_minute)
+    places = {
+        "DENSITY_STUDY_STUDIES": str(folder / "studies"),
+        "DENSITY_STUDY_RUNS": str(folder / "runs"),
+    }
+    with started(folder, DAG, **places) as web:
+        yield web
+
+
+def test_only_the_slower_period_fails_and_all_runs_are_whole(web: Web) -> None:
+    def periods() -> list[dict[str, str]]:
+        return [run for run in web.dag_runs(DAG) if run["state"] in OVER][:PERIODS]
+
+    wait_until(lambda: len(periods()) == PERIODS, 900, f"{PERIODS} periods are over")
+    ended = periods()
+    runs = run_folders(web.folder / "runs", "nightly")[:PERIODS]
+    assert {run["run_type"] for run in ended} == {"scheduled"}
+    assert [run["state"] for run in ended] == ["success", "failed", "success"]
+    regressions = [web.state_of(run["dag_run_id"], "regression", DAG) for run in ended]
+    assert regressions == ["skipped", "failed", "success"]
+    concluded = [web.state_of(run["dag_run_id"], "conclude", DAG) for run in ended]
+    assert concluded == ["success"] * PERIODS
+    assert find_run(None, web.folder / "runs").root in run_folders(web.folder / "runs")
+    assert [status_of(find_run(root, root.parents[1])).state for root in runs] == ["ok"] * PERIODS
+    compared = json.loads((runs[2] / "report" / "comparison.json").read_text())
+    assert compared["baseline"] == [runs[0].name, runs[1].name]
