@@ -188,7 +188,7 @@ def load_run(root: Path) -> Run:
         raise InputError(
             "is not the folder of a run (no plan.json).",
             str(root),
-            "name runs/<study>/<run-id>; `study status` lists them.",
+            "name runs/<study>/<run-id>; `study list` lists them.",
         )
     return Run(
         root=root.absolute(),
