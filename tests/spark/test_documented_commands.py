@@ -37,12 +37,13 @@ INLINE = re.compile(rf"`((?:{'|'.join(PROGRAMS[:-1])}) [^`]+)`")
 SPEC = "workloads/studies/quickstart.yaml"
 RUNS = ("20261114T020003Z", "20261121T020003Z")
 """The two that docs/schedule.md compares."""
-STANDS_FOR = {"SPEC": SPEC, "RUN": RUNS[1], "A": RUNS[0], "B": RUNS[1]}
+RUN = f"runs/quickstart/{RUNS[1]}"
+STANDS_FOR = {"SPEC": SPEC, "RUN": RUN, "A": RUNS[0], "B": RUNS[1]}
 SIMULATED = (
     ("apt-get install", "--simulate"),
     ("make", "--dry-run"),
     ("study run", "--help"),
-    (f"study analyse {RUNS[1]} --master yarn", "--help"),
+    (f"study analyse {RUN} --master yarn", "--help"),
 )
 NAMES = re.compile(r"(study capacity( [a-z-]+)?|study (report|compare|plan|analyse)|spark-submit)")
 
@@ -92,6 +93,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = plan_study(CHECKOUT / SPEC, runs=folder / "runs")
     for run in RUNS:
         root = make_run(folder / "runs" / "quickstart" / run, Size(trials=2, hosts=2, seconds=90))
+        for manifest in root.glob("records/*/manifest.json"):
+            text = manifest.read_text().replace('"study":"made"', '"study":"quickstart"')
+            manifest.write_text(text.replace('"run":"made"', f'"run":"{run}"'))
         shutil.copy(CHECKOUT / SPEC, root / "study.yaml")
         write_plan(plan, root / "plan.json")
         Journal(root / "journal.jsonl").write(
