@@ -10,10 +10,10 @@ FAST := tests/unit tests/property tests/golden
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup study airflow check test live java-test lint browser vm-tools live-vm bench golden tables format clean
+.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden tables format clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
 
 setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; again: nothing to do
 	@$(BIN)/python -m jobs.archive >/dev/null & \
@@ -44,29 +44,25 @@ lint: setup ## ruff, types, import direction
 check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not thorough" $(FAST)
 
-test: lint browser java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (under 20 min)
+test: packages-test lint java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (under 20 min)
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(FAST) tests/spark
 	$(BIN)/pytest -q -m "not slow and not vm" tests $(patsubst %,--ignore=%,$(FAST) tests/spark)
 
-live: setup vm-tools ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
+live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark
 
 java-test: setup ## the YCSB binding's unit tests
 	@$(BIN)/python -m cluster.stack test
 
-browser: ## Chromium, for the report's tests
-	@command -v chromium >/dev/null || { \
-	  echo "installing chromium (Debian package)"; \
-	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
-
-vm-tools: ## libvirt, QEMU and mmdebstrap, for the tests of provider libvirt
-	@command -v libvirtd >/dev/null && command -v mmdebstrap >/dev/null || { \
-	  echo "installing libvirt, QEMU and mmdebstrap (Debian packages)"; \
-	  apt-get update -qq && apt-get install -y -qq --no-install-recommends libvirt-daemon-system \
-	    libvirt-clients libvirt-daemon-driver-qemu qemu-system-x86 mmdebstrap >/dev/null; }
-
-live-vm: setup vm-tools ## a cluster in guests, and kill -9 at every step of making one (emulated: under an hour)
+live-vm: packages-vm setup ## a cluster in guests, and kill -9 at every step of making one (emulated: under an hour)
 	$(BIN)/pytest -q -m vm tests/live
+
+fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal Debian 12; as root
+	@tests/fresh/debian.sh make $(or $(TARGET),test)
+
+# Installed by apt as root; for anybody else, named.
+packages-%:
+	@tests/packages.sh $*
 
 bench: setup ## time and memory of set-up and quickstart, as a table and bench.json
 	$(BIN)/python -m tests.bench

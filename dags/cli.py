@@ -36,6 +36,7 @@ Examples:
 
     study plan workloads/studies/quickstart.yaml
     study run workloads/studies/quickstart.yaml --set blocks=2
+    study list
     study status
     study report runs/quickstart/20261120T201530Z
     study capacity fit --points points.csv -o model.json
@@ -105,6 +106,16 @@ def plan(
         plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, told, tuple(warnings(study, planned)))
     )
     check_plan(study, planned, spec, runs)
+
+
+@app.command(name="list", epilog="Example:  `study list --runs runs`")
+def list_runs(runs: Runs = RUNS) -> None:
+    """The runs, oldest first: study, id, state, when it was opened, trials done."""
+    from dags.display import rows_table
+    from dags.listing import HEADER, listed
+
+    rows = list(listed(runs))
+    out.print(rows_table(HEADER, rows) if rows else f"there is no run in {runs}")
 
 
 @app.command(epilog="Example:  `study status runs/quickstart/20261120T201530Z`")

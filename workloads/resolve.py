@@ -11,14 +11,16 @@ import psutil
 
 from cluster.errors import InputError
 from cluster.host import Disk, Host, IoLimits, Login, Medium
+from cluster.libvirt import programs as guests_need
 from cluster.medium import Probe, probe
 from cluster.ssh.build import check_same_java
 from cluster.ssh.channel import channel
 from cluster.ssh.fan_out import on_all
 from cluster.ssh.known_hosts import write_known_hosts
+from cluster.ssh.programs import PHYSICAL, Asked, check_programs
 from cluster.ssh.stack_copies import work_folder
 from cluster.ssh.target import Target
-from workloads.guests import KNOWN_HOSTS, declared_hosts
+from workloads.guests import KNOWN_HOSTS, declared_hosts, needs_ssh
 from workloads.study import DiskSpec, HostSpec, SshSpec, Study
 
 AUTO_MEMORY_SHARE = 0.5
@@ -61,10 +63,8 @@ def _this_machine(runs: Path) -> _Machine:
 def _machines(study: Study, ssh: SshSpec, runs: Path) -> dict[str, _Machine]:
     """Every host asked at once. InputError if one cannot be signed on to, or their Java differs."""
     known_hosts = believe_hosts(study, runs)
-    targets = {
-        host.name: Target(host.name, host.address, ssh.port, ssh.user, str(known_hosts))
-        for host in study.hosts
-    }
+    targets = _targets(study, ssh, known_hosts)
+    check_programs([Asked(name, target, PHYSICAL) for name, target in targets.items()])
     java_home, java_version = check_same_java(
         on_all(targets, lambda _, target: channel(target).call("act", "java", []))
     )
@@ -81,6 +81,28 @@ def _machines(study: Study, ssh: SshSpec, runs: Path) -> dict[str, _Machine]:
         )
 
     return on_all(targets, machine)
+
+
+def check_guest_hosts(study: Study, runs: Path) -> None:
+    """InputError with every program that a study of guests lacks, on its hosts and on this machine."""
+    signed_on = needs_ssh(study)
+    targets = {}
+    if signed_on and study.ssh is not None:
+        targets = _targets(study, study.ssh, believe_hosts(study, runs))
+    bare = PHYSICAL if 0 in study.factors.vms_per_host else ()
+    hosts = [
+        Asked(host.name, targets.get(host.name), (*guests_need.on_host(signed_on), *bare))
+        for host in study.hosts
+        if signed_on or (host.libvirt or "").startswith(guests_need.HERE)
+    ]
+    check_programs([guests_need.CONTROLLER, *hosts])
+
+
+def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]:
+    return {
+        host.name: Target(host.name, host.address, ssh.port, ssh.user, str(known_hosts))
+        for host in study.hosts
+    }
 
 
 def believe_hosts(study: Study, runs: Path) -> Path:

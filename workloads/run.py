@@ -22,11 +22,10 @@ from cluster.provider import provider_of
 from cluster.reap import clear
 from cluster.run_folders import JOURNAL, run_folders
 from cluster.run_state import busy, run_state
-from workloads.guests import needs_ssh
 from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.preflight import preflight
 from workloads.record import close_unfinished
-from workloads.resolve import believe_hosts, resolve_hosts
+from workloads.resolve import check_guest_hosts, resolve_hosts
 from workloads.study import Study
 from workloads.study_file import StudyFile, read_study
 
@@ -119,8 +118,8 @@ def open_run(
     """
     file = read_study(spec, overrides)
     runs = runs.absolute()
-    if file.study.provider == "libvirt" and needs_ssh(file.study):
-        believe_hosts(file.study, runs)  # planning did not: it asks no host
+    if file.study.provider == "libvirt":
+        check_guest_hosts(file.study, runs)  # planning did not: it asks no host
     owner = owner or Owner.of_process(os.getpid())
 
     @cache  # once, however often it is tried: planning reads the disks, which others may be measuring
@@ -189,7 +188,7 @@ def load_run(root: Path) -> Run:
         raise InputError(
             "is not the folder of a run (no plan.json).",
             str(root),
-            "name runs/<study>/<run-id>; `study status` lists them.",
+            "name runs/<study>/<run-id>; `study list` lists them.",
         )
     return Run(
         root=root.absolute(),

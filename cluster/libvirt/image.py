@@ -10,7 +10,6 @@ import fcntl
 import gzip
 import hashlib
 import json
-import os
 import shlex
 import shutil
 import subprocess
@@ -23,8 +22,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cluster import atomic
-from cluster.errors import InputError, StudyError
+from cluster.errors import StudyError
 from cluster.libvirt import customize, guest
+from cluster.libvirt.programs import CONTROLLER
+from cluster.ssh.programs import check_programs
 from cluster.stack.archive import CLASSES
 from cluster.stack.recipe import recipe_of
 from cluster.stack.stack import Stack, cache_root
@@ -33,7 +34,6 @@ FORMAT = 1
 BUILD_TIMEOUT_S = 1800
 ROOT_MIB = 2048
 STACKS = PurePosixPath("/opt/density-study")
-_PROGRAMS = {"mmdebstrap": "mmdebstrap", "mke2fs": "e2fsprogs", "unshare": "util-linux"}
 _MADE = ("root.raw", "vmlinuz", "initrd", "packages.txt")
 
 
@@ -100,7 +100,7 @@ def ensure_image(stacks: Sequence[Stack]) -> Image:
 
 
 def _build(stacks: Sequence[Stack], key: str, folder: Path) -> None:
-    _check_programs()
+    check_programs([CONTROLLER])
     aside = folder.with_name(f".{key}.partial")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
@@ -193,17 +193,6 @@ def _run(argv: Sequence[str], aside: Path) -> None:
             "golden image",
             f"read {log}; check that Debian's package archive can be reached (apt update).",
         )
-
-
-def _check_programs() -> None:
-    paths = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-    for program, package in _PROGRAMS.items():
-        if shutil.which(program, path=paths) is None:
-            raise InputError(
-                f"`{program}` is not installed; the guests' image is made with it.",
-                "controller",
-                f"install it (Debian: apt install {package}).",
-            )
 
 
 @contextmanager

@@ -85,13 +85,14 @@ def _judge(playbook: str, ended: tuple[int, str]) -> None:
     told = [json.loads(line) for line in output.splitlines() if line.startswith('{"host"')]
     bad = [entry for entry in told if entry["state"] != "ok"]
     for kind, state in ((HostLostError, "unreachable"), (StudyError, "failed")):
-        for entry in bad:
-            if entry["state"] == state:
-                raise kind(
-                    f"{entry['task']}: {entry['message'] or state}.",
-                    f"host {entry['host']!r}, playbook {playbook}",
-                    "mend what it names on that host, and start again.",
-                )
+        those = [entry for entry in bad if entry["state"] == state]
+        if those:
+            why = dict.fromkeys(f"{entry['task']}: {entry['message'] or state}." for entry in those)
+            raise kind(
+                " ".join(why),
+                f"host {', '.join(repr(entry['host']) for entry in those)}, playbook {playbook}",
+                "mend what it names there, and start again.",
+            )
     if code != 0:
         raise StudyError(
             f"Ansible ended with {code}: {output.strip()[-600:]}",

@@ -1,13 +1,12 @@
 """A libvirtd of the test's own: in a network namespace, with every folder it writes to in `folder`.
 
-Needs root and Debian's libvirt-daemon-system and qemu-system-x86. Bridges, taps and guests live in the
+Needs root and the packages of `tests/packages.sh vm`. Bridges, taps and guests live in the
 namespace, which has no way out; nothing of the machine's own libvirt is seen or touched.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -16,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-PROGRAMS = ("libvirtd", "qemu-system-x86_64", "virsh", "ip", "unshare", "mmdebstrap")
 READY_S = 30.0
 _BOUND = {"etc": "/etc/libvirt", "run": "/run/libvirt", "lib": "/var/lib/libvirt",
           "cache": "/var/cache/libvirt", "log": "/var/log/libvirt"}  # fmt: skip
@@ -37,15 +35,6 @@ auth_unix_ro = "none"
 listen_tls = 0
 log_outputs = "2:file:/var/log/libvirt/libvirtd.log"
 """
-
-
-def missing() -> str:
-    """What a machine lacks for these tests, in words; empty if nothing."""
-    paths = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-    absent = [name for name in PROGRAMS if shutil.which(name, path=paths) is None]
-    if os.geteuid() != 0:
-        return "root"
-    return ", ".join(absent)
 
 
 @dataclass(frozen=True)

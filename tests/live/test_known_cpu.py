@@ -2,11 +2,14 @@
 
 Real dool and our own sampler watch a load that keeps to its share by itself; their files go the way of
 every trial: ingested, clipped to the window, averaged by Spark. The machine must be idle but for this
-test: what it does without the load is measured first, and too much of it fails the test.
+test: it waits until it is, and repeats a load beside which other processes were at work. If that takes too
+long, all is skipped; a skip is not a pass.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import sys
@@ -16,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 
 from analysis.store import read_table
@@ -24,6 +28,7 @@ from cluster import lease
 from cluster.cluster import Cluster, Endpoints, Site
 from cluster.command import Command
 from cluster.journal import Journal
+from cluster.marks import marked
 from cluster.owner import Owner
 from cluster.provider import provider_of
 from cluster.topology import Topology, topology_to_json
@@ -32,17 +37,19 @@ from jobs.ingest import ingest
 from jobs.run_job import read_inputs
 from jobs.session import spark_session
 from tests.drafts import draft
+from tests.live.quiet import busy_ticks, wait_for_quiet
 from tests.topologies import local
 from workloads.manifest import Window
 from workloads.monitoring import Monitors
 from workloads.record import Record
 from workloads.workload import Bench
 
-pytestmark = pytest.mark.timeout(300)
+PATIENCE_S = 600.0
+pytestmark = pytest.mark.timeout(PATIENCE_S + 300)
 
 CORES = os.cpu_count() or 1
 REPOSITORY = Path(__file__).parents[2]
-SECONDS, EDGE_S, IDLE_S = 12.0, 1.5, 5.0
+SECONDS, EDGE_S = 12.0, 1.5
 """The load is there a while before the window and after it: a sample of 1 s cannot say where within it a
 load began, and what a process used after it was last seen is its parent's to tell (`cpu_account`)."""
 WITHIN_POINTS = 2.0
@@ -55,8 +62,10 @@ CASES = [
 
 @dataclass(frozen=True)
 class Load:
-    """One load and what it says of itself. Percent of all cores of the machine."""
+    """One load, what it says of itself, and what others did beside it. Percent of all cores."""
 
+    trial: str
+    others_percent: float
     share: float
     processes: int
     begin_s: float
@@ -78,31 +87,14 @@ class Load:
 
 @dataclass(frozen=True)
 class Watched:
-    background_percent: float
-    loads: dict[str, Load]
+    loads: dict[tuple[float, int], Load]
     metrics: pd.DataFrame
 
-    def cpu_used(self, trial: str, scope: str) -> float:
+    def cpu_used(self, case: tuple[float, int], scope: str) -> float:
         rows = self.metrics
-        rows = rows[(rows["trial"] == trial) & (rows["scope"] == scope)]
+        rows = rows[(rows["trial"] == self.loads[case].trial) & (rows["scope"] == scope)]
         (value,) = rows[rows["name"] == "cpu_used"]["value"]
         return float(value)
-
-
-def busy_percent(seconds: float) -> float:
-    """Of all cores, from the kernel's own counters: neither idle, waiting, nor stolen."""
-
-    def read() -> tuple[int, int]:
-        user, nice, system, idle, iowait, irq, softirq, steal = map(
-            int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
-        )
-        busy = user + nice + system + irq + softirq
-        return busy, busy + idle + iowait + steal
-
-    before = read()
-    time.sleep(seconds)
-    after = read()
-    return 100 * (after[0] - before[0]) / (after[1] - before[1])
 
 
 @pytest.fixture(scope="module")
@@ -113,19 +105,37 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         mark, root, Owner.of_process(os.getpid())
     )  # no study of this host may run meanwhile
     try:
-        background_percent = busy_percent(IDLE_S)
         cluster = _no_daemons(root, mark)
-        loads = {}
-        for number, (share, processes) in enumerate(CASES):
-            trial = f"b1-v2-flash-{number:03d}-load"
-            loads[trial] = _watch(root, cluster, trial, number, share, processes)
+        attempts, deadline = itertools.count(), time.monotonic() + PATIENCE_S
+        loads = {case: _undisturbed(root, cluster, attempts, case, deadline) for case in CASES}
     finally:
         lease.release(mark)
     spark = spark_session()
     ingest(spark, root)
     inputs = read_inputs(spark, root, utilization.INPUTS)
     store.write(utilization.transform(inputs), root, METRICS)
-    yield Watched(background_percent, loads, read_table(root, METRICS))
+    yield Watched(loads, read_table(root, METRICS))
+
+
+def _undisturbed(
+    root: Path,
+    cluster: Cluster,
+    attempts: Iterator[int],
+    case: tuple[float, int],
+    deadline: float,
+) -> Load:
+    """The load, beside which the machine did nothing else. Skips all tests if none is by `deadline`."""
+    while (busy := wait_for_quiet(MOST_BACKGROUND_POINTS, deadline)) is None:
+        load = _watch(root, cluster, next(attempts), *case)
+        if load.others_percent <= MOST_BACKGROUND_POINTS:
+            return load
+        if time.monotonic() > deadline:
+            busy = load.others_percent
+            break
+    pytest.skip(
+        f"NOT TESTED: other processes took {busy:.1f} % of the cores, for {PATIENCE_S:.0f} s "
+        "and more; stop what runs, and repeat"
+    )
 
 
 def _no_daemons(root: Path, mark: str) -> Cluster:
@@ -139,9 +149,8 @@ def _no_daemons(root: Path, mark: str) -> Cluster:
     return Cluster(site, topology, nowhere, (), (), root, root, root, root, {})
 
 
-def _watch(
-    root: Path, cluster: Cluster, trial: str, number: int, share: float, processes: int
-) -> Load:
+def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: int) -> Load:
+    trial = f"b1-v2-flash-{number:03d}-load"
     opening = draft(trial).model_copy(
         update={"order": number, "topology": topology_to_json(cluster.topology)}
     )
@@ -152,9 +161,14 @@ def _watch(
     stopped = ()
     try:
         monitors.start()
-        load = _load(bench, share, processes)
+        before, began = _others_s(cluster.site.mark), time.monotonic()
+        told = _load(bench, share, processes)
+        others_s = _others_s(cluster.site.mark) - before
+        seconds = time.monotonic() - began
     finally:
         stopped = monitors.stop(time.time())
+    others_percent = 100 * others_s / (seconds * CORES)
+    load = Load(trial, others_percent, share, processes, **told)
     record.close(
         opening.model_copy(
             update={
@@ -168,7 +182,17 @@ def _watch(
     return load
 
 
-def _load(bench: Bench, share: float, processes: int) -> Load:
+def _others_s(mark: str) -> float:
+    """CPU seconds since boot of all processes but this one, its children that ended, and the monitors."""
+    ours_s = sum(os.times()[:4])
+    for process in marked(mark):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            ours_s += sum(psutil.Process(process.pid).cpu_times()[:2])
+    return busy_ticks()[0] / os.sysconf("SC_CLK_TCK") - ours_s
+
+
+def _load(bench: Bench, share: float, processes: int) -> dict[str, float]:
+    """When it began and ended, and the CPU it used, by its own account."""
     node = next(node for node in bench.cluster.topology.workers)
     seconds = SECONDS + 2 * EDGE_S
     argv = (sys.executable, "-m", "tests.live.cpu_load", str(share), str(processes), str(seconds))
@@ -178,23 +202,13 @@ def _load(bench: Bench, share: float, processes: int) -> Load:
         assert bench.transport.wait(process, seconds + 30) == 0, err.read_text()
     finally:
         bench.transport.stop(process)
-    return Load(share, processes, **json.loads(out.read_text()))
-
-
-def trial_of(case: tuple[float, int]) -> str:
-    return f"b1-v2-flash-{CASES.index(case):03d}-load"
-
-
-def test_the_machine_is_idle_but_for_this(watched: Watched) -> None:
-    assert watched.background_percent <= MOST_BACKGROUND_POINTS, (
-        f"{watched.background_percent:.1f} % of the cores were busy before any load began: "
-        "stop what runs, and repeat"
-    )
+    told: dict[str, float] = json.loads(out.read_text())
+    return told
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_load_keeps_to_its_share(watched: Watched, case: tuple[float, int]) -> None:
-    load = watched.loads[trial_of(case)]
+    load = watched.loads[case]
     assert load.own_percent == pytest.approx(load.asked_percent, abs=0.5), (
         "the load did not get its share: the machine is not idle"
     )
@@ -202,15 +216,15 @@ def test_the_load_keeps_to_its_share(watched: Watched, case: tuple[float, int]) 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_hosts_utilization_is_that_share(watched: Watched, case: tuple[float, int]) -> None:
-    asked = watched.loads[trial_of(case)].asked_percent
-    used = watched.cpu_used(trial_of(case), "host:h1")
-    assert used == pytest.approx(asked, abs=WITHIN_POINTS), (
-        f"{used:.2f} % reported by dool, {asked:.2f} % asked; without a load the machine was "
-        f"{watched.background_percent:.2f} % busy"
+    load = watched.loads[case]
+    used = watched.cpu_used(case, "host:h1")
+    assert used == pytest.approx(load.asked_percent, abs=WITHIN_POINTS), (
+        f"{used:.2f} % reported by dool, {load.asked_percent:.2f} % asked; others took "
+        f"{load.others_percent:.2f} % beside it"
     )
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_nodes_utilization_is_that_share(watched: Watched, case: tuple[float, int]) -> None:
-    asked = watched.loads[trial_of(case)].asked_percent
-    assert watched.cpu_used(trial_of(case), "node:w1") == pytest.approx(asked, abs=WITHIN_POINTS)
+    asked = watched.loads[case].asked_percent
+    assert watched.cpu_used(case, "node:w1") == pytest.approx(asked, abs=WITHIN_POINTS)

@@ -6,14 +6,16 @@ ports on each. One of them has no stack yet, so that copying and verifying happe
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cluster.errors import TearDownError
+from cluster.errors import InputError, TearDownError
 from cluster.journal import Journal
 from cluster.reap import reap
 from cluster.ssh.channel import close_channels
@@ -89,6 +91,34 @@ def test_a_study_over_ssh_from_its_file_to_its_records(hosts: Hosts, tmp_path: P
         assert left_on(hosts, name) == [], name
         assert (hosts.folder / name / "var-tmp/density-study-study/README").exists()
     _check_no_secret(hosts, run)
+
+
+@pytest.mark.usefixtures("controller")
+def test_what_hosts_lack_is_named_for_all_of_them_at_once(hosts: Hosts, tmp_path: Path) -> None:
+    spec, runs = physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs"
+    with (
+        _hidden(hosts, "h1", "java"),
+        _hidden(hosts, "h3", "python3"),
+        _hidden(hosts, "h3", "java"),
+        pytest.raises(InputError) as caught,
+    ):
+        open_run(spec, runs)
+    assert caught.value.what == "h1 lacks Java 17; h3 lacks Python 3.11, Java 17."
+    assert "on h3, apt-get install python3 openjdk-17-jdk-headless" in caught.value.remedy
+    assert not list(runs.glob("*/*/journal.jsonl"))
+
+
+@contextmanager
+def _hidden(hosts: Hosts, name: str, program: str) -> Iterator[None]:
+    """The host has no such program meanwhile."""
+    found = shutil.which(program, path="/usr/bin:/bin")
+    assert found is not None
+    place = str(Path(found).resolve())
+    hosts.on(name, "mount", "--bind", "/dev/null", place)
+    try:
+        yield
+    finally:
+        hosts.on(name, "umount", place)
 
 
 def _check_records(run: Run) -> None:

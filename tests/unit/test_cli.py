@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -54,7 +56,7 @@ def study(*arguments: str) -> str:
 
 def test_help_shows_examples() -> None:
     text = study("--help")
-    for command in ("run", "plan", "status", "report", "reap"):
+    for command in ("run", "plan", "list", "status", "report", "reap"):
         assert f"study {command}" in text
 
 
@@ -150,6 +152,39 @@ def test_a_report_in_another_format_is_all_of_standard_output(
     result = CliRunner().invoke(cli.app, ["report", str(run.root), "--format", form])
     assert result.exit_code == 0
     assert result.stdout_bytes.decode() == FORMATS[form](one_block())
+
+
+def test_list_has_a_row_for_each_run(spec: Path) -> None:
+    """Links, and folders that hold no run, are not listed; a broken run is named, not hidden."""
+    first = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    step = first.plan.trials[0]
+    given = {"index": step.index, "kind": "trial", "build": step.build, "trial": step.trial}
+    first.journal.write("step-started", label=step.label, **given)
+    first.journal.write("step-ended", outcome="ok", message="", **given)
+    runs.end_run(first, "failed")
+    folder = first.root.parent
+    second = folder / "20990101T000000Z"
+    shutil.copytree(first.root, second)
+    (second / "plan.json").write_text("{")
+    (folder / "report").symlink_to(first.root)
+    (folder / "other").mkdir()
+    rows = [line.split() for line in study("list").splitlines()]
+    opened = datetime.fromtimestamp(next(iter(first.journal.read()))["t"], UTC)
+    trials = ["1", "of", str(len(first.plan.trials))]
+    assert rows[1:] == [
+        ["tiny", first.id, "failed", f"{opened:%Y-%m-%d}", f"{opened:%H:%M}", *trials],
+        ["tiny", second.name, "unreadable", "-", "-"],
+    ]
+
+
+def test_list_without_runs_says_so(spec: Path) -> None:
+    assert study("list") == "there is no run in runs\n"
+
+
+def test_what_is_no_run_is_answered_with_the_command_that_lists_runs(spec: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        study("status", str(spec.parent))
+    assert "`study list`" in caught.value.remedy
 
 
 def test_no_run_is_bad_input(spec: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from cluster.errors import InputError, StudyError
 from cluster.marks import marked
 from cluster.ssh import units
+from cluster.ssh.ansible import _judge
 from cluster.ssh.channel import control_path
 from cluster.ssh.known_hosts import write_known_hosts
 from cluster.ssh.options import IDENTITY, identity_file, ssh_options
@@ -129,6 +130,18 @@ def test_a_sockets_path_is_short_enough_whatever_the_runtime_folder(
 ) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / ("long" * 30)))
     assert len(str(control_path(TARGET))) + 17 < 108
+
+
+def test_a_play_names_every_host_that_failed() -> None:
+    told = [("h1", "ok", ""), ("h2", "failed", "no rule"), ("h3", "failed", "no rule")]
+    output = "\n".join(
+        json.dumps({"host": host, "task": "sudo", "state": state, "message": message})
+        for host, state, message in told
+    )
+    with pytest.raises(StudyError) as caught:
+        _judge("preflight", (2, output))
+    assert caught.value.what == "sudo: no rule."
+    assert caught.value.where == "host 'h2', 'h3', playbook preflight"
 
 
 def test_a_units_command_is_what_the_sudo_rule_allows() -> None:

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Runs a command in a fresh clone of this checkout on a minimal Debian 12: `tests/fresh/debian.sh make test`.
+# Only the packages of README's first apt-get line are installed. As root; needs mmdebstrap (`make proof-tools`).
+# Registries are reached as this machine reaches them. Mounts and processes live in namespaces that end
+# with this script, even by SIGKILL; its folder below /var/tmp is removed except by SIGKILL.
+set -euo pipefail
+
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
+
+outside() {
+    root=$(mktemp -d /var/tmp/density-study-fresh.XXXXXX)
+    trap 'kill -KILL "$child" 2>/dev/null || true; wait; until rm -rf "$root"; do sleep 1; done' EXIT
+    trap 'exit 143' INT TERM HUP
+    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc \
+        "$0" --inside "$root" "$@" &
+    child=$!
+    wait "$child"
+}
+
+# As the first process of the namespaces. Writes only below $1.
+inside() {
+    root=$1
+    shift
+    read -r _ _ packages < <(grep -m1 -o 'apt-get install [a-z0-9 .+-]*' "$checkout/README.md")
+    mmdebstrap --quiet --variant=minbase --mode=root --aptopt='APT::Install-Recommends "false"' \
+        --include="${packages// /,}" bookworm "$root"
+    git clone --quiet "$checkout" "$root/root/density-study"
+    for file in /etc/hosts /etc/pip.conf /etc/ssl/certs /etc/maven/settings.xml ~/.m2/settings.xml; do
+        [ ! -e "$file" ] || { mkdir -p "$root${file%/*}" && cp -a "$file" "$root${file%/*}/"; }
+    done
+    mount --bind "$root" "$root"
+    cd "$root"
+    for tree in dev sys; do mount --rbind "/$tree" "$tree"; done
+    mount -t proc proc proc
+    mount -t tmpfs tmpfs dev/shm
+    mount -t tmpfs tmpfs run
+    pivot_root . .
+    umount -l .
+    cd /root/density-study
+    mapfile -t reached < <(env | grep -E '^([A-Za-z]+_proxy|PIP_|UV_|SSL_CERT_|REQUESTS_CA_BUNDLE=)')
+    env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        "${reached[@]}" "$@"
+}
+
+if [ "${1:-}" = --inside ]; then inside "${@:2}"; else outside "${@:-make test}"; fi

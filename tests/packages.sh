@@ -1,0 +1,30 @@
+#!/bin/sh
+# Debian packages that tests need beside those README names: `tests/packages.sh test|live|vm|fresh`.
+# As root they are installed; otherwise the command that installs them is printed, exit code 2.
+set -eu
+PATH=$PATH:/usr/sbin:/sbin
+
+# program=package,package
+case $1 in
+    test) needs="chromium=chromium ip=iproute2 ps=procps ssh-keygen=openssh-client" ;;
+    live) needs="ip=iproute2 ps=procps ssh=openssh-client sshd=openssh-server sudo=sudo mkfs.ext4=e2fsprogs" ;;
+    vm) needs="ip=iproute2 ssh=openssh-client libvirtd=libvirt-daemon-system,libvirt-daemon-driver-qemu
+        virsh=libvirt-clients qemu-system-x86_64=qemu-system-x86 qemu-img=qemu-utils mmdebstrap=mmdebstrap
+        mke2fs=e2fsprogs" ;;
+    fresh) needs="mmdebstrap=mmdebstrap" ;;
+esac
+
+packages=
+for need in $needs; do
+    command -v "${need%%=*}" >/dev/null || packages="$packages $(echo "${need#*=}" | tr , ' ')"
+done
+[ -n "$packages" ] || exit 0
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "error: the tests need more programs; as root: apt-get install$packages" >&2
+    exit 2
+fi
+echo "installing Debian packages:$packages"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# shellcheck disable=SC2086 # a list
+apt-get install -y -qq --no-install-recommends $packages >/dev/null

@@ -1,0 +1,137 @@
+"""Every command that README and the other pages show works as they show it.
+
+A code block is one script, as a user would paste it, in a shell that has done what README says of shells,
+in a folder that holds what a checkout holds. Commands in the text are run one by one. Some are not run:
+- `apt-get`, `study run` and `make` targets install, take minutes to hours, or run this very test. They are
+  simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for real.
+- `study analyse RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make live`).
+- Of commands shown by their name alone, without what they require, `--help` is run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster.journal import Journal
+from tests.bench.made_run import Size, make_run
+from workloads.plan import write_plan
+from workloads.run import plan_study
+
+pytestmark = [pytest.mark.spark, pytest.mark.thorough, pytest.mark.timeout(600)]
+
+CHECKOUT = Path(__file__).parents[2]
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    *sorted(f"docs/{p.name}" for p in CHECKOUT.glob("docs/*.md")),
+)
+PROGRAMS = ("study", "make", "python", "spark-submit", "apt-get", ".")
+INLINE = re.compile(rf"`((?:{'|'.join(PROGRAMS[:-1])}) [^`]+)`")
+SPEC = "workloads/studies/quickstart.yaml"
+RUNS = ("20261114T020003Z", "20261121T020003Z")
+"""The two that docs/schedule.md compares."""
+RUN = f"runs/quickstart/{RUNS[1]}"
+STANDS_FOR = {"SPEC": SPEC, "RUN": RUN, "A": RUNS[0], "B": RUNS[1]}
+SIMULATED = (
+    ("apt-get install", "--simulate"),
+    ("make", "--dry-run"),
+    ("study run", "--help"),
+    (f"study analyse {RUN} --master yarn", "--help"),
+)
+NAMES = re.compile(r"(study capacity( [a-z-]+)?|study (report|compare|plan|analyse)|spark-submit)")
+
+
+def blocks(text: str) -> Iterator[list[str]]:
+    """Lines of each indented block, lines that are continued as one. Fenced blocks are other languages'."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    for block in re.findall(r"(?:^ {4}\S.*\n(?:^ {4,}.*\n)*)", text, flags=re.MULTILINE):
+        lines = re.sub(r"\\\n\s*", "", block).splitlines()
+        yield [line[4:] for line in lines if not line.startswith("     ")]
+
+
+def command(line: str) -> str:
+    """Without its explanation, and with something real for what it leaves open."""
+    shown = re.split(r"\s{2,}", line.strip())[0]
+    words = shown.replace("[", "").replace("]", "").split()
+    given = " ".join(STANDS_FOR.get(word, word) for word in words)
+    for beginning, option in SIMULATED:
+        if given.startswith(beginning) and given != "make help":
+            return f"{given} {option}"
+    return f"{given} --help" if NAMES.fullmatch(given) else given
+
+
+def scripts() -> dict[str, str]:
+    """By the page and what it begins with, in the pages' order; each once."""
+    found: dict[str, str] = {}
+    for page in PAGES:
+        text = (CHECKOUT / page).read_text()
+        shown = [*blocks(text), *([" ".join(inline.split())] for inline in INLINE.findall(text))]
+        for lines in shown:
+            script = "\n".join(command(line) for line in lines)
+            if script not in found.values():
+                found[f"{page}: {lines[0][:40]}"] = script
+    return found
+
+
+SCRIPTS = scripts()
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like the checkout, with two runs of the quickstart."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for path in CHECKOUT.iterdir():
+        if path.name not in ("runs", ".git"):
+            (folder / path.name).symlink_to(path)
+    plan = plan_study(CHECKOUT / SPEC, runs=folder / "runs")
+    for run in RUNS:
+        root = make_run(folder / "runs" / "quickstart" / run, Size(trials=2, hosts=2, seconds=90))
+        for manifest in root.glob("records/*/manifest.json"):
+            text = manifest.read_text().replace('"study":"made"', '"study":"quickstart"')
+            manifest.write_text(text.replace('"run":"made"', f'"run":"{run}"'))
+        shutil.copy(CHECKOUT / SPEC, root / "study.yaml")
+        write_plan(plan, root / "plan.json")
+        Journal(root / "journal.jsonl").write(
+            "run-ended", outcome="ok", message="", blocks=plan.blocks
+        )
+    return folder
+
+
+def test_shells_are_told_of_once() -> None:
+    assert [s for s in SCRIPTS.values() if s.startswith(". ")] == [". .venv/bin/activate"]
+
+
+def test_blocks_hold_commands_alone() -> None:
+    begun = {line.split()[0] for script in SCRIPTS.values() for line in script.splitlines()}
+    assert begun == set(PROGRAMS)
+
+
+@pytest.mark.parametrize("shown", SCRIPTS)
+def test_it_works_as_shown(shown: str, checkout: Path) -> None:
+    activate = next((script for script in SCRIPTS.values() if script.startswith(". ")), ":")
+    kept = ("HOME", "PATH", "LANG", "JAVA_HOME", "DENSITY_STUDY_CACHE")
+    env = {name: os.environ[name] for name in kept if name in os.environ}
+    env |= {"DENSITY_STUDY_RUNTIME": str(checkout / ".runtime")}
+    if "study compare" in SCRIPTS[shown]:
+        analyse_first(checkout, activate, env)
+    done = run(f"{activate}\n{SCRIPTS[shown]}", checkout, env)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+
+
+def analyse_first(checkout: Path, activate: str, env: dict[str, str]) -> None:
+    for name in RUNS:
+        if not (checkout / "runs" / "quickstart" / name / "report" / "summary.json").exists():
+            assert run(f"{activate}\nstudy report {name}", checkout, env).returncode == 0
+
+
+def run(script: str, folder: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-exc", script], cwd=folder, env=env, capture_output=True, text=True, check=False
+    )

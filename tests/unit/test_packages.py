@@ -1,0 +1,55 @@
+"""Programs that tests need: every missing one is named by its Debian package to who may not install it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "packages.sh"
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A PATH of a user who is not root and has a shell; but for the folders of root's programs."""
+    for name in ("sh", "tr"):
+        found = shutil.which(name)
+        assert found is not None
+        (tmp_path / name).symlink_to(found)
+    add(tmp_path, "id", "echo 1000")
+    return tmp_path
+
+
+def add(programs: Path, name: str, does: str = "") -> None:
+    (programs / name).write_text(f"#!/bin/sh\n{does}\n")
+    (programs / name).chmod(0o755)
+
+
+def packages(target: str, programs: Path) -> subprocess.CompletedProcess[str]:
+    argv = [str(SCRIPT), target]
+    return subprocess.run(
+        argv, env={"PATH": str(programs)}, capture_output=True, text=True, check=False
+    )
+
+
+def test_what_is_missing_is_named_by_its_package(programs: Path) -> None:
+    for name in ("ip", "ps"):
+        add(programs, name)
+    done = packages("test", programs)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: the tests need more programs; as root: apt-get install chromium openssh-client\n"
+    )
+
+
+def test_nothing_is_said_where_all_is_there(programs: Path) -> None:
+    for name in ("ip", "ps", "chromium", "ssh-keygen"):
+        add(programs, name)
+    done = packages("test", programs)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_target_that_is_not_known_is_refused(programs: Path) -> None:
+    assert packages("tset", programs).returncode != 0

@@ -1,0 +1,17 @@
+"""A test of CPU shares waits for a quiet machine, and gives up after its time."""
+
+from __future__ import annotations
+
+import time
+
+from tests.live.quiet import wait_for_quiet
+
+
+def test_it_waits_until_the_machine_is_quiet() -> None:
+    seen = iter([80.0, 2.0, 0.5])
+    assert wait_for_quiet(1.0, time.monotonic() + 60, lambda: next(seen)) is None
+    assert list(seen) == []
+
+
+def test_it_gives_up_with_what_it_saw() -> None:
+    assert wait_for_quiet(1.0, time.monotonic() - 1, lambda: 80.0) == 80.0
