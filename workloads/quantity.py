@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+MOST_DAYS = 30
+
 
 @cache
 def _registry() -> Any:
@@ -50,8 +52,11 @@ def _whole(number: float, value: object, unit: str) -> int:
 
 
 def seconds(value: object) -> float:
-    """ "10 min" to 600.0. ValueError as `magnitude`."""
-    return _positive(value, "s", "10 min")
+    """ "10 min" to 600.0. ValueError as `magnitude`, and for what is longer than a trial may be."""
+    number = _positive(value, "s", "10 min")
+    if number > MOST_DAYS * 86400:
+        raise ValueError(f"{value!r} is more than {MOST_DAYS} days")
+    return number
 
 
 SizeMib = Annotated[int, BeforeValidator(whole_mib)]
