@@ -13,6 +13,8 @@ from pydantic import AfterValidator, BaseModel
 
 _SHOWN = reprlib.Repr()
 _SHOWN.maxlevel, _SHOWN.maxstring, _SHOWN.maxlong, _SHOWN.maxother = 3, 80, 50, 80
+_LONGEST = 500
+"""Of a message: values are shown in some, and may be long."""
 _WORDS = {
     "bool_type": "write true or false",
     "dict_type": "write a mapping of keys",
@@ -112,7 +114,8 @@ def sentence(error: Any, key: str) -> str:
     if kind == "missing":
         return f"key {key!r} is missing."
     if kind == "value_error":
-        return str(error["msg"]).removeprefix("Value error, ") + "."
+        told = str(error["msg"]).removeprefix("Value error, ")
+        return (told if len(told) <= _LONGEST else f"{told[:_LONGEST]}...") + "."
     words = _WORDS.get(kind)
     told = error["msg"] if words is None else words.format(**error.get("ctx", {}))
     return f"{told}, not {_SHOWN.repr(error['input'])}."

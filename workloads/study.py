@@ -23,12 +23,11 @@ from workloads.schedule import CompareSpec, Schedule
 from workloads.settings import DfsioSetting, Setting
 from workloads.testdfsio.spec import DfsioSpec
 from workloads.vms_spec import LibvirtUri, VmsSpec
-from workloads.ycsb.setting import YcsbSpec
+from workloads.ycsb.setting import MOST_SETTINGS, YcsbSpec
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MOST_MEMORY_MIB = 64 * 2**20
 MOST_PERIOD_S = 600
-MOST_SETTINGS = 1000
 MOST_TOPOLOGIES = 100
 _NOT_IN_IDS = (
     "; file_size does not tell settings apart: give other `files`, or make it a study of its own"

@@ -171,6 +171,7 @@ LARGE = [
     ("period: 1 s", "period: 1 h", "monitor.period", "over before a second sample"),
     ("period: 1 s", "period: 20 s", "monitor.period", "longer than a whole trial of ycsb-read45"),
     ("duration: 17 s", "duration: 17 years", "workloads[1].ycsb.duration", "more than 30 days"),
+    ("17 s", "9**9**9 s", "workloads[1].ycsb.duration", "not a quantity of s"),
     ("6 GiB", "1 EiB", "hosts[0].memory", "more than a host has"),
     (
         "threads: [8]",

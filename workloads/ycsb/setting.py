@@ -29,7 +29,7 @@ LOADS = ("load", "variant-load")
 """Mixes that write a table whole, and end with its last row."""
 Count = Annotated[int, Field(strict=True, ge=1)]
 INT_MAX = 2**31 - 1
-MOST_SETTINGS = 1000
+MOST_SETTINGS = 500
 Rows = Annotated[Count, at_most(INT_MAX, "YCSB does not count further")]
 Threads = Annotated[
     Count, at_most(10_000, "one client's Java process does not carry so many threads")
