@@ -94,14 +94,15 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
 
 def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) -> Iterator[str]:
     """What each family can show, one line a family; the reader decides whether that is enough."""
-    for family, size in families(study, plan).items():
+    found = families(study, plan)
+    for family, size in found.items():
         name = f"{family} ({size} comparison{'s' if size > 1 else ''})"
         if not _can(plan, size):
             yield f"{name}: can never be significant, {_why_never(plan.blocks, size)}"
             continue
         least = detectable_ratio(plan.blocks, noise.spread, size)
         yield f"{name}: shows a ratio of {least:.3g} or more with a chance of 80 %"
-    largest = max(families(study, plan).values(), default=0)
+    largest = max(found.values(), default=0)
     if largest:
         needed = units_needed(wanted, noise.spread, largest)
         blocks = f"{needed} blocks" if needed else f"more than {MOST_UNITS} blocks"
@@ -110,10 +111,11 @@ def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) 
 
 def warnings(study: Study, plan: Plan) -> Iterator[str]:
     """A family that can never be significant at this number of blocks."""
-    never = [f"{name} ({size})" for name, size in families(study, plan).items()
+    found = families(study, plan)
+    never = [f"{name} ({size})" for name, size in found.items()
              if plan.blocks >= LEAST_UNITS and not _can(plan, size)]  # fmt: skip
     if never:
-        size = max(families(study, plan).values())
+        size = max(found.values())
         yield (
             f"families that can never be significant at {plan.blocks} blocks: {', '.join(never)}; "
             f"{_fewest_blocks(size)} blocks would do"

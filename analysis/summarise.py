@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import yaml
-
 from analysis import read_series, tables
 from analysis.analysed_run import AnalysedRun
 from analysis.answer import answer
@@ -28,6 +26,7 @@ from cluster.journal import Journal
 from cluster.topology import Topology
 from workloads.hypotheses import read_hypotheses
 from workloads.plan import read_plan
+from workloads.yaml_text import read_yaml
 
 SUMMARY = "summary.json"
 DATA_DOCS = "data_docs/index.html"
@@ -123,5 +122,5 @@ def _question(path: Path) -> str | None:
     """The study's question, in its author's words."""
     if not path.exists():
         return None
-    study = yaml.safe_load(path.read_text(encoding="utf-8"))
+    study = read_yaml(path).value
     return study.get("question") if isinstance(study, dict) else None

@@ -21,7 +21,7 @@ from cluster.local.machine import available_memory_mib, describe_disk, describe_
 from cluster.local.sockets import check_free, is_taken, listener
 from cluster.local.transport import stop_all
 from cluster.marks import marked
-from cluster.medium import probe
+from cluster.medium import check_disk, probe
 from cluster.stack.java import find_java
 
 _SWEEPS = 5
@@ -57,6 +57,10 @@ def _probe(folder: str) -> dict[str, Any]:
     finally:
         for path in made:
             directories.remove_if_empty(path)
+
+
+def _check_disk(folder: str) -> None:
+    check_disk(Path(folder))
 
 
 def _figures(folder: str) -> dict[str, Any]:
@@ -114,6 +118,7 @@ def _remove_dir(path: str, mark: str) -> bool:
 ACTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "available-memory-mib": available_memory_mib,
+        "check-disk": _check_disk,
         "check-free": _check_free,
         "clock": time.time,
         "describe": _describe,

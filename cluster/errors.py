@@ -24,8 +24,12 @@ class StudyError(Exception):
 
 @dataclass(eq=False)
 class InputError(StudyError):
-    """Bad input, found before anything was started. The command exits with 2."""
+    """Bad input, found before anything was started. The command exits with 2.
 
+    key: path of the study's key at fault, where it is one: the reader of the file adds file and line.
+    """
+
+    key: tuple[str | int, ...] = ()
     exit_code: ClassVar[int] = 2
 
     __str__ = StudyError.__str__

@@ -6,6 +6,7 @@ random read, 4 ms and more; flash answers below 1 ms. Between them nothing is cl
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import random
@@ -39,14 +40,35 @@ class Probe:
         return "hdd" if self.random_4k_read_ms > HDD_ABOVE_MS else None
 
 
+def check_disk(folder: Path) -> None:
+    """InputError unless `folder` is there, or its parent is where a disk is mounted. Writes nothing.
+
+    Any other folder that is missing is misspelt, or its disk is not mounted: made, it would lie on another
+    disk. So would a folder made in the root.
+    """
+    parent = folder.parent
+    is_missing = not os.path.lexists(folder)
+    if is_missing and parent != Path("/") and os.path.ismount(parent):
+        return
+    if os.path.isdir(folder):  # noqa: PTH112  Path's raises where it may not look
+        return
+    raise InputError(
+        "there is no such folder, and no disk is mounted on its parent."
+        if is_missing
+        else "it is not a folder.",
+        f"disk {folder}",
+        "correct the path, mount the disk, or make the folder.",
+    )
+
+
 def probe(folder: Path, seconds: float = 0.5) -> Probe:
     """Read random blocks of a file of its own in `folder`, past the page cache, for `seconds`.
 
     InputError if the folder cannot be written or its filesystem has no O_DIRECT.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     file = folder / f".probe-{os.getpid()}"
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         fill(file)
         latencies_ms = _random_reads(file, seconds)
     except OSError as error:
@@ -57,7 +79,8 @@ def probe(folder: Path, seconds: float = 0.5) -> Probe:
             "or say its medium: flash or hdd.",
         ) from error
     finally:
-        file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            file.unlink(missing_ok=True)
     return Probe(str(folder), statistics.median(latencies_ms), len(latencies_ms))
 
 

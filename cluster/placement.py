@@ -162,8 +162,9 @@ def _single(
         raise InputError(
             f"{host.memory_mib} MiB are less than {reserved_mib(host)} MiB reserved for the host, its "
             "master and its client.",
-            f"host {host.name!r}, key memory",
+            f"host {host.name!r}, memory",
             f"give it {reserved_mib(host)} MiB or more.",
+            ("hosts",),
         )
     address = _next_address(host, addresses[host.name])
     return Node(name, host.name, address, roles, memory_mib, host.cores, disk)
@@ -204,8 +205,9 @@ def _disks_of(host: Host, medium: Medium) -> tuple[Disk, ...]:
         have = ", ".join(f"{disk.path} ({disk.medium})" for disk in host.disks) or "no disk"
         raise InputError(
             f"no disk is {medium}; it has {have}.",
-            f"host {host.name!r}, factors.medium",
+            f"host {host.name!r}",
             f"leave {medium} out of factors.medium, or give the host a disk of that medium.",
+            ("factors", "medium"),
         )
     return disks
 
@@ -234,12 +236,16 @@ def host_container_mib(host: Host, densities: Sequence[Density]) -> int:
     """YARN's memory on a host: the same at every density, a whole number of containers a node."""
     step_mib = CONTAINER_MIB * lcm(*(density.nodes for density in densities))
     spare_mib = min(_spare_mib(host, density) for density in densities)
-    chosen_mib = max(int(spare_mib * CONTAINER_SHARE) // step_mib * step_mib, step_mib)
-    chosen_mib = max(chosen_mib, _up_to(HOST_CONTAINERS_LEAST * CONTAINER_MIB, step_mib))
-    for density in densities:
-        if _spare_mib(host, density) < chosen_mib:
-            raise _too_dense(host, density, chosen_mib)
+    chosen_mib = int(spare_mib * CONTAINER_SHARE) // step_mib * step_mib
+    chosen_mib = max(chosen_mib, _least_containers_mib(densities))
+    if spare_mib < chosen_mib:
+        raise _too_dense(host, densities)
     return chosen_mib
+
+
+def _least_containers_mib(densities: Sequence[Density]) -> int:
+    step_mib = CONTAINER_MIB * lcm(*(density.nodes for density in densities))
+    return _up_to(HOST_CONTAINERS_LEAST * CONTAINER_MIB, step_mib)
 
 
 def _up_to(value_mib: int, step_mib: int) -> int:
@@ -256,16 +262,29 @@ def _least_mib(host: Host, density: Density) -> int:
     return worker_minimum_mib(density.regionservers_per_node) + _system_mib(host, density)
 
 
-def _too_dense(host: Host, density: Density, containers_mib: int) -> InputError:
-    least = _least_mib(host, density)
-    fits = max((workers_mib(host) - containers_mib) // least, 0)
-    reserve_mib = host.memory_mib - workers_mib(host)
-    needed_mib = density.nodes * least + containers_mib + reserve_mib
+def _needed_mib(host: Host, densities: Sequence[Density]) -> int:
+    """The least memory with which the host carries each of the densities."""
+    daemons_mib = max(density.nodes * _least_mib(host, density) for density in densities)
+    return reserved_mib(host) + daemons_mib + _least_containers_mib(densities)
+
+
+def _too_dense(host: Host, densities: Sequence[Density]) -> InputError:
+    """Blames the density that asks for most: its daemons' memory, and containers that divide evenly."""
+    worst = max(densities, key=lambda density: density.nodes * _least_mib(host, density))
+    others = [density for density in densities if density.nodes < worst.nodes]
+    fits = worst.nodes - 1
+    while fits and host.memory_mib < _needed_mib(
+        host,
+        [*(d for d in others if d.nodes < fits), Density(fits, worst.regionservers_per_node)],
+    ):
+        fits -= 1
     return InputError(
-        f"{host.memory_mib} MiB cannot hold {density.nodes} worker nodes with "
-        f"{density.regionservers_per_node} RegionServer(s) each: a node needs {least} MiB for its "
-        f"daemons, YARN {containers_mib} MiB a host, and {reserve_mib} MiB are reserved for "
+        f"{host.memory_mib} MiB cannot hold {worst.nodes} worker nodes with "
+        f"{worst.regionservers_per_node} RegionServer(s) each: a node needs {_least_mib(host, worst)} MiB "
+        f"for its daemons, YARN {_least_containers_mib(densities)} MiB a host (as many containers at "
+        f"every density, divided evenly), and {reserved_mib(host)} MiB are reserved for "
         f"{'the host, ' if host.vms else ''}master and client.",
-        f"host {host.name!r}, factors.vms_per_host {density.vms_per_host}",
-        f"at most {fits} node(s) fit; or give the host {needed_mib} MiB or more.",
+        f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
+        f"at most {fits} node(s) fit; or give the host {_needed_mib(host, densities)} MiB or more.",
+        ("factors", "vms_per_host"),
     )

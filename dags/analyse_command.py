@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cluster.errors import InputError
 from dags.arguments import RUNS, Named, Runs
 from dags.console import err, out
 
@@ -22,11 +24,26 @@ def add_to(app: typer.Typer) -> None:
     )(analyse)
 
 
+def _checked(master: str) -> str:
+    if re.fullmatch(r"yarn|local|local\[(\*|[1-9]\d{0,3})\]", master):
+        return master
+    raise InputError(
+        "that is no place where Spark computes.",
+        f"--master {master[:80]}",
+        "write yarn, or local[N] for N cores of this machine, or local[*] for all of them.",
+    )
+
+
 def analyse(
     run: Named = None,
     runs: Runs = RUNS,
     master: Annotated[
-        str, typer.Option("--master", help="Where Spark computes: `yarn`, or here, as `local[4]`.")
+        str,
+        typer.Option(
+            "--master",
+            help="Where Spark computes: `yarn`, or here, as `local[4]`.",
+            callback=_checked,
+        ),
     ] = "local[*]",
     cluster: Annotated[
         Path | None,

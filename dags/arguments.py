@@ -10,7 +10,19 @@ import typer
 RUNS = Path("runs")
 
 Spec = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.")]
-Runs = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where runs are kept.")]
+
+
+def _checked(runs: Path) -> Path:
+    from workloads.run import check_runs
+
+    check_runs(runs)
+    return runs
+
+
+Runs = Annotated[
+    Path,
+    typer.Option("--runs", metavar="DIR", help="Where runs are kept.", callback=_checked),
+]
 Sets = Annotated[
     list[str] | None,
     typer.Option(

@@ -82,7 +82,8 @@ def plan(
         ),
     ] = 1.2,
 ) -> None:
-    """What would run, in what order, how long it would take, and what it could show. Starts nothing.
+    """What would run, in what order, how long it would take, and what it could show. Starts nothing, and
+    writes nothing: which medium a disk is, `study run` probes.
 
     A study whose hypotheses could never be decided, or whose comparison over time cannot show its own
     tolerance, is refused.
@@ -92,7 +93,8 @@ def plan(
     from dags.overrides import parse_overrides
     from dags.planning import check_plan, noise
     from dags.progress import ANALYSIS_ESTIMATE_S
-    from workloads.preflight import disk_need_mib
+    from workloads.preflight import disk_need_mib, disks_too_small
+    from workloads.resolve import assumptions
     from workloads.run import plan_study
     from workloads.study_file import read_study
 
@@ -102,9 +104,13 @@ def plan(
     seen = noise(study, runs)
     told = tuple(notes(study, planned, seen, effect))
     need_mib = disk_need_mib(study)
-    out.print(
-        plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, told, tuple(warnings(study, planned)))
+    hosts = next(iter(planned.topologies.values())).hosts
+    warned = (
+        *warnings(study, planned),
+        *assumptions(study, hosts),
+        *disks_too_small(study, planned, runs),
     )
+    out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, told, warned))
     check_plan(study, planned, spec, runs)
 
 

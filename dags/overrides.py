@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import yaml
-
 from cluster.errors import InputError
+from workloads.yaml_text import MOST_DEPTH, parse_yaml
 
 
 def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
@@ -17,17 +16,14 @@ def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
     overrides: dict[str, object] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
+        where = f"--set {pair[:80]}"
         if not equals or not key:
-            raise InputError("it is not key=value.", f"--set {pair}", "write --set blocks=2.")
-        overrides[key] = _value(text, pair)
+            raise InputError("it is not key=value.", where, "write --set blocks=2.")
+        if key.count(".") >= MOST_DEPTH:
+            raise InputError("no key of a study is so deep.", where, "write --set blocks=2.")
+        try:
+            overrides[key] = parse_yaml(text, where).value
+        except InputError as error:
+            remedy = "write the value as in a study file."
+            raise InputError(error.what, where, remedy) from error
     return overrides
-
-
-def _value(text: str, pair: str) -> object:
-    try:
-        value: object = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(
-            "its value is not YAML.", f"--set {pair}", "write the value as in a study file."
-        ) from error
-    return value

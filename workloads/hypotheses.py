@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -21,7 +20,9 @@ from pydantic import (
 )
 
 from cluster.errors import StudyError
+from workloads.checked import Name
 from workloads.quantity import magnitude
+from workloads.yaml_text import read_yaml
 
 OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
 PERCENTILES = ("50", "90", "95", "99", "99.9")
@@ -70,7 +71,7 @@ class Expectation(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$")]
+    name: Name
     metric: Annotated[str, AfterValidator(_measure)] = "throughput"
     workload: str = Field(description="a mix of YCSB or a mode of TestDFSIO that the study runs")
     compare: Literal["vms_per_host", "medium", "regionservers_per_node"]
@@ -114,8 +115,8 @@ def bounds(value: object) -> tuple[float | None, float | None]:
 
 
 def _positive(text: str) -> float:
-    if float(text) <= 0:
-        raise ValueError(f"a ratio is above 0, not {text}")
+    if not 0 < float(text) < float("inf"):
+        raise ValueError(f"a ratio is above 0 and finite, not {text[:40]}")
     return float(text)
 
 
@@ -132,7 +133,7 @@ def read_hypotheses(path: Path) -> Hypotheses:
     """Those of the study kept with a run; none if it was not kept. StudyError if they are not valid."""
     if not path.exists():
         return Hypotheses()
-    value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    value = read_yaml(path).value
     try:
         return Hypotheses.model_validate(value if isinstance(value, dict) else {})
     except ValidationError as error:

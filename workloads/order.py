@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from random import Random
 
 from workloads.settings import Setting, YcsbSetting
@@ -14,17 +15,28 @@ def random_order(settings: tuple[Setting, ...], rng: Random) -> tuple[Setting, .
     At each place one of the settings whose data would exist is drawn. Reads whose data no setting
     writes are free: their trial prepares the data unmeasured.
     """
-    left, ordered = list(settings), []
+    waits = _waits(settings)
+    left, ordered = list(range(len(settings))), []
     while left:
-        ready = [setting for setting in left if not _waits(setting, left)]
+        missing = frozenset(left)
+        ready = [index for index in left if waits[index].isdisjoint(missing)]
         chosen = rng.choice(ready)
         left.remove(chosen)
-        ordered.append(chosen)
+        ordered.append(settings[chosen])
     return tuple(ordered)
 
 
-def _waits(setting: Setting, left: list[Setting]) -> bool:
-    return any(other.writes_for(setting) or _measures_for(other, setting) for other in left)
+@lru_cache(maxsize=8)  # every build of a plan asks for the same
+def _waits(settings: tuple[Setting, ...]) -> tuple[frozenset[int], ...]:
+    """Of each setting: which ones come before it."""
+    return tuple(
+        frozenset(
+            index
+            for index, other in enumerate(settings)
+            if other.writes_for(setting) or _measures_for(other, setting)
+        )
+        for setting in settings
+    )
 
 
 def _measures_for(other: Setting, setting: Setting) -> bool:

@@ -25,6 +25,8 @@ from workloads.study import Study
 from workloads.testdfsio.fit import require_fit
 
 FORMAT: Literal[1] = 1
+MOST_TRIALS = 10_000
+"""Of a run: a week and more, at a minute or two each."""
 UP_ESTIMATE_S = 35.0
 DOWN_ESTIMATE_S = 5.0
 _ISOLATION: dict[str, Isolation] = {"local": "process", "physical": "host", "libvirt": "vm"}
@@ -138,8 +140,9 @@ def _require_neighbours(settings: Sequence[Setting], topologies: Sequence[Topolo
         if not any(is_possible(setting, topology) for topology in topologies):
             raise InputError(
                 f"{setting.id}: no topology has two workers on one host, so nobody has a neighbour.",
-                "factors.vms_per_host",
+                "isolation",
                 "add a density of 2 or more, or leave `isolation` out.",
+                ("factors", "vms_per_host"),
             )
 
 
@@ -149,6 +152,14 @@ def is_possible(setting: Setting, topology: Topology) -> bool:
 
 
 def _with_blocks(plan: Plan, blocks: int, settings: Sequence[Setting], cost_pairs: int = 0) -> Plan:
+    trials = blocks * len(plan.topologies) * len(settings) + 2 * cost_pairs + len(plan.trials)
+    if trials > MOST_TRIALS:
+        raise InputError(
+            f"the plan has {trials:,} trials, at most {MOST_TRIALS:,}.",
+            f"{len(settings)} settings on {len(plan.topologies)} topologies",
+            "ask for fewer blocks, or for fewer settings.",
+            ("blocks",),
+        )
     steps, builds = list(plan.steps), dict(plan.builds)
     for block in range(plan.blocks + 1, plan.blocks + blocks + 1):
         rng = Random(f"{plan.seed}/{block}")
@@ -186,11 +197,11 @@ def _append_build(
 
     append("up", f"up {build}", UP_ESTIMATE_S)
     warmed: set[Hashable] = set()
-    for wanted in trials:
+    before = sum(step.kind == "trial" for step in steps)
+    for order, wanted in enumerate(trials, start=before):
         part = wanted if isinstance(wanted, Part) else None
         setting = wanted.setting if isinstance(wanted, Part) else wanted
         name = setting.id + (part.suffix if part else "")
-        order = sum(step.kind == "trial" for step in steps)
         steps.append(
             Step(
                 index=len(steps),

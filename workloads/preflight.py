@@ -37,6 +37,20 @@ def _stored(setting: Setting, replication: int) -> tuple[str, float]:
     return setting.workload, setting.disk_mib * replication
 
 
+def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
+    """What `preflight` would say of this machine's disks now: of provider local, others are not asked."""
+    if study.provider != "local":
+        return
+    hosts = next(iter(plan.topologies.values())).hosts
+    disks_mib = {disk.path: _free_mib(Path(disk.path)) for host in hosts for disk in host.disks}
+    for folder, free_mib in (disks_mib | _runs_disk(runs.absolute())).items():
+        if free_mib < (need_mib := disk_need_mib(study)):
+            yield (
+                f"disk {folder} has {free_mib:,} MiB free, the study will write up to {need_mib:,} MiB: "
+                "`study run` refuses it"
+            )
+
+
 def preflight(study: Study, plan: Plan, runs: Path) -> None:
     """Raise InputError for the first thing this machine lacks. Starts nothing."""
     need_mib = disk_need_mib(study)
@@ -81,11 +95,12 @@ def _check_disks(host: Host, disks_mib: Mapping[str, int], need_mib: int) -> Non
 
 def _runs_disk(runs: Path) -> dict[str, int]:
     """The controller's own: logs and records."""
-    return {str(runs): shutil.disk_usage(_existing(runs)).free // 2**20}
+    return {str(runs): _free_mib(runs)}
 
 
-def _existing(folder: Path) -> Path:
-    return next(place for place in (folder, *folder.parents) if place.exists())
+def _free_mib(folder: Path) -> int:
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    return shutil.disk_usage(existing).free // 2**20
 
 
 def dool_path() -> str:

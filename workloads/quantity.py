@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
+
+MOST_DAYS = 30
+_FORM = re.compile(r"\s*[-+]?(\d[\d_]*)?\.?\d+([eE][-+]?\d{1,3})?\s*[A-Za-zµ%/ ]{1,30}")
 
 
 @cache
@@ -19,6 +23,8 @@ def magnitude(value: object, unit: str, example: str) -> float:
     """`value` ("96 GiB") in `unit`. ValueError names what is wrong and shows an example."""
     if not isinstance(value, str):
         raise ValueError(f"{value!r} has no unit; write it like {example}")
+    if not _FORM.fullmatch(value):  # pint would calculate: 9**9**9 s takes it half a minute
+        raise ValueError(f"{value[:80]!r} is not a quantity of {unit}; write it like {example}")
     try:
         return float(_registry().Quantity(value).to(unit).magnitude)
     except Exception as error:  # pint raises many kinds for text that is no such quantity
@@ -50,8 +56,11 @@ def _whole(number: float, value: object, unit: str) -> int:
 
 
 def seconds(value: object) -> float:
-    """ "10 min" to 600.0. ValueError as `magnitude`."""
-    return _positive(value, "s", "10 min")
+    """ "10 min" to 600.0. ValueError as `magnitude`, and for what is longer than a trial may be."""
+    number = _positive(value, "s", "10 min")
+    if number > MOST_DAYS * 86400:
+        raise ValueError(f"{value!r} is more than {MOST_DAYS} days")
+    return number
 
 
 SizeMib = Annotated[int, BeforeValidator(whole_mib)]

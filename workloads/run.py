@@ -25,7 +25,7 @@ from cluster.run_state import busy, run_state
 from workloads.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.preflight import preflight
 from workloads.record import close_unfinished
-from workloads.resolve import check_guest_hosts, resolve_hosts
+from workloads.resolve import check_guest_hosts, planned_hosts, resolve_hosts
 from workloads.study import Study
 from workloads.study_file import StudyFile, read_study
 
@@ -97,9 +97,33 @@ def plan_study(
     runs: Path = DEFAULT_RUNS,
     only: tuple[str, ...] = (),
 ) -> Plan:
-    """What `spec` would run, in what order. Starts nothing; reads the disks' medium."""
-    study = read_study(spec, overrides).study
-    return make_plan(study, resolve_hosts(study, runs), only)
+    """What `spec` would run, in what order. Starts nothing, and writes nothing."""
+    file = read_study(spec, overrides)
+    with file.placing_faults():
+        check_runs(runs)
+        return make_plan(file.study, planned_hosts(file.study, runs), only)
+
+
+def check_runs(runs: Path) -> None:
+    """InputError unless `runs` is a folder, or one can be made there. Writes nothing."""
+    try:
+        places = (runs.absolute(), *runs.absolute().parents)
+        existing = next(place for place in places if _is_there(place))
+        # /proc and its like have no blocks: nobody can make a folder in them
+        if existing.is_dir() and os.access(existing, os.X_OK) and os.statvfs(existing).f_blocks:
+            return
+        what = f"{existing} is not a folder that another can be made in."
+    except (OSError, ValueError) as error:
+        what = f"it cannot be looked at: {error}."
+    raise InputError(what, f"--runs {runs}", "name a folder on a disk.")
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        place.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def open_run(
@@ -118,21 +142,23 @@ def open_run(
     """
     file = read_study(spec, overrides)
     runs = runs.absolute()
-    if file.study.provider == "libvirt":
-        check_guest_hosts(file.study, runs)  # planning did not: it asks no host
     owner = owner or Owner.of_process(os.getpid())
+    with file.placing_faults():
+        check_runs(runs)
+        if file.study.provider == "libvirt":
+            check_guest_hosts(file.study, runs)  # planning did not: it asks no host
 
-    @cache  # once, however often it is tried: planning reads the disks, which others may be measuring
-    def new_plan() -> Plan:
-        return make_plan(file.study, resolve_hosts(file.study, runs), ask.only)
+        @cache  # once, however often it is tried: it reads the disks, which others may be measuring
+        def new_plan() -> Plan:
+            return make_plan(file.study, resolve_hosts(file.study, runs), ask.only)
 
-    while True:
-        try:
-            return _open(file, runs, ask, owner, new_plan)
-        except HostBusyError:
-            if file.study.when_busy == "refuse":
-                raise
-            time.sleep(QUEUE_LOOK_EVERY_S)
+        while True:
+            try:
+                return _open(file, runs, ask, owner, new_plan)
+            except HostBusyError:
+                if file.study.when_busy == "refuse":
+                    raise
+                time.sleep(QUEUE_LOOK_EVERY_S)
 
 
 def _open(file: StudyFile, runs: Path, ask: Ask, owner: Owner, new_plan: Callable[[], Plan]) -> Run:

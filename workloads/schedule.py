@@ -7,8 +7,9 @@ import re
 from typing import Annotated, Any
 
 from croniter import croniter
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
 
+from workloads.checked import like
 from workloads.quantity import magnitude
 
 RUN_ID = re.compile(r"\d{8}T\d{6}Z")
@@ -42,7 +43,10 @@ class Schedule(_Spec):
     """When the study's own DAG runs: by cron (UTC), or whenever an asset of Airflow is updated."""
 
     cron: Annotated[str, AfterValidator(_cron)] | None = None
-    asset: Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://\S+$")] | None = None
+    asset: (
+        Annotated[str, like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, like s3://bucket/x")]
+        | None
+    ) = None
 
     @model_validator(mode="before")
     @classmethod

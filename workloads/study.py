@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from workloads.checked import FaultyKeyError, Name, at_most, like, no_duplicates
 from workloads.genomics.spec import GenomicsSpec
 from workloads.hypotheses import Expectation, Sla
 from workloads.provider_rules import check_provider
@@ -22,10 +23,12 @@ from workloads.schedule import CompareSpec, Schedule
 from workloads.settings import DfsioSetting, Setting
 from workloads.testdfsio.spec import DfsioSpec
 from workloads.vms_spec import LibvirtUri, VmsSpec
-from workloads.ycsb.setting import YcsbSpec
+from workloads.ycsb.setting import MOST_SETTINGS, YcsbSpec
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$")]
 Count = Annotated[int, Field(strict=True, ge=1)]
+MOST_MEMORY_MIB = 64 * 2**20
+MOST_PERIOD_S = 600
+MOST_TOPOLOGIES = 100
 _NOT_IN_IDS = (
     "; file_size does not tell settings apart: give other `files`, or make it a study of its own"
 )
@@ -36,7 +39,12 @@ def _auto_or_mib(value: object) -> object:
 
 
 Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
-Memory = Annotated[int | Literal["auto"], BeforeValidator(_auto_or_mib)]
+Memory = Annotated[
+    int | Literal["auto"],
+    BeforeValidator(_auto_or_mib),
+    at_most(MOST_MEMORY_MIB, "MiB of memory, 64 TiB, is more than a host has"),
+]
+Rate = Annotated[Count, at_most(10**9, "no disk is so fast")]
 
 
 class _Spec(BaseModel):
@@ -46,10 +54,10 @@ class _Spec(BaseModel):
 class LimitsSpec(_Spec):
     """What makes an emulated medium of a disk: operations a second, MiB a second."""
 
-    read_iops: Count | None = None
-    write_iops: Count | None = None
-    read_mib_s: Count | None = None
-    write_mib_s: Count | None = None
+    read_iops: Rate | None = None
+    write_iops: Rate | None = None
+    read_mib_s: Rate | None = None
+    write_mib_s: Rate | None = None
 
 
 class DiskSpec(_Spec):
@@ -77,9 +85,9 @@ class HostSpec(_Spec):
     address: str = "127.0.0.1"
     cores: Cores = "auto"
     memory: Memory = Field(description="what the study may use: 6 GiB, or auto")
-    disks: tuple[DiskSpec, ...] = (DiskSpec(),)
+    disks: tuple[DiskSpec, ...] = Field((DiskSpec(),), max_length=64)
     roles: tuple[Literal["master", "worker", "client"], ...] = ("worker",)
-    usd_per_hour: float | None = Field(None, ge=0)
+    usd_per_hour: float | None = Field(None, ge=0, allow_inf_nan=False)
     libvirt: LibvirtUri | None = Field(
         None, description="its libvirt; left out: qemu+ssh, signed on to as `ssh` says"
     )
@@ -89,7 +97,7 @@ class SshSpec(_Spec):
     """How hosts are signed on to. The private key is never named here: the environment does, or an
     SSH agent has it."""
 
-    user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$")]
+    user: Annotated[str, like(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")]
     port: Annotated[int, Field(strict=True, ge=1, le=65535)] = 22
     known_hosts: str = Field("~/.ssh/known_hosts", description="file that holds the hosts' keys")
 
@@ -98,9 +106,11 @@ class Factors(_Spec):
     """What is varied between topologies. Their product is built once a block."""
 
     vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(min_length=1)
-    regionservers_per_node: tuple[Count, ...] = Field((1,), min_length=1)
+    regionservers_per_node: tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...] = Field(
+        (1,), min_length=1
+    )
     medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
-        None, description="media to compare; left out: every medium the hosts have"
+        None, min_length=1, description="media to compare; left out: every medium the hosts have"
     )
 
 
@@ -134,7 +144,9 @@ class WorkloadSpec(_Spec):
 
 class MonitorSpec(_Spec):
     tool: Literal["dool"] = "dool"
-    period: Seconds = 1.0
+    period: Annotated[Seconds, at_most(MOST_PERIOD_S, "a trial is over before a second sample")] = (
+        1.0
+    )
     cost_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
         0, description="pairs of trials, monitors on and off, that measure what monitoring costs"
     )
@@ -142,7 +154,7 @@ class MonitorSpec(_Spec):
     @model_validator(mode="after")
     def _as_the_tool_can(self) -> MonitorSpec:
         if self.period != int(self.period):
-            raise ValueError("dool takes whole seconds only")
+            raise FaultyKeyError("dool takes whole seconds only", "period")
         return self
 
 
@@ -152,7 +164,7 @@ class Study(_Spec):
     study: Name = Field(description="names the folder under runs/")
     question: str | None = None
     provider: Literal["local", "physical", "libvirt"] = "local"
-    hosts: tuple[HostSpec, ...] = Field(min_length=1)
+    hosts: tuple[HostSpec, ...] = Field(min_length=1, max_length=256)
     ssh: SshSpec | None = None
     vms: VmsSpec | None = Field(None, description="how hosts carry guests (provider libvirt)")
     when_busy: Literal["refuse", "queue"] = Field(
@@ -163,7 +175,7 @@ class Study(_Spec):
     workloads: tuple[WorkloadSpec, ...] = Field(min_length=1)
     monitor: MonitorSpec = MonitorSpec()
     blocks: Annotated[int, Field(strict=True, ge=1, le=1000)] = 1
-    seed: Annotated[int, Field(strict=True, ge=0)] = 20130226
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 20130226
     sla: Sla = Field({}, description="limits of latency: {read_p99: 20 ms}")
     expect: tuple[Expectation, ...] = ()
     compare: CompareSpec | None = None
@@ -175,21 +187,47 @@ class Study(_Spec):
 
     @model_validator(mode="after")
     def _coherent(self) -> Study:
-        _no_duplicates("host name", [host.name for host in self.hosts])
-        _no_duplicates("vms_per_host", list(self.factors.vms_per_host))
-        for kind in ("ycsb", "genomics"):
-            if sum(getattr(entry, kind) is not None for entry in self.workloads) > 1:
-                raise ValueError(
-                    f"duplicate workload {kind!r}: give it once, with all its settings"
-                )
-        _no_duplicates("setting", [setting.id for setting in self.settings()], _NOT_IN_IDS)
-        for host in self.hosts:
-            _no_duplicates(f"disk of host {host.name!r}", [disk.path for disk in host.disks])
+        no_duplicates("host name", [host.name for host in self.hosts], "hosts")
+        for name in ("vms_per_host", "regionservers_per_node", "medium"):
+            no_duplicates(name, getattr(self.factors, name) or (), "factors", name)
+        factors = self.factors
+        topologies = len(factors.vms_per_host) * len(factors.regionservers_per_node)
+        if topologies > MOST_TOPOLOGIES:
+            raise FaultyKeyError(
+                f"they make {topologies} topologies of each medium, at most {MOST_TOPOLOGIES}",
+                "factors",
+            )
+        self._check_workloads()
+        for index, host in enumerate(self.hosts):
+            what, paths = f"disk of host {host.name!r}", [disk.path for disk in host.disks]
+            no_duplicates(what, paths, "hosts", index, "disks")
         for role in ("master", "worker", "client"):
             if not any(role in host.roles for host in self.hosts):
-                raise ValueError(f"no host has the role {role!r}")
+                raise FaultyKeyError(f"no host has the role {role!r}", "hosts", 0, "roles")
+        if not any(host.disks for host in self.hosts if "worker" in host.roles):
+            raise FaultyKeyError("no host with the role 'worker' has a disk", "hosts", 0, "disks")
         check_provider(self)
         return self
+
+    def _check_workloads(self) -> None:
+        for kind in ("ycsb", "genomics"):
+            if sum(getattr(entry, kind) is not None for entry in self.workloads) > 1:
+                raise FaultyKeyError(
+                    f"duplicate workload {kind!r}: give it once, with all its settings", "workloads"
+                )
+        settings = self.settings()
+        if len(settings) > MOST_SETTINGS:
+            raise FaultyKeyError(
+                f"they ask for {len(settings)} settings, at most {MOST_SETTINGS}", "workloads"
+            )
+        no_duplicates("setting", [one.id for one in settings], "workloads", why=_NOT_IN_IDS)
+        for one in settings:
+            if self.monitor.period > one.window_s:
+                raise FaultyKeyError(
+                    f"{self.monitor.period:g} s is longer than a whole trial of {one.id}, "
+                    f"{one.window_s:g} s",
+                    *("monitor", "period"),
+                )
 
     @field_validator("expect")
     @classmethod
@@ -197,7 +235,7 @@ class Study(_Spec):
         cls, expect: tuple[Expectation, ...], info: ValidationInfo
     ) -> tuple[Expectation, ...]:
         """Each hypothesis names levels and a workload that the study has."""
-        _no_duplicates("name", [one.name for one in expect])
+        no_duplicates("name", [one.name for one in expect])
         factors, entries = info.data.get("factors"), info.data.get("workloads")
         if factors is None or entries is None:
             return expect  # wrong themselves, and told first
@@ -215,11 +253,3 @@ class Study(_Spec):
                     f"{one.name}: no workload {one.workload!r}, only {', '.join(sorted(modes))}"
                 )
         return expect
-
-
-def _no_duplicates(what: str, values: list[object] | list[str] | list[int], why: str = "") -> None:
-    seen: set[object] = set()
-    for value in values:
-        if value in seen:
-            raise ValueError(f"duplicate {what}: {value!r}{why}")
-        seen.add(value)

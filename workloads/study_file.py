@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import yaml
 from pydantic import ValidationError
 
 from cluster.errors import InputError
+from workloads.checked import dotted, location_of, sentence, similar_key
 from workloads.study import Study
+from workloads.yaml_text import Document, parse_yaml, read_text
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,19 @@ class StudyFile:
 
     study: Study
     text: str
+    document: Document
+    overridden: tuple[str, ...] = ()
+
+    @contextmanager
+    def placing_faults(self) -> Iterator[None]:
+        """An InputError that names a key of the study leaves with its file and line."""
+        try:
+            yield
+        except InputError as error:
+            if not error.key:
+                raise
+            where = _where(self.document, error.key, self.overridden)
+            raise replace(error, where=f"{where} ({error.where})", key=()) from error
 
 
 def read_study(path: Path, overrides: Mapping[str, object] | None = None) -> StudyFile:
@@ -28,73 +43,33 @@ def read_study(path: Path, overrides: Mapping[str, object] | None = None) -> Stu
 
     InputError names the file, the line and the key.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise InputError(
-            "there is no such file.",
-            str(path),
-            "name a study file; shipped ones: workloads/studies.",
-        ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot be read: {error}.", str(path), "give a readable UTF-8 file."
-        ) from error
-    return parse_study(text, str(path), overrides or {})
+    return parse_study(read_text(path), str(path), overrides)
 
 
 def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = None) -> StudyFile:
     """As `read_study`, from text; `name` stands for the file in messages."""
-    root = _compose(text, name)
-    value = yaml.safe_load(text)
+    document = parse_yaml(text, name)
+    value = document.value
     if not isinstance(value, dict):
         raise InputError("is not a mapping of keys.", name, "begin with `study: <name>`.")
     for key, override in (overrides or {}).items():
         _override(value, key, override, name)
+    overridden = tuple(overrides or ())
     try:
         study = Study.model_validate(value)
     except ValidationError as error:
-        raise _input_error(error, root, name) from error
-    return StudyFile(study, yaml.safe_dump(value, sort_keys=False) if overrides else text)
+        raise _input_error(error, document, overridden) from error
+    kept = yaml.safe_dump(value, sort_keys=False) if overrides else text
+    return StudyFile(study, kept, document, overridden)
 
 
-def _compose(text: str, name: str) -> yaml.Node | None:
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{name}:{mark.line + 1}" if mark else name
-        problem = getattr(error, "problem", None) or "not YAML"
-        raise InputError(f"is not valid YAML: {problem}.", where, "mend the line.") from error
-    _refuse_duplicate_keys(root, name)
-    return root
-
-
-def _refuse_duplicate_keys(node: yaml.Node | None, name: str) -> None:
-    if isinstance(node, yaml.MappingNode):
-        seen: dict[str, int] = {}
-        for key, child in node.value:
-            line = key.start_mark.line + 1
-            if key.value in seen:
-                raise InputError(
-                    f"duplicate key {key.value!r} (first on line {seen[key.value]}).",
-                    f"{name}:{line}",
-                    "keep one of them.",
-                )
-            seen[key.value] = line
-            _refuse_duplicate_keys(child, name)
-    elif isinstance(node, yaml.SequenceNode):
-        for child in node.value:
-            _refuse_duplicate_keys(child, name)
-
-
-def _override(value: dict[str, Any], dotted: str, new: object, name: str) -> None:
-    keys = dotted.split(".")
+def _override(value: dict[str, Any], dotted_key: str, new: object, name: str) -> None:
+    keys = dotted_key.split(".")
     for depth, key in enumerate(keys[:-1], start=1):
         inner = value.setdefault(key, {})
         if not isinstance(inner, dict):
             raise InputError(
-                f"override {dotted!r}: {'.'.join(keys[:depth])} is not a mapping.",
+                f"override {dotted_key!r}: {'.'.join(keys[:depth])} is not a mapping.",
                 name,
                 "override a whole top-level key, or a key inside a mapping.",
             )
@@ -102,65 +77,33 @@ def _override(value: dict[str, Any], dotted: str, new: object, name: str) -> Non
     value[keys[-1]] = new
 
 
-def _input_error(error: ValidationError, root: yaml.Node | None, name: str) -> InputError:
+def _input_error(
+    error: ValidationError, document: Document, overridden: Sequence[str]
+) -> InputError:
     # A misspelt key is unknown and leaves another missing: the first says what to mend.
     first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
-    location = [part for part in first["loc"] if not _is_union_branch(part)]
-    line = _line_of(root, location)
-    key = _dotted(location)
+    location = location_of(first)
     more = error.error_count() - 1
-    message = _sentence(first, key)
+    message = sentence(first, dotted(location))
     return InputError(
         message + (f" (and {more} more)" if more else ""),
-        f"{name}:{line}" + (f", key {key}" if key else ""),
-        _remedy(first),
+        _where(document, location, overridden),
+        _remedy(first, dotted(location)),
     )
 
 
-def _is_union_branch(part: object) -> bool:
-    """pydantic puts the tried branch of a union into the location; it is no key of the file."""
-    return isinstance(part, str) and bool(re.search(r"[\[\(]", part) or part in ("int", "str"))
+def _where(document: Document, location: Sequence[object], overridden: Sequence[str]) -> str:
+    """File, line and key; for what an override gave, the override."""
+    key = dotted(location)
+    for one in overridden:
+        if key == one or key.startswith((f"{one}.", f"{one}[")):
+            return f"{document.name} with {one} replaced, key {key}"
+    return f"{document.name}:{document.line_of(location)}" + (f", key {key}" if key else "")
 
 
-def _sentence(first: Any, key: str) -> str:
-    if first["type"] == "extra_forbidden":
-        return f"unknown key {key.rsplit('.', 1)[-1]!r}."
-    if first["type"] == "missing":
-        return f"key {key!r} is missing."
-    message = str(first["msg"]).removeprefix("Value error, ")
-    shown = f" (got {first['input']!r})" if first["type"] != "value_error" else ""
-    return f"{message}{shown}."
-
-
-def _remedy(first: Any) -> str:
-    if first["type"] == "extra_forbidden":
-        return "check the spelling; the README lists every key."
-    return "correct the value; the README lists every key with its unit."
-
-
-def _dotted(location: list[Any]) -> str:
-    text = ""
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.lstrip(".")
-
-
-def _line_of(node: yaml.Node | None, location: list[Any]) -> int:
-    """Line (from 1) of the deepest part of `location` that the file has."""
-    line = 1
-    for part in location:
-        child = _child(node, part)
-        if child is None:
-            break
-        line, node = child
-    return line
-
-
-def _child(node: yaml.Node | None, part: object) -> tuple[int, yaml.Node] | None:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value == part:
-                return key.start_mark.line + 1, value
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        return node.value[part].start_mark.line + 1, node.value[part]
-    return None
+def _remedy(first: Any, key: str) -> str:
+    if first["type"] != "extra_forbidden":
+        return "correct the value; the README lists every key with its unit."
+    similar = similar_key(key, Study)
+    meant = "check the spelling" if similar is None else f"write {similar}, if that is meant"
+    return f"{meant}; the README lists every key."

@@ -8,9 +8,13 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from cluster.host import VcpuPolicy, VmCache
+from workloads.checked import FaultyKeyError, at_most, like
 from workloads.quantity import SizeMib
 
-Bridge = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$")]
+Bridge = Annotated[
+    str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "the name of a bridge, of at most 15 characters")
+]
+MOST_DISK_MIB = 2**30
 _SERVED_BY_THE_HOST = ("writeback", "writethrough", "unsafe", "default")
 
 
@@ -45,10 +49,10 @@ class VmsSpec(BaseModel):
     host_reserve: SizeMib = Field(1024, description="memory that stays the host's, at any density")
     vcpus: VcpuPolicy = Field("all", description="all cores to every VM, or pinned equal shares")
     cache: Annotated[VmCache, BeforeValidator(_cache)] = "none"
-    data_disk: SizeMib = Field(
+    data_disk: Annotated[SizeMib, at_most(MOST_DISK_MIB, "MiB, 1 PiB")] = Field(
         32 * 1024, description="how far a guest's (sparse) data disk may grow"
     )
-    images: Annotated[str, Field(pattern=r"^/[A-Za-z0-9_./-]+$")] = (
+    images: Annotated[str, like(r"/[A-Za-z0-9_./-]+", "an absolute path of plain characters")] = (
         "/var/lib/libvirt/images/density-study"
     )
 
@@ -68,7 +72,9 @@ class VmsSpec(BaseModel):
     def _within_the_network(self) -> VmsSpec:
         subnet = IPv4Network(self.network)
         if subnet.num_addresses < 8:
-            raise ValueError(f"network {subnet} is too small for guests; give a /29 or wider")
+            raise FaultyKeyError(
+                f"network {subnet} is too small for guests; give a /29 or wider", "network"
+            )
         reserved = {subnet.network_address, subnet.broadcast_address}
         for what, address in (
             *(("addresses", one) for one in self.range),
@@ -77,13 +83,16 @@ class VmsSpec(BaseModel):
             if address is None:
                 continue
             if IPv4Address(address) not in subnet or IPv4Address(address) in reserved:
-                raise ValueError(f"{what}: {address} is no host's address of network {subnet}")
+                raise FaultyKeyError(f"{address} is no host's address of network {subnet}", what)
         if self.gateway in self.range:
-            raise ValueError(f"addresses: {self.gateway} is the gateway's, no guest can have it")
+            raise FaultyKeyError(
+                f"{self.gateway} is the gateway's, no guest can have it", "addresses"
+            )
         if self.bridge is None and self.host_address in self.range:
-            raise ValueError(
-                f"addresses: without a bridge {self.host_address}, the network's first address, is the "
-                "host's own; begin the range behind it"
+            raise FaultyKeyError(
+                f"without a bridge {self.host_address}, the network's first address, is the host's own; "
+                "begin the range behind it",
+                "addresses",
             )
         return self
 
@@ -93,7 +102,9 @@ class VmsSpec(BaseModel):
         first, dash, last = self.addresses.partition("-")
         begin, end = IPv4Address(first.strip()), IPv4Address((last if dash else first).strip())
         if end < begin or int(end) - int(begin) >= 4096:
-            raise ValueError(f"addresses: {self.addresses} is no range of at most 4096 addresses")
+            raise FaultyKeyError(
+                f"{self.addresses} is no range of at most 4096 addresses", "addresses"
+            )
         return tuple(str(IPv4Address(one)) for one in range(int(begin), int(end) + 1))
 
     @property
@@ -103,6 +114,10 @@ class VmsSpec(BaseModel):
 
 
 LibvirtUri = Annotated[
-    str, Field(pattern=r"^qemu(:///|\+ssh://[A-Za-z0-9@:._-]+/)system(\?[A-Za-z0-9=&/._-]*)?$")
+    str,
+    like(
+        r"qemu(:///|\+ssh://[A-Za-z0-9@:._-]+/)system(\?[A-Za-z0-9=&/._-]*)?",
+        "qemu:///system or qemu+ssh://user@address/system",
+    ),
 ]
 """qemu:///system or qemu+ssh://user@address/system; guests of a session cannot join a bridge."""

@@ -13,7 +13,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from analysis.capacity.ranged import Ranged
-from analysis.capacity.yaml_file import read_yaml
+from analysis.capacity.yaml_file import read_model
 from cluster.errors import InputError
 
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
@@ -100,7 +100,7 @@ class Catalogue(_Frozen):
 
 def read_catalogue(path: Path) -> Catalogue:
     """InputError for a file that is none, or in which no host has a price."""
-    catalogue = read_yaml(path, Catalogue)
+    catalogue = read_model(path, Catalogue)
     if not any(host.is_priced for host in catalogue.hosts):
         raise InputError(
             f"prices are missing: none of {', '.join(host.name for host in catalogue.hosts)} has one.",

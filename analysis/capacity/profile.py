@@ -13,7 +13,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from analysis.capacity.ranged import Ranged
-from analysis.capacity.yaml_file import read_yaml
+from analysis.capacity.yaml_file import read_model
 from cluster.errors import InputError
 
 Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
@@ -139,8 +139,8 @@ def read_profile(name: str) -> Profile:
     shipped = SHIPPED / f"{Path(name).stem}.yaml"
     path = Path(name)
     if path.exists():
-        return read_yaml(path, Profile)
+        return read_model(path, Profile)
     if path.parent == Path() and shipped.exists():
-        return read_yaml(shipped, Profile)
+        return read_model(shipped, Profile)
     known = ", ".join(sorted(one.stem for one in SHIPPED.glob("*.yaml")))
     raise InputError("there is no such profile.", name, f"name a file, or one that ships: {known}.")

@@ -19,6 +19,7 @@ from cluster.local.machine import describe_disk, describe_machine
 from cluster.local.sockets import Address, check_free, is_taken, listener, reserved
 from cluster.local.transport import LocalTransport, stop_all
 from cluster.marks import marked
+from cluster.medium import check_disk
 from cluster.ports import Ports
 from cluster.provider import GuestTime, Machine, Remains, Room, machines_of_hosts
 from cluster.render.blueprint import Homes, Places
@@ -58,6 +59,8 @@ class LocalProvider:
         return reserved(ports.by_service.values())
 
     def room(self, topology: Topology) -> Mapping[str, Room]:
+        for disk in (disk for host in topology.hosts for disk in host.disks):
+            check_disk(Path(disk.path))  # one that was unmounted since the plan was made
         return {
             host.name: Room(
                 psutil.virtual_memory().available // 2**20,

@@ -102,3 +102,33 @@ def test_a_refusal_says_what_would_fit_and_that_fits(memory_mib: int, nodes: int
     with pytest.raises(InputError):
         place(host(needed - 1), density, ["flash"], LAYOUT)
     assert fits < nodes
+
+
+@given(
+    st.integers(2300, 20000),
+    st.lists(st.integers(1, 16), min_size=1, max_size=4, unique=True),
+)
+def test_a_refusal_of_several_densities_blames_one_that_is_there_and_its_remedy_holds(
+    memory_mib: int, levels: list[int]
+) -> None:
+    def host(memory: int) -> list[Host]:
+        roles = ("master", "worker", "client")
+        return [Host("h", "127.0.0.1", 2, memory, (Disk("/a", "flash"),), roles)]  # type: ignore[arg-type]
+
+    densities = [Density(level, 1) for level in levels]
+    try:
+        place(host(memory_mib), densities, ["flash"], LAYOUT)
+    except InputError as error:
+        fault = error
+    else:
+        return
+    assert fault.key == ("factors", "vms_per_host")
+    assert f", {max(levels)} of vms_per_host" in fault.where
+    fits, needed = (int(word) for word in fault.remedy.split() if word.isdigit())
+    place(host(needed), densities, ["flash"], LAYOUT)
+    with pytest.raises(InputError):
+        place(host(needed - 1), densities, ["flash"], LAYOUT)
+    assert fits < max(levels)
+    if fits:
+        smaller = [Density(level, 1) for level in {*(n for n in levels if n < fits), fits}]
+        place(host(memory_mib), smaller, ["flash"], LAYOUT)

@@ -40,6 +40,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return (Host("here", "127.0.0.1", 2, 6144, disks, study.hosts[0].roles),)
 
     monkeypatch.setattr(runs, "resolve_hosts", hosts)
+    monkeypatch.setattr(runs, "planned_hosts", hosts)
     monkeypatch.setattr(runs, "preflight", lambda *_: None)
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.chdir(tmp_path)
@@ -236,3 +237,24 @@ def test_a_torn_journal_does_not_stop_status(spec: Path) -> None:
     with Journal(run.journal.path).path.open("a") as stream:
         stream.write('{"event": "st')
     assert run.id in study("status")
+
+
+@pytest.mark.parametrize(
+    "command", [["plan", "tiny.yaml"], ["status"], ["reap"], ["run", "tiny.yaml"]]
+)
+@pytest.mark.parametrize("runs", ["tiny.yaml", "tiny.yaml/x", "/proc/x", "/sys", "x" * 300, "link"])
+def test_runs_where_no_folder_can_be_is_bad_input(
+    spec: Path, command: list[str], runs: str
+) -> None:
+    (spec.parent / "link").symlink_to("nowhere")
+    with pytest.raises(InputError) as caught:
+        study(*command, "--runs", runs)
+    assert caught.value.where == f"--runs {runs}"
+
+
+@pytest.mark.parametrize("master", ["bogus", "local[0]", "local[]", "local[-1]", "LOCAL", ""])
+def test_a_master_that_is_none_is_refused_by_name(spec: Path, master: str) -> None:
+    with pytest.raises(InputError) as caught:
+        study("analyse", "--master", master)
+    assert caught.value.where == f"--master {master}"
+    assert "local[*]" in caught.value.remedy

@@ -132,7 +132,7 @@ def test_a_write_has_the_buffer_and_a_read_the_read_size() -> None:
         ({"erasure_coding": "RS-7-7"}, "RS-6-3-1024k"),
         ({"compression": "zstd"}, "'snappy'"),
         ({"storage_policy": "WARMISH"}, "'HOT'"),
-        ({"readers": [0]}, "greater than or equal to 1"),
+        ({"readers": [0]}, "it must be 1 or more"),
     ),
 )
 def test_what_cannot_work_together_is_refused_with_its_reason(

@@ -60,7 +60,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         ("100-192.0.2.120", "10-192.0.2.120", "the address of host 'h1' itself"),
         ("bridge: br0", "bridge: br0, gateway: 192.0.2.110", "gateway's"),
         (", bridge: br0", "", "vms.bridge is missing"),
-        ("bridge: br0", "bridge: 'br 0'", "pattern"),
+        ("bridge: br0", "bridge: 'br 0'", "the name of a bridge"),
         ("bridge: br0", "bridge: br0, cache: writeback", "from the host's memory"),
         ("bridge: br0", "bridge: br0, cache: unsafe", "from the host's memory"),
         ("bridge: br0", "bridge: br0, cache: never", "'none' or 'directsync'"),
@@ -73,7 +73,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         ("replication: 2", "replication: 3", "smallest arm's 2 worker(s)"),
         ("[0, 1, 2]}", "[1, 2], regionservers_per_node: [1, 2]}", "control arm on the bare host"),
         ("192.0.2.12,", "127.0.0.1,", "loopback"),
-        ("name: h2,", "name: h2, libvirt: 'qemu:///session',", "pattern"),
+        ("name: h2,", "name: h2, libvirt: 'qemu:///session',", "is not qemu:///system or"),
         ("[0, 1, 2]", "[0, 3]", "no equal shares for 3 VMs"),
     ],
 )

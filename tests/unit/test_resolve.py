@@ -57,14 +57,14 @@ def test_a_disk_that_does_not_behave_like_its_medium_is_refused_with_the_figure(
 def test_more_cores_memory_or_a_relative_disk_are_refused(
     tmp_path: Path, seen: dict[str, float]
 ) -> None:
-    for keys, where in [
-        ({"cores": 4000}, "key cores"),
-        ({"memory": "900 TiB"}, "key memory"),
-        ({"disks": [{"path": "data"}]}, "key disks"),
+    for keys, key in [
+        ({"cores": 4000}, ("hosts", 0, "cores")),
+        ({"memory": "60 TiB"}, ("hosts", 0, "memory")),
+        ({"disks": [{"path": "data"}]}, ("hosts", 0, "disks", 0, "path")),
     ]:
         with pytest.raises(InputError) as caught:
             resolve_hosts(host(**keys), tmp_path)  # type: ignore[arg-type]
-        assert where in caught.value.where
+        assert caught.value.key == key
 
 
 def test_the_probe_leaves_nothing_behind_and_reads_the_disk(tmp_path: Path) -> None:

@@ -7,16 +7,23 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from workloads.genomics.store import LEAST_SITES, VariantStore
+from workloads.checked import FaultyKeyError, at_most
+from workloads.genomics.store import LEAST_SITES, LONGEST_REGION, VariantStore
 from workloads.quantity import Seconds
 from workloads.ycsb.mixes import is_load
-from workloads.ycsb.setting import Mix, YcsbSetting
+from workloads.ycsb.setting import (
+    INT_MAX,
+    Mix,
+    RegionsPerServer,
+    Rows,
+    Threads,
+    YcsbSetting,
+    refuse_too_many,
+)
 from workloads.ycsb.target import LatencyTarget, Target
 from workloads.ycsb.warm_up_knobs import WARM_UP_CLIENT_S, WarmUp, WarmUpClient, warm_up_knobs
 
-Count = Annotated[int, Field(strict=True, ge=1)]
 VariantMix = Literal["variant-load", "region-scan", "sample-read", "cohort-query"]
-INT_MAX = 2**31 - 1
 
 
 class GenomicsSpec(BaseModel):
@@ -30,29 +37,44 @@ class GenomicsSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     samples: tuple[Annotated[int, Field(strict=True, ge=1, le=999_999)], ...] = Field(min_length=1)
-    sites: Annotated[int, Field(strict=True, ge=LEAST_SITES)] = 4000
-    mixes: tuple[VariantMix, ...] = ("variant-load", "region-scan", "sample-read")
-    threads: tuple[Count, ...] = Field(min_length=1)
+    sites: Annotated[int, Field(strict=True, ge=LEAST_SITES, le=INT_MAX)] = 4000
+    mixes: tuple[VariantMix, ...] = Field(
+        ("variant-load", "region-scan", "sample-read"), min_length=1
+    )
+    threads: tuple[Threads, ...] = Field(min_length=1)
     clients: Annotated[int, Field(strict=True, ge=1, le=64)] = 1
     latency_at: tuple[LatencyTarget, ...] = ()
-    regions: Count = 1000
-    region_sites: Count = 20
+    regions: Annotated[Rows, at_most(1_000_000, "the client keeps every region in memory")] = 1000
+    region_sites: Rows = 20
     request_distribution: Literal["zipfian", "uniform"] = "zipfian"
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 20130226
     duration: Seconds = 600.0
     warm_up: Seconds = 60.0
     warm_up_client: WarmUpClient = WARM_UP_CLIENT_S
     warm_up_daemons: WarmUp = "steady"
-    regions_per_server: Count = 10
+    regions_per_server: RegionsPerServer = 10
 
     @model_validator(mode="after")
     def _measures_something(self) -> GenomicsSpec:
         if self.warm_up >= self.duration:
-            raise ValueError("warm_up takes the whole duration; nothing would be measured")
+            raise FaultyKeyError(
+                "warm_up takes the whole duration; nothing would be measured", "warm_up"
+            )
         if self.latency_at and set(self.mixes) == {"variant-load"}:
-            raise ValueError("latency_at needs a mix besides variant-load, which has no such trial")
+            raise FaultyKeyError(
+                "latency_at needs a mix besides variant-load, which has no such trial", "latency_at"
+            )
         if max(self.samples) * self.sites > INT_MAX:
-            raise ValueError(f"samples x sites is more than the {INT_MAX:,} rows YCSB can count")
+            raise FaultyKeyError(
+                f"samples x sites is more than the {INT_MAX:,} rows YCSB can count", "sites"
+            )
+        if LONGEST_REGION * self.region_sites * max(self.samples) > INT_MAX:
+            raise FaultyKeyError(
+                f"the longest region of every sample has more than the {INT_MAX:,} rows that YCSB "
+                "can count",
+                "region_sites",
+            )
+        refuse_too_many(self.samples, self.threads, self.latency_at, self.mixes)
         return self
 
     def settings(self) -> tuple[YcsbSetting, ...]:

@@ -133,6 +133,11 @@ class DfsioSetting(BaseModel):
             rate_mib_s = min(rate_mib_s, self.readers * ONE_STREAM_ESTIMATE_MIB_S)
         return jobs * (JOB_START_ESTIMATE_S + self.data_mib / rate_mib_s)
 
+    @property
+    def window_s(self) -> float:
+        """How long the window is, as far as it is known before: here a guess."""
+        return self.estimate_s
+
     def writes_for(self, other: object) -> bool:
         """Whether this setting writes the data that `other` reads."""
         if not isinstance(other, DfsioSetting) or self.mode != "write":

@@ -8,6 +8,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cluster.memory import CONTAINER_HEAP_MIB
+from workloads.checked import FaultyKeyError, at_most
 from workloads.quantity import SizeBytes, SizeMib
 from workloads.testdfsio.setting import (
     DEFAULT_READ_BYTES,
@@ -20,9 +21,13 @@ from workloads.testdfsio.setting import (
     ErasureCoding,
     StoragePolicy,
     size_words,
+    units_of,
 )
 
 Count = Annotated[int, Field(strict=True, ge=1)]
+MOST_FILES = 100_000
+MOST_BLOCKS, BLOCK_MIB = 10_000, 128
+"""Of a file, and their size: dfs.namenode.fs-limits.max-blocks-per-file and dfs.blocksize of Hadoop 3.4."""
 MOST_BUFFER_BYTES = CONTAINER_HEAP_MIB * 2**20 // 2
 """A map holds its buffer in its heap, beside what HDFS' client needs."""
 STRIPED_POLICIES = ("HOT", "COLD", "ALL_SSD", "ALL_NVDIMM", "PROVIDED")
@@ -36,7 +41,9 @@ class DfsioSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     modes: tuple[DfsioMode, ...] = Field(min_length=1)
-    files: Count
+    files: Annotated[
+        Count, at_most(MOST_FILES, "each file is a map task, and one job does not take so many")
+    ]
     file_size: SizeMib
     read_size: SizeBytes = DEFAULT_READ_BYTES
     buffer_size: SizeBytes | None = Field(None, description="of one write; None: as read_size")
@@ -69,49 +76,75 @@ class DfsioSpec(BaseModel):
     @model_validator(mode="after")
     def _works_together(self) -> Self:
         for fault in (*self._size_faults(), *self._reader_faults(), *self._stored_faults()):
-            raise ValueError(fault)
+            raise fault
         return self
 
-    def _size_faults(self) -> Iterator[str]:
+    def _size_faults(self) -> Iterator[FaultyKeyError]:
         for key, size in (("read_size", self.read_size), ("buffer_size", self.buffer_size)):
             if size is not None and size > MOST_BUFFER_BYTES:
-                yield (
+                yield FaultyKeyError(
                     f"{key} {size_words(size)} does not fit a map's heap; at most "
-                    f"{size_words(MOST_BUFFER_BYTES)}"
+                    f"{size_words(MOST_BUFFER_BYTES)}",
+                    key,
                 )
         if self.read_size > self.file_size * 2**20:
-            yield (
+            yield FaultyKeyError(
                 f"read_size {size_words(self.read_size)} is more than file_size "
-                f"{self.file_size} MiB: no read would be whole"
+                f"{self.file_size} MiB: no read would be whole",
+                "read_size",
             )
         if self.skip_size is not None and "skip" not in self.modes:
-            yield "skip_size is of the mode skip, which is not asked for"
+            yield FaultyKeyError(
+                "skip_size is of the mode skip, which is not asked for", "skip_size"
+            )
+        if self.skip_size is not None and self.skip_size > self.file_size * 2**20:
+            yield FaultyKeyError(
+                "skip_size is more than file_size: only one read a file", "skip_size"
+            )
+        data = 1 if self.erasure_coding is None else units_of(self.erasure_coding)[0]
+        most_mib = MOST_BLOCKS * BLOCK_MIB * data // (2 if "append" in self.modes else 1)
+        if self.file_size > most_mib:
+            yield FaultyKeyError(
+                f"file_size {self.file_size:,} MiB is too large, at most {most_mib:,} MiB: HDFS takes "
+                f"{MOST_BLOCKS:,} blocks a file"
+                + ", and append doubles it"
+                * ("append" in self.modes),
+                "file_size",
+            )
 
-    def _reader_faults(self) -> Iterator[str]:
+    def _reader_faults(self) -> Iterator[FaultyKeyError]:
         if self.readers and not set(self.modes) & set(READS):
-            yield f"readers is of the modes {', '.join(READS)}, and none of them is asked for"
+            yield FaultyKeyError(
+                f"readers is of the modes {', '.join(READS)}, and none of them is asked for",
+                "readers",
+            )
         most = max(self.readers, default=0)
         if most > self.files:
-            yield f"{most} readers of {self.files} files: each file is read by one map"
+            yield FaultyKeyError(
+                f"{most} readers of {self.files} files: each file is read by one map", "readers"
+            )
 
-    def _stored_faults(self) -> Iterator[str]:
+    def _stored_faults(self) -> Iterator[FaultyKeyError]:
         if self.compression is not None:
             for mode in self.modes:
                 if mode in POSITIONED or mode == "truncate":
-                    yield (
+                    yield FaultyKeyError(
                         f"compression {self.compression} and mode {mode}: a compressed stream has "
-                        "no positions; ask for them in two entries of testdfsio"
+                        "no positions; ask for them in two entries of testdfsio",
+                        "compression",
                     )
         if self.erasure_coding is None:
             return
         for mode in self.modes:
             if mode in OWN_DATA:
-                yield (
+                yield FaultyKeyError(
                     f"erasure_coding {self.erasure_coding} and mode {mode}: TestDFSIO refuses to "
-                    f"{mode} erasure-coded files"
+                    f"{mode} erasure-coded files",
+                    "erasure_coding",
                 )
         if self.storage_policy not in (None, *STRIPED_POLICIES):
-            yield (
+            yield FaultyKeyError(
                 f"erasure_coding and storage_policy {self.storage_policy}: HDFS passes that policy "
-                f"over for erasure-coded files; it heeds {', '.join(STRIPED_POLICIES)}"
+                f"over for erasure-coded files; it heeds {', '.join(STRIPED_POLICIES)}",
+                "storage_policy",
             )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from workloads.checked import FaultyKeyError, at_most
 from workloads.genomics.store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from workloads.genomics.store import VALUE_MIB, VariantStore
 from workloads.isolation.placement import NOBODY
@@ -27,6 +28,13 @@ Mix = CoreMix | Literal["variant-load", "region-scan", "sample-read", "cohort-qu
 LOADS = ("load", "variant-load")
 """Mixes that write a table whole, and end with its last row."""
 Count = Annotated[int, Field(strict=True, ge=1)]
+INT_MAX = 2**31 - 1
+MOST_SETTINGS = 500
+Rows = Annotated[Count, at_most(INT_MAX, "YCSB does not count further")]
+Threads = Annotated[
+    Count, at_most(10_000, "one client's Java process does not carry so many threads")
+]
+RegionsPerServer = Annotated[Count, at_most(1000, "a RegionServer does not carry so many regions")]
 
 LOAD_ESTIMATE_OPS_S = 6000.0
 AROUND_ESTIMATE_S = 15.0
@@ -159,6 +167,11 @@ class YcsbSetting(BaseModel):
         return AROUND_ESTIMATE_S + self.warm_up_client_s + work_s
 
     @property
+    def window_s(self) -> float:
+        """How long the window is, as far as it is known before; of a load it is a guess."""
+        return self.duration_s or self.estimate_s
+
+    @property
     def warmed(self) -> Hashable:
         """What the daemons are warmed up for once a build: each table, until steady each mix on it."""
         table = (self.records, self.variants, self.is_isolation)
@@ -196,14 +209,28 @@ class IsolationSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     mix: CoreMix
-    threads: Count
-    neighbour_threads: Count = 2
+    threads: Threads
+    neighbour_threads: Threads = 2
 
     @model_validator(mode="after")
     def _is_a_run(self) -> IsolationSpec:
         if self.mix == "load":
-            raise ValueError("the victim of an isolation trial runs for a time: any mix but load")
+            raise FaultyKeyError(
+                "the victim of an isolation trial runs for a time: any mix but load", "mix"
+            )
         return self
+
+
+def refuse_too_many(
+    sizes: Sequence[int], threads: Sequence[int], targets: Sequence[object], mixes: Sequence[str]
+) -> None:
+    """FaultyKeyError for more settings than a study has time for, before they are made."""
+    each = len(set(threads)) + len(set(targets))
+    settings = len(set(sizes)) * len(set(mixes)) * each
+    if settings > MOST_SETTINGS:
+        raise FaultyKeyError(
+            f"the lists make {settings} settings, at most {MOST_SETTINGS}", "threads"
+        )
 
 
 class YcsbSpec(BaseModel):
@@ -216,9 +243,9 @@ class YcsbSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    records: tuple[Count, ...] = Field(min_length=1)
+    records: tuple[Rows, ...] = Field(min_length=1)
     mixes: tuple[CoreMix, ...] = Field(min_length=1)
-    threads: tuple[Count, ...] = Field(min_length=1)
+    threads: tuple[Threads, ...] = Field(min_length=1)
     clients: Annotated[int, Field(strict=True, ge=1, le=64)] = 1
     latency_at: tuple[LatencyTarget, ...] = ()
     isolation: IsolationSpec | None = None
@@ -227,17 +254,22 @@ class YcsbSpec(BaseModel):
     warm_up_client: WarmUpClient = WARM_UP_CLIENT_S
     warm_up_daemons: WarmUp = "steady"
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
-    max_scan_length: Count = 100
-    regions_per_server: Count = 10
+    max_scan_length: Rows = 100
+    regions_per_server: RegionsPerServer = 10
 
     @model_validator(mode="after")
     def _measures_something(self) -> YcsbSpec:
         if self.warm_up >= self.duration:
-            raise ValueError("warm_up takes the whole duration; nothing would be measured")
+            raise FaultyKeyError(
+                "warm_up takes the whole duration; nothing would be measured", "warm_up"
+            )
         if self.latency_at and set(self.mixes) == {"load"}:
-            raise ValueError("latency_at needs a mix besides load; a load has no latency trial")
+            raise FaultyKeyError(
+                "latency_at needs a mix besides load; a load has no latency trial", "latency_at"
+            )
         if self.clients > min(self.records):
-            raise ValueError("clients: each must have a record of its own to load")
+            raise FaultyKeyError("clients: each must have a record of its own to load", "clients")
+        refuse_too_many(self.records, self.threads, self.latency_at, self.mixes)
         return self
 
     def settings(self) -> tuple[YcsbSetting, ...]:

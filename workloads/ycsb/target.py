@@ -9,6 +9,7 @@ from pydantic import BeforeValidator
 
 from workloads.quantity import magnitude
 
+MOST_OPS_S = 10**9
 _EXAMPLE = "70% (of the measured saturation) or 2000/s"
 
 
@@ -27,8 +28,10 @@ def target_of(value: object) -> Target:
     if isinstance(value, str) and value.strip().endswith("%"):
         return Target(percent=_percent(value))
     ops_s = magnitude(value, "1/s", _EXAMPLE)
-    if not 1 <= ops_s < float("inf"):
+    if not ops_s >= 1:
         raise ValueError(f"{value!r} is less than one operation a second; write it like {_EXAMPLE}")
+    if ops_s > MOST_OPS_S:
+        raise ValueError(f"{value!r} is more than {MOST_OPS_S:,} operations a second")
     return Target(ops_s=ops_s)
 
 

@@ -1,0 +1,86 @@
+"""Whatever is done to a study's file, `study plan` plans it or refuses it as bad input, and soon.
+
+    STUDY_FUZZ=100000 .venv/bin/pytest -n 2 tests/property/test_study_fuzz.py -k all
+
+A finding becomes a test in unit/test_bad_yaml.py.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from cluster.errors import InputError
+from dags import cli
+from tests.property.study_mutations import mutated
+
+SHORT = 2000
+ALL = int(os.environ.get("STUDY_FUZZ", "100000"))
+PARTS = 20
+HANGS_AFTER_S = 30
+"""A plan takes a tenth of a second; a busy machine is no hang."""
+
+
+@contextmanager
+def watchdog() -> Iterator[None]:
+    def hang(*_: object) -> None:
+        raise TimeoutError(f"no answer in {HANGS_AFTER_S} s")
+
+    before = signal.signal(signal.SIGALRM, hang)
+    signal.alarm(HANGS_AFTER_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def outcome(seed: int, folder: Path) -> str:
+    spec = folder / "mutated.yaml"
+    spec.write_text(mutated(seed), encoding="utf-8", errors="surrogatepass")
+    try:
+        with watchdog():
+            cli.plan(spec, folder / "runs", None, None, 1.2)
+    except InputError as error:
+        assert error.what and error.remedy and error.exit_code == 2
+        assert len(str(error)) < 4000
+        return "refused"
+    except Exception as error:
+        error.add_note(f"study_mutations.mutated({seed})")
+        raise
+    return "planned"
+
+
+def outcomes(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    monkeypatch.setattr(cli, "out", Console(file=io.StringIO()))
+    monkeypatch.setenv("HOME", str(folder))  # nobody's known_hosts: no host is asked
+    found = Counter(outcome(seed, folder) for seed in seeds)
+    assert [path.name for path in folder.iterdir()] == ["mutated.yaml"]  # nothing was written
+    return found
+
+
+@pytest.mark.timeout(0)
+def test_a_damaged_study_is_planned_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = outcomes(range(SHORT), tmp_path, monkeypatch)
+    assert found["planned"] > SHORT // 20 and found["refused"] > SHORT // 4
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_all_damaged_studies_are_planned_or_refused(
+    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = range(SHORT + part * ALL // PARTS, SHORT + (part + 1) * ALL // PARTS)
+    found = outcomes(seeds, tmp_path, monkeypatch)
+    assert found.total() == len(seeds) and found["planned"] and found["refused"]

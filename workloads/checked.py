@@ -1,0 +1,134 @@
+"""What a value of an input file must be, and the plain sentence and the key that name a fault in one."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel
+
+_SHOWN = reprlib.Repr()
+_SHOWN.maxlevel, _SHOWN.maxstring, _SHOWN.maxlong, _SHOWN.maxother = 3, 80, 50, 80
+_LONGEST = 500
+"""Of a message: values are shown in some, and may be long."""
+_WORDS = {
+    "bool_type": "write true or false",
+    "dict_type": "write a mapping of keys",
+    "finite_number": "write a finite number",
+    "float_parsing": "write a number",
+    "float_type": "write a number",
+    "greater_than": "it must be more than {gt:g}",
+    "greater_than_equal": "it must be {ge:,} or more",
+    "int_from_float": "write a whole number",
+    "int_parsing": "write a whole number",
+    "int_type": "write a whole number",
+    "less_than": "it must be less than {lt:g}",
+    "less_than_equal": "it must be {le:,} or less",
+    "list_type": "write a list, like [1, 2]",
+    "literal_error": "write {expected}",
+    "model_type": "write a mapping of keys",
+    "string_type": "write text",
+    "string_unicode": "write text that is valid Unicode",
+    "too_long": "give at most {max_length} values",
+    "too_short": "give {min_length} or more values",
+    "tuple_type": "write a list, like [1, 2]",
+}
+"""pydantic's kinds of errors, as its documentation names them."""
+
+
+class FaultyKeyError(ValueError):
+    """A fault that several keys make together. `key` leads from where it is raised to the one to change."""
+
+    def __init__(self, message: str, *key: str | int) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def at_most(limit: int, reason: str) -> AfterValidator:
+    """Of a number: what is more than `limit` is refused with the reason."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, int | float) and value > limit:
+            raise ValueError(f"{value:,} is too large, at most {limit:,}: {reason}")
+        return value
+
+    return AfterValidator(check)
+
+
+def like(pattern: str, words: str) -> AfterValidator:
+    """Of a text: what the pattern does not match whole is refused, and `words` say what would be right."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and not re.fullmatch(pattern, value):
+            raise ValueError(f"{_SHOWN.repr(value)} is not {words}")
+        return value
+
+    return AfterValidator(check)
+
+
+Name = Annotated[
+    str,
+    like(
+        r"[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?",
+        "a name: up to 48 lower-case letters, digits and hyphens, with no hyphen at the ends",
+    ),
+]
+
+
+def no_duplicates(what: str, values: Sequence[object], *key: str | int, why: str = "") -> None:
+    """FaultyKeyError for the first value that is there twice."""
+    seen: set[object] = set()
+    for value in values:
+        if value in seen:
+            raise FaultyKeyError(f"duplicate {what}: {value!r}{why}", *key)
+        seen.add(value)
+
+
+def location_of(error: Any) -> list[Any]:
+    """Where in the file one of pydantic's errors is. The branch of a union that it tried is no key."""
+    found = [part for part in error["loc"] if not _is_union_branch(part)]
+    fault = error.get("ctx", {}).get("error")
+    return [*found, *fault.key] if isinstance(fault, FaultyKeyError) else found
+
+
+def _is_union_branch(part: object) -> bool:
+    return isinstance(part, str) and bool(re.search(r"[\[\(]", part) or part in ("int", "str"))
+
+
+def dotted(location: Sequence[object]) -> str:
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".")
+
+
+def sentence(error: Any, key: str) -> str:
+    """One of pydantic's errors, at `key`, as a sentence."""
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return f"unknown key {_SHOWN.repr(key.rsplit('.', 1)[-1])}."
+    if kind == "missing":
+        return f"key {key!r} is missing."
+    if kind == "value_error":
+        told = str(error["msg"]).removeprefix("Value error, ")
+        return (told if len(told) <= _LONGEST else f"{told[:_LONGEST]}...") + "."
+    words = _WORDS.get(kind)
+    told = error["msg"] if words is None else words.format(**error.get("ctx", {}))
+    return f"{told}, not {_SHOWN.repr(error['input'])}."
+
+
+def similar_key(key: str, model: type[BaseModel]) -> str | None:
+    """The key of `model`, or of what it holds, that an unknown one may be misspelt for."""
+    last = key.rsplit(".", 1)[-1][:40]
+    return next(iter(get_close_matches(last, _keys(model), n=1, cutoff=0.7)), None)
+
+
+@cache
+def _keys(model: type[BaseModel]) -> tuple[str, ...]:
+    schema = model.model_json_schema()
+    models = (schema, *schema.get("$defs", {}).values())
+    return tuple(sorted({key for one in models for key in one.get("properties", {})}))
