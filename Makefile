@@ -49,6 +49,7 @@ test: lint browser java-test ## all but `make live` and `live-vm`: a small study
 	$(BIN)/pytest -q -m "not slow and not vm" tests $(patsubst %,--ignore=%,$(FAST) tests/spark)
 
 live: setup vm-tools ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
+	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark
 
 java-test: setup ## the YCSB binding's unit tests

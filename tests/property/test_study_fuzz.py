@@ -1,6 +1,6 @@
 """Whatever is done to a study's file, `study plan` plans it or refuses it as bad input, and soon.
 
-    STUDY_FUZZ=100000 .venv/bin/pytest -n 2 tests/property/test_study_fuzz.py -k all
+    STUDY_FUZZ=100000 .venv/bin/pytest -n 2 -m slow tests/property/test_study_fuzz.py
 
 A finding becomes a test in unit/test_bad_yaml.py.
 """
