@@ -42,14 +42,15 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/lint-imports
 
 check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not thorough" $(FAST)
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not thorough and not slow" $(FAST)
 
 test: packages-test lint java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (under 20 min)
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(FAST) tests/spark
 	$(BIN)/pytest -q -m "not slow and not vm" tests $(patsubst %,--ignore=%,$(FAST) tests/spark)
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
-	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark
+	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them
+	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag
 
 java-test: setup ## the YCSB binding's unit tests
 	@$(BIN)/python -m cluster.stack test

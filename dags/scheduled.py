@@ -32,6 +32,8 @@ def scheduled_studies() -> Iterator[tuple[Path, Study]]:
     folders += [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
     named: set[str] = set()
     for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
+        if not path.is_file():
+            continue  # reading a pipe would never end
         if "schedule:" not in path.read_text(encoding="utf-8", errors="replace"):
             continue  # most studies: not worth the reading
         try:

@@ -20,7 +20,7 @@ EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class CatalogueDisk(_Frozen):

@@ -36,7 +36,7 @@ SHIPPED = Path(__file__).parent / "profiles"
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Stage(_Frozen):

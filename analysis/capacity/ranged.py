@@ -22,7 +22,7 @@ QUANTILES = (0.05, 0.5, 0.95)
 class Ranged(BaseModel):
     """low <= value <= high, all more than 0, or all 0 for something that does not happen."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     value: float = Field(ge=0)
     low: float = Field(ge=0)

@@ -8,14 +8,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cluster.acts import ACTS
 from cluster.errors import InputError
 from cluster.local.provider import LocalProvider
 from cluster.medium import check_disk, probe
 from dags.home import project_root
 from tests.drafts import study
+from workloads import resolve
 from workloads.plan import make_plan
 from workloads.resolve import assumed_medium, planned_hosts, resolve_hosts
 from workloads.run import plan_study
@@ -190,3 +193,45 @@ def test_a_disk_too_small_for_the_study_is_told_by_the_plan(tmp_path: Path) -> N
         ended = subprocess.run(argv, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
         assert (f"disk {tmp_path} has" in ended.stdout) == told
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs openssh-client")
+def test_a_plan_on_hosts_over_ssh_leaves_nothing_and_makes_no_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the acts of a host's agent carried out in this process."""
+
+    class Channel:
+        def call(self, verb: str, act: str, arguments: list[Any]) -> Any:
+            assert act != "probe"
+            return ACTS[act](*arguments)
+
+    monkeypatch.setattr(resolve, "channel", lambda target: Channel())
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    known = tmp_path / "known_hosts"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", known], check=True)
+    known.write_text(f"192.0.2.1 {known.with_suffix('.pub').read_text()}")
+    host = {
+        "name": "here", "address": "192.0.2.1", "memory": "4 GiB",
+        "roles": ["master", "worker", "client"],
+    }  # fmt: skip
+    asked = study(
+        provider="physical",
+        hosts=[host],
+        ssh={"user": "study", "known_hosts": str(known)},
+        **{"factors.vms_per_host": [0]},
+    )
+    before = sorted(tmp_path.rglob("*"))
+    (found,) = planned_hosts(asked, tmp_path / "runs")
+    assert found.disks[0].path.startswith("/var/tmp/density-study")
+    assert found.login is not None
+    elsewhere = study(
+        provider="physical",
+        hosts=[{**host, "disks": [{"path": str(tmp_path / "none" / "disk")}]}],
+        ssh={"user": "study", "known_hosts": str(known)},
+        **{"factors.vms_per_host": [0]},
+    )
+    with pytest.raises(InputError, match="there is no such folder"):
+        planned_hosts(elsewhere, tmp_path / "runs")
+    assert sorted(tmp_path.rglob("*")) == before

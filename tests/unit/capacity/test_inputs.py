@@ -130,3 +130,13 @@ def test_what_is_no_trace_is_refused(text: str) -> None:
         parse_trace(text, "trace.txt")
     with pytest.raises(InputError, match="0 genomes"):
         profile_of(parse_trace(TRACE, "t"), 0, "x", "t")
+
+
+@pytest.mark.parametrize("number", [".inf", ".nan"])
+def test_a_number_that_is_none_is_refused(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "mine.yaml"
+    value = read_profile("wgs30x").model_dump(mode="json")
+    value["peak"].update(value=float(number.removeprefix(".")), high=float("inf"))
+    path.write_text(yaml.safe_dump(value))
+    with pytest.raises(InputError, match="finite number"):
+        read_profile(str(path))
