@@ -72,7 +72,8 @@ def analyse(
     from dags.status import find_run
 
     # records brought here from elsewhere need no plan: they are all that an analysis asks for
-    root = run if run is not None and (run / "records").is_dir() else find_run(run, runs).root
+    alone = run is not None and (run / "records").is_dir()
+    root = run.absolute() if run and alone else find_run(run, runs).root
     with err.status("analysing the records"):
         from jobs.analysis_elsewhere import YARN, Elsewhere, analyse_elsewhere
 
