@@ -161,6 +161,17 @@ def regression(root: str) -> str:
     return compared.answer
 
 
+def stop(root: str, dag_run: str, why: str) -> None:
+    """Take down and end a run that `dag_run` has not finished; it can be gone on with. A run that has
+    ended, or that has another owner by now, is left alone."""
+    run = load_run(Path(root))
+    opening = since_opening(run)[0]
+    if is_concluded(run) or Owner.from_json(opening["owner"]) != airflow_owner(dag_run):
+        return
+    tear_down(root, why)
+    _end(run, "failed", f"{why}: {what_is_left(run)}.", finished=False)
+
+
 def conclude(root: str, stopped: str = "") -> None:
     """End the run in its journal and give the host back. StudyError if anything failed.
 

@@ -43,6 +43,7 @@ study again to go on with it.
 `ingest`, `validate`, `measure` or `publish` analyses the same run again. Clear of a single step measures
 nothing: no trial is repeated within its run. Trigger the study again for a new run.
 """
+CLEARED = "the DAG run was cleared in Airflow"
 MARKED = "the DAG run was marked failed or success in Airflow"
 
 
@@ -60,11 +61,14 @@ def study_tasks(compared: bool = False) -> None:
 
         Airflow clears this task with any other. It opens a run only if the plan's steps are cleared
         too; to clear less than that repeats the analysis of the same run, but none of its steps."""
-        params = asked()
-        if _state_of("slots") == "success":
-            return str(_this().xcom_pull(task_ids="slots", key=OPENED_ROOT))
-        context = get_current_context()
-        return stages.open_or_load(params, f"{context['dag'].dag_id}/{context['run_id']}")
+        params, context = asked(), get_current_context()
+        dag_run = f"{context['dag'].dag_id}/{context['run_id']}"
+        earlier = _this().xcom_pull(task_ids="slots", key=OPENED_ROOT)
+        if earlier and _state_of("slots") == "success":
+            return str(earlier)
+        if earlier:
+            stages.stop(earlier, dag_run, CLEARED)
+        return stages.open_or_load(params, dag_run)
 
     @task
     def slots(root: str) -> list[str]:

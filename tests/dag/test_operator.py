@@ -164,6 +164,22 @@ def test_clearing_a_whole_run_opens_a_new_one(web: Web) -> None:
     assert status(study).state == "ok"
 
 
+def test_clearing_a_whole_run_while_it_measures_goes_on_with_it(web: Web) -> None:
+    study = Study(web, "clear-all-early")
+    study.break_down(**{TRIAL: "sleep 120"})
+    run_id = web.trigger(**study.conf)
+    study.reaches(TRIAL)
+    study.break_down()
+    web.clear(run_id)
+    assert web.wait_over(run_id) == "success"
+    assert len(study.folders()) == 1
+    acts = order(study.run.root)
+    first = acts.index(TRIAL)
+    anew = [step.label for step in study.run.plan.steps if step.build == "b1-v2-flash"]
+    assert acts[first + 1 :][: 1 + len(anew)] == ["down b1-v2-flash", *anew]
+    assert status(study).state == "ok"
+
+
 @pytest.mark.parametrize(("wrong", "right"), [("frsh", "fresh"), ("spce", "spec")])
 def test_an_unknown_key_is_refused_and_starts_nothing(web: Web, wrong: str, right: str) -> None:
     study = Study(web, wrong)
