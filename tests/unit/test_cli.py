@@ -188,6 +188,22 @@ def test_what_is_no_run_is_answered_with_the_command_that_lists_runs(spec: Path)
     assert "`study list`" in caught.value.remedy
 
 
+def test_a_run_to_analyse_may_be_named_from_here(
+    spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark and Great Expectations take no relative folder."""
+    seen: list[Path] = []
+
+    def analysed(root: Path, _: object) -> Path:
+        seen.append(root)
+        return root / "report" / "index.html"
+
+    monkeypatch.setattr("jobs.analysis_elsewhere.analyse_elsewhere", analysed)
+    (spec.parent / "runs" / "s" / "r" / "records").mkdir(parents=True)
+    study("analyse", "runs/s/r")
+    assert seen == [spec.parent / "runs" / "s" / "r"]
+
+
 def test_no_run_is_bad_input(spec: Path) -> None:
     with pytest.raises(InputError):
         study("status")
