@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cluster import atomic, presence
@@ -29,16 +29,20 @@ FORMAT = 2
 class Lease:
     """Who holds this host. `mark` is "<study>/<run>", `root` the run's folder, `since` epoch seconds.
 
-    The owner's heartbeat is in `root` (see `cluster.presence`).
+    The owner's heartbeat is in `root` (see `cluster.presence`). `abandoned`: the run has ended, and could
+    not be taken down.
     """
 
     mark: str
     root: Path
     owner: Owner
     since: float
+    abandoned: bool = False
 
     @property
     def state(self) -> State:
+        if self.abandoned:
+            return "dead"
         return judge(self.owner, presence.is_free(self.root), self.silent_s)
 
     @property
@@ -54,17 +58,21 @@ def acquire(mark: str, root: Path, owner: Owner) -> Lease:
     """
     with _locked() as path:
         held = _read(path)
-        if held is not None and (held.mark, held.owner) == (mark, owner):
+        if held is not None and (held.mark, held.owner, held.abandoned) == (mark, owner, False):
             return held
         if held is not None:
             _check_free(held, mark, owner)
         lease = Lease(mark, root.absolute(), owner, time.time())
-        entry = {
-            "format": FORMAT, "mark": mark, "root": str(lease.root), "owner": owner.to_json(),
-            "since": lease.since,
-        }  # fmt: skip
-        atomic.write_text(path, json.dumps(entry) + "\n")
+        _write(path, lease)
         return lease
+
+
+def abandon(mark: str) -> None:
+    """Keep this host, if `mark` holds it, for no longer than a process of that run is left on it."""
+    with _locked() as path:
+        held = _read(path)
+        if held is not None and held.mark == mark:
+            _write(path, replace(held, abandoned=True))
 
 
 def release(mark: str) -> bool:
@@ -104,6 +112,14 @@ def _locked() -> Iterator[Path]:
     with (folder / "lease.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder / "lease.json"
+
+
+def _write(path: Path, lease: Lease) -> None:
+    entry = {
+        "format": FORMAT, "mark": lease.mark, "root": str(lease.root),
+        "owner": lease.owner.to_json(), "since": lease.since, "abandoned": lease.abandoned,
+    }  # fmt: skip
+    atomic.write_text(path, json.dumps(entry) + "\n")
 
 
 def _read(path: Path) -> Lease | None:

@@ -229,14 +229,16 @@ def end_run(
 ) -> None:
     """Say in the journal how the run ended, and give the host back.
 
-    A run that is not `finished` was stopped, and can be gone on with. Its host was given back when it
-    was torn down, or is kept because something still stands on it.
+    A run that is not `finished` was stopped, and can be gone on with. If it could not be taken down,
+    nobody gets the host before its last process is gone.
     """
     run.journal.write(
         "run-ended", outcome=outcome, message=message, blocks=run.plan.blocks, finished=finished
     )
     if finished:
         lease.release(run.mark)
+    else:
+        lease.abandon(run.mark)
 
 
 def has_ended(run: Run) -> bool:

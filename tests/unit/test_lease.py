@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cluster.errors import HostBusyError, InputError, StudyError
-from cluster.lease import acquire, holder, release
+from cluster.lease import abandon, acquire, holder, release
 from cluster.owner import Owner, Place
 from cluster.runtime import runtime_dir
 
@@ -85,6 +85,34 @@ def test_a_stale_lease_whose_processes_live_needs_a_reap(
     finally:
         orphan.kill()
         orphan.wait()
+
+
+def test_an_abandoned_lease_goes_to_whoever_asks_once_its_processes_are_gone(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    mark = f"abandoned-{os.getpid()}/r1"
+    owner = Owner.of_process(other.pid)
+    acquire(mark, root, owner)
+    abandon("other/r9")
+    with pytest.raises(HostBusyError):
+        acquire("second/r2", root, this())
+    abandon(mark)
+    left = subprocess.Popen(["sleep", "60"], env={**os.environ, "STUDY_MARK": mark})
+    try:
+        with pytest.raises(InputError, match="study reap"):
+            acquire("second/r2", root, this())
+    finally:
+        left.kill()
+        left.wait()
+    assert acquire("second/r2", root, this()).mark == "second/r2"
+
+
+def test_a_run_that_is_opened_again_has_abandoned_nothing(root: Path) -> None:
+    acquire("first/r1", root, this())
+    abandon("first/r1")
+    acquire("first/r1", root, this())
+    held = holder()
+    assert held is not None and not held.abandoned
 
 
 def test_an_owner_that_cannot_be_seen_keeps_it_and_is_named(root: Path) -> None:

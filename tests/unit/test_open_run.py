@@ -23,7 +23,7 @@ from workloads.steps import steps_left
 @pytest.fixture(autouse=True)
 def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No lease of the machine, no probe of its disks: which run is meant does not depend on them."""
-    for name in ("acquire", "release"):
+    for name in ("acquire", "release", "abandon"):
         monkeypatch.setattr(runs_module.lease, name, lambda *_: None)
     monkeypatch.setattr(runs_module, "preflight", lambda *_: None)
     monkeypatch.setattr(runs_module, "resolve_hosts", lambda *_: [host()])
