@@ -105,16 +105,15 @@ def _check_control_arm(study: Study) -> None:
 
 def _check_declared(host: HostSpec, index: int) -> None:
     """Planning asks no host of libvirt anything, so nothing can be `auto`."""
-    said: dict[str, object] = {"cores": host.cores, "memory": host.memory}
-    for disk in host.disks:
-        said |= {"disks[].path": disk.path, "disks[].medium": disk.medium}
+    said: dict[tuple[str | int, ...], object] = {("cores",): host.cores, ("memory",): host.memory}
+    for number, disk in enumerate(host.disks):
+        said |= {("disks", number, "path"): disk.path, ("disks", number, "medium"): disk.medium}
     for key, value in said.items():
         if value == "auto":
             raise FaultyKeyError(
-                f"host {host.name!r}: {key} is auto; with provider libvirt a plan asks no host, so "
+                f"host {host.name!r}: {key[-1]} is auto; with provider libvirt a plan asks no host, so "
                 "write what it has (a medium is proved in the guests before the first trial)",
-                "hosts",
-                index,
+                *("hosts", index, *key),
             )
     if not host.disks:
         raise FaultyKeyError(
