@@ -16,7 +16,7 @@ from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
 from jobs.dool_columns import dool_columns
-from jobs.hdr_columns import Decoder
+from jobs.hdr_decoder import Decoder
 from jobs.host_tables import host_tables
 from jobs.interval_times import with_times
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
@@ -120,10 +120,7 @@ def _nodecpu(data: bytes, file: RawFile) -> ByColumns:
 
 
 def _hdr(data: bytes, file: RawFile) -> ByColumns:
-    ends = (
-        line.rstrip(b"\r").rpartition(b",")[2] for line in data.split(b"\n") if line[:1] != b"#"
-    )
-    decoder = Decoder(end.decode("ascii", "replace") for end in ends if end[:4] == b"HIST")
+    decoder = Decoder()
     parsed = parse_hdr(data, file.file, decoder.decode)
     histograms = _histograms(parsed.rows, decoder, file)
     whole = _whole(tables.YCSB_HISTOGRAMS, [histograms])
