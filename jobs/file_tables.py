@@ -15,13 +15,11 @@ import pyarrow as pa
 from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.dool_columns import dool_columns
 from jobs.hdr_decoder import Decoder
 from jobs.host_tables import host_tables
 from jobs.interval_times import with_times
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
 from jobs.node_tables import node_tables
-from jobs.nodecpu_columns import nodecpu_columns
 from jobs.raw_files import RawFile, UnreadableError
 from jobs.readers import bytes_of, condemned, quarantined, read
 from jobs.trial_facts import Subject
@@ -108,17 +106,6 @@ def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
 ByColumns = tuple[Table, list[pa.Table], list[Quarantined]]
 
 
-def _dool(data: bytes, file: RawFile) -> ByColumns:
-    found = dool_columns(data, file.file, file.trial, file.subject)
-    return tables.HOST_SAMPLES, _whole(tables.HOST_SAMPLES, found.pieces), found.quarantined
-
-
-def _nodecpu(data: bytes, file: RawFile) -> ByColumns:
-    found = nodecpu_columns(data, file.file, file.trial, file.subject)
-    whole = _whole(tables.NODE_CPU_SAMPLES, found.pieces)
-    return tables.NODE_CPU_SAMPLES, whole, found.quarantined
-
-
 def _hdr(data: bytes, file: RawFile) -> ByColumns:
     decoder = Decoder()
     parsed = parse_hdr(data, file.file, decoder.decode)
@@ -151,7 +138,7 @@ def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) 
 
 
 BY_COLUMNS: Mapping[str, Callable[[bytes, RawFile], ByColumns]] = MappingProxyType(
-    {"dool": _dool, "nodecpu": _nodecpu, "ycsb-hdr": _hdr}
+    {"ycsb-hdr": _hdr}
 )
 COMPLETED: Mapping[Table, Callable[[pa.Table], pa.Table]] = MappingProxyType(
     {

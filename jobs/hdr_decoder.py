@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyhdrh  # type: ignore[import-not-found]
 
-from jobs.byte_lines import Array
+from jobs.arrays import Array
 from workloads.ycsb.histogram import Buckets, decode, inner
 
 _WORD_BYTES = 8

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 
 from analysis import tables
 from analysis.arrow import arrow_schema
-from jobs.byte_lines import Array
-from jobs.columns import table_of
+from jobs.arrays import Array, table_of
 from jobs.exact_arrays import exact_sums
 from jobs.spans import by_second, groups
 from jobs.trial_facts import TrialFacts

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from analysis import tables
 from analysis.arrow import arrow_schema
-from jobs.byte_lines import Array
+from jobs.arrays import Array
 from jobs.trial_facts import TrialFacts
 from workloads.ycsb.operations import NOT_OF_USERS
 
