@@ -46,6 +46,9 @@ class Job(Protocol):
     """A module that makes rows of its TABLE out of INPUTS."""
 
     @property
+    def __name__(self) -> str: ...
+
+    @property
     def TABLE(self) -> Table: ...  # noqa: N802  a constant of the module
 
     @property
@@ -156,6 +159,7 @@ def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
         return
 
     def made(job: Job) -> DataFrame:
+        store.describe(spark, f"compute {job.__name__}")
         rows = frame(job).persist()
         rows.count()
         return rows

@@ -20,7 +20,6 @@ import jobs
 from analysis.store import read_table
 from analysis.tables import TABLES
 from cluster.stack.java import find_java
-from jobs.archive import archive_flags
 from tests.spark.conftest import Analysed
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
@@ -43,8 +42,8 @@ def submit(job: str, root: Path) -> subprocess.CompletedProcess[str]:
     java = find_java()
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
     env |= {"PATH": f"{BIN}:{os.environ['PATH']}", "JAVA_HOME": str(java.home)}
-    argv = [str(BIN / "spark-submit"), "--master", "local[1]", "--driver-java-options"]
-    argv += [" ".join(("-XX:TieredStopAtLevel=1", *archive_flags(java)))]
+    argv = [str(BIN / "spark-submit"), "--master", "local[1]"]
+    argv += ["--driver-java-options", "-XX:TieredStopAtLevel=1"]
     argv += ["--conf", "spark.driver.bindAddress=127.0.0.1", "--conf", "spark.ui.enabled=false"]
     argv += [str(Path(jobs.__path__[0]) / f"{job}.py"), str(root)]
     return subprocess.run(argv, env=env, cwd=root, capture_output=True, text=True, check=False)
