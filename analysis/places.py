@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import glob
 import os
 import shutil
 import stat
@@ -36,6 +37,17 @@ def _uri(path: Path) -> UriPath | None:
     """The path, where `place` made it of a URI."""
     found: object = path
     return found if isinstance(found, UriPath) else None
+
+
+def expanded(pattern: str) -> list[Path]:
+    """The plain files that a pattern names (`*`, `?`, `[...]`, `**`), or that lie in the folder it names."""
+    fixed, rest = [], pattern.split("/")
+    while rest and not glob.has_magic(rest[0]):
+        fixed.append(rest.pop(0))
+    root = place("/".join(fixed) or ("/" if pattern.startswith("/") else "."))
+    if not rest and root.is_file():
+        return [root]
+    return [path for path in sorted(root.glob("/".join(rest) or "*")) if path.is_file()]
 
 
 def remove(folder: Path) -> None:

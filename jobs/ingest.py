@@ -110,18 +110,18 @@ def _parse(
     """What was written below `folder` by the one attempt of each task that succeeded."""
     task = partial(parse_files, folder=folder)
     if sum(file.bytes for file in files if not file.fault) < SMALL_BYTES:
-        for group in _groups(files, 1):
+        for group in task_groups(files, 1):
             yield from task(group)
         return
     spark = session()
     describe(spark, f"ingest {len(files)} raw files of {run_root.name}")
     context = spark.sparkContext
-    groups = list(_groups(files, context.defaultParallelism))
+    groups = list(task_groups(files, context.defaultParallelism))
     for parts in context.parallelize(groups, len(groups)).map(task).collect():
         yield from parts
 
 
-def _groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:
+def task_groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:
     """Files for a task each, in order of trials, so that tables are nearly sorted as they are."""
     total = sum(file.bytes for file in files if not file.fault)
     enough = min(BYTES_A_TASK, max(LEAST_BYTES_A_TASK, ceil(total / (cores * TASKS_A_CORE))))

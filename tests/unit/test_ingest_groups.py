@@ -36,7 +36,7 @@ def _small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
-    groups = list(ingest._groups(logs(tmp_path), 1))
+    groups = list(ingest.task_groups(logs(tmp_path), 1))
     assert [[(f.trial, f.kind, f.subject) for f in group] for group in groups] == [
         [("t1", "ycsb-hdr", "a"), ("t1", "ycsb-hdr", "b")],
         [("t1", "ycsb-summary", "a"), ("t2", "ycsb-hdr", "a"), ("t2", "ycsb-hdr", "b")],
@@ -47,7 +47,7 @@ def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
 def test_so_percentiles_are_of_all_clients(tmp_path: Path) -> None:
     written = [
         part
-        for group in ingest._groups(logs(tmp_path), 1)
+        for group in ingest.task_groups(logs(tmp_path), 1)
         for part in parse_files(group, str(tmp_path / "staging"))
         if part.table == "latency_percentiles"
     ]
@@ -65,7 +65,7 @@ def test_each_core_has_two_tasks_where_there_are_bytes_enough(
     monkeypatch.setattr(ingest, "BYTES_A_TASK", 2**27)
     half = ingest.LEAST_BYTES_A_TASK // 2
     files = [RawFile(f"t{n:02d}", "dool", "a", "a.csv", "", bytes=half) for n in range(40)]
-    groups = list(ingest._groups(files, cores))
+    groups = list(ingest.task_groups(files, cores))
     assert len(groups) == tasks
     assert [file for group in groups for file in group] == files
 
