@@ -48,7 +48,7 @@ def _logs(files: Iterable[RawFile]) -> FileTables:
         for file in same:
             for table, rows in file_tables(file):
                 if table is tables.YCSB_HISTOGRAMS:
-                    histograms.add(rows, file.facts)
+                    histograms.add(rows)
                     operations.add(rows, file.facts)
                 yield table, rows
         if percentiles := histograms.percentiles(trial):

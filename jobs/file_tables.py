@@ -17,12 +17,12 @@ from analysis.arrow import arrow_schema
 from analysis.tables import Table
 from jobs.hdr_decoder import Decoder
 from jobs.host_tables import host_tables
-from jobs.interval_times import with_times
+from jobs.intervals import DERIVED, with_facts
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
 from jobs.node_tables import node_tables
 from jobs.raw_files import RawFile, UnreadableError
 from jobs.readers import bytes_of, condemned, quarantined, read
-from jobs.trial_facts import Subject
+from jobs.trial_facts import Subject, TrialFacts
 from workloads.parsing import ParseError, Quarantined
 from workloads.ycsb.hdr import IntervalRow, parse_hdr
 
@@ -55,7 +55,7 @@ def by_rows(file: RawFile) -> FileTables:
     for table, row in read(file):
         rows[table].append(row)
     for table, found in rows.items():
-        whole = _completed(table, _table(table, found))
+        whole = _completed(table, _table(table, found), file.facts)
         yield table, whole
         yield from summed(table, whole, [(file, len(whole))])
 
@@ -89,14 +89,10 @@ def _nodes(rows: pa.Table, subjects: Sequence[Subject]) -> FileTables:
         begin += subject.rows
 
 
-def _completed(table: Table, rows: pa.Table) -> pa.Table:
-    """Rows of one whole file, with what they owe to each other or tell of themselves."""
+def _completed(table: Table, rows: pa.Table, facts: TrialFacts) -> pa.Table:
+    """Rows of one whole file, with the columns that follow from each other and from the trial."""
     fill = COMPLETED.get(table)
-    return fill(rows) if fill else rows
-
-
-def _whole(table: Table, pieces: list[pa.Table]) -> list[pa.Table]:
-    return [_completed(table, pa.concat_tables(pieces))] if pieces else []
+    return fill(rows, facts) if fill else rows
 
 
 def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
@@ -110,8 +106,8 @@ def _hdr(data: bytes, file: RawFile) -> ByColumns:
     decoder = Decoder()
     parsed = parse_hdr(data, file.file, decoder.decode)
     histograms = _histograms(parsed.rows, decoder, file)
-    whole = _whole(tables.YCSB_HISTOGRAMS, [histograms])
-    return tables.YCSB_HISTOGRAMS, whole, list(parsed.quarantined)
+    whole = _completed(tables.YCSB_HISTOGRAMS, histograms, file.facts)
+    return tables.YCSB_HISTOGRAMS, [whole], list(parsed.quarantined)
 
 
 def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) -> pa.Table:
@@ -133,18 +129,18 @@ def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) 
         pa.array(columns[field.name], field.type) for field in schema if field.name in columns
     ]
     lists = decoder.lists([row.payload for row in rows])
-    untold = pa.nulls(len(rows), pa.float64())
-    return pa.Table.from_arrays([*arrays, *lists, untold], schema=schema)
+    later = [pa.nulls(len(rows), field.type) for field in schema if field.name in DERIVED]
+    return pa.Table.from_arrays([*arrays, *lists, *later], schema=schema)
 
 
 BY_COLUMNS: Mapping[str, Callable[[bytes, RawFile], ByColumns]] = MappingProxyType(
     {"ycsb-hdr": _hdr}
 )
-COMPLETED: Mapping[Table, Callable[[pa.Table], pa.Table]] = MappingProxyType(
+COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingProxyType(
     {
-        tables.HOST_SAMPLES: with_host_neighbours,
-        tables.NODE_CPU_SAMPLES: with_node_neighbours,
-        tables.YCSB_HISTOGRAMS: with_times,
+        tables.HOST_SAMPLES: lambda rows, _: with_host_neighbours(rows),
+        tables.NODE_CPU_SAMPLES: lambda rows, _: with_node_neighbours(rows),
+        tables.YCSB_HISTOGRAMS: with_facts,
     }
 )
 SUMMED: Mapping[Table, Callable[[pa.Table, Sequence[Subject]], FileTables]] = MappingProxyType(

@@ -11,7 +11,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
-from jobs.latency import measured_intervals
 from jobs.metric_rows import metric_rows
 from jobs.run_job import Inputs, run_job
 from jobs.window import windows
@@ -195,11 +194,10 @@ def whole_run(summary: DataFrame) -> DataFrame:
 def _after_warm_up(inputs: Inputs) -> DataFrame:
     """trial, client, measured_ops_s: operations in whole intervals after the warm-up over the time
     from the first interval's start to the last one's end."""
-    intervals = measured_intervals(inputs).where("kind = 'closed-loop'")
-    sign = F.when(F.col("operation") == READ_MODIFY_WRITE, -1).otherwise(1)
+    intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
     seconds = F.max(F.col("begun_s") + F.col("length_s")) - F.min("begun_s")
     return intervals.groupBy("trial", "client").agg(
-        _over(F.sum(F.col("operations") * sign), seconds).alias("measured_ops_s")
+        _over(F.sum("counted"), seconds).alias("measured_ops_s")
     )
 
 
