@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.run_job import Inputs
+from jobs.inputs import Inputs
 
 PARTS = 3
 

@@ -1,13 +1,11 @@
-"""From the records of a run to typed tables and a quarantine: `python -m jobs.ingest RUN`.
+"""From the records of a run to typed tables and a quarantine.
 
 A record already ingested is not read again: its rows are taken from the tables as they are.
 """
 
 from __future__ import annotations
 
-import argparse
 import logging
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -38,7 +36,7 @@ from jobs.records import (
     node_rows,
     trial_row,
 )
-from jobs.session import cause_of, spark_session
+from jobs.session import cause_of
 from jobs.store import describe
 from workloads.manifest import Manifest
 
@@ -175,16 +173,3 @@ def _from_manifests(manifests: Sequence[Manifest]) -> Iterator[tuple[Table, list
     yield tables.CLIENTS, [row for manifest in manifests for row in client_rows(manifest)]
     yield tables.MONITORS, [row for manifest in manifests for row in monitor_rows(manifest)]
     yield tables.BRING_UP, list(bring_up_rows(manifests))
-
-
-def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", type=Path, help="runs/<study>/<run-id>")
-    try:
-        ingest(spark_session, parser.parse_args(argv).run)
-    except StudyError as error:
-        sys.exit(str(error))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,12 @@
-"""Latency by percentile of each trial: `python -m jobs.latency_curves RUN` prints it."""
+"""Latency by percentile of each trial."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.run_job import Inputs, run_job
+from jobs.inputs import Inputs
 
 TABLE = tables.LATENCY_CURVES
 INPUTS = (tables.LATENCY_PERCENTILES,)
@@ -23,11 +23,3 @@ def transform(inputs: Inputs) -> DataFrame:
         (F.col("value_us") / 1000.0).alias("latency_ms"),
         "operations",
     )  # fmt: skip
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

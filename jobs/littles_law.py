@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import COARSE, exact_sum
-from jobs.run_job import Inputs
+from jobs.inputs import Inputs
 from jobs.window import windows
 from workloads.ycsb.operations import CLEANUP, READ_MODIFY_WRITE, THINK
 

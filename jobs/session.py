@@ -72,6 +72,7 @@ _OPTIONS = {
 
 
 _STARTING = Lock()
+_engine = LOCAL
 
 
 def spark_session() -> SparkSession:
@@ -82,25 +83,31 @@ def spark_session() -> SparkSession:
         return SparkSession.builder.getOrCreate()
 
 
-def connect(engine: Engine) -> SparkSession:
-    """This process' session on `engine`; to be called before any other. StudyError if Spark does not
-    start there."""
-    try:
-        _start(engine)
-    except Py4JJavaError as error:
-        raise StudyError(
-            f"Spark did not start: {error.java_exception}",
-            engine.options.get("spark.master", "local"),
-            "see that YARN has room for it; its containers' logs are in the build's folder.",
-        ) from error
-    return SparkSession.builder.getOrCreate()
+def use(engine: Engine) -> None:
+    """Where `spark_session` will start Spark. To be called before the first session."""
+    global _engine
+    _engine = engine
+
+
+def stop() -> None:
+    """End this process' session, if it has one."""
+    with _STARTING:
+        if SparkContext._active_spark_context is not None:
+            SparkContext._active_spark_context.stop()
 
 
 def _context() -> SparkContext:
-    # spark-submit has started the JVM, or `connect` or another thread a context
+    # spark-submit has started the JVM, or another thread a context
     if "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._active_spark_context is not None:
         return SparkContext.getOrCreate()
-    return _start(LOCAL)
+    try:
+        return _start(_engine)
+    except Py4JJavaError as error:
+        raise StudyError(
+            f"Spark did not start: {cause_of(error)}",
+            _engine.options.get("spark.master", "local"),
+            "see that YARN has room for it; its containers' logs are in the build's folder.",
+        ) from error
 
 
 def tune(spark: SparkSession, run_root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rates of each trial: `python -m jobs.throughput RUN` prints them.
+"""Rates of each trial.
 
 TestDFSIO has three (method 13): a mean per stream, over the map phase, over the whole job. YCSB has
 one: operations that succeeded a second, after the warm-up.
@@ -6,13 +6,13 @@ one: operations that succeeded a second, after the warm-up.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
+from jobs.inputs import Inputs
 from jobs.metric_rows import metric_rows
-from jobs.run_job import Inputs, run_job
 from jobs.window import windows
 from workloads.ycsb.operations import READ_MODIFY_WRITE
 
@@ -204,11 +204,3 @@ def _after_warm_up(inputs: Inputs) -> DataFrame:
 def _over(amount: Column, seconds: Column) -> Column:
     """amount / seconds, null unless there is time."""
     return F.when(seconds > 0, amount / seconds)
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.fact_columns import of_all, relative_error
-from jobs.run_job import Inputs
+from jobs.inputs import Inputs
 from jobs.throughput import whole_run
 
 

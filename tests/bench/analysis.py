@@ -22,9 +22,9 @@ from pyspark.sql import SparkSession
 
 from jobs import ingest, latency, throughput, utilization
 from jobs.file_tables import file_tables
+from jobs.inputs import read_inputs
 from jobs.raw_files import RawFile, raw_files
 from jobs.records import manifests_of
-from jobs.run_job import read_inputs
 from jobs.session import spark_session, tune
 from tests.bench.made_run import Size, make_run
 from tests.bench.measurement import Measurement, at_least, at_most, printed

@@ -52,7 +52,7 @@ def test_a_run_marked_failed_is_torn_down_and_has_ended(web: Web) -> None:
     assert web.wait_over(run_id) == "failed", "a failed run is never called a success"
     assert web.state_of(run_id, "tear_down") == "success"
     assert web.state_of(run_id, "conclude") == "failed"
-    assert web.state_of(run_id, "publish") == "skipped"
+    assert web.state_of(run_id, "report") == "skipped"
     assert order(study.run.root)[-1] == "down b1-v2-flash"
     assert not list(study.run.root.glob("builds/*/standing"))
     ended = status(study)

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from analysis import tables
 from analysis.tables import Table
+from jobs.inputs import Inputs
 from jobs.littles_law import littles_law
-from jobs.run_job import Inputs
 from jobs.schema import struct
 
 pytestmark = pytest.mark.spark

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from jobs import ingest, parse_task
 from jobs.engine import Engine
-from jobs.session import connect
+from jobs.session import spark_session, use
 
 root = Path(sys.argv[1])
 killed = root / "killed"
@@ -41,9 +41,8 @@ def killed_once(files, folder):
 ingest.parse_files = killed_once
 ingest.SMALL_BYTES = 0
 ingest.BYTES_A_TASK = 1
-spark = connect(Engine({"spark.master": "local[2,3]"}))  # three attempts a task
-ingest.ingest(lambda: spark, root)
-spark.stop()
+use(Engine({"spark.master": "local[2,3]"}))  # three attempts a task
+ingest.ingest(spark_session, root)
 """
 
 
