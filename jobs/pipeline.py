@@ -30,7 +30,6 @@ from jobs import (
     bring_up_times,
     checks,
     latency,
-    latency_curves,
     price_performance,
     rate_series,
     setting_metrics,
@@ -64,7 +63,7 @@ class Job(Protocol):
 
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
-SERIES_JOBS: tuple[Job, ...] = (rate_series, latency_curves, steadiness, bring_up_times)
+SERIES_JOBS: tuple[Job, ...] = (rate_series, steadiness, bring_up_times)
 SETTING_JOBS: tuple[Job, ...] = (setting_metrics, price_performance)
 AT_ONCE = 2
 """While Spark computes one job's table it plans the next one's; tasks at once stay as many as cores."""
