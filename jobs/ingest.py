@@ -26,7 +26,7 @@ from cluster.errors import StudyError
 from jobs import ingested
 from jobs.coded_tables import with_codes, writer_of
 from jobs.parse_task import FROM_FILES, Written, parse_files
-from jobs.raw_files import RawFile, raw_files
+from jobs.raw_files import RawFile, raw_files_of
 from jobs.records import (
     Row,
     bring_up_rows,
@@ -62,7 +62,7 @@ def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
     manifests = manifests_of(run_root)
     for table, rows in _from_manifests(manifests):
         write_rows(run_root, table, rows)
-    files = {manifest.trial: list(raw_files(run_root, manifest)) for manifest in manifests}
+    files = raw_files_of(run_root, manifests)
     digests = {trial: ingested.digest(found) for trial, found in files.items()}
     known = ingested.read(run_root)
     kept = {trial for trial, value in digests.items() if known.get(trial) == value}

@@ -15,7 +15,7 @@ from analysis.tables import TABLES
 from cluster.errors import StudyError
 from jobs import ingest as ingesting
 from jobs import ingested, pipeline, session
-from jobs.raw_files import raw_files
+from jobs.raw_files import raw_files_of
 from tests.record_factory import RUN, RunFactory
 from tests.spark.conftest import Analysed
 
@@ -49,7 +49,11 @@ def test_the_same_in_any_order_and_partitioning(
     ingested.forget(small)
     monkeypatch.setattr(ingesting, "BYTES_A_TASK", 1)  # a task a file, on executors
     monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)
-    monkeypatch.setattr(ingesting, "raw_files", lambda *known: reversed(list(raw_files(*known))))
+    monkeypatch.setattr(
+        ingesting,
+        "raw_files_of",
+        lambda *known: {t: files[::-1] for t, files in raw_files_of(*known).items()},
+    )
     pipeline.analyse(small, stages=pipeline.TABLE_STAGES)
     after = _tables(small)
     for name, table in before.items():
