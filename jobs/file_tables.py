@@ -1,4 +1,4 @@
-"""From a raw file to tables: by columns what is large, by the pure readers what is small.
+"""From a raw file to tables, and what its rows add up to.
 
 Runs on Spark's executors. Loads parsers, Arrow and numpy, nothing heavier.
 """
@@ -17,40 +17,25 @@ from analysis.arrow import arrow_schema
 from analysis.tables import Table
 from jobs.hdr_decoder import Decoder
 from jobs.host_tables import host_tables
-from jobs.intervals import DERIVED, with_facts
+from jobs.intervals import with_facts
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
 from jobs.node_tables import node_tables
 from jobs.raw_files import RawFile, UnreadableError
-from jobs.readers import bytes_of, condemned, quarantined, read
+from jobs.readers import bytes_of, condemned, interval, quarantined, read
 from jobs.trial_facts import Subject, TrialFacts
-from workloads.parsing import ParseError, Quarantined
-from workloads.ycsb.hdr import IntervalRow, parse_hdr
+from workloads.parsing import ParseError
+from workloads.ycsb.hdr import parse_hdr
 
 FileTables = Iterator[tuple[Table, pa.Table]]
 
 
 def file_tables(file: RawFile) -> FileTables:
-    """The file's rows, and a row of `quarantine` for each line that gave none: `jobs.readers.read`,
-    faster."""
-    by_columns = BY_COLUMNS.get(file.kind)
-    if by_columns is None:
-        yield from by_rows(file)
-        return
-    try:
-        table, pieces, lines = by_columns(bytes_of(file), file)
-    except (UnreadableError, ParseError) as error:
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, [condemned(file, error)])
-        return
-    for piece in pieces:
-        yield table, piece
-        yield from summed(table, piece, [(file, len(piece))])
-    if lines:
-        rows = [quarantined(file, bad.line, bad.reason, bad.text) for bad in lines]
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, rows)
+    """The file's rows, and a row of `quarantine` for each line that gave none."""
+    yield from _log(file) if file.kind == "ycsb-hdr" else by_rows(file)
 
 
 def by_rows(file: RawFile) -> FileTables:
-    """The same by the pure readers, whatever the file."""
+    """By the pure readers, whatever the file."""
     rows: dict[Table, list[dict[str, Any]]] = defaultdict(list)
     for table, row in read(file):
         rows[table].append(row)
@@ -99,43 +84,29 @@ def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, arrow_schema(table))
 
 
-ByColumns = tuple[Table, list[pa.Table], list[Quarantined]]
-
-
-def _hdr(data: bytes, file: RawFile) -> ByColumns:
+def _log(file: RawFile) -> FileTables:
+    """An interval log, its histograms decoded by the library: as `by_rows`, faster."""
     decoder = Decoder()
-    parsed = parse_hdr(data, file.file, decoder.decode)
-    histograms = _histograms(parsed.rows, decoder, file)
-    whole = _completed(tables.YCSB_HISTOGRAMS, histograms, file.facts)
-    return tables.YCSB_HISTOGRAMS, [whole], list(parsed.quarantined)
+    try:
+        parsed = parse_hdr(bytes_of(file), file.file, decoder.decode)
+    except (UnreadableError, ParseError) as error:
+        yield tables.QUARANTINE, _table(tables.QUARANTINE, [condemned(file, error)])
+        return
+    rows = [{"trial": file.trial, **interval(row, file)} for row in parsed.rows]
+    intervals = _table(tables.YCSB_HISTOGRAMS, rows)
+    lists = decoder.lists(row.payload for row in parsed.rows)
+    for name, values in zip(("value_us", "counts"), lists, strict=True):
+        place = intervals.schema.get_field_index(name)
+        intervals = intervals.set_column(place, intervals.schema.field(place), values)
+    yield (
+        tables.YCSB_HISTOGRAMS,
+        _completed(tables.YCSB_HISTOGRAMS, intervals, file.facts),
+    )
+    if parsed.quarantined:
+        bad = [quarantined(file, one.line, one.reason, one.text) for one in parsed.quarantined]
+        yield tables.QUARANTINE, _table(tables.QUARANTINE, bad)
 
 
-def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) -> pa.Table:
-    schema = arrow_schema(tables.YCSB_HISTOGRAMS)
-    measured = [row.measurement for row in rows]
-    columns: dict[str, Any] = {
-        "trial": [file.trial] * len(rows),
-        "client": [file.subject] * len(rows),
-        "file": [file.file] * len(rows),
-        "line": [row.line for row in rows],
-        "operation": [each.operation for each in measured],
-        "outcome": [each.outcome for each in measured],
-        "kind": ["intended" if row.intended else "closed-loop" for row in rows],
-        "start_epoch_s": [row.start_epoch_s for row in rows],
-        "length_s": [row.length_s for row in rows],
-        "operations": [row.operations for row in rows],
-    }
-    arrays = [
-        pa.array(columns[field.name], field.type) for field in schema if field.name in columns
-    ]
-    lists = decoder.lists([row.payload for row in rows])
-    later = [pa.nulls(len(rows), field.type) for field in schema if field.name in DERIVED]
-    return pa.Table.from_arrays([*arrays, *lists, *later], schema=schema)
-
-
-BY_COLUMNS: Mapping[str, Callable[[bytes, RawFile], ByColumns]] = MappingProxyType(
-    {"ycsb-hdr": _hdr}
-)
 COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingProxyType(
     {
         tables.HOST_SAMPLES: lambda rows, _: with_host_neighbours(rows),

@@ -12,7 +12,6 @@ from jobs.arrays import Array
 from jobs.trial_facts import TrialFacts
 from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
-DERIVED = ("time_us", "begun_s", "counted", "measured")
 TRUNCATED_US = 0.5
 """YCSB cuts each time to whole microseconds: half of one is missing on average."""
 

@@ -53,9 +53,6 @@ _ADAPTIVE, _PARTITIONS = "spark.sql.adaptive.enabled", "spark.sql.shuffle.partit
 # Of the JVM that does nothing but print the other one's command line.
 _LAUNCHER_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
-_LONGEST_SOCKET_NAME = len("/.00000000-0000-0000-0000-000000000000.sock")
-_LONGEST_SOCKET_PATH = 107  # bytes, on Linux
-
 _OPTIONS = {
     "spark.app.name": "density-study",
     "spark.master": "local[*]",
@@ -63,7 +60,6 @@ _OPTIONS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     _ADAPTIVE: "false",
     _PARTITIONS: "2",
@@ -112,17 +108,23 @@ def _context() -> SparkContext:
 
 def tune(spark: SparkSession, run_root: Path) -> None:
     """Fit the session's SQL options to the amount of raw data in the run's records. What the user set
-    (`--conf`, spark-defaults.conf) stays."""
+    (`--conf`) stays."""
     size = _raw_bytes(run_root)
     fitting = {
         "spark.sql.session.timeZone": "UTC",
         _ADAPTIVE: str(size >= _FEW_BYTES).lower(),
         _PARTITIONS: str(max(2, size // _BYTES_A_PARTITION)),
     }
-    given = spark.sparkContext.getConf()
     for name, value in fitting.items():
-        if given.get(name, _OPTIONS.get(name)) == _OPTIONS.get(name):
+        if not _is_given(spark, name):
             spark.conf.set(name, value)
+
+
+def _is_given(spark: SparkSession, name: str) -> bool:
+    """Whether the user set the option, of this process or of `spark-submit`."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return spark.sparkContext.getConf().contains(name)
+    return name in _engine.options
 
 
 def _raw_bytes(run_root: Path) -> int:
@@ -139,14 +141,10 @@ def _start(engine: Engine) -> SparkContext:
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", " ".join(_LAUNCHER_JVM))
     os.environ.update(engine.environment)
     addresses = {"spark.driver.host": engine.address, "spark.driver.bindAddress": engine.address}
-    options = _OPTIONS | addresses | dict(engine.options)
+    options = _OPTIONS | addresses | {"spark.local.dir": _scratch()} | dict(engine.options)
     conf = SparkConf(loadDefaults=False).setAll(list(options.items()))
     java_options = (*_JVM, options.get(_JAVA_OPTIONS, ""))
     conf.set(_JAVA_OPTIONS, " ".join(java_options).strip())
-    scratch = _scratch()
-    conf.set("spark.local.dir", scratch)
-    if options["spark.master"].startswith("local"):
-        conf.setAll(_worker_sockets(scratch))
     with tempfile.TemporaryFile() as stderr:
         try:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
@@ -160,15 +158,6 @@ def _scratch() -> str:
     folder = tempfile.mkdtemp(prefix="density-study-spark-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-def _worker_sockets(folder: str) -> list[tuple[str, str]]:
-    """Options that let the JVM and its Python workers meet at socket files in `folder`: over loopback
-    TCP an empty task takes twice as long."""
-    if len(os.fsencode(folder)) + _LONGEST_SOCKET_NAME > _LONGEST_SOCKET_PATH:
-        return []
-    prefix = "spark.python.unix.domain.socket"
-    return [(f"{prefix}.enabled", "true"), (f"{prefix}.dir", folder)]
 
 
 def cause_of(error: Exception) -> str:

@@ -41,7 +41,8 @@ def test_tables_at_a_uri_are_those_of_the_pipeline(world: Analysed, tmp_path: Pa
     shutil.copytree(world.root / "records", data / "records")
     events = tmp_path / "events"
     events.mkdir()
-    log = ("--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={events}")
+    log = ("--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={events}",
+           "--conf", "spark.eventLog.compress=false")  # fmt: skip
     process = submit(data.as_uri(), *log)
     assert process.returncode == 0, process.stderr[-2000:]
     for name, table in TABLES.items():
