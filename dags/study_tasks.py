@@ -40,8 +40,8 @@ OPERATING = """
 study again to go on with it.
 
 **Clear** of the whole DAG run carries the study out again, in a new run unless this one was stopped. Clear of
-`ingest`, `metrics`, `verdicts`, `series` or `report` analyses the same run again. Clear of a single step measures
-nothing: no trial is repeated within its run. Trigger the study again for a new run.
+`ingest`, `metrics`, `verdicts`, `series` or `report` analyses the same run again. Clear of a single step
+measures nothing: no trial is repeated within its run. Trigger the study again for a new run.
 """
 CLEARED = "the DAG run was cleared in Airflow"
 MARKED = "the DAG run was marked failed or success in Airflow"
