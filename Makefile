@@ -16,9 +16,7 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
 
 setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; again: nothing to do
-	@$(BIN)/python -m jobs.archive >/dev/null & \
-	$(BIN)/python -m cluster.stack ensure all; ended=$$?; \
-	wait $$! || true; exit $$ended  # without an archive the analysis takes longer, and is the same
+	@$(BIN)/python -m cluster.stack ensure all
 	@$(BIN)/python -m dags.home
 
 # The stacks and the environment wait for the network in turns; together they take less.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import getpass
+import glob
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,6 +39,17 @@ def _uri(path: Path) -> UriPath | None:
     return found if isinstance(found, UriPath) else None
 
 
+def expanded(pattern: str) -> list[Path]:
+    """The plain files that a pattern names (`*`, `?`, `[...]`, `**`), or that lie in the folder it names."""
+    fixed, rest = [], pattern.split("/")
+    while rest and not glob.has_magic(rest[0]):
+        fixed.append(rest.pop(0))
+    root = place("/".join(fixed) or ("/" if pattern.startswith("/") else "."))
+    if not rest and root.is_file():
+        return [root]
+    return [path for path in sorted(root.glob("/".join(rest) or "*")) if path.is_file()]
+
+
 def remove(folder: Path) -> None:
     """A folder with all that is in it, if it is there."""
     if uri := _uri(folder):
@@ -56,9 +68,16 @@ def arrow_source(path: Path) -> tuple[str, Any]:
 def file_sizes(folder: Path) -> dict[str, int]:
     """Bytes of every plain file below `folder`, by its path within; none if it is not there."""
     if uri := _uri(folder):
-        return uri.sizes()
+        return {name: info.st_size for name, info in uri.files().items()}
     infos = {path.relative_to(folder).as_posix(): path.lstat() for path in folder.rglob("*")}
     return {name: info.st_size for name, info in infos.items() if stat.S_ISREG(info.st_mode)}
+
+
+def listed(folder: Path) -> dict[str, tuple[Path, FileStat]] | None:
+    """Every file below the URI `folder` by its path within, in one listing; None for a local folder."""
+    if uri := _uri(folder):
+        return {name: (folder / name, info) for name, info in uri.files().items()}
+    return None
 
 
 def copy_missing(source: Path, to: Path) -> int:
@@ -78,7 +97,7 @@ def copy_missing(source: Path, to: Path) -> int:
 
 
 @dataclass(frozen=True)
-class _Stat:
+class FileStat:
     st_size: int
     st_mtime_ns: int
 
@@ -148,24 +167,22 @@ class UriPath:
     def is_symlink(self) -> bool:
         return False
 
-    def stat(self) -> _Stat:
-        info = self.filesystem.info(self.path)
-        return _Stat(int(info["size"]), int(info.get("modificationTime", 0)) * 1_000_000)
+    def stat(self) -> FileStat:
+        return _stat(self.filesystem.info(self.path))
 
     def glob(self, pattern: str) -> Iterator[UriPath]:
         self.filesystem.invalidate_cache()
         for found in sorted(self.filesystem.glob(f"{self.path}/{pattern}")):
             yield self._named(found)
 
-    def sizes(self) -> dict[str, int]:
-        """Bytes of every file below this folder, by its path within; none if it is not there."""
+    def files(self) -> dict[str, FileStat]:
+        """Every file below this folder, by its path within; none if it is not there."""
         self.filesystem.invalidate_cache()
         if not self.exists():
             return {}
         files = self.filesystem.find(self.path, detail=True)
         return {
-            str(self._named(name).relative_to(self)): int(info["size"])
-            for name, info in files.items()
+            str(self._named(name).relative_to(self)): _stat(info) for name, info in files.items()
         }
 
     def open(self, mode: str = "rb") -> IO[bytes]:
@@ -212,6 +229,10 @@ class UriPath:
 
     def _at(self, pure: PurePosixPath) -> UriPath:
         return UriPath(f"{self._base}{pure}")
+
+
+def _stat(info: Mapping[str, Any]) -> FileStat:
+    return FileStat(int(info["size"]), int(info.get("modificationTime", 0)) * 1_000_000)
 
 
 @lru_cache

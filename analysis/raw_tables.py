@@ -186,6 +186,14 @@ YCSB_HISTOGRAMS = Table(
             "time within all operations of the interval, by the buckets: within 0.05 %",
             "us",
         ),
+        column("begun_s", "double", "start of the interval, controller's clock", "s"),
+        column(
+            "counted",
+            "long",
+            "the operations that users asked for and that succeeded; negative for a read-modify-write, "
+            "which is logged as its read and its update, too; null: none of them",
+        ),
+        column("measured", "boolean", "those of `counted` that began after the warm-up"),
     ),
 )
 

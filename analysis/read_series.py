@@ -45,7 +45,7 @@ def trial_series(
     rates = _by_trial(
         _binned(run_root, tables.TRIAL_RATE_SERIES, step_s, ["name", "unit"], ["rate"])
     )
-    latency = _by_trial(_optional(run_root, tables.LATENCY_CURVES))
+    latency = _by_trial(_optional(run_root, tables.LATENCY_PERCENTILES))
     return tuple(
         TrialSeries(
             trial=trial,
@@ -218,7 +218,7 @@ def _rates(rows: pd.DataFrame | None) -> Iterator[RateSeries]:
 def _curves(rows: pd.DataFrame | None) -> Iterator[LatencyCurve]:
     if rows is None:
         return
-    known = rows[rows["latency_ms"].notna()].sort_values("percentile")
+    known = rows[rows["value_us"].notna()].sort_values("percentile")
     for (operation, kind), same in known.groupby(["operation", "latency_kind"]):
         behind = same["operations"].iloc[0]
         yield LatencyCurve.model_validate(
@@ -227,7 +227,7 @@ def _curves(rows: pd.DataFrame | None) -> Iterator[LatencyCurve]:
                 "latency_kind": kind,
                 "operations": None if pd.isna(behind) else int(behind),
                 "percentile": tuple(map(float, same["percentile"])),
-                "ms": tuple(map(float, same["latency_ms"])),
+                "ms": tuple(float(value_us) / 1000.0 for value_us in same["value_us"]),
             }
         )
 

@@ -56,21 +56,6 @@ TRIAL_RATE_SERIES = Table(
     ),
 )
 
-LATENCY_CURVES = Table(
-    "latency_curves",
-    "Latency by percentile, from the trial's merged histograms after the warm-up: for a curve. No"
-    " percentile from fewer than 10 / (1 - p) operations.",
-    ("trial", "operation", "latency_kind", "percentile"),
-    (
-        TRIAL,
-        column("operation", "string", "READ, INSERT, SCAN, ..."),
-        column("latency_kind", "string", "closed-loop or intended"),
-        column("percentile", "double", "of the operations, from 0 up to below 100", "percent"),
-        column("latency_ms", "double", "so many percent took at most this long", "ms"),
-        column("operations", "long", "operations behind the curve"),
-    ),
-)
-
 STEADINESS = Table(
     "steadiness",
     "How steady each trial's rate was: one row a rate of trial_rate_series, over the whole seconds"

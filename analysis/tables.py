@@ -38,7 +38,6 @@ from analysis.result_tables import (
 )
 from analysis.series_tables import (
     BRING_UP_TIMES,
-    LATENCY_CURVES,
     PRICE_PERFORMANCE,
     STEADINESS,
     TRIAL_CPU_SERIES,
@@ -64,7 +63,6 @@ __all__ = [
     "HOST_DISK_SERIES",
     "HOST_SAMPLES",
     "HOST_USE",
-    "LATENCY_CURVES",
     "LATENCY_PERCENTILES",
     "MAPREDUCE_JOBS",
     "MAP_ATTEMPTS",
@@ -123,7 +121,6 @@ TABLES: dict[str, Table] = {
         SETTING_METRICS,
         TRIAL_CPU_SERIES,
         TRIAL_RATE_SERIES,
-        LATENCY_CURVES,
         STEADINESS,
         BRING_UP_TIMES,
         PRICE_PERFORMANCE,

@@ -39,5 +39,5 @@ def plan(root: str, params: Mapping[str, Any]) -> str:
         log.info("%d hosts of type %s", found.hosts, found.host_type)
     else:
         log.info("no plan: %s", "; ".join(found.reasons))
-    pipeline.publish(run_root)
+    pipeline.run_stage("report", run_root)
     return str(run_root / "report" / PLAN)

@@ -9,19 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cluster.errors import StudyError
-from dags import analyse_command, capacity_command, compare_command, run_command
+from dags import capacity_command, compare_command, report_command, run_command
 from dags.arguments import RUNS, Named, Only, Runs, Sets, Spec
-from dags.console import err, out, print_error, print_report
-
-if TYPE_CHECKING:
-    pass
+from dags.console import err, out, print_error
 
 app = typer.Typer(
     name="study",
@@ -46,27 +41,7 @@ Examples:
 app.add_typer(capacity_command.app)
 run_command.add_to(app)
 compare_command.add_to(app)
-analyse_command.add_to(app)
-
-
-class YesNo(StrEnum):
-    yes = "yes"
-    no = "no"
-
-
-class Format(StrEnum):
-    html = "html"
-    markdown = "markdown"
-    csv = "csv"
-    json = "json"
-
-
-def _print_format(root: Path, form: Format) -> None:
-    """The summary alone on standard output, byte for byte, so that it can be piped."""
-    from analysis.report.__main__ import load
-    from analysis.report.formats import FORMATS
-
-    sys.stdout.write(FORMATS[form](load(root / "report" / "summary.json")))
+report_command.add_to(app)
 
 
 @app.command(epilog="Example:  `study plan workloads/studies/quickstart.yaml --set blocks=5`")
@@ -131,39 +106,6 @@ def status(run: Named = None, runs: Runs = RUNS) -> None:
     from dags.status import find_run, status_of
 
     out.print(status_page(status_of(find_run(run, runs))))
-
-
-@app.command(epilog="Example:  `study report runs/quickstart/20261120T201530Z --open no`")
-def report(
-    run: Named = None,
-    runs: Runs = RUNS,
-    browse: Annotated[
-        YesNo, typer.Option("--open", help="Whether to show the report in a browser.")
-    ] = YesNo.no,
-    form: Annotated[
-        Format, typer.Option("--format", help="html writes the page; others go to standard output.")
-    ] = Format.html,
-) -> None:
-    """Analyse a run again from its records, without a cluster, and write its report.
-
-    CSV has a row for each number of each setting; JSON is summary.json.
-    """
-    from dags.status import find_run
-
-    found = find_run(run, runs)
-    with err.status("analysing the records"):
-        from jobs import ahead
-
-        ahead.start_spark()  # beside the imports
-        from jobs.pipeline import analyse
-
-        analyse(found.root)
-    if form is Format.html:
-        print_report(found.root)
-    else:
-        _print_format(found.root, form)
-    if browse is YesNo.yes:
-        typer.launch(str(found.root / "report" / "index.html"))
 
 
 @app.command(epilog="Example:  `study reap --dry-run`")

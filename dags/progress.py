@@ -15,7 +15,7 @@ from typing import Any, Literal
 from workloads.plan import Plan, Step
 
 ANALYSIS_ESTIMATE_S = 40.0
-STAGES = ("ingest", "validate", "measure", "publish")
+STAGES = ("ingest", "metrics", "verdicts", "series", "report")
 TRUST_ESTIMATE_S = 10.0
 """The plan's estimate counts as if so many seconds of it had come true: one early step shorter or
 longer than foreseen must not turn the whole forecast round."""

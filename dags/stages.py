@@ -104,36 +104,12 @@ def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:
     return tuple(f"open record {trial} (closed as incomplete)" for trial in trials)
 
 
-def ingest(root: str) -> None:
-    """Records to typed tables."""
+def analyse(root: str, stage: str) -> None:
+    """One stage of the analysis; `jobs.pipeline` describes each."""
     from jobs import pipeline
 
     with present(Path(root)):
-        pipeline.ingest(Path(root))
-
-
-def validate(root: str) -> None:
-    """A verdict for every trial."""
-    from jobs import pipeline
-
-    with present(Path(root)):
-        pipeline.validate(Path(root))
-
-
-def measure(root: str) -> None:
-    """Valid trials to metrics."""
-    from jobs import pipeline
-
-    with present(Path(root)):
-        pipeline.measure(Path(root))
-
-
-def publish(root: str) -> None:
-    """The report, and summary.json beside it."""
-    from jobs import pipeline
-
-    with present(Path(root)):
-        log.info("report: %s", pipeline.publish(Path(root)))
+        pipeline.run_stage(stage, Path(root))
 
 
 def regression(root: str) -> str:
@@ -248,7 +224,7 @@ def _failed_acts(run: Run) -> Iterator[str]:
             yield f"{entry['kind']} {entry['build']}: {entry['message']}"
     if fault := _tear_down_fault(run):
         yield f"tear-down: {fault}"
-    if not any(e["event"] == "analysis-ended" and e["stage"] == "publish" for e in entries):
+    if not any(e["event"] == "analysis-ended" and e["stage"] == "report" for e in entries):
         yield "analysis: it did not come to its end, so there is no report"
 
 

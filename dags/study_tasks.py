@@ -40,8 +40,8 @@ OPERATING = """
 study again to go on with it.
 
 **Clear** of the whole DAG run carries the study out again, in a new run unless this one was stopped. Clear of
-`ingest`, `validate`, `measure` or `publish` analyses the same run again. Clear of a single step measures
-nothing: no trial is repeated within its run. Trigger the study again for a new run.
+`ingest`, `metrics`, `verdicts`, `series` or `report` analyses the same run again. Clear of a single step
+measures nothing: no trial is repeated within its run. Trigger the study again for a new run.
 """
 CLEARED = "the DAG run was cleared in Airflow"
 MARKED = "the DAG run was marked failed or success in Airflow"
@@ -99,22 +99,27 @@ def study_tasks(compared: bool = False) -> None:
     @task(trigger_rule=OPENED)
     def ingest(root: str) -> None:
         """Records to typed tables; failed trials too, so that the report shows them."""
-        stages.ingest(root)
+        stages.analyse(root, "ingest")
 
     @task
-    def validate(root: str) -> None:
+    def metrics(root: str) -> None:
+        """The numbers of every trial."""
+        stages.analyse(root, "metrics")
+
+    @task
+    def verdicts(root: str) -> None:
         """A verdict for every trial."""
-        stages.validate(root)
+        stages.analyse(root, "verdicts")
 
     @task
-    def measure(root: str) -> None:
-        """Valid trials to metrics."""
-        stages.measure(root)
+    def series(root: str) -> None:
+        """What happened within each trial; the numbers of each setting over its valid trials."""
+        stages.analyse(root, "series")
 
     @task(outlets=[TABLES])
-    def publish(root: str, outlet_events: Any = None) -> None:
+    def report(root: str, outlet_events: Any = None) -> None:
         """report/index.html and report/summary.json; tells `capacity_plan` that the tables are new."""
-        stages.publish(root)
+        stages.analyse(root, "report")
         if outlet_events is not None:
             outlet_events[TABLES].extra = {RUN: root}
 
@@ -131,7 +136,7 @@ def study_tasks(compared: bool = False) -> None:
 
         A teardown too, for it must run when somebody marks the run failed: Airflow then skips what
         is no teardown, and would call the run a success once the cluster is down."""
-        marked = _state_of("publish") == "skipped"
+        marked = _state_of("report") == "skipped"
         stages.conclude(root, MARKED if marked else "")
 
     root = open_run()
@@ -141,11 +146,11 @@ def study_tasks(compared: bool = False) -> None:
     torn_down >> concluded
     tables = ingest(ROOT)
     step.partial(root=root).expand(slot=slot) >> torn_down >> tables
-    published = publish(ROOT)
-    tables >> validate(ROOT) >> measure(ROOT) >> published >> concluded
+    reported = report(ROOT)
+    tables >> metrics(ROOT) >> verdicts(ROOT) >> series(ROOT) >> reported >> concluded
     slot >> tables
     if compared:
-        published >> regression(ROOT)
+        reported >> regression(ROOT)
 
 
 def _this() -> Any:

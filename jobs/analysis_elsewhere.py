@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from analysis.places import copy_missing, place
 from cluster.errors import InputError
 from cluster.standing import require_yarn
-from jobs import pipeline
+from jobs import ahead
 from jobs.engine import Engine
 from jobs.python_archive import ensure_python_archive
 from jobs.run_folder import require_inside
-from jobs.session import connect
+from jobs.session import stop, use
 from jobs.yarn import standing_cluster, yarn_engine
 
 log = logging.getLogger(__name__)
@@ -25,16 +26,18 @@ YARN = "yarn"
 class Elsewhere:
     """master: `yarn`, or one of Spark's own on this machine (`local[2]`). build: the folder of the
     build whose cluster stands, for `yarn`. store: URI below which every run has its folder (see
-    `run_place`); None: of `yarn` the cluster's HDFS, else the run's own folder."""
+    `run_place`); None: of `yarn` the cluster's HDFS, else the run's own folder. conf: options of
+    Spark's, which win over ours."""
 
     master: str
     build: Path | None = None
     store: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
 
 
-def analyse_elsewhere(run_root: Path, where: Elsewhere) -> Path:
+def analyse_elsewhere(run_root: Path, where: Elsewhere) -> None:
     """Copy to the store what it lacks of the run's records, make the tables there, and the report
-    in the run's own folder. Returns the report's path.
+    in the run's own folder.
 
     InputError before anything is started; StudyError if Spark or the filesystem fails.
     """
@@ -46,15 +49,27 @@ def analyse_elsewhere(run_root: Path, where: Elsewhere) -> Path:
         )
     engine, store = _engine(where)
     require_inside(run_root)
-    spark = connect(engine)
+    use(replace(engine, options={**engine.options, **_with_event_log(where.conf, run_root)}))
+    ahead.start_spark()  # beside the copying and the imports
+    data = run_place(store, run_root) if store is not None else None
+    if data is not None:
+        copied = copy_missing(run_root / "records", data / "records")
+        log.info("%d files of the records were copied to %s", copied, data)
+    from jobs import pipeline
+
     try:
-        data = run_place(store, run_root) if store is not None else None
-        if data is not None:
-            copied = copy_missing(run_root / "records", data / "records")
-            log.info("%d files of the records were copied to %s", copied, data)
-        return pipeline.analyse(run_root, data)
+        pipeline.analyse(run_root, data)
     finally:
-        spark.stop()
+        stop()
+
+
+def _with_event_log(conf: Mapping[str, str], run_root: Path) -> Mapping[str, str]:
+    """An event log goes to the run's folder, unless the user names another."""
+    if conf.get("spark.eventLog.enabled") != "true" or "spark.eventLog.dir" in conf:
+        return conf
+    folder = run_root.absolute() / "spark-events"
+    folder.mkdir(exist_ok=True)
+    return {**conf, "spark.eventLog.dir": folder.as_uri()}
 
 
 def run_place(store: str, run_root: Path) -> Path:

@@ -1,13 +1,13 @@
-"""How long bring-up took, by topology: `python -m jobs.bring_up_times RUN` prints it."""
+"""How long bring-up took, by topology."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
-from jobs.run_job import Inputs, run_job
+from jobs.inputs import Inputs
 
 TABLE = tables.BRING_UP_TIMES
 INPUTS = (tables.TRIALS, tables.BRING_UP)
@@ -30,11 +30,3 @@ def transform(inputs: Inputs) -> DataFrame:
         F.count(F.lit(1)).alias("n"),
         F.transform(points, lambda point: point["seconds"]).alias("points_s"),
     )
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""The facts a trial's verdict rests on, one row a trial: `python -m jobs.checks RUN` prints them.
+"""The facts a trial's verdict rests on, one row a trial.
 
 Facts only: which value is good enough is decided in `analysis/validity.py`. A fact that could not be
 established is null, and never taken for a good one.
@@ -6,7 +6,7 @@ established is null, and never taken for a good one.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
@@ -15,9 +15,9 @@ from jobs.dfsio_facts import dfsio_facts
 from jobs.drift import drift
 from jobs.exact import exact_sum
 from jobs.fact_columns import of_all
+from jobs.inputs import Inputs
 from jobs.littles_law import littles_law
 from jobs.processes_cpu import processes_cpu
-from jobs.run_job import Inputs, run_job
 from jobs.throughput import MIB
 from jobs.window import window_s
 from jobs.ycsb_facts import ycsb_facts
@@ -167,11 +167,3 @@ def _numbers(inputs: Inputs) -> DataFrame:
             F.min(F.when(bad, said)).alias("number_out_of_range"),
         )
     )
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

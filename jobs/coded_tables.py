@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.byte_lines import Array
+from jobs.arrays import Array
 
 _CODED = pa.dictionary(pa.int32(), pa.string())
 

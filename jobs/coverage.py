@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.run_job import Inputs
+from jobs.inputs import Inputs
 from jobs.window import windows
 
 

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.fact_columns import relative_error
-from jobs.run_job import Inputs
+from jobs.inputs import Inputs
 
 AGREEING_MODES = ("random", "backward", "skip")
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from jobs.latency import measured_intervals
-from jobs.run_job import Inputs
-from workloads.ycsb.operations import READ_MODIFY_WRITE
+from analysis import tables
+from jobs.inputs import Inputs
 
 PARTS = 3
 
@@ -19,7 +18,7 @@ PARTS = 3
 def drift(inputs: Inputs) -> DataFrame:
     """trial, drift: last third's rate over the first third's, of all clients together; null where
     a third has no operations of its own."""
-    intervals = measured_intervals(inputs).where("kind = 'closed-loop'")
+    intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
     whole = Window.partitionBy("trial")
     begun, end = F.col("begun_s"), F.col("begun_s") + F.col("length_s")
     placed = (
@@ -27,13 +26,9 @@ def drift(inputs: Inputs) -> DataFrame:
         .withColumn("first_s", F.min(begun).over(whole))
         .withColumn("span_s", F.max("end_s").over(whole) - F.col("first_s"))
         .withColumn("part", F.floor(PARTS * (begun - F.col("first_s")) / F.col("span_s")))
-        # counted as itself, as its read and as its update
-        .withColumn("sign", F.when(F.col("operation") == READ_MODIFY_WRITE, -1).otherwise(1))
     )
     rates = placed.groupBy("trial", "part").agg(
-        (F.sum(F.col("operations") * F.col("sign")) / (F.max("end_s") - F.min("begun_s"))).alias(
-            "ops_s"
-        )
+        (F.sum("counted") / (F.max("end_s") - F.min("begun_s"))).alias("ops_s")
     )
     of = {part: F.max(F.when(F.col("part") == part, F.col("ops_s"))) for part in (0, PARTS - 1)}
     return rates.groupBy("trial").agg(F.when(of[0] > 0, of[PARTS - 1] / of[0]).alias("drift"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.byte_lines import Array
+from jobs.arrays import Array
 
 FINE = 1e9
 COARSE = 1e3

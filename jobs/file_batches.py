@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from analysis import tables
 from analysis.tables import Table
-from jobs.dool_whole import dool_whole
+from jobs.dool_rows import dool_rows
 from jobs.file_tables import FileTables, file_tables, summed
-from jobs.nodecpu_whole import nodecpu_whole
+from jobs.nodecpu_rows import nodecpu_rows
 from jobs.operation_seconds import TrialOperations
 from jobs.percentiles import TrialHistograms
 from jobs.raw_files import RawFile, UnreadableError, content
@@ -21,14 +21,11 @@ from jobs.raw_files import RawFile, UnreadableError, content
 BYTES_A_BATCH = 2**23
 """Of files read together: enough that calls on their arrays are few, and little beside an executor's
 memory."""
-LARGEST = 2**24
-"""Larger files are read by themselves, a block of lines at a time. Bounds an executor's memory."""
-
 Whole = Callable[[Sequence[tuple[RawFile, bytes]]], tuple[list[pa.Table], set[RawFile]]]
 WHOLE: Mapping[str, tuple[Table, Whole]] = MappingProxyType(
     {
-        "dool": (tables.HOST_SAMPLES, dool_whole),
-        "nodecpu": (tables.NODE_CPU_SAMPLES, nodecpu_whole),
+        "dool": (tables.HOST_SAMPLES, dool_rows),
+        "nodecpu": (tables.NODE_CPU_SAMPLES, nodecpu_rows),
     }
 )
 
@@ -51,7 +48,7 @@ def _logs(files: Iterable[RawFile]) -> FileTables:
         for file in same:
             for table, rows in file_tables(file):
                 if table is tables.YCSB_HISTOGRAMS:
-                    histograms.add(rows, file.facts)
+                    histograms.add(rows)
                     operations.add(rows, file.facts)
                 yield table, rows
         if percentiles := histograms.percentiles(trial):
@@ -96,7 +93,7 @@ def _runs(rows: pa.Table) -> Iterator[tuple[tuple[str, str], int]]:
 def _contents(files: Sequence[RawFile]) -> Iterator[tuple[RawFile, bytes]]:
     """Of the files that can be read; why the others cannot is told where they are read alone."""
     for file in files:
-        if not file.fault and file.bytes <= LARGEST:
+        if not file.fault:
             try:
                 yield file, content(file)
             except UnreadableError:

@@ -1,4 +1,4 @@
-"""From a raw file to tables: by columns what is large, by the pure readers what is small.
+"""From a raw file to tables, and what its rows add up to.
 
 Runs on Spark's executors. Loads parsers, Arrow and numpy, nothing heavier.
 """
@@ -15,49 +15,32 @@ import pyarrow as pa
 from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.dool_columns import dool_columns
-from jobs.hdr_columns import Decoder
+from jobs.hdr_decoder import Decoder
 from jobs.host_tables import host_tables
-from jobs.interval_times import with_times
+from jobs.intervals import with_facts
 from jobs.neighbours import with_host_neighbours, with_node_neighbours
 from jobs.node_tables import node_tables
-from jobs.nodecpu_columns import nodecpu_columns
 from jobs.raw_files import RawFile, UnreadableError
-from jobs.readers import bytes_of, condemned, quarantined, read
-from jobs.trial_facts import Subject
-from workloads.parsing import ParseError, Quarantined
-from workloads.ycsb.hdr import IntervalRow, parse_hdr
+from jobs.readers import bytes_of, condemned, interval, quarantined, read
+from jobs.trial_facts import Subject, TrialFacts
+from workloads.parsing import ParseError
+from workloads.ycsb.hdr import parse_hdr
 
 FileTables = Iterator[tuple[Table, pa.Table]]
 
 
 def file_tables(file: RawFile) -> FileTables:
-    """The file's rows, and a row of `quarantine` for each line that gave none: `jobs.readers.read`,
-    faster."""
-    by_columns = BY_COLUMNS.get(file.kind)
-    if by_columns is None:
-        yield from by_rows(file)
-        return
-    try:
-        table, pieces, lines = by_columns(bytes_of(file), file)
-    except (UnreadableError, ParseError) as error:
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, [condemned(file, error)])
-        return
-    for piece in pieces:
-        yield table, piece
-        yield from summed(table, piece, [(file, len(piece))])
-    if lines:
-        rows = [quarantined(file, bad.line, bad.reason, bad.text) for bad in lines]
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, rows)
+    """The file's rows, and a row of `quarantine` for each line that gave none."""
+    yield from _log(file) if file.kind == "ycsb-hdr" else by_rows(file)
 
 
 def by_rows(file: RawFile) -> FileTables:
-    """The same by the pure readers, whatever the file."""
+    """By the pure readers, whatever the file."""
     rows: dict[Table, list[dict[str, Any]]] = defaultdict(list)
     for table, row in read(file):
         rows[table].append(row)
     for table, found in rows.items():
-        whole = _completed(table, _table(table, found))
+        whole = _completed(table, _table(table, found), file.facts)
         yield table, whole
         yield from summed(table, whole, [(file, len(whole))])
 
@@ -91,76 +74,44 @@ def _nodes(rows: pa.Table, subjects: Sequence[Subject]) -> FileTables:
         begin += subject.rows
 
 
-def _completed(table: Table, rows: pa.Table) -> pa.Table:
-    """Rows of one whole file, with what they owe to each other or tell of themselves."""
+def _completed(table: Table, rows: pa.Table, facts: TrialFacts) -> pa.Table:
+    """Rows of one whole file, with the columns that follow from each other and from the trial."""
     fill = COMPLETED.get(table)
-    return fill(rows) if fill else rows
-
-
-def _whole(table: Table, pieces: list[pa.Table]) -> list[pa.Table]:
-    return [_completed(table, pa.concat_tables(pieces))] if pieces else []
+    return fill(rows, facts) if fill else rows
 
 
 def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, arrow_schema(table))
 
 
-ByColumns = tuple[Table, list[pa.Table], list[Quarantined]]
-
-
-def _dool(data: bytes, file: RawFile) -> ByColumns:
-    found = dool_columns(data, file.file, file.trial, file.subject)
-    return tables.HOST_SAMPLES, _whole(tables.HOST_SAMPLES, found.pieces), found.quarantined
-
-
-def _nodecpu(data: bytes, file: RawFile) -> ByColumns:
-    found = nodecpu_columns(data, file.file, file.trial, file.subject)
-    whole = _whole(tables.NODE_CPU_SAMPLES, found.pieces)
-    return tables.NODE_CPU_SAMPLES, whole, found.quarantined
-
-
-def _hdr(data: bytes, file: RawFile) -> ByColumns:
-    ends = (
-        line.rstrip(b"\r").rpartition(b",")[2] for line in data.split(b"\n") if line[:1] != b"#"
+def _log(file: RawFile) -> FileTables:
+    """An interval log, its histograms decoded by the library: as `by_rows`, faster."""
+    decoder = Decoder()
+    try:
+        parsed = parse_hdr(bytes_of(file), file.file, decoder.decode)
+    except (UnreadableError, ParseError) as error:
+        yield tables.QUARANTINE, _table(tables.QUARANTINE, [condemned(file, error)])
+        return
+    rows = [{"trial": file.trial, **interval(row, file)} for row in parsed.rows]
+    intervals = _table(tables.YCSB_HISTOGRAMS, rows)
+    lists = decoder.lists(row.payload for row in parsed.rows)
+    for name, values in zip(("value_us", "counts"), lists, strict=True):
+        place = intervals.schema.get_field_index(name)
+        intervals = intervals.set_column(place, intervals.schema.field(place), values)
+    yield (
+        tables.YCSB_HISTOGRAMS,
+        _completed(tables.YCSB_HISTOGRAMS, intervals, file.facts),
     )
-    decoder = Decoder(end.decode("ascii", "replace") for end in ends if end[:4] == b"HIST")
-    parsed = parse_hdr(data, file.file, decoder.decode)
-    histograms = _histograms(parsed.rows, decoder, file)
-    whole = _whole(tables.YCSB_HISTOGRAMS, [histograms])
-    return tables.YCSB_HISTOGRAMS, whole, list(parsed.quarantined)
+    if parsed.quarantined:
+        bad = [quarantined(file, one.line, one.reason, one.text) for one in parsed.quarantined]
+        yield tables.QUARANTINE, _table(tables.QUARANTINE, bad)
 
 
-def _histograms(rows: tuple[IntervalRow, ...], decoder: Decoder, file: RawFile) -> pa.Table:
-    schema = arrow_schema(tables.YCSB_HISTOGRAMS)
-    measured = [row.measurement for row in rows]
-    columns: dict[str, Any] = {
-        "trial": [file.trial] * len(rows),
-        "client": [file.subject] * len(rows),
-        "file": [file.file] * len(rows),
-        "line": [row.line for row in rows],
-        "operation": [each.operation for each in measured],
-        "outcome": [each.outcome for each in measured],
-        "kind": ["intended" if row.intended else "closed-loop" for row in rows],
-        "start_epoch_s": [row.start_epoch_s for row in rows],
-        "length_s": [row.length_s for row in rows],
-        "operations": [row.operations for row in rows],
-    }
-    arrays = [
-        pa.array(columns[field.name], field.type) for field in schema if field.name in columns
-    ]
-    lists = decoder.lists([row.payload for row in rows])
-    untold = pa.nulls(len(rows), pa.float64())
-    return pa.Table.from_arrays([*arrays, *lists, untold], schema=schema)
-
-
-BY_COLUMNS: Mapping[str, Callable[[bytes, RawFile], ByColumns]] = MappingProxyType(
-    {"dool": _dool, "nodecpu": _nodecpu, "ycsb-hdr": _hdr}
-)
-COMPLETED: Mapping[Table, Callable[[pa.Table], pa.Table]] = MappingProxyType(
+COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingProxyType(
     {
-        tables.HOST_SAMPLES: with_host_neighbours,
-        tables.NODE_CPU_SAMPLES: with_node_neighbours,
-        tables.YCSB_HISTOGRAMS: with_times,
+        tables.HOST_SAMPLES: lambda rows, _: with_host_neighbours(rows),
+        tables.NODE_CPU_SAMPLES: lambda rows, _: with_node_neighbours(rows),
+        tables.YCSB_HISTOGRAMS: with_facts,
     }
 )
 SUMMED: Mapping[Table, Callable[[pa.Table, Sequence[Subject]], FileTables]] = MappingProxyType(

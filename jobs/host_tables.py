@@ -18,9 +18,8 @@ import pyarrow as pa
 from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.byte_lines import Array
+from jobs.arrays import Array, table_of
 from jobs.coded_tables import coded, coded_schema
-from jobs.columns import table_of
 from jobs.exact_arrays import COARSE, FINE, exact_sums
 from jobs.sampling_rounds import sampling_rounds
 from jobs.spans import Window, by_second, groups, overlap_s

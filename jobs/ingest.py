@@ -1,14 +1,13 @@
-"""From the records of a run to typed tables and a quarantine: `python -m jobs.ingest RUN`.
+"""From the records of a run to typed tables and a quarantine.
 
 A record already ingested is not read again: its rows are taken from the tables as they are.
 """
 
 from __future__ import annotations
 
-import argparse
 import logging
-import sys
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -20,14 +19,14 @@ from pyspark.sql import SparkSession
 
 from analysis import tables
 from analysis.arrow import arrow_schema
-from analysis.places import remove
+from analysis.places import place, remove
 from analysis.store import dataset, replace, table_path, write_parquet, write_rows
 from analysis.tables import Table
 from cluster.errors import StudyError
 from jobs import ingested
 from jobs.coded_tables import with_codes, writer_of
-from jobs.parse_task import FROM_FILES, parse_files
-from jobs.raw_files import RawFile, raw_files
+from jobs.parse_task import FROM_FILES, Written, parse_files
+from jobs.raw_files import RawFile, raw_files_of
 from jobs.records import (
     Row,
     bring_up_rows,
@@ -37,7 +36,8 @@ from jobs.records import (
     node_rows,
     trial_row,
 )
-from jobs.session import spark_session
+from jobs.session import cause_of
+from jobs.store import describe
 from workloads.manifest import Manifest
 
 log = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ STAGING = ".staging"
 BYTES_A_TASK = 2**27
 """As Spark's own readers have it. A task's memory does not grow with it: rows are written as they come."""
 LEAST_BYTES_A_TASK = 2**21
+_RENAMES_AT_ONCE = 16
 TASKS_A_CORE = 2
 """At least, so that no core waits long for the others' last task; each takes its 20 to 40 ms to begin."""
 SMALL_BYTES = 2**23
@@ -61,7 +62,7 @@ def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
     manifests = manifests_of(run_root)
     for table, rows in _from_manifests(manifests):
         write_rows(run_root, table, rows)
-    files = {manifest.trial: list(raw_files(run_root, manifest)) for manifest in manifests}
+    files = raw_files_of(run_root, manifests)
     digests = {trial: ingested.digest(found) for trial, found in files.items()}
     known = ingested.read(run_root)
     kept = {trial for trial, value in digests.items() if known.get(trial) == value}
@@ -73,8 +74,9 @@ def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
     try:
         ingest_files(session, run_root, new, kept)
     except (OSError, Py4JJavaError) as error:
+        log.error("the tables could not be written", exc_info=error)
         raise StudyError(
-            f"the tables could not be written: {_last_line(error)}.",
+            f"the tables could not be written: {cause_of(error)}.",
             str(run_root / "tables"),
             "see to free disk space, then repeat: study report RUN; nothing is lost.",
         ) from error
@@ -92,20 +94,32 @@ def ingest_files(
     staging = run_root / "tables" / STAGING
     remove(staging)
     staging.mkdir(parents=True)
-    task = partial(parse_files, folder=str(staging))
-    if sum(file.bytes for file in files if not file.fault) < SMALL_BYTES:
-        for group in enumerate(_groups(files, 1)):
-            task(group)
-    else:
-        context = session().sparkContext
-        groups = list(enumerate(_groups(files, context.defaultParallelism)))
-        context.parallelize(groups, len(groups)).map(task).collect()
+    written: dict[str, list[Path]] = {table.name: [] for table in FROM_FILES}
+    for part in _parse(session, run_root, files, str(staging)):
+        written[part.table].append(place(part.path))
     for table in FROM_FILES:
-        replace(run_root, table, partial(_fill, run_root, table, staging / table.name, kept))
+        replace(run_root, table, partial(_fill, run_root, table, written[table.name], kept))
     remove(staging)
 
 
-def _groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:
+def _parse(
+    session: Callable[[], SparkSession], run_root: Path, files: Sequence[RawFile], folder: str
+) -> Iterator[Written]:
+    """What was written below `folder` by the one attempt of each task that succeeded."""
+    task = partial(parse_files, folder=folder)
+    if sum(file.bytes for file in files if not file.fault) < SMALL_BYTES:
+        for group in task_groups(files, 1):
+            yield from task(group)
+        return
+    spark = session()
+    describe(spark, f"ingest {len(files)} raw files of {run_root.name}")
+    context = spark.sparkContext
+    groups = list(task_groups(files, context.defaultParallelism))
+    for parts in context.parallelize(groups, len(groups)).map(task).collect():
+        yield from parts
+
+
+def task_groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:
     """Files for a task each, in order of trials, so that tables are nearly sorted as they are."""
     total = sum(file.bytes for file in files if not file.fault)
     enough = min(BYTES_A_TASK, max(LEAST_BYTES_A_TASK, ceil(total / (cores * TASKS_A_CORE))))
@@ -126,38 +140,31 @@ def _merged_together(one: RawFile, other: RawFile) -> bool:
     return (one.trial, one.kind) == (other.trial, other.kind) and one.kind == "ycsb-hdr"
 
 
-def _fill(run_root: Path, table: Table, staged: Path, kept: Set[str], folder: Path) -> None:
-    """The table's new folder: what was parsed, and what is kept of the old one."""
-    if staged.exists():
-        staged.rename(folder)
-    else:
-        folder.mkdir(parents=True)
-    old = table_path(run_root, table)
-    rows = _kept_rows(run_root, table, kept) if kept and old.exists() else None
-    if rows is None and _is_empty(folder):
-        write_parquet(arrow_schema(table).empty_table(), folder / "part-0.parquet")
-    elif rows is not None:
+def _fill(
+    run_root: Path, table: Table, parts: Sequence[Path], kept: Set[str], folder: Path
+) -> None:
+    """The table's new folder: the files that were written for it, and the rows kept of the old one."""
+    folder.mkdir(parents=True)
+    names = [folder / f"part-{number:05d}.parquet" for number in range(len(parts))]
+    with ThreadPoolExecutor(_RENAMES_AT_ONCE) as pool:
+        list(pool.map(lambda part, name: part.rename(name), parts, names))
+    rows = _kept_rows(run_root, table, kept) if kept else None
+    if rows is not None:
         with (folder / "part-kept.parquet").open("wb") as sink, writer_of(table, sink) as writer:
             for batch in rows:
                 writer.write_table(with_codes(pa.Table.from_batches([batch])))
+    elif not parts:
+        write_parquet(arrow_schema(table).empty_table(), folder / "part-0.parquet")
 
 
-def _is_empty(folder: Path) -> bool:
-    return not any(folder.glob("*.parquet"))
-
-
-def _kept_rows(run_root: Path, table: Table, kept: Set[str]) -> Iterator[pa.RecordBatch]:
+def _kept_rows(run_root: Path, table: Table, kept: Set[str]) -> Iterable[pa.RecordBatch] | None:
+    if not table_path(run_root, table).exists():
+        return None
     condition = pc.field("trial").isin(pa.array(sorted(kept), pa.string()))
-    return iter(dataset(run_root, table).scanner(filter=condition).to_batches())
-
-
-def _last_line(error: OSError | Py4JJavaError) -> str:
-    """Of a task's traceback: what went wrong in it."""
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    lines = [line.strip() for line in str(error.java_exception).splitlines()]
-    told = [line for line in lines if "Error" in line and not line.startswith(("at ", "File"))]
-    return told[-1] if told else str(error)
+    batches: Iterable[pa.RecordBatch] = (
+        dataset(run_root, table).scanner(filter=condition).to_batches()
+    )
+    return batches
 
 
 def _from_manifests(manifests: Sequence[Manifest]) -> Iterator[tuple[Table, list[Row]]]:
@@ -166,16 +173,3 @@ def _from_manifests(manifests: Sequence[Manifest]) -> Iterator[tuple[Table, list
     yield tables.CLIENTS, [row for manifest in manifests for row in client_rows(manifest)]
     yield tables.MONITORS, [row for manifest in manifests for row in monitor_rows(manifest)]
     yield tables.BRING_UP, list(bring_up_rows(manifests))
-
-
-def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", type=Path, help="runs/<study>/<run-id>")
-    try:
-        ingest(spark_session, parser.parse_args(argv).run)
-    except StudyError as error:
-        sys.exit(str(error))
-
-
-if __name__ == "__main__":
-    main()

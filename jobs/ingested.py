@@ -21,7 +21,7 @@ from jobs.parse_task import FROM_FILES
 from jobs.raw_files import RawFile
 
 FORMAT = 1
-READERS_VERSION = 4
+READERS_VERSION = 5
 """To be raised when a reader gives other rows for the same bytes: tables are then made anew."""
 
 

@@ -21,8 +21,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import COARSE, exact_sum
-from jobs.latency import timed
-from jobs.run_job import Inputs
+from jobs.inputs import Inputs
+from jobs.window import windows
 from workloads.ycsb.operations import CLEANUP, READ_MODIFY_WRITE, THINK
 
 NO_TIME = (CLEANUP, READ_MODIFY_WRITE)
@@ -63,7 +63,9 @@ def _busy_threads(inputs: Inputs) -> DataFrame:
     is_load = inputs[tables.TRIALS].select("trial", F.col("duration_s").isNull().alias("is_load"))
     log = Window.partitionBy("trial", "client", "operation", "outcome")
     intervals = (
-        timed(inputs[tables.YCSB_HISTOGRAMS].where("kind = 'closed-loop'"), inputs)
+        inputs[tables.YCSB_HISTOGRAMS]
+        .where("kind = 'closed-loop'")
+        .join(windows(inputs[tables.TRIALS]), "trial")
         .join(is_load, "trial")
         .withColumns(_a_load_works())
         .where(~F.col("operation").isin(*NO_TIME))

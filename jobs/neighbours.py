@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.byte_lines import Array
+from jobs.arrays import Array
 
 
 def with_host_neighbours(samples: pa.Table) -> pa.Table:

@@ -14,8 +14,7 @@ import pyarrow as pa
 from analysis import tables
 from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.byte_lines import Array
-from jobs.columns import table_of
+from jobs.arrays import Array, table_of
 from jobs.exact_arrays import exact_sums
 from jobs.sampling_rounds import sampling_rounds
 from jobs.spans import by_second, groups, overlap_s

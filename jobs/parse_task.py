@@ -1,14 +1,16 @@
-"""What an executor does with some raw files: rows to Parquet, where they are read.
+"""A Spark task of ingest: raw files to Parquet files, written where the rows are read.
 
-Rows do not go through the JVM: on the way there and back they took most of the time.
+Rows do not pass through the JVM: via a data source and Spark's own Parquet writer a million samples
+took five times as long. So that a task may run twice (a retry, speculation), each attempt writes a
+folder of its own, and only files that a successful attempt returned to the driver get a table's name.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -75,19 +77,23 @@ class _Part:
             self.sink.close()
 
 
-def parse_files(group: tuple[int, Sequence[RawFile]], folder: str) -> list[str]:
-    """Write <folder>/<table>/part-<number>.parquet of each table that the files have rows of, and
-    give the tables' names. A task that is tried again writes the same names anew."""
-    number, files = group
+@dataclass(frozen=True)
+class Written:
+    """A Parquet file of one table, written by one attempt of a task."""
+
+    table: str
+    path: str
+
+
+def parse_files(files: Sequence[RawFile], folder: str) -> list[Written]:
+    """Write the files' rows below `folder`: a Parquet file of each table that they have rows of."""
+    attempt = f"{folder}/{uuid4().hex}"
+    place(attempt).mkdir(parents=True)
     parts: dict[Table, _Part] = {}
-    counts: dict[str, int] = defaultdict(int)
     for table, rows in tables_of(files):
         if table not in parts:
-            name = f"{folder}/{table.name}"
-            place(name).mkdir(parents=True, exist_ok=True)
-            parts[table] = _Part(table, f"{name}/part-{number:05d}.parquet")
+            parts[table] = _Part(table, f"{attempt}/{table.name}.parquet")
         parts[table].add(rows)
-        counts[table.name] += rows.num_rows
     for part in parts.values():
         part.close()
-    return sorted(counts)
+    return [Written(table.name, part.path) for table, part in parts.items()]

@@ -13,13 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from analysis import tables
 from analysis.arrow import arrow_schema
-from jobs.byte_lines import Array
-from jobs.trial_facts import TrialFacts
-from workloads.ycsb.operations import NOT_OF_USERS
+from jobs.arrays import Array
 
 PERCENTILES = (
     *(str(five) for five in range(0, 95, 5)),
@@ -38,13 +35,9 @@ class TrialHistograms:
 
     _merged: dict[tuple[str, str], Histogram] = field(default_factory=dict)
 
-    def add(self, intervals: pa.Table, facts: TrialFacts) -> None:
-        """intervals: rows of `ycsb_histograms`. Those count that are of operations that succeeded and
-        were asked for, whole after the warm-up; the cut is by time, warm_up_s from the window's start
-        (method 7). One that straddles it is left out, as its histogram cannot be divided."""
-        if facts.window is None:
-            return
-        intervals = intervals.filter(_measured(intervals, facts))
+    def add(self, intervals: pa.Table) -> None:
+        """intervals: rows of `ycsb_histograms`, of which the measured ones count."""
+        intervals = intervals.filter(intervals["measured"])
         for first in range(0, len(intervals), _INTERVALS_AT_ONCE):
             self._add(intervals.slice(first, _INTERVALS_AT_ONCE))
 
@@ -90,14 +83,6 @@ def _percentiles(value_us: Array, counts: Array) -> Iterator[dict[str, object]]:
             "value_us": int(value_us[place]) if enough else None,
             "operations": total,
         }
-
-
-def _measured(intervals: pa.Table, facts: TrialFacts) -> pa.Array:
-    assert facts.window is not None
-    begun_s = intervals["start_epoch_s"].to_numpy() - facts.clock_offset_s
-    warm = (begun_s >= facts.window[0] + facts.warm_up_s) | (facts.warm_up_s == 0)
-    of_users = pc.invert(pc.is_in(intervals["operation"], pa.array(NOT_OF_USERS)))
-    return pc.and_(pc.and_(of_users, pc.is_null(intervals["outcome"])), pa.array(warm))
 
 
 def _flat(intervals: pa.Table, name: str) -> Array:

@@ -1,32 +1,35 @@
-"""The analysis of a run, in four stages. Needs the run's folder alone; no cluster, no network.
+"""The analysis of a run, in five stages: `spark-submit jobs/pipeline.py RUN`, `study report RUN`.
 
-Each stage reads what the one before wrote and replaces its own tables whole, so that a stage, or all
-of them, can be repeated at any time and gives the same again.
+RUN is the run's folder, or the URI of a folder that holds its records. Each stage reads what the one
+before wrote and replaces its own tables whole, so that a stage, or all of them, can be repeated at any
+time and gives the same again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import argparse
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial, reduce
-from importlib import import_module
 from pathlib import Path
-from threading import Thread
+from types import MappingProxyType
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
 from analysis import tables
+from analysis.places import is_local, place
 from analysis.store import read_table, write_table
 from analysis.tables import Table
+from cluster.errors import StudyError
 from cluster.journal import Journal
 from jobs import (
     ahead,
     bring_up_times,
     checks,
     latency,
-    latency_curves,
     price_performance,
     rate_series,
     setting_metrics,
@@ -36,14 +39,19 @@ from jobs import (
     utilization,
 )
 from jobs import ingest as ingesting
+from jobs.inputs import Inputs, read_inputs
 from jobs.published import page_of, point_to_newest
 from jobs.run_folder import require_inside
-from jobs.run_job import Inputs, read_inputs
 from jobs.session import spark_session, tune
+
+log = logging.getLogger(__name__)
 
 
 class Job(Protocol):
     """A module that makes rows of its TABLE out of INPUTS."""
+
+    @property
+    def __name__(self) -> str: ...
 
     @property
     def TABLE(self) -> Table: ...  # noqa: N802  a constant of the module
@@ -55,81 +63,80 @@ class Job(Protocol):
 
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
-SERIES_JOBS: tuple[Job, ...] = (rate_series, latency_curves, steadiness, bring_up_times)
+SERIES_JOBS: tuple[Job, ...] = (rate_series, steadiness, bring_up_times)
 SETTING_JOBS: tuple[Job, ...] = (setting_metrics, price_performance)
 AT_ONCE = 2
 """While Spark computes one job's table it plans the next one's; tasks at once stay as many as cores."""
 
 
-def analyse(run_root: Path, data: Path | None = None) -> Path:
-    """All four stages. Returns the path of the report.
+def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | None = None) -> None:
+    """The stages, in order. Each is journalled in the run's folder, where there is one.
 
-    data: the folder or URI that holds records/ and tables/, where it is not the run's own folder;
-    of a URI the journal and the report stay in the run's folder.
+    data: the folder or URI that holds records/ and tables/, where that is not the run's own folder;
+    journal and report stay in the run's folder.
     """
-    make_tables(run_root, data)
-    return publish(run_root, data)
-
-
-def make_tables(run_root: Path, data: Path | None = None) -> None:
-    """The first three stages in one process: what happened within trials is found while the verdicts
-    are, for which it does not wait."""
     ahead.begin()
-    ingest(run_root, data)
-    at = data or run_root
-    spark = _session(at)
-    with ThreadPoolExecutor(1) as aside:
-        series = aside.submit(_write_all, spark, at, SERIES_JOBS, at_once=1)
-        validate(run_root, data)
-        with _stage(run_root, "measure"):
-            _write_all(spark, at, SETTING_JOBS)
-            series.result()
+    for name in STAGES if stages is None else stages:
+        run_stage(name, run_root, data)
 
 
-def ingest(run_root: Path, data: Path | None = None) -> None:
+def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:
+    """One of STAGES. StudyError if what it reads is not there."""
+    require_inside(run_root)
+    journal = Journal(run_root / "journal.jsonl") if is_local(run_root) else None
+    if journal:
+        journal.write("analysis-started", stage=name)
+    STAGES[name](run_root, data or run_root)
+    if journal:
+        journal.write("analysis-ended", stage=name)
+
+
+def ingest(_: Path, data: Path) -> None:
     """Records to typed tables; lines that no parser understands to the quarantine."""
-    with _stage(run_root, "ingest"):
-        ingesting.ingest(spark_session, data or run_root)
+    ingesting.ingest(spark_session, data)
 
 
-def validate(run_root: Path, data: Path | None = None) -> None:
-    """Numbers of every trial that ran, one row of checks made of them and of the records, and Great
-    Expectations' verdict on it. Numbers come first: a client is bound, and a read cold, by them."""
-    # Great Expectations takes seconds to import: while Spark computes, this process waits
-    validity = Thread(target=import_module, args=("analysis.validity",), daemon=True)
-    with _stage(run_root, "validate"):
-        validity.start()
-        at = data or run_root
-        spark = _session(at)
-        _write(spark, at, *METRIC_JOBS)
-        _write(spark, at, checks)
-        validity.join()
-        from analysis.validity import decide
+def metrics(_: Path, data: Path) -> None:
+    """The numbers of every trial that ran."""
+    _write(_session(data), data, *METRIC_JOBS)
 
-        docs = run_root / "report" / "data_docs"
+
+def verdicts(run_root: Path, data: Path) -> None:
+    """One row of checks a trial, made of its numbers and its record, and Great Expectations' verdict
+    on it."""
+    _write(_session(data), data, checks)
+    from analysis.validity import decide
+
+    docs = run_root / "report" / "data_docs" if is_local(run_root) else None
+    if docs is not None:
         docs.parent.mkdir(exist_ok=True)
-        verdicts = decide(read_table(at, tables.CHECKS), docs=docs)
-        write_table(at, tables.VERDICTS, verdicts)
+    write_table(data, tables.VERDICTS, decide(read_table(data, tables.CHECKS), docs=docs))
 
 
-def measure(run_root: Path, data: Path | None = None) -> None:
+def series(_: Path, data: Path) -> None:
     """What happened within each trial, and the numbers of every setting over its valid trials."""
-    with _stage(run_root, "measure"):
-        at = data or run_root
-        spark = _session(at)
-        _write_all(spark, at, (*SERIES_JOBS, *SETTING_JOBS))
+    _write_all(_session(data), data, (*SERIES_JOBS, *SETTING_JOBS))
 
 
-def publish(run_root: Path, data: Path | None = None) -> Path:
-    """summary.json and the report beside it. Returns the path of the report."""
-    report = page_of(run_root)
-    with _stage(run_root, "publish"):
-        from analysis.report import page
-        from analysis.summarise import write_summary
+def report(run_root: Path, data: Path) -> None:
+    """summary.json and the page beside it."""
+    from analysis.report import page
+    from analysis.summarise import write_summary
 
-        page.write(write_summary(run_root, data), report)
-        point_to_newest(run_root)
-    return report
+    page.write(write_summary(run_root, data), page_of(run_root))
+    point_to_newest(run_root)
+
+
+STAGES: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(
+    {
+        "ingest": ingest,
+        "metrics": metrics,
+        "verdicts": verdicts,
+        "series": series,
+        "report": report,
+    }
+)
+TABLE_STAGES = tuple(name for name in STAGES if name != "report")
 
 
 def _write_all(
@@ -156,6 +163,7 @@ def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
         return
 
     def made(job: Job) -> DataFrame:
+        store.describe(spark, f"compute {job.__name__}")
         rows = frame(job).persist()
         rows.count()
         return rows
@@ -174,11 +182,19 @@ def _session(run_root: Path) -> SparkSession:
     return spark
 
 
-@contextmanager
-def _stage(run_root: Path, stage: str) -> Iterator[None]:
-    """Journal when the stage began and ended: the summary says how long analysing took."""
-    require_inside(run_root)
-    journal = Journal(run_root / "journal.jsonl")
-    journal.write("analysis-started", stage=stage)
-    yield
-    journal.write("analysis-ended", stage=stage)
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", type=place, help="folder, or URI of a folder, with records/ in it")
+    parser.add_argument(
+        "--stages", nargs="+", choices=STAGES, help="by default all; at a URI all tables"
+    )
+    given = parser.parse_args(argv)
+    try:
+        analyse(given.run, stages=given.stages or (None if is_local(given.run) else TABLE_STAGES))
+    except StudyError as error:
+        log.debug("the analysis failed", exc_info=error)
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,12 +1,12 @@
-"""What each setting's rate costs: `python -m jobs.price_performance RUN` prints it."""
+"""What each setting's rate costs."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.run_job import Inputs, run_job
+from jobs.inputs import Inputs
 
 TABLE = tables.PRICE_PERFORMANCE
 INPUTS = (tables.TRIALS, tables.SETTING_METRICS)
@@ -34,11 +34,3 @@ def transform(inputs: Inputs) -> DataFrame:
         "n",
         F.transform("points", lambda point: point / price).alias("points"),
     )
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
-from jobs.run_job import Inputs
+from jobs.inputs import Inputs
 
 
 def processes_cpu(inputs: Inputs) -> DataFrame:

@@ -21,7 +21,8 @@ from cluster.errors import StudyError
 from cluster.stack.stack import cache_root
 
 LOADED = (
-    "certifi", "charset-normalizer", "fsspec", "idna", "numpy", "pyarrow", "requests", "urllib3"
+    "certifi", "charset-normalizer", "fsspec", "hdrhistogram", "idna", "numpy", "pyarrow",
+    "requests", "urllib3",
 )  # fmt: skip
 """What executors import, all that it needs among it. Spark brings its own Python itself."""
 PROJECT = ("analysis", "jobs", "workloads", "cluster")

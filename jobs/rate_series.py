@@ -1,13 +1,13 @@
-"""What was done in each second of a trial: `python -m jobs.rate_series RUN` prints it."""
+"""What was done in each second of a trial."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
-from jobs.run_job import Inputs, run_job
+from jobs.inputs import Inputs
 from jobs.seconds import by_second, share_of_span
 from jobs.store import conform
 from jobs.throughput import MIB, RATE
@@ -107,11 +107,3 @@ def _disks(inputs: Inputs) -> DataFrame:
         .where("seen = hosts")
         .withColumn("unit", F.lit(RATE))
     )
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

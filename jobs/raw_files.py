@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from analysis.places import is_local, place
+from analysis.places import FileStat, is_local, listed, place
 from jobs.trial_facts import TrialFacts, facts_of, host_of_node
 
 if TYPE_CHECKING:  # executors load this module, and need no models
@@ -21,6 +21,9 @@ if TYPE_CHECKING:  # executors load this module, and need no models
 
 MOST_BYTES = 2**28
 """A second of dool takes 130 bytes: three weeks of it are less. Bounds an executor's memory."""
+
+
+Listing = dict[str, tuple[Path, FileStat]]
 
 
 class UnreadableError(Exception):
@@ -46,19 +49,44 @@ class RawFile:
     facts: TrialFacts = field(default_factory=TrialFacts)
 
 
-def raw_files(run_root: Path, manifest: Manifest) -> Iterator[RawFile]:
+def raw_files_of(run_root: Path, manifests: Sequence[Manifest]) -> dict[str, list[RawFile]]:
+    """The raw files of each trial. At a URI the records are listed once, not file by file."""
+    records = run_root / "records"
+    everything = listed(records)
+    if everything is None:
+        return {m.trial: list(raw_files(m, records / m.trial)) for m in manifests}
+    by_trial: dict[str, Listing] = {manifest.trial: {} for manifest in manifests}
+    for name, entry in everything.items():
+        trial, _, file = name.partition("/")
+        by_trial.get(trial, {})[file] = entry
+    return {m.trial: list(raw_files(m, records / m.trial, by_trial[m.trial])) for m in manifests}
+
+
+def raw_files(
+    manifest: Manifest, record: Path, listing: Listing | None = None
+) -> Iterator[RawFile]:
     """The files of a trial's record that tables are made of. Of a trial that is complete, those that
-    must be there and are not come with a fault; one that failed may miss any."""
-    record = run_root / "records" / manifest.trial
+    must be there and are not come with a fault; one that failed may miss any.
+
+    listing: the record's files, of a record at a URI.
+    """
     for kind, subject, pattern, facts in _expected(manifest):
         if not _stays_inside(pattern):
             yield RawFile(
                 manifest.trial, kind, subject, pattern, "", "its name leads out of the record"
             )
             continue
-        found = sorted(record.glob(pattern))
-        for path in found:
-            yield replace(_looked_at(manifest.trial, kind, subject, record, path), facts=facts)
+        found = (
+            [_looked_at(record, path) for path in sorted(record.glob(pattern))]
+            if listing is None
+            else [
+                _taken(name, *listing[name])
+                for name in sorted(listing)
+                if PurePosixPath("/" + name).match("/" + pattern)
+            ]
+        )
+        for file in found:
+            yield replace(file, trial=manifest.trial, kind=kind, subject=subject, facts=facts)
         if not found and manifest.state == "complete":
             yield RawFile(manifest.trial, kind, subject, pattern, "", "missing from the record")
 
@@ -90,19 +118,22 @@ def _stays_inside(pattern: str) -> bool:
     )
 
 
-def _looked_at(trial: str, kind: str, subject: str, record: Path, path: Path) -> RawFile:
+def _taken(file: str, path: Path, info: FileStat) -> RawFile:
+    """A file at a URI."""
+    fault = f"larger than {MOST_BYTES} bytes" if info.st_size > MOST_BYTES else ""
+    where = "" if fault else str(path)
+    return RawFile("", "", "", file, where, fault, info.st_size, info.st_mtime_ns)
+
+
+def _looked_at(record: Path, path: Path) -> RawFile:
+    """A file of this machine."""
     file = path.relative_to(record).as_posix()
-    if not is_local(path):
-        info = path.stat()
-        fault = f"larger than {MOST_BYTES} bytes" if info.st_size > MOST_BYTES else ""
-        where = "" if fault else str(path)
-        return RawFile(trial, kind, subject, file, where, fault, info.st_size, info.st_mtime_ns)
     info = path.lstat()
     folders = [record / part for part in PurePosixPath(file).parents]
     linked = any(folder.is_symlink() for folder in folders)
     fault = "a symbolic link leads to it" if linked else _refusal(info)
     where = "" if fault else str(path.absolute())
-    return RawFile(trial, kind, subject, file, where, fault, info.st_size, info.st_mtime_ns)
+    return RawFile("", "", "", file, where, fault, info.st_size, info.st_mtime_ns)
 
 
 def _refusal(info: os.stat_result) -> str:

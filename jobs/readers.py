@@ -201,11 +201,20 @@ def _status(data: bytes, file: RawFile) -> tuple[Parsed[StatusRow], Rows]:
 
 def _hdr(data: bytes, file: RawFile) -> tuple[Parsed[IntervalRow], Rows]:
     parsed = parse_hdr(data, file.file)
-    return parsed, ((tables.YCSB_HISTOGRAMS, _interval(row, file)) for row in parsed.rows)
+    return parsed, ((tables.YCSB_HISTOGRAMS, _with_counts(row, file)) for row in parsed.rows)
 
 
-def _interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
+def _with_counts(row: IntervalRow, file: RawFile) -> dict[str, Any]:
     counts = row.histogram().counts
+    return {
+        **interval(row, file),
+        "value_us": [value_us for value_us, _ in counts],
+        "counts": [count for _, count in counts],
+    }
+
+
+def interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
+    """The row of an interval, but for its histogram."""
     return {
         "client": file.subject,
         "file": file.file,
@@ -216,8 +225,6 @@ def _interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
         "start_epoch_s": row.start_epoch_s,
         "length_s": row.length_s,
         "operations": row.operations,
-        "value_us": [value_us for value_us, _ in counts],
-        "counts": [count for _, count in counts],
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.byte_lines import Array
+from jobs.arrays import Array
 from jobs.trial_facts import TrialFacts
 
 LATE_PERIODS = 0.25

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -22,21 +23,21 @@ from pyspark.sql import SparkSession
 from analysis.places import file_sizes
 from cluster.errors import StudyError
 from cluster.stack.java import find_java
-from jobs.archive import archive_flags
 from jobs.engine import LOCAL, Engine
 
-_HEAP = "1g"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_ERROR = re.compile(r"(Caused by: )?[\w.]+(Error|Exception)\b")
 _QUIET = Path(__file__).with_name("log4j2.properties")
 
 # C1 only and one collector thread: most queries live for a second, so compiling costs more than it
 # gives. On two cores session and first query took 10 s against 15 s with the JVM's own choice. The
-# code cache is as large as with C2; the 48 MiB of C1 alone fill up in minutes. Heap and metaspace begin
-# at the size they come to: each growth on the way there is a collection for which all threads wait.
-# The JVM's own warnings go to standard error, which is shown only where it does not start.
+# code cache is as large as with C2; the 48 MiB of C1 alone fill up in minutes. Metaspace begins at the
+# size that it reaches: each growth is a collection for which all threads wait. Options of the user
+# (spark.driver.extraJavaOptions) follow these, and win. The JVM's own warnings go to standard error,
+# which is shown only where it does not start.
 _JVM = (
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
-    f"-Xms{_HEAP}",
     "-XX:MetaspaceSize=256m",
     "-XX:ReservedCodeCacheSize=240m",
     "-Xlog:disable",
@@ -44,48 +45,30 @@ _JVM = (
     f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
 )
 
-# Of a run of some megabytes nearly all time goes to compiling and re-planning queries: interpreted
-# and planned once they take half of it.
-_SMALL = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
-}
-_COMPILED = {
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.factoryMode": "FALLBACK",
-}
-# Planned once, too: stages that are planned one by one wait for each other.
-_MEDIUM = {**_COMPILED, "spark.sql.adaptive.enabled": "false"}
-_MEDIUM_FROM_BYTES = 128 * 2**20
-# Joins shuffle partitions that are too small, divides those that are too large.
-_LARGE = {**_COMPILED, "spark.sql.adaptive.enabled": "true"}
-_LARGE_FROM_BYTES = 512 * 2**20
+# A run of megabytes has stages of milliseconds: to plan them one by one takes longer than to run them.
+_FEW_BYTES = 512 * 2**20
 _BYTES_A_PARTITION = 16 * 2**20
+_ADAPTIVE, _PARTITIONS = "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions"
 
 # Of the JVM that does nothing but print the other one's command line.
 _LAUNCHER_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
-_LONGEST_SOCKET_NAME = len("/.00000000-0000-0000-0000-000000000000.sock")
-_LONGEST_SOCKET_PATH = 107  # bytes, on Linux
-
 _OPTIONS = {
     "spark.app.name": "density-study",
     "spark.master": "local[*]",
-    "spark.driver.memory": _HEAP,
+    "spark.driver.memory": "1g",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    **_SMALL,
-    # The tables are sorted, written once and renamed: no success marker, no summary files.
+    _ADAPTIVE: "false",
+    _PARTITIONS: "2",
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 
 
 _STARTING = Lock()
+_engine = LOCAL
 
 
 def spark_session() -> SparkSession:
@@ -96,59 +79,72 @@ def spark_session() -> SparkSession:
         return SparkSession.builder.getOrCreate()
 
 
-def connect(engine: Engine) -> SparkSession:
-    """This process' session on `engine`; to be called before any other. StudyError if Spark does not
-    start there."""
-    try:
-        start_context(*archive_flags(find_java()), engine=engine)
-    except Py4JJavaError as error:
-        raise StudyError(
-            f"Spark did not start: {str(error.java_exception).splitlines()[0]}",
-            engine.options.get("spark.master", "local"),
-            "see that YARN has room for it; its containers' logs are in the build's folder.",
-        ) from error
-    return SparkSession.builder.getOrCreate()
+def use(engine: Engine) -> None:
+    """Where `spark_session` will start Spark. To be called before the first session."""
+    global _engine
+    _engine = engine
+
+
+def stop() -> None:
+    """End this process' session, if it has one."""
+    with _STARTING:
+        if SparkContext._active_spark_context is not None:
+            SparkContext._active_spark_context.stop()
 
 
 def _context() -> SparkContext:
-    # spark-submit has started the JVM, or `connect` or another thread a context
+    # spark-submit has started the JVM, or another thread a context
     if "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._active_spark_context is not None:
         return SparkContext.getOrCreate()
-    return start_context(*archive_flags(find_java()))
+    try:
+        return _start(_engine)
+    except Py4JJavaError as error:
+        raise StudyError(
+            f"Spark did not start: {cause_of(error)}",
+            _engine.options.get("spark.master", "local"),
+            "see that YARN has room for it; its containers' logs are in the build's folder.",
+        ) from error
 
 
 def tune(spark: SparkSession, run_root: Path) -> None:
-    """Set the session's SQL options for the amount of raw data in the run's records."""
+    """Fit the session's SQL options to the amount of raw data in the run's records. What the user set
+    (`--conf`) stays."""
+    size = _raw_bytes(run_root)
+    fitting = {
+        "spark.sql.session.timeZone": "UTC",
+        _ADAPTIVE: str(size >= _FEW_BYTES).lower(),
+        _PARTITIONS: str(max(2, size // _BYTES_A_PARTITION)),
+    }
+    for name, value in fitting.items():
+        if not _is_given(spark, name):
+            spark.conf.set(name, value)
+
+
+def _is_given(spark: SparkSession, name: str) -> bool:
+    """Whether the user set the option, of this process or of `spark-submit`."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return spark.sparkContext.getConf().contains(name)
+    return name in _engine.options
+
+
+def _raw_bytes(run_root: Path) -> int:
+    """Of the trials' raw files; a stranger's files may lie beside the trials' folders."""
     sizes = file_sizes(run_root / "records").items()
-    # strangers' files may lie beside the trials' folders
-    size = sum(number for name, number in sizes if name.split("/")[1:2] in (["raw"], ["monitor"]))
-    for name, value in _options_for(size).items():
-        spark.conf.set(name, value)
+    return sum(size for name, size in sizes if name.split("/")[1:2] in (["raw"], ["monitor"]))
 
 
-def _options_for(size: int) -> dict[str, str]:
-    """size: bytes of raw data."""
-    if size < _MEDIUM_FROM_BYTES:
-        return _SMALL
-    options = _MEDIUM if size < _LARGE_FROM_BYTES else _LARGE
-    return {**options, "spark.sql.shuffle.partitions": str(max(4, size // _BYTES_A_PARTITION))}
-
-
-def start_context(*flags: str, engine: Engine = LOCAL) -> SparkContext:
-    """A JVM of Spark's with `flags` beside the usual ones. StudyError if it does not start."""
+def _start(engine: Engine) -> SparkContext:
+    """A JVM of Spark's own. StudyError if it does not start."""
     os.environ["JAVA_HOME"] = str(find_java().home)
     os.environ["PYSPARK_PYTHON"] = engine.python
     os.environ["SPARK_LOCAL_IP"] = engine.address
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", " ".join(_LAUNCHER_JVM))
     os.environ.update(engine.environment)
     addresses = {"spark.driver.host": engine.address, "spark.driver.bindAddress": engine.address}
-    options = _OPTIONS | addresses | dict(engine.options)
+    options = _OPTIONS | addresses | {"spark.local.dir": _scratch()} | dict(engine.options)
     conf = SparkConf(loadDefaults=False).setAll(list(options.items()))
-    conf.set("spark.driver.extraJavaOptions", " ".join((*_JVM, *flags)))
-    scratch = _scratch()
-    conf.set("spark.local.dir", scratch)
-    if options["spark.master"].startswith("local"):
-        conf.setAll(_worker_sockets(scratch))
+    java_options = (*_JVM, options.get(_JAVA_OPTIONS, ""))
+    conf.set(_JAVA_OPTIONS, " ".join(java_options).strip())
     with tempfile.TemporaryFile() as stderr:
         try:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
@@ -164,13 +160,14 @@ def _scratch() -> str:
     return folder
 
 
-def _worker_sockets(folder: str) -> list[tuple[str, str]]:
-    """Options that let the JVM and its Python workers meet at socket files in `folder`: over loopback
-    TCP an empty task takes twice as long."""
-    if len(os.fsencode(folder)) + _LONGEST_SOCKET_NAME > _LONGEST_SOCKET_PATH:
-        return []
-    prefix = "spark.python.unix.domain.socket"
-    return [(f"{prefix}.enabled", "true"), (f"{prefix}.dir", folder)]
+def cause_of(error: Exception) -> str:
+    """What went wrong, in a line: of an error of Spark's, the innermost error of the Python task or of
+    the JVM. The whole of it is the StudyError's __cause__, and in the log."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    lines = [line.strip() for line in str(getattr(error, "java_exception", error)).splitlines()]
+    errors = [line for line in lines if _ERROR.match(line)]
+    return errors[-1] if errors else lines[0]
 
 
 def _no_jvm(stderr: IO[bytes]) -> StudyError:

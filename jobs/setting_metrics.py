@@ -1,16 +1,16 @@
-"""Each setting's numbers on each topology, over its valid trials: `python -m jobs.setting_metrics RUN`.
+"""Each setting's numbers on each topology, over its valid trials.
 
 The unit is the build (method 1): repeated trials of a setting on one build are one point, their mean.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
-from jobs.run_job import Inputs, run_job
+from jobs.inputs import Inputs
 
 TABLE = tables.SETTING_METRICS
 INPUTS = (tables.TRIALS, tables.VERDICTS, tables.METRICS)
@@ -37,11 +37,3 @@ def transform(inputs: Inputs) -> DataFrame:
         F.count("value").alias("n"),
         F.transform(F.array_sort(F.collect_list(known)), lambda p: p["value"]).alias("points"),
     )
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.byte_lines import Array
+from jobs.arrays import Array
 
 LEAST_S = 0.0005
 """Monitors and clients write milliseconds; a shorter overlap is the rounding of a double."""

@@ -1,15 +1,15 @@
-"""How steady each trial's rate was from second to second: `python -m jobs.steadiness RUN` prints it."""
+"""How steady each trial's rate was from second to second."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import FINE, whole_steps
-from jobs.run_job import Inputs, run_job
+from jobs.inputs import Inputs
 from jobs.window import windows
 
 TABLE = tables.STEADINESS
@@ -66,11 +66,3 @@ def _added(rates: str, term: Callable[[Column], Column]) -> Column:
         rates, F.lit(0).cast("long"), lambda reached, rate: reached + whole_steps(term(rate))
     )
     return steps / FINE
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

@@ -19,10 +19,15 @@ def read(spark: SparkSession, run_root: Path, table: Table) -> DataFrame:
 
 
 def write(frame: DataFrame, run_root: Path, table: Table) -> None:
-    """Write `frame` as `table`: declared columns, order and types; rows sorted by key, so that the
-    same records give the same table whatever the order of files and partitions."""
-    typed = conform(frame, table).coalesce(1).sortWithinPartitions(*table.key)
+    """Write `frame` as `table`: declared columns, order and types. Readers sort by key."""
+    describe(frame.sparkSession, f"write table {table.name}")
+    typed = conform(frame, table)
     replace(run_root, table, lambda folder: typed.write.parquet(str(folder)))
+
+
+def describe(spark: SparkSession, what: str) -> None:
+    """Name this thread's next Spark jobs, as the UI and the event log show them."""
+    spark.sparkContext.setJobDescription(what)
 
 
 def conform(frame: DataFrame, table: Table) -> DataFrame:

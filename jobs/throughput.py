@@ -1,4 +1,4 @@
-"""Rates of each trial: `python -m jobs.throughput RUN` prints them.
+"""Rates of each trial.
 
 TestDFSIO has three (method 13): a mean per stream, over the map phase, over the whole job. YCSB has
 one: operations that succeeded a second, after the warm-up.
@@ -6,14 +6,13 @@ one: operations that succeeded a second, after the warm-up.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
-from jobs.latency import measured_intervals
+from jobs.inputs import Inputs
 from jobs.metric_rows import metric_rows
-from jobs.run_job import Inputs, run_job
 from jobs.window import windows
 from workloads.ycsb.operations import READ_MODIFY_WRITE
 
@@ -195,22 +194,13 @@ def whole_run(summary: DataFrame) -> DataFrame:
 def _after_warm_up(inputs: Inputs) -> DataFrame:
     """trial, client, measured_ops_s: operations in whole intervals after the warm-up over the time
     from the first interval's start to the last one's end."""
-    intervals = measured_intervals(inputs).where("kind = 'closed-loop'")
-    sign = F.when(F.col("operation") == READ_MODIFY_WRITE, -1).otherwise(1)
+    intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
     seconds = F.max(F.col("begun_s") + F.col("length_s")) - F.min("begun_s")
     return intervals.groupBy("trial", "client").agg(
-        _over(F.sum(F.col("operations") * sign), seconds).alias("measured_ops_s")
+        _over(F.sum("counted"), seconds).alias("measured_ops_s")
     )
 
 
 def _over(amount: Column, seconds: Column) -> Column:
     """amount / seconds, null unless there is time."""
     return F.when(seconds > 0, amount / seconds)
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""CPU and disk use of each trial: `python -m jobs.utilization RUN` prints it.
+"""CPU and disk use of each trial.
 
 Host figures are dool's, of the whole machine, counted once. Nodes that share a kernel see the same
 dool figures, so their own CPU is what their processes spent. Steal is not use (method 19).
@@ -6,13 +6,13 @@ dool figures, so their own CPU is what their processes spent. Steal is not use (
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.exact import exact_sum
+from jobs.inputs import Inputs
 from jobs.metric_rows import metric_rows
-from jobs.run_job import Inputs, run_job
 
 TABLE = tables.METRICS
 INPUTS = (tables.NODES, tables.HOST_USE, tables.NODE_USE)
@@ -94,11 +94,3 @@ def _less_client(hosts: DataFrame, ticks: DataFrame) -> DataFrame:
         F.concat(F.lit("host-less-client:"), "host").alias("scope"),
         (F.col("used") - F.col("not_cluster")).alias("used"),
     )
-
-
-def main(argv: list[str] | None = None, spark: SparkSession | None = None) -> None:
-    run_job(INPUTS, transform, argv, spark)
-
-
-if __name__ == "__main__":
-    main()

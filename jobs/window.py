@@ -22,9 +22,3 @@ def window_s() -> Column:
     """A trial's window in seconds; null if it has none."""
     start, end = F.col("window_start_epoch_s"), F.col("window_end_epoch_s")
     return F.when(end > start, end - start)
-
-
-def by_controller_clock(epoch_s: Column, offset_s: Column) -> Column:
-    """A time by a host's clock as the controller's clock had it. An unknown offset counts as none
-    here; the checks hold that against the trial."""
-    return epoch_s - F.coalesce(offset_s, F.lit(0.0))

@@ -7,10 +7,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.fact_columns import of_all, relative_error
-from jobs.latency import user_operations
-from jobs.run_job import Inputs
+from jobs.inputs import Inputs
 from jobs.throughput import whole_run
-from workloads.ycsb.operations import READ_MODIFY_WRITE
 
 
 def ycsb_facts(inputs: Inputs) -> DataFrame:
@@ -39,10 +37,9 @@ def ycsb_facts(inputs: Inputs) -> DataFrame:
 
 def _histogram_counts(inputs: Inputs) -> DataFrame:
     """trial, client, in_histograms: operations that succeeded, of the whole run, warm-up included."""
-    sign = F.when(F.col("operation") == READ_MODIFY_WRITE, -1).otherwise(1)
     return (
-        user_operations(inputs[tables.YCSB_HISTOGRAMS])
-        .where("kind = 'closed-loop'")
+        inputs[tables.YCSB_HISTOGRAMS]
+        .where("counted IS NOT NULL AND kind = 'closed-loop'")
         .groupBy("trial", "client")
-        .agg(F.sum(F.col("operations") * sign).alias("in_histograms"))
+        .agg(F.sum("counted").alias("in_histograms"))
     )

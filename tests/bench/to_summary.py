@@ -12,7 +12,7 @@ if __name__ == "__main__":
     ahead.start_spark()  # as `study report` does
     from jobs import pipeline
 
-    pipeline.make_tables(root)
+    pipeline.analyse(root, stages=pipeline.TABLE_STAGES)
     from analysis.summarise import write_summary
 
     write_summary(root)

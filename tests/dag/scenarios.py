@@ -24,7 +24,7 @@ SCENARIOS: dict[str, dict[str, str]] = {
     "bring-up fails": {"up b1-v1-flash": "fail"},
     "trial fails": {"trial b1-v1-flash testdfsio-write-n2": "fail"},
     "tear-down fails": {"down b1-v2-flash": "fail"},
-    "analysis fails": {"measure": "fail"},
+    "analysis fails": {"series": "fail"},
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 from dags.home import Home, project_root
 
 pytestmark = pytest.mark.dag
-ANALYSIS = ["ingest", "validate", "measure", "publish"]
+ANALYSIS = ["ingest", "metrics", "verdicts", "series", "report"]
 
 
 @pytest.fixture(scope="module")
@@ -96,13 +96,13 @@ def test_a_failed_tear_down_fails_the_run_after_a_second_attempt(told: dict[str,
     assert states(run)["tear_down"] == "failed"
     assert not run["ended"], "the host is not given to others before it is clear"
     assert run["state"] == "failed"
-    assert states(run)["publish"] == "success"
+    assert states(run)["report"] == "success"
 
 
 def test_a_failed_analysis_fails_the_run(told: dict[str, Any]) -> None:
     run = told["analysis fails"]
-    assert states(run)["measure"] == "failed"
-    assert states(run)["publish"] == "upstream_failed"
+    assert states(run)["series"] == "failed"
+    assert states(run)["report"] == "upstream_failed"
     assert (run["state"], states(run)["conclude"]) == ("failed", "failed")
 
 

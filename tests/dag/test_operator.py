@@ -52,7 +52,7 @@ def test_a_run_marked_failed_is_torn_down_and_has_ended(web: Web) -> None:
     assert web.wait_over(run_id) == "failed", "a failed run is never called a success"
     assert web.state_of(run_id, "tear_down") == "success"
     assert web.state_of(run_id, "conclude") == "failed"
-    assert web.state_of(run_id, "publish") == "skipped"
+    assert web.state_of(run_id, "report") == "skipped"
     assert order(study.run.root)[-1] == "down b1-v2-flash"
     assert not list(study.run.root.glob("builds/*/standing"))
     ended = status(study)
@@ -127,12 +127,12 @@ def test_clearing_the_failed_tasks_of_a_stopped_run_starts_nothing(web: Web) -> 
 
 def test_clearing_a_failed_analysis_analyses_the_same_run_again(web: Web) -> None:
     study = Study(web, "clear-analysis")
-    study.break_down(measure="fail")
+    study.break_down(series="fail")
     run_id = web.trigger(**study.conf)
     assert web.wait_over(run_id) == "failed"
     assert status(study).state == "failed"
     study.break_down()
-    web.clear(run_id, "measure", down=True)
+    web.clear(run_id, "series", down=True)
     assert web.wait_over(run_id) == "success"
     assert len(study.folders()) == 1
     assert status(study).state == "ok"

@@ -34,7 +34,7 @@ from cluster.provider import provider_of
 from cluster.topology import Topology, topology_to_json
 from jobs import store, utilization
 from jobs.ingest import ingest
-from jobs.run_job import read_inputs
+from jobs.inputs import read_inputs
 from jobs.session import spark_session
 from tests.drafts import draft
 from tests.live.quiet import busy_ticks, wait_for_quiet

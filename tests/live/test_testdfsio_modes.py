@@ -27,7 +27,7 @@ from cluster.teardown import tear_down
 from cluster.topology import topology_to_json
 from jobs import store, throughput
 from jobs.ingest import ingest
-from jobs.run_job import read_inputs
+from jobs.inputs import read_inputs
 from jobs.session import spark_session
 from tests.dfsio_rates import slow_rates
 from tests.drafts import draft

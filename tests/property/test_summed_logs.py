@@ -10,6 +10,7 @@ import pytest
 
 from analysis import tables
 from analysis.arrow import arrow_schema
+from jobs.intervals import with_facts
 from jobs.operation_seconds import TrialOperations
 from jobs.percentiles import PERCENTILES, TrialHistograms, merged
 from jobs.trial_facts import TrialFacts
@@ -34,7 +35,8 @@ def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list
                      "counts": [latencies.count(value) for value in values]})  # fmt: skip
         if start_s - OFFSET_S >= START_S + 2 and operation not in NOT_OF_USERS and outcome is None:
             measured[operation, kind] += latencies
-    return pa.Table.from_pylist(rows, arrow_schema(tables.YCSB_HISTOGRAMS)), measured
+    table = pa.Table.from_pylist(rows, arrow_schema(tables.YCSB_HISTOGRAMS))
+    return with_facts(table, FACTS), measured
 
 
 def in_two(rows: pa.Table, run: int) -> tuple[pa.Table, pa.Table]:
@@ -47,7 +49,7 @@ def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
     rows, measured = intervals(random.Random(run))
     histograms = TrialHistograms()
     for log in in_two(rows, run):
-        histograms.add(log, FACTS)
+        histograms.add(log)
     found = {
         (row["operation"], row["latency_kind"], row["percentile"]): (
             row["value_us"],

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 import random
-from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,15 @@ from jobs.file_batches import WHOLE, tables_of
 from jobs.file_tables import by_rows
 from jobs.raw_files import RawFile, content
 from tests.property.mutations import mutate
-from tests.property.test_columns import BEGIN_S, FACTS, anew, bases, dool_text, nodecpu_text
+from tests.property.test_columns import (
+    BEGIN_S,
+    FACTS,
+    anew,
+    bases,
+    dool_text,
+    nodecpu_text,
+    rows_of,
+)
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 FORMS = ("0", "00", "007", "1.", ".5", ".", "1..5", "1.2.3", "1.5.", "0.1", "-0", "-1", "+1", "1e2",
@@ -45,19 +51,6 @@ def files_of(kind: str, contents: Sequence[bytes], folder: Path) -> list[RawFile
         )
         files.append(file)
     return files
-
-
-def rows_of(found: Any) -> dict[str, list[dict[str, Any]]]:
-    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, piece in found:
-        rows[table.name] += piece.to_pylist()
-    return {name: sorted(of, key=_place) for name, of in rows.items() if of}
-
-
-def _place(row: dict[str, Any]) -> tuple[Any, ...]:
-    """Rows of files by line; of sums by what they are of."""
-    of = row.get("scope") or row.get("node") or ""
-    return row["trial"], row.get("host") or row["file"], row.get("line", of), row.get("second", 0)
 
 
 def same(kind: str, contents: Sequence[bytes], folder: Path) -> None:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from jobs import throughput
 from jobs.ingest import ingest
-from jobs.run_job import read_inputs
+from jobs.inputs import read_inputs
 from tests.dfsio_rates import slow_rates
 from tests.record_factory import RUN, RunFactory
 

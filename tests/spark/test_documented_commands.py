@@ -4,7 +4,7 @@ A code block is one script, as a user would paste it, in a shell that has done w
 in a folder that holds what a checkout holds. Commands in the text are run one by one. Some are not run:
 - `apt-get`, `study run` and `make` targets install, take minutes to hours, or run this very test. They are
   simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for real.
-- `study analyse RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make live`).
+- `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make live`).
 - Of commands shown by their name alone, without what they require, `--help` is run.
 """
 
@@ -43,9 +43,9 @@ SIMULATED = (
     ("apt-get install", "--simulate"),
     ("make", "--dry-run"),
     ("study run", "--help"),
-    (f"study analyse {RUN} --master yarn", "--help"),
+    (f"study report {RUN} --master yarn", "--help"),
 )
-NAMES = re.compile(r"(study capacity( [a-z-]+)?|study (report|compare|plan|analyse)|spark-submit)")
+NAMES = re.compile(r"(study capacity( [a-z-]+)?|study (report|compare|plan)|spark-submit)")
 
 
 def blocks(text: str) -> Iterator[list[str]]:

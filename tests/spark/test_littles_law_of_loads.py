@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from analysis import tables
 from analysis.tables import Table
+from jobs.inputs import Inputs
 from jobs.littles_law import littles_law
-from jobs.run_job import Inputs
 from jobs.schema import struct
 
 pytestmark = pytest.mark.spark
@@ -99,7 +99,7 @@ def intervals(trial: str, log: Log) -> Iterator[dict[str, Any]]:
         for second, times in enumerate(seconds):
             yield {
                 "trial": trial, "client": "c", "operation": operation, "kind": "closed-loop",
-                "start_epoch_s": BEGIN_S + second, "length_s": 1.0, "operations": len(times),
+                "begun_s": BEGIN_S + second, "length_s": 1.0, "operations": len(times),
                 "time_us": sum(times) * 1e6,
             }  # fmt: skip
 

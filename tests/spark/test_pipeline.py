@@ -14,8 +14,8 @@ from analysis.summary import Summary
 from analysis.tables import TABLES
 from cluster.errors import StudyError
 from jobs import ingest as ingesting
-from jobs import ingested, pipeline, session, utilization
-from jobs.raw_files import raw_files
+from jobs import ingested, pipeline, session
+from jobs.raw_files import raw_files_of
 from tests.record_factory import RUN, RunFactory
 from tests.spark.conftest import Analysed
 
@@ -35,8 +35,8 @@ def _tables(root: Path) -> dict[str, pd.DataFrame]:
 
 
 def _make_tables(root: Path) -> None:
-    for stage in (pipeline.ingest, pipeline.validate, pipeline.measure):
-        stage(root)
+    for stage in pipeline.TABLE_STAGES:
+        pipeline.run_stage(stage, root)
 
 
 def test_the_same_in_any_order_and_partitioning(
@@ -44,12 +44,17 @@ def test_the_same_in_any_order_and_partitioning(
 ) -> None:
     _make_tables(small)
     before = _tables(small)
-    monkeypatch.setattr(session, "_SMALL", {**session._LARGE, "spark.sql.shuffle.partitions": "3"})
+    monkeypatch.setattr(session, "_FEW_BYTES", 0)
+    monkeypatch.setattr(session, "_BYTES_A_PARTITION", 2**16)
     ingested.forget(small)
     monkeypatch.setattr(ingesting, "BYTES_A_TASK", 1)  # a task a file, on executors
     monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)
-    monkeypatch.setattr(ingesting, "raw_files", lambda *known: reversed(list(raw_files(*known))))
-    pipeline.make_tables(small)  # in one process, stages side by side
+    monkeypatch.setattr(
+        ingesting,
+        "raw_files_of",
+        lambda *known: {t: files[::-1] for t, files in raw_files_of(*known).items()},
+    )
+    pipeline.analyse(small, stages=pipeline.TABLE_STAGES)
     after = _tables(small)
     for name, table in before.items():
         pd.testing.assert_frame_equal(table, after[name], check_exact=True, obj=name)
@@ -62,26 +67,19 @@ def test_a_record_of_another_format_is_refused_by_name(spark: SparkSession, smal
     manifest = next(small.glob("records/*/manifest.json"))
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 7}))
     with pytest.raises(StudyError, match="format 7") as error:
-        pipeline.ingest(small)
+        pipeline.run_stage("ingest", small)
     assert str(manifest) in error.value.where
 
 
 def test_stages_out_of_order_say_what_to_do(spark: SparkSession, small: Path) -> None:
     with pytest.raises(StudyError, match=r"'nodes' is not there.*study report"):
-        pipeline.validate(small)
+        pipeline.run_stage("metrics", small)
 
 
 def test_a_run_without_records_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "records").mkdir()
     with pytest.raises(StudyError, match="no closed record"):
-        pipeline.ingest(tmp_path)
-
-
-def test_a_job_runs_alone(world: Analysed, capsys: pytest.CaptureFixture[str]) -> None:
-    utilization.main([str(world.root)])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split(",")[:2] == ["trial", "name"]
-    assert len(lines) > 100
+        pipeline.run_stage("ingest", tmp_path)
 
 
 def test_the_summary_tells_all_trials_and_claims_nothing(world: Analysed) -> None:

@@ -109,8 +109,8 @@ def test_a_curve_ends_where_operations_are_too_few(world: Analysed) -> None:
             for p in PERCENTILES
             if (value := oracle.percentile_ms(latencies, p)) is not None
         }
-        found = rows(world, "latency_curves", "scan", operation=operation)
-        curve = dict(zip(found["percentile"], found["latency_ms"], strict=True))
+        found = rows(world, "latency_percentiles", "scan", operation=operation).dropna()
+        curve = dict(zip(found["percentile"], found["value_us"] / 1000, strict=True))
         assert curve == pytest.approx(expected, rel=1.001e-3)
         assert set(found["operations"]) == {len(latencies)}
     assert max(curve) < 99

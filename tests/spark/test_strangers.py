@@ -123,7 +123,7 @@ def test_a_run_whose_own_parts_are_links_is_refused(tmp_path: Path, name: str) -
     path.parent.mkdir(exist_ok=True)
     path.symlink_to(outside)
     with pytest.raises(StudyError, match="is a symbolic link"):
-        pipeline.ingest(root)
+        pipeline.run_stage("ingest", root)
     assert not list(outside.iterdir())
 
 

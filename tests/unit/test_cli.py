@@ -144,7 +144,7 @@ def test_a_report_in_another_format_is_all_of_standard_output(
 ) -> None:
     run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
 
-    def analysed(root: Path) -> None:
+    def analysed(root: Path, data: Path | None) -> None:
         (root / "report").mkdir()
         (root / "report" / "summary.json").write_text(one_block().model_dump_json())
 
@@ -194,13 +194,12 @@ def test_a_run_to_analyse_may_be_named_from_here(
     """Spark and Great Expectations take no relative folder."""
     seen: list[Path] = []
 
-    def analysed(root: Path, _: object) -> Path:
+    def analysed(root: Path, _: object) -> None:
         seen.append(root)
-        return root / "report" / "index.html"
 
     monkeypatch.setattr("jobs.analysis_elsewhere.analyse_elsewhere", analysed)
     (spec.parent / "runs" / "s" / "r" / "records").mkdir(parents=True)
-    study("analyse", "runs/s/r")
+    study("report", "runs/s/r")
     assert seen == [spec.parent / "runs" / "s" / "r"]
 
 
@@ -271,6 +270,13 @@ def test_runs_where_no_folder_can_be_is_bad_input(
 @pytest.mark.parametrize("master", ["bogus", "local[0]", "local[]", "local[-1]", "LOCAL", ""])
 def test_a_master_that_is_none_is_refused_by_name(spec: Path, master: str) -> None:
     with pytest.raises(InputError) as caught:
-        study("analyse", "--master", master)
+        study("report", "--master", master)
     assert caught.value.where == f"--master {master}"
     assert "local[*]" in caught.value.remedy
+
+
+@pytest.mark.parametrize("pair", ("spark.eventLog.enabled", "x=1", "=1"))
+def test_an_option_that_is_none_of_sparks_is_refused(pair: str) -> None:
+    result = CliRunner().invoke(cli.app, ["report", "--conf", pair])
+    assert isinstance(result.exception, InputError)
+    assert "write --conf spark.KEY=VALUE" in result.exception.remedy

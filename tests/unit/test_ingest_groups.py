@@ -36,7 +36,7 @@ def _small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
-    groups = list(ingest._groups(logs(tmp_path), 1))
+    groups = list(ingest.task_groups(logs(tmp_path), 1))
     assert [[(f.trial, f.kind, f.subject) for f in group] for group in groups] == [
         [("t1", "ycsb-hdr", "a"), ("t1", "ycsb-hdr", "b")],
         [("t1", "ycsb-summary", "a"), ("t2", "ycsb-hdr", "a"), ("t2", "ycsb-hdr", "b")],
@@ -45,9 +45,13 @@ def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
 
 
 def test_so_percentiles_are_of_all_clients(tmp_path: Path) -> None:
-    for number, group in enumerate(ingest._groups(logs(tmp_path), 1)):
-        parse_files((number, group), str(tmp_path / "tables"))
-    found = pq.read_table(tmp_path / "tables" / "latency_percentiles").to_pylist()
+    written = [
+        part
+        for group in ingest.task_groups(logs(tmp_path), 1)
+        for part in parse_files(group, str(tmp_path / "staging"))
+        if part.table == "latency_percentiles"
+    ]
+    found = [row for part in written for row in pq.read_table(part.path).to_pylist()]
     values = {(r["trial"], r["percentile"]): (r["value_us"], r["operations"]) for r in found}
     for trial in ("t1", "t2"):
         assert values[trial, 50.0] == (100, 100)
@@ -61,6 +65,16 @@ def test_each_core_has_two_tasks_where_there_are_bytes_enough(
     monkeypatch.setattr(ingest, "BYTES_A_TASK", 2**27)
     half = ingest.LEAST_BYTES_A_TASK // 2
     files = [RawFile(f"t{n:02d}", "dool", "a", "a.csv", "", bytes=half) for n in range(40)]
-    groups = list(ingest._groups(files, cores))
+    groups = list(ingest.task_groups(files, cores))
     assert len(groups) == tasks
     assert [file for group in groups for file in group] == files
+
+
+def test_two_attempts_of_a_task_write_files_of_their_own(tmp_path: Path) -> None:
+    """A retry or a speculative copy may run while the first attempt still writes."""
+    group = logs(tmp_path)[:2]
+    one, other = (parse_files(group, str(tmp_path / "staging")) for _ in range(2))
+    assert [part.table for part in one] == [part.table for part in other]
+    assert len({part.path for part in (*one, *other)}) == 2 * len(one) > 2
+    for first, second in zip(one, other, strict=True):
+        assert pq.read_table(first.path).equals(pq.read_table(second.path))

@@ -118,9 +118,9 @@ def test_a_reopened_run_counts_from_its_reopening(plan: Plan) -> None:
 
 def test_analysis_and_end(plan: Plan) -> None:
     story = Story(plan).open().run(*range(len(plan.steps)))
-    story.tell("analysis-started", stage="validate")
+    story.tell("analysis-started", stage="verdicts")
     seen = progress(plan, story.entries, now=story.t + 10)
-    assert (seen.state, seen.stage) == ("analysing", "validate")
+    assert (seen.state, seen.stage) == ("analysing", "verdicts")
     assert seen.remaining_s == pytest.approx(ANALYSIS_ESTIMATE_S - 10)
     story.t += 20
     story.tell("run-ended", outcome="ok", message="")

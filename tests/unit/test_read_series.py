@@ -48,10 +48,10 @@ def run(tmp_path: Path) -> Path:
     write_rows(tmp_path, tables.TRIAL_RATE_SERIES, rates)
     curve = [
         {"trial": "b1-a", "operation": "READ", "latency_kind": "closed-loop", "percentile": at,
-         "latency_ms": ms, "operations": 1000}
-        for at, ms in ((99.0, 9.0), (50.0, 1.5), (99.99, None))
+         "value_us": value_us, "operations": 1000}
+        for at, value_us in ((99.0, 9000), (50.0, 1500), (99.99, None))
     ]  # fmt: skip
-    write_rows(tmp_path, tables.LATENCY_CURVES, curve)
+    write_rows(tmp_path, tables.LATENCY_PERCENTILES, curve)
     return tmp_path
 
 

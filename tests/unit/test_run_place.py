@@ -9,10 +9,13 @@ from uuid import uuid4
 import fsspec
 import pytest
 
-from analysis.places import place
+from analysis.places import copy_missing, place
 from analysis.store import read_table, write_rows
 from analysis.tables import BRING_UP
 from jobs.analysis_elsewhere import run_place
+from jobs.raw_files import raw_files_of
+from jobs.records import manifests_of
+from tests.record_factory import RUN, RunFactory
 
 STUDIES = 3000
 ROW = {"build": "b1", "topology": "t", "position": 0, "phase": "hdfs", "seconds": 1.5}
@@ -48,3 +51,39 @@ def _watch(monkeypatch: pytest.MonkeyPatch, cls: type, name: str, seen: set[str]
         return real(self, path, *args, **kwargs)
 
     monkeypatch.setattr(cls, name, watched)
+
+
+def test_records_are_listed_once_however_many_files_they_have(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    factory = RunFactory(tmp_path / "study" / RUN)
+    for threads in range(1, 6):
+        factory.ycsb("b1-v1-flash", seconds=3, rate=40, threads=threads)
+    root = factory.close()
+    data = place(f"memory://{uuid4()}/run")
+    copy_missing(root / "records", data / "records")
+    manifests = manifests_of(root)
+    asked: list[str] = []
+    there = type(fsspec.filesystem("memory"))
+    for name in ("ls", "info", "find", "glob"):
+        _count(monkeypatch, there, name, asked)
+    found = raw_files_of(data, manifests)
+    monkeypatch.undo()
+    here = raw_files_of(root, manifests)
+    for trial, files in here.items():
+        described = [(f.kind, f.subject, f.file, f.bytes, f.fault) for f in found[trial]]
+        assert described == [(f.kind, f.subject, f.file, f.bytes, f.fault) for f in files]
+        assert len(files) >= 6 and all(file.path.startswith("memory://") for file in found[trial])
+    assert asked.count("find") == 1 and asked.count("glob") == 0
+    folders = {path.parent for path in (root / "records").rglob("*")}
+    assert len(asked) <= len(folders) + 5, asked  # `find` walks the folders of this filesystem
+
+
+def _count(monkeypatch: pytest.MonkeyPatch, cls: type, name: str, asked: list[str]) -> None:
+    real = getattr(cls, name)
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(name)
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(cls, name, counted)

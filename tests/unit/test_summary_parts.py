@@ -82,7 +82,7 @@ def test_time_is_divided_and_pauses_are_nobodys() -> None:
     analysis = [
         {"t": 3770.0, "event": "analysis-started", "stage": "ingest"},
         {"t": 3776.0, "event": "analysis-ended", "stage": "ingest"},
-        {"t": 3776.0, "event": "analysis-started", "stage": "publish"},
+        {"t": 3776.0, "event": "analysis-started", "stage": "report"},
     ]
     spent = time_spent([*JOURNAL, *analysis], measuring_s=20.0, now_s=3778.0)
     assert (spent.measuring_s, spent.building_s, spent.analysing_s) == (20.0, 35.0, 8.0)

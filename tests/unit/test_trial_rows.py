@@ -89,7 +89,11 @@ def test_a_builds_phases_are_told_once(run: tuple[Path, tuple[Manifest, ...]]) -
 
 
 def test_every_file_has_a_reader_and_gives_rows(run: tuple[Path, tuple[Manifest, ...]]) -> None:
-    files = [file for manifest in run[1] for file in raw_files(run[0], manifest)]
+    files = [
+        file
+        for manifest in run[1]
+        for file in raw_files(manifest, run[0] / "records" / manifest.trial)
+    ]
     assert {file.kind for file in files} == set(READERS)
     for file in files:
         rows = list(read(file))
@@ -106,7 +110,9 @@ def test_what_a_complete_record_lacks_is_named(tmp_path: Path) -> None:
     root = factory.close()
     (root / "records" / truth.trial / "raw" / "testdfsio.log").unlink()
     (manifest,) = manifests_of(root)
-    (lost,) = [file for file in raw_files(root, manifest) if not file.path]
+    (lost,) = [
+        file for file in raw_files(manifest, root / "records" / manifest.trial) if not file.path
+    ]
     ((table, row),) = read(lost)
     assert table is tables.QUARANTINE
     assert (row["kind"], row["line"], row["reason"]) == (
@@ -115,7 +121,7 @@ def test_what_a_complete_record_lacks_is_named(tmp_path: Path) -> None:
         "missing from the record",
     )
     failed = manifest.model_copy(update={"state": "failed"})
-    assert all(file.path for file in raw_files(root, failed))
+    assert all(file.path for file in raw_files(failed, root / "records" / failed.trial))
 
 
 def test_a_file_of_another_kind_is_one_quarantined_line(tmp_path: Path) -> None:

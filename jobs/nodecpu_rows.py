@@ -1,4 +1,7 @@
-"""Whole files of nodecpu, several at once: those of one start, and of plain rows to the end."""
+"""Whole files of nodecpu by a library's CSV reader: one start, plain to the end.
+
+Every other file is left to the pure `parse_nodecpu`. What is read here is what that would read.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from analysis import tables
-from jobs.byte_lines import Array
+from jobs.arrays import Array, table_of
 from jobs.coded_tables import coded, coded_schema
-from jobs.columns import table_of
 from jobs.neighbours import node_neighbours, same_before
-from jobs.nodecpu_columns import plausible
-from jobs.plain_bodies import Body, Cells, body, cells
+from jobs.plain_rows import Body, Cells, body, cells
 from jobs.raw_files import RawFile
-from workloads.monitors.nodecpu import FORMAT, HEADER, TITLE
+from workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MOST_PROCESSES, TITLE, YEARS_S
 from workloads.parsing import decoded
 
 SCHEMA = coded_schema(tables.NODE_CPU_SAMPLES)
@@ -39,7 +40,7 @@ class _Plain:
     cores: int
 
 
-def nodecpu_whole(files: Sequence[tuple[RawFile, bytes]]) -> tuple[list[pa.Table], set[RawFile]]:
+def nodecpu_rows(files: Sequence[tuple[RawFile, bytes]]) -> tuple[list[pa.Table], set[RawFile]]:
     """Rows of `node_cpu_samples` with all their neighbours, texts as codes; and the files they are of.
     The others may hold anything."""
     batch = [plain for file, data in files if (plain := _plain(file, data))]
@@ -97,10 +98,29 @@ def _hold(batch: Sequence[_Plain], found: Cells) -> Array:
     ticks_per_s = found.each([plain.ticks_per_s for plain in batch])
     cores = found.each([plain.cores for plain in batch])
     with np.errstate(all="ignore"):  # times without bounds; none of them holds
-        holds = plausible(values, last, ticks_per_s, cores)
+        holds = _plausible(values, last, ticks_per_s, cores)
     for column in values.values():
         holds &= column < _MOST
     return holds
+
+
+def _plausible(
+    cells: dict[str, Array],
+    before: dict[str, Array],
+    ticks_per_s: int | Array,
+    cores: int | Array,
+) -> Array:
+    """As `parse_nodecpu` asks: time and ticks go on, and no more CPU is used than there is. before:
+    the node's row above; its time NaN where there is none."""
+    epoch_s, last_s = cells["epoch_s"], before["epoch_s"]
+    user = cells["user_ticks"] - before["user_ticks"]
+    system = cells["system_ticks"] - before["system_ticks"]
+    most_s = (epoch_s - last_s + LATE_S) * cores
+    goes_on = (epoch_s > last_s) & (user >= 0) & (system >= 0)
+    goes_on &= user + system <= most_s * ticks_per_s
+    within = (epoch_s >= YEARS_S[0]) & (epoch_s <= YEARS_S[1])
+    sound: Array = within & (np.isnan(last_s) | goes_on)
+    return sound & (cells["processes"] <= MOST_PROCESSES)
 
 
 def _owners(found: Cells) -> Array:

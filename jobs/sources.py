@@ -1,0 +1,139 @@
+"""The tools' raw files as Spark data sources, for a notebook, Spark Connect or `spark-shell`:
+
+    from jobs.sources import register
+
+    register(spark)
+    samples = spark.read.format("dool").load("records/*/monitor/*.dool.csv")
+    refused = spark.read.format("dool").option("table", "quarantine").load("records/*/monitor/*.dool.csv")
+
+They read with the readers of ingest (`jobs.file_batches`), any tool's files and of any place that fsspec
+knows, and need no manifest. Columns are those of docs/tables.md, with `file` (the path) in place of
+trial, host and client. A line that is not understood is a row of the table `quarantine`, never a number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from analysis import tables
+from analysis.places import expanded
+from analysis.tables import Table
+from jobs.file_batches import tables_of
+from jobs.ingest import task_groups
+from jobs.raw_files import RawFile
+from jobs.schema import struct
+
+FILE, KNOWN_BY_MANIFEST = "file", ("trial", "host", "client")
+_CORES = 8  # where files are listed, nobody knows how many there will be
+_ROWS_A_BATCH = 20_000
+
+
+class _Files(InputPartition):
+    def __init__(self, files: Sequence[RawFile]) -> None:
+        self.files = files
+
+
+class _Reader(DataSourceReader):
+    def __init__(
+        self, kind: str, table: Table, patterns: Sequence[str], schema: StructType
+    ) -> None:
+        self.kind, self.table, self.patterns, self.schema = kind, table, patterns, schema
+
+    def partitions(self) -> list[InputPartition]:
+        paths = [path for pattern in self.patterns for path in expanded(pattern)]
+        if not paths:
+            raise FileNotFoundError(f"no file matches {', '.join(self.patterns)}")
+        files = [
+            RawFile("", self.kind, "", str(path), str(path), bytes=path.stat().st_size)
+            for path in paths
+        ]
+        return [_Files(group) for group in task_groups(files, _CORES)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, _Files)
+        schema = to_arrow_schema(self.schema)
+        for file in partition.files:
+            for table, rows in tables_of([file]):
+                if table.name == self.table.name:
+                    paths = pa.array([file.path] * len(rows), pa.string())
+                    columns = [paths if n == FILE else rows[n] for n in schema.names]
+                    named = pa.Table.from_arrays(columns, schema.names).cast(schema)
+                    yield from named.to_batches(max_chunksize=_ROWS_A_BATCH)
+
+
+class RawFiles(DataSource):
+    """A kind of raw files. Option `table`: which of the kind's `TABLES`, by default the first."""
+
+    KIND: ClassVar[str]
+    TABLES: ClassVar[tuple[Table, ...]]
+
+    @classmethod
+    def name(cls) -> str:
+        return cls.KIND
+
+    @property
+    def table(self) -> Table:
+        made = {table.name: table for table in (*self.TABLES, tables.QUARANTINE)}
+        name = self.options.get("table", self.TABLES[0].name)
+        if name not in made:
+            raise ValueError(f"{self.KIND} has no table {name!r}, only {', '.join(made)}")
+        return made[name]
+
+    def schema(self) -> StructType:
+        declared = struct(self.table).fields
+        others = [f for f in declared if f.name not in (FILE, *KNOWN_BY_MANIFEST)]
+        return StructType([StructField(FILE, StringType()), *others])
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        paths = self.options.get("paths")  # of load([...])
+        patterns = json.loads(paths) if paths else [self.options["path"]]
+        return _Reader(self.KIND, self.table, patterns, self.schema())
+
+
+class Dool(RawFiles):
+    KIND, TABLES = "dool", (tables.HOST_SAMPLES,)
+
+
+class NodeCpu(RawFiles):
+    KIND, TABLES = "nodecpu", (tables.NODE_CPU_SAMPLES,)
+
+
+class YcsbSummary(RawFiles):
+    KIND, TABLES = "ycsb-summary", (tables.YCSB_SUMMARY,)
+
+
+class YcsbStatus(RawFiles):
+    KIND, TABLES = "ycsb-status", (tables.YCSB_STATUS,)
+
+
+class YcsbHdr(RawFiles):
+    KIND, TABLES = "ycsb-hdr", (tables.YCSB_HISTOGRAMS,)
+
+
+class DfsioResults(RawFiles):
+    KIND, TABLES = "dfsio-results", (tables.DFSIO_RESULTS,)
+
+
+class DfsioIo(RawFiles):
+    KIND, TABLES = "dfsio-io", (tables.DFSIO_IO,)
+
+
+class DfsioHistory(RawFiles):
+    KIND, TABLES = "dfsio-history", (tables.MAPREDUCE_JOBS, tables.MAP_ATTEMPTS)
+
+
+SOURCES = (Dool, NodeCpu, YcsbSummary, YcsbStatus, YcsbHdr, DfsioResults, DfsioIo, DfsioHistory)
+
+
+def register(spark: SparkSession) -> None:
+    """Make every source known to the session by its name."""
+    for source in SOURCES:
+        spark.dataSource.register(source)

@@ -1,0 +1,39 @@
+"""What a user asks of Spark reaches its session, and is not overruled by what fits the data."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dags.home import project_root
+from tests.record_factory import RUN, RunFactory
+
+pytestmark = pytest.mark.spark
+
+
+def test_an_event_log_lies_in_the_run_and_options_hold(tmp_path: Path) -> None:
+    factory = RunFactory(tmp_path / "small" / RUN)
+    factory.ycsb("b1-v1-flash", seconds=8, rate=40)
+    root = factory.close()
+    options = (
+        "spark.eventLog.enabled=true",
+        "spark.eventLog.compress=false",
+        "spark.sql.shuffle.partitions=7",
+        "spark.master=local[1]",
+    )
+    argv = [sys.executable, "-m", "dags.cli", "report", str(root), "--format", "json"]
+    argv += [word for option in options for word in ("--conf", option)]
+    done = subprocess.run(argv, cwd=project_root(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (logged,) = [
+        path
+        for path in (root / "spark-events").rglob("*")
+        if path.is_file() and path.stat().st_size
+    ]
+    text = logged.read_text()
+    assert "write table metrics" in text
+    assert '"spark.sql.shuffle.partitions":"7"' in text.replace(" ", "")
+    assert '"spark.sql.shuffle.partitions":"2"' not in text.replace(" ", "")

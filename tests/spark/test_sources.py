@@ -1,0 +1,89 @@
+"""The raw formats as Spark data sources, on files that have no manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from analysis import tables
+from jobs.raw_files import RawFile
+from jobs.readers import READERS, read
+from jobs.sources import KNOWN_BY_MANIFEST, SOURCES, RawFiles, register
+from tests.property.mutations import SAMPLES
+
+pytestmark = pytest.mark.spark
+PATTERNS = {
+    "dool": "d*.csv",
+    "nodecpu": "nodecpu-*.csv",
+    "ycsb-summary": "ycsb-*.out",
+    "ycsb-status": "ycsb-*.err",
+    "ycsb-hdr": "ycsb-*.hdr",
+    "dfsio-results": "TestDFSIO-*.log",
+    "dfsio-io": "TestDFSIO-*_part-*",
+    "dfsio-history": "*.jhist",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _registered(spark: SparkSession) -> None:
+    register(spark)
+
+
+def load(spark: SparkSession, kind: str, table: str, pattern: str) -> DataFrame:
+    return spark.read.format(kind).option("table", table).load(pattern)
+
+
+def purely(kind: str, table: str, pattern: str) -> list[dict[str, Any]]:
+    """Rows of the pure parsers."""
+    found = []
+    for path in sorted(SAMPLES.glob(pattern)):
+        for of, row in read(RawFile("", kind, "", str(path), str(path))):
+            if of.name == table:
+                known = {k: v for k, v in row.items() if k not in KNOWN_BY_MANIFEST}
+                found.append({**known, "file": str(path)})
+    return found
+
+
+def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (row["file"], row.get("line", 0), str(row)))
+
+
+def test_there_is_a_source_for_every_reader() -> None:
+    assert {source.KIND for source in SOURCES} == set(READERS) == set(PATTERNS)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.KIND)
+def test_rows_and_quarantine_are_the_pure_parsers(
+    spark: SparkSession, source: type[RawFiles]
+) -> None:
+    pattern = PATTERNS[source.KIND]
+    for table in (*source.TABLES, tables.QUARANTINE):
+        frame = load(spark, source.KIND, table.name, f"{SAMPLES}/{pattern}")
+        found = in_order([row.asDict() for row in frame.collect()])
+        expected = in_order(purely(source.KIND, table.name, pattern))
+        assert [list(row) for row in found] == [frame.columns] * len(expected)
+        for row, of in zip(found, expected, strict=True):
+            assert {name: row[name] for name in of} == of
+        assert found or table is tables.QUARANTINE
+
+
+def test_samples_answer_sql_and_a_uri_is_read_like_a_path(spark: SparkSession) -> None:
+    uri = f"{SAMPLES.as_uri()}/dool-1.3.8*.csv"
+    spark.read.format("dool").load(uri).createOrReplaceTempView("samples")
+    (row,) = spark.sql(
+        "SELECT count(*) AS n, max(cpu_idle) AS idle FROM samples WHERE NOT since_boot"
+    ).collect()
+    assert row["n"] > 0 and 0 <= row["idle"] <= 100
+
+
+def test_a_pattern_without_files_and_an_unknown_table_are_errors(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    with pytest.raises(PySparkException, match="no file matches"):
+        spark.read.format("dool").load(f"{tmp_path}/*.csv").count()
+    with pytest.raises(PySparkException, match="has no table 'x', only host_samples, quarantine"):
+        load(spark, "dool", "x", f"{SAMPLES}/d*.csv").count()

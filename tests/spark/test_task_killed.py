@@ -1,0 +1,80 @@
+"""A task of ingest is killed in its write: Spark runs it again, and no half of a file becomes a table's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.store import read_table
+from analysis.tables import TABLES
+from jobs import ingest
+from tests.record_factory import RUN, RunFactory
+
+pytestmark = pytest.mark.spark
+
+SCRIPT = """
+import os, signal, sys
+from pathlib import Path
+
+from jobs import ingest, parse_task
+from jobs.engine import Engine
+from jobs.session import spark_session, use
+
+root = Path(sys.argv[1])
+killed = root / "killed"
+
+def killed_once(files, folder):
+    if not killed.exists():
+        killed.touch()
+        def close(part):
+            part.flush()
+            os.kill(os.getpid(), signal.SIGKILL)  # rows are written, the file has no footer
+        parse_task._Part.close = close
+    return parse_task.parse_files(files, folder)
+
+ingest.parse_files = killed_once
+ingest.SMALL_BYTES = 0
+ingest.BYTES_A_TASK = 1
+use(Engine({"spark.master": "local[2,3]"}))  # three attempts a task
+ingest.ingest(spark_session, root)
+"""
+
+
+def made(folder: Path) -> Path:
+    factory = RunFactory(folder / RUN)
+    for threads in (1, 2):
+        factory.ycsb("b1-v1-flash", seconds=3, rate=40, threads=threads)
+    factory.dfsio("b1-v2-flash", "write")
+    return factory.close()
+
+
+def tables(root: Path) -> dict[str, pd.DataFrame]:
+    made = [name for name in TABLES if (root / "tables" / name).exists()]
+    return {name: read_table(root, TABLES[name]) for name in made}
+
+
+def test_a_task_killed_in_its_write_is_harmless(tmp_path: Path) -> None:
+    root = made(tmp_path / "runs")
+    script = tmp_path / "killed_once.py"
+    script.write_text(SCRIPT)
+    process = subprocess.run(
+        [sys.executable, str(script), str(root)],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr[-3000:]
+    assert (root / "killed").exists()
+    after = tables(root)
+    left = {path.name for path in (root / "tables").iterdir()}
+    assert left == {*after, "ingested.json"}
+    shutil.rmtree(root / "tables")
+    ingest.ingest(lambda: pytest.fail("so little is parsed without a session"), root)
+    undisturbed = tables(root)
+    assert after.keys() == undisturbed.keys() and len(after) > 15
+    for name, table in undisturbed.items():
+        pd.testing.assert_frame_equal(table, after[name], check_exact=True, obj=name)
