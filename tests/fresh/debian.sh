@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a command in a fresh clone of this checkout on a minimal Debian 12: `tests/fresh/debian.sh make test`.
-# Only the packages of README's first apt-get line are installed. As root; needs mmdebstrap (`make proof-tools`).
+# Only the packages of README's first apt-get line are installed. As root; needs mmdebstrap (`make packages-fresh`).
 # Registries are reached as this machine reaches them. Mounts and processes live in namespaces that end
 # with this script, even by SIGKILL; its folder below /var/tmp is removed except by SIGKILL.
 set -euo pipefail
