@@ -43,7 +43,7 @@ def test_a_study_runs_time_after_time_with_a_capacity_plan_between(web: Web) -> 
         assert status(study).state == "ok"
 
 
-def test_a_run_marked_failed_is_torn_down_and_has_ended(web: Web) -> None:
+def test_a_run_marked_failed_is_torn_down_has_ended_and_is_gone_on_with(web: Web) -> None:
     study = Study(web, "marked")
     study.break_down(**{TRIAL: "sleep 120"})
     run_id = web.trigger(**study.conf)
@@ -61,21 +61,13 @@ def test_a_run_marked_failed_is_torn_down_and_has_ended(web: Web) -> None:
     assert TRIAL in ended.failures[0]
     assert ended.progress.remaining_s == 0
     assert status(study).progress.elapsed_s == ended.progress.elapsed_s, "the clock has stopped"
-
-
-def test_a_run_marked_failed_is_gone_on_with(web: Web) -> None:
-    study = Study(web, "gone-on-with")
-    study.break_down(**{TRIAL: "sleep 120"})
-    run_id = web.trigger(**study.conf)
-    study.reaches(TRIAL)
-    web.ask("PATCH", f"/dagRuns/{run_id}", state="failed")
-    web.wait_over(run_id)
     study.break_down()
     assert web.wait_over(web.trigger(**study.conf)) == "success"
     assert len(study.folders()) == 1
     assert status(study).state == "ok"
 
 
+@pytest.mark.slow
 def test_a_step_marked_failed_leaves_a_run_that_has_failed(web: Web) -> None:
     study = Study(web, "one-step")
     study.break_down(**{TRIAL: "sleep 120"})
@@ -91,7 +83,7 @@ def test_a_step_marked_failed_leaves_a_run_that_has_failed(web: Web) -> None:
     assert not list(study.run.root.glob("builds/*/standing"))
 
 
-def test_clearing_a_step_of_a_finished_run_starts_nothing_and_says_so(web: Web) -> None:
+def test_clearing_a_step_of_a_finished_run_is_refused_and_clearing_all_repeats_it(web: Web) -> None:
     study = Study(web, "clear-step")
     run_id = web.trigger(**study.conf)
     assert web.wait_over(run_id) == "success"
@@ -106,8 +98,15 @@ def test_clearing_a_step_of_a_finished_run_starts_nothing_and_says_so(web: Web) 
     log = web.log_of(run_id, "step", 1)
     assert "Clear does not repeat a part of a run" in log
     assert "trigger the study again" in log
+    web.clear(run_id)
+    assert web.wait_over(run_id) == "success"
+    assert len(study.folders()) == 2
+    expected = expected_order(study.run)
+    assert order(study.run.root)[: len(expected)] == expected
+    assert status(study).state == "ok"
 
 
+@pytest.mark.slow
 def test_clearing_the_failed_tasks_of_a_stopped_run_starts_nothing(web: Web) -> None:
     study = Study(web, "clear-failed")
     study.break_down(**{TRIAL: "sleep 120"})
@@ -138,6 +137,7 @@ def test_clearing_a_failed_analysis_analyses_the_same_run_again(web: Web) -> Non
     assert status(study).state == "ok"
 
 
+@pytest.mark.slow
 def test_clearing_a_step_while_its_run_goes_on_changes_nothing(web: Web) -> None:
     study = Study(web, "clear-early")
     study.break_down(**{TRIAL: "sleep 20"})
@@ -152,18 +152,7 @@ def test_clearing_a_step_while_its_run_goes_on_changes_nothing(web: Web) -> None
     assert status(study).state == "ok"
 
 
-def test_clearing_a_whole_run_opens_a_new_one(web: Web) -> None:
-    study = Study(web, "clear-all")
-    run_id = web.trigger(**study.conf)
-    assert web.wait_over(run_id) == "success"
-    web.clear(run_id)
-    assert web.wait_over(run_id) == "success"
-    assert len(study.folders()) == 2
-    expected = expected_order(study.run)
-    assert order(study.run.root)[: len(expected)] == expected
-    assert status(study).state == "ok"
-
-
+@pytest.mark.slow
 def test_clearing_a_whole_run_while_it_measures_goes_on_with_it(web: Web) -> None:
     study = Study(web, "clear-all-early")
     study.break_down(**{TRIAL: "sleep 120"})
@@ -180,16 +169,14 @@ def test_clearing_a_whole_run_while_it_measures_goes_on_with_it(web: Web) -> Non
     assert status(study).state == "ok"
 
 
-@pytest.mark.parametrize(("wrong", "right"), [("frsh", "fresh"), ("spce", "spec")])
-def test_an_unknown_key_is_refused_and_starts_nothing(web: Web, wrong: str, right: str) -> None:
-    study = Study(web, wrong)
-    run_id = web.trigger(**study.conf, **{wrong: True})
+def test_an_unknown_key_is_refused_and_starts_nothing(web: Web) -> None:
+    study = Study(web, "misspelt")
+    run_id = web.trigger(**study.conf, frsh=True)
     assert web.wait_over(run_id) == "failed"
     assert web.state_of(run_id, "open_run") == "failed"
     assert not study.runs.exists()
     log = web.log_of(run_id, "open_run")
-    assert f"unknown key '{wrong}'" in log
-    assert f"did you mean '{right}'?" in log
+    assert "unknown key 'frsh'; did you mean 'fresh'?" in log
     assert "add_blocks, fresh, only, overrides, run, runs, spec" in log
 
 

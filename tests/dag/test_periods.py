@@ -13,7 +13,7 @@ from tests.dag.backend import wait_until
 from tests.dag.scheduled_scenarios import STUDY
 from tests.dag.web import OVER, Web, started
 
-pytestmark = [pytest.mark.dag, pytest.mark.thorough]
+pytestmark = [pytest.mark.dag, pytest.mark.slow]
 DAG = "study_nightly"
 PERIODS = 3
 
