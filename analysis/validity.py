@@ -161,7 +161,7 @@ def _build_docs(context: Any, docs: Path) -> None:
                 "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
                 "store_backend": {
                     "class_name": "TupleFilesystemStoreBackend",
-                    "base_directory": str(folder),
+                    "base_directory": str(folder.absolute()),
                 },
             },
         )

@@ -119,6 +119,7 @@ def test_it_works_as_shown(shown: str, checkout: Path) -> None:
     kept = ("HOME", "PATH", "LANG", "JAVA_HOME", "DENSITY_STUDY_CACHE")
     env = {name: os.environ[name] for name in kept if name in os.environ}
     env |= {"DENSITY_STUDY_RUNTIME": str(checkout / ".runtime")}
+    env |= {"SPARK_LOCAL_IP": "127.0.0.1"}  # its drivers listen on loopback alone
     if "study compare" in SCRIPTS[shown]:
         analyse_first(checkout, activate, env)
     done = run(f"{activate}\n{SCRIPTS[shown]}", checkout, env)

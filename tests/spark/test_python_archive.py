@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,8 @@ print(*sys.path)
 
 
 def test_it_needs_nothing_of_this_machine(tmp_path: Path) -> None:
-    shutil.unpack_archive(ensure_python_archive(), tmp_path, filter="tar")
+    # By tar, as YARN does: Debian 12's Python cannot unpack with a filter.
+    subprocess.run(["tar", "-xf", ensure_python_archive(), "-C", tmp_path], check=True)
     argv = [str(tmp_path / PYTHON), "-c", CODE]
     done = subprocess.run(argv, env={}, cwd="/", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
