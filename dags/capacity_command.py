@@ -31,6 +31,7 @@ Examples:
 
     study capacity fit --points analysis/capacity/examples/points.csv -o model.json
     study capacity check model.json --hold-out hosts
+    study capacity explain model.json --group hdfs-read --medium flash --hosts 6
     study capacity size --genomes-per-day 100 --hosts catalog.yaml --sla turnaround_p95=24h --model model.json
     study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json -o whatif.svg
 """,
@@ -84,6 +85,13 @@ def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[st
         raise InputError(
             "there is nothing to fit.", "study capacity fit", "name a run, or --points points.csv."
         )
+    for run in runs:
+        if run.is_file():
+            raise InputError(
+                "it is a file, not the folder of a run.",
+                str(run),
+                f"for a CSV file of points: study capacity fit --points {run}.",
+            )
     measured = [point for file in files for point in read_points(file)]
     if runs:
         from analysis.capacity.run_points import run_points
@@ -106,11 +114,12 @@ def check(
     Exit code: 0 all goals met or not decidable on so few points, 1 a goal missed, 2 bad input.
     """
     from analysis.capacity.goals import judged, judged_under_load
-    from analysis.capacity.hold_out import hold_out as left_out
+    from analysis.capacity.hold_out import hold_out as predict_left_out
+    from analysis.capacity.hold_out import left_out
     from dags.capacity_display import check_page
 
     points = _points_of(source)
-    misses = left_out(points, hold_out.value)
+    misses = predict_left_out(points, hold_out.value)
     goals = judged(misses, hold_out.value)
     under_load: tuple[LoadMiss, ...] = ()
     if hold_out is HoldOut.density:
@@ -118,18 +127,46 @@ def check(
 
         under_load = hold_out_load(points)
         goals += judged_under_load(under_load)
-    out.print(check_page(misses, goals, hold_out.value, under_load))
+    unused = left_out(points, misses, hold_out.value)
+    out.print(check_page(misses, goals, hold_out.value, under_load, unused))
     raise typer.Exit(1 if any(goal.outcome == "missed" for goal in goals) else 0)
 
 
 def _points_of(source: Path) -> tuple[Point, ...]:
-    if source.suffix.lower() == ".json":
-        from analysis.capacity.model import read_model
-
-        return read_model(source).points
+    from analysis.capacity.model import read_model
     from analysis.capacity.points import read_points
+    from cluster.errors import InputError
 
-    return read_points(source)
+    if source.is_dir():
+        raise InputError(
+            "it is a folder, not a model or a CSV file of points.",
+            str(source),
+            f"for a run: study capacity fit {source} -o model.json, then check model.json.",
+        )
+    return read_model(source).points if source.suffix.lower() == ".json" else read_points(source)
+
+
+@app.command(
+    epilog="Example:  `study capacity explain model.json --group sort --hosts 6`",
+)
+def explain(
+    source: Annotated[
+        Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
+    ],
+    group: Annotated[str, typer.Option("--group", help="Which measured group.")],
+    hosts: Annotated[int, typer.Option("--hosts", min=1, help="Host count to predict.")],
+    medium: Annotated[
+        str, typer.Option("--medium", help="Needed if it was measured on several.")
+    ] = "",
+    vms_per_host: Annotated[int, typer.Option("--vms-per-host", min=0, help="Density.")] = 1,
+) -> None:
+    """Print one curve with its formulas, parameters, weights and interval, to be checked by hand."""
+    from analysis.capacity.explain import explain as explained
+    from analysis.capacity.explain import surface_of
+    from dags.capacity_explanation import explanation_page
+
+    surface = surface_of(_points_of(source), group, medium)
+    out.print(explanation_page(explained(surface, vms_per_host, hosts)))
 
 
 PerDay = Annotated[float, typer.Option("--genomes-per-day", metavar="N", help="Genomes a day.")]

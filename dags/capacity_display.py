@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -13,6 +14,7 @@ from analysis.capacity.goals import JUDGED_PERCENTILE, Goal
 from analysis.capacity.hold_out import Miss
 from analysis.capacity.hold_out_load import LoadMiss
 from analysis.capacity.model import Model
+from analysis.capacity.points import Arm
 
 SHOWN_MISSES = 10
 SHOWN_LEVELS = 64
@@ -33,6 +35,7 @@ def model_page(model: Model) -> RenderableType:
              + ("" if one.p is None else f" (p = {one.p:.2g})"))
         for one in model.interactions
     ]  # fmt: skip
+    parts += [Text(f"cliff: {warning}", style="yellow") for warning in model.warnings]
     parts += [
         Text(f"not fitted: {excuse}", style="yellow") for excuse in model.excuses[:SHOWN_EXCUSES]
     ]
@@ -91,9 +94,14 @@ def _load(model: Model) -> Table:
 
 
 def check_page(
-    misses: Sequence[Miss], goals: Sequence[Goal], mode: str, under_load: Sequence[LoadMiss] = ()
+    misses: Sequence[Miss],
+    goals: Sequence[Goal],
+    mode: str,
+    under_load: Sequence[LoadMiss] = (),
+    left_out: Sequence[tuple[Arm, str]] = (),
 ) -> RenderableType:
-    """The goals with their outcomes, the worst misses, and each level of load that was held out."""
+    """The goals with their outcomes, each group, the worst misses, what was left out, and each level of
+    load that was held out."""
     table = Table("goal", "found", "wanted", "outcome",
                   title=f"hold-out by {mode}: {len(misses)} cells",
                   title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
@@ -102,14 +110,44 @@ def check_page(
         table.add_row(
             goal.name, goal.value, goal.goal, Text(goal.outcome, style=styles[goal.outcome])
         )
-    worst = Table("group", "medium", "hosts", "VMs/host", "measured, s", "predicted, s", "90 % interval, s",
+    parts: list[RenderableType] = [table, _groups(misses), _worst(misses)]
+    if under_load:
+        parts.append(_levels(under_load))
+    parts += [
+        Text(f"left out: {group} on {medium}, {v} VMs per host: {reason}", style="yellow")
+        for (group, medium, v), reason in left_out
+    ]
+    return Group(*parts)
+
+
+def _groups(misses: Sequence[Miss]) -> Table:
+    table = Table("group", "medium", "VMs/host", "cells", "error, median", "largest", "1/n, median",
+                  "covered", title="by group", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+    arms: dict[Arm, list[Miss]] = {}
+    for miss in misses:
+        arms.setdefault(miss.arm, []).append(miss)
+    for (group, medium, v), found in arms.items():
+        errors = [miss.error for miss in found]
+        plain = [m.baseline_error for m in found if m.baseline_error is not None]
+        covered = f"{sum(m.covered for m in found)} of {sum(m.repetitions for m in found)}"
+        table.add_row(
+            group, medium, str(v), str(len(found)), f"{median(errors):.1%}", f"{max(errors):.1%}",
+            f"{median(plain):.1%}" if plain else "", covered,
+        )  # fmt: skip
+    return table
+
+
+def _worst(misses: Sequence[Miss]) -> Table:
+    table = Table("group", "medium", "hosts", "VMs/host", "measured", "predicted", "90 % interval", "unit",
                   "error", title="largest misses", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
     for miss in sorted(misses, key=lambda one: -one.error)[:SHOWN_MISSES]:
-        worst.add_row(
-            miss.group, miss.medium, str(miss.hosts), str(miss.vms_per_host), f"{miss.measured_s:.4g}",
-            f"{miss.predicted_s:.4g}", f"{miss.low_s:.4g} to {miss.high_s:.4g}", f"{miss.error:.1%}",
+        low, high = sorted((miss.shown(miss.low_s), miss.shown(miss.high_s)))
+        table.add_row(
+            miss.group, miss.medium, str(miss.hosts), str(miss.vms_per_host),
+            f"{miss.shown(miss.measured_s):.4g}", f"{miss.shown(miss.predicted_s):.4g}",
+            f"{low:.4g} to {high:.4g}", miss.unit, f"{miss.error:.1%}",
         )  # fmt: skip
-    return Group(table, worst, _levels(under_load)) if under_load else Group(table, worst)
+    return table
 
 
 def _levels(misses: Sequence[LoadMiss]) -> Table:

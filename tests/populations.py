@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 
 from analysis.capacity.points import Point
 
-Shape = Literal["form", "power", "usl", "wiggle", "amdahl", "gustafson", "coherency", "plateau"]
+Shape = Literal[
+    "form", "power", "usl", "wiggle", "amdahl", "gustafson", "coherency", "plateau", "cliff"
+]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
 SHARPNESS = 8.0
 """Of a plateau's edge."""
+BUILDS = 1.0
+"""Mean of the spread of builds, over that of repetitions: public measurements (C3O) have 1.0."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,10 @@ class Truth:
     linear: float
     shape: Shape
     noise: float
+    builds: float = 0.0
+    """sd of what the repetitions of one cell have in common."""
+    bursts: float = 0.0
+    """Share of cells whose machines use up their CPU credits after the first repetition or two."""
 
     def time_s(self, hosts: float, vms_per_host: int = 1) -> float:
         n = float(hosts)
@@ -48,6 +57,10 @@ class Truth:
         if self.shape == "plateau":
             edge = 24 + 8.3 * np.log10(serial)  # of 3 to 18 hosts
             return float((n**-SHARPNESS + edge**-SHARPNESS) ** (1 / SHARPNESS))
+        if self.shape == "cliff":  # below 2.5 to 7.5 hosts the data do not fit into memory
+            edge = 2.5 + 5 * (np.log10(serial) + 2.5) / 1.8
+            slower = float(np.exp(0.2 + 0.4 * (np.log10(self.base_s) - 2)))
+            return (serial + 1 / n) * (slower if n < edge else 1.0)
         bend = 0.05 * np.sin(2 * np.log(n) + 40 * serial) if self.shape == "wiggle" else 0.0
         return float((serial + 1 / n + linear * n) * np.exp(bend))
 
@@ -68,6 +81,20 @@ def truths(count: int, seed: int, noise: float = 0.04, shape: Shape = "form") ->
     )
 
 
+def wild_truths(count: int, seed: int) -> tuple[Truth, ...]:
+    """Clusters of all shapes in turn, as noisy as public measurements are: builds differ by about as
+    much as repetitions do, some by much more, and every sixth cluster has burstable machines."""
+    dice = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        shape = SHAPES[number % len(SHAPES)]
+        (one,) = truths(1, int(dice.integers(2**31)), 0.025, shape)
+        builds = one.noise * float(dice.exponential(BUILDS))
+        bursts = 0.3 if number % 6 == 5 else 0.0
+        found.append(replace(one, name=f"{shape}-{number}", builds=builds, bursts=bursts))
+    return tuple(found)
+
+
 def measured(
     clusters: Sequence[Truth],
     hosts: Sequence[int],
@@ -84,13 +111,24 @@ def measured(
     for truth in clusters:
         for n in hosts:
             for v in densities:
-                build = truth.noise * builds * dice.standard_normal() if builds else 0.0
+                spread = truth.builds + truth.noise * builds
+                build = spread * dice.standard_normal() if spread else 0.0
+                slow_from, slower = _burst(truth, repetitions, dice)
                 for repetition in range(1, repetitions + 1):
                     error = build + truth.noise * dice.standard_normal()
+                    if repetition > slow_from:
+                        error += slower
                     if dice.random() < outliers:
                         error += dice.uniform(0.3, 1.1)
                     points.append(_point(truth, n, v, repetition, float(error)))
     return tuple(points)
+
+
+def _burst(truth: Truth, repetitions: int, dice: np.random.Generator) -> tuple[int, float]:
+    """After how many repetitions of a cell the CPU credits end, and how much slower it is then, in log."""
+    if not truth.bursts or dice.random() > truth.bursts:
+        return repetitions, 0.0
+    return int(dice.integers(1, 3)), float(dice.uniform(0.15, 0.6))
 
 
 def _point(truth: Truth, hosts: int, density: int, repetition: int, error: float) -> Point:

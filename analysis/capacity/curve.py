@@ -13,12 +13,17 @@ import numpy as np
 
 from analysis.capacity.array import Floats
 
-HUBER_SCALES = 1.8
-HUBER_ROUNDS = 5
+BISQUARE_SCALES = 4.685
+"""A repeat farther from the level has no weight at all; on normal noise 5 % of efficiency are lost
+(J. Tukey's bisquare, in P. Huber and E. Ronchetti, Robust Statistics, 2009)."""
+ROUNDS = 5
 SQUARES_SCALES = 2.5
 """Deviations of repeats count up to so many scales: an outlier says nothing of the noise."""
 LEAST_REPEATS = 3
-"""Under these nobody can say which repeat is the outlier: the mean is the level."""
+"""With fewer nobody can tell which repeat is the outlier: the mean is the level."""
+LEAST_CLIFF = 1.15
+"""Times by which a step must be steeper than 1/n."""
+CLIFF_SCALES = 3.0
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,25 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Cliff:
+    """A step between neighbouring cells over which work time falls more than the hosts grow. factor: by
+    how much it falls."""
+
+    below: int
+    above: int
+    factor: float
+
+    def __str__(self) -> str:
+        return (
+            f"from {self.below} to {self.above} hosts work time falls {self.factor:.1f} times, more than "
+            f"the hosts grow: a resource, often memory, may run out below {self.above} hosts; measure "
+            "between them, or plan with no fewer"
+        )
+
+
+@dataclass(frozen=True)
 class Curve:
-    """`family` is the module scaling or density: fit(x, times, used), predict(coefficients, x)."""
+    """`family` is the module scaling or density: fit(x, times), predict(coefficients, x)."""
 
     family: ModuleType
     cells: tuple[Cell, ...]
@@ -46,8 +68,8 @@ class Curve:
 
     @cached_property
     def levels(self) -> Floats:
-        """Work time of each cell (m,): Huber's mean of the logarithms. A median of three repeats has a
-        third more variance, a mean is one outlier's."""
+        """Work time of each cell (m,): a robust mean of the logarithms. A median of three repeats has a
+        third more variance, a plain mean follows one wild repeat."""
         found = [_location(logs, self._scale) for logs in self._logs]
         levels: Floats = np.exp(np.array(found))
         return levels
@@ -64,10 +86,20 @@ class Curve:
         misses = [np.log(self.levels[i]) - logs for i, logs in enumerate(self._logs)]
         return float((np.clip(np.concatenate(misses), -most, most) ** 2).sum())
 
+    def cliffs(self, variance: float) -> tuple[Cliff, ...]:
+        """Of a curve over hosts. variance: of a repeat's log time."""
+        gain, grown = -np.diff(np.log(self.levels)), np.diff(np.log(self.x))
+        noise = np.sqrt(variance * (1 / self.repeats[1:] + 1 / self.repeats[:-1]))
+        steep = gain - grown > np.maximum(np.log(LEAST_CLIFF), CLIFF_SCALES * noise)
+        return tuple(
+            Cliff(self.cells[i].x, self.cells[i + 1].x, float(np.exp(gain[i])))
+            for i in np.flatnonzero(steep)
+        )
+
     @cached_property
     def coefficients(self) -> Floats:
         """Of the family's formula over all cells, (3,)."""
-        found: Floats = self.family.fit(self.x, self.levels, np.ones((1, len(self.x))))[0]
+        found: Floats = self.family.fit(self.x, self.levels)
         return found
 
     @cached_property
@@ -91,8 +123,10 @@ def _location(logs: Floats, scale: float) -> float:
     centre = float(np.median(logs))
     if len(logs) < LEAST_REPEATS or scale == 0:
         return float(logs.mean())
-    for _ in range(HUBER_ROUNDS):
-        apart = np.maximum(np.abs(logs - centre), 1e-12)
-        weights = np.minimum(1.0, HUBER_SCALES * scale / apart)
+    for _ in range(ROUNDS):
+        apart = np.abs(logs - centre) / (BISQUARE_SCALES * scale)
+        weights = np.clip(1.0 - apart**2, 0.0, None) ** 2
+        if weights.sum() == 0:
+            return centre
         centre = float((weights * logs).sum() / weights.sum())
     return centre

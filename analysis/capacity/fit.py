@@ -67,6 +67,7 @@ def fit(points: Sequence[Point], sources: Sequence[str]) -> Model:
         utilization=tuple(_utilization(points)),
         latency=tuple(_latency(points, rates)),
         excuses=tuple(_excuses(found)),
+        warnings=tuple(_cliffs(found)),
     )
 
 
@@ -121,7 +122,7 @@ def _error(curve: Curve, calibration: Calibration) -> ErrorOfPrediction:
 
 
 def _cells(curve: Curve, calibration: Calibration) -> tuple[CellFit, ...]:
-    formula = curve.family.predict(curve.coefficients[None, :], curve.x)[0]
+    formula = curve.family.predict(curve.coefficients, curve.x)
     left_out = calibration.left_out(curve) if len(curve.cells) > 2 else None
     return tuple(
         CellFit(
@@ -243,6 +244,13 @@ def _curves(
         missed["cpu"] += float((log_misses(other, rhos, times_s, busy) ** 2).mean())
     closer = len(by_cpu) == len(by_load) and missed["cpu"] < missed["load"]
     return by_cpu if closer else by_load
+
+
+def _cliffs(found: dict[Any, Surface]) -> Iterator[str]:
+    for surface in found.values():
+        for v, curve in surface.arms.items():
+            for cliff in curve.cliffs(surface.scaling.noise.of(curve)):
+                yield f"{surface.group} on {surface.medium}, {v} VMs per host: {cliff}"
 
 
 def _excuses(found: dict[Any, Surface]) -> Iterator[str]:

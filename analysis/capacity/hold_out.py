@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.capacity.points import Point, sizes
+from analysis.capacity.points import Arm, Point, sizes
 from analysis.capacity.surface import Forecast, NoForecastError, Surface, surfaces
 from cluster.errors import InputError
 
@@ -37,6 +37,15 @@ class Miss:
     repetitions: int
     covered: int
     one_over_n_s: float | None
+    unit: str = "s"
+
+    @property
+    def arm(self) -> Arm:
+        return (self.group, self.medium, self.vms_per_host)
+
+    def shown(self, seconds: float) -> float:
+        """A work time in the unit that was measured: a rate for a rate."""
+        return seconds if self.unit == "s" else 1.0 / seconds
 
     @property
     def error(self) -> float:
@@ -128,16 +137,37 @@ def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
         repetitions=len(times),
         covered=int((np.abs(np.log(times) - centre) <= half).sum()),
         one_over_n_s=_one_over_n(surface, first),
+        unit=first.unit,
     )
 
 
 def _one_over_n(surface: Surface, point: Point) -> float | None:
-    """The time that T = b/n, fitted to the same cells by relative least squares, predicts."""
+    """The time that T = b/n predicts from the nearest host count left, the larger of two."""
     curve = surface.arms.get(point.vms_per_host)
     if curve is None:
         return None
-    ratio = 1.0 / (curve.x * curve.levels)
-    return float(ratio.sum() / (ratio**2).sum() / point.hosts)
+    apart = np.abs(np.log(curve.x / point.hosts))
+    nearest = len(apart) - 1 - int(np.argmin(np.round(apart[::-1], 9)))
+    return float(curve.levels[nearest] * curve.x[nearest] / point.hosts)
+
+
+def left_out(
+    points: Sequence[Point], misses: Sequence[Miss], mode: Mode
+) -> tuple[tuple[Arm, str], ...]:
+    """Every arm of which no cell was predicted, and why."""
+    seen = {miss.arm for miss in misses}
+    arms: dict[Arm, list[Point]] = defaultdict(list)
+    for point in sizes(points):
+        arms[point.arm].append(point)
+    return tuple((arm, _reason(found, mode)) for arm, found in arms.items() if arm not in seen)
+
+
+def _reason(points: Sequence[Point], mode: Mode) -> str:
+    if mode == "density":
+        return "no measured density on both sides of it at equal hosts"
+    counts = sorted({point.hosts for point in points})
+    words = ", ".join(str(count) for count in counts)
+    return f"host counts {words}: 4 or more are needed"
 
 
 def _too_few(points: Sequence[Point], mode: Mode) -> str:

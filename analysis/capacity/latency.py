@@ -1,4 +1,6 @@
 """Latency against load: R(rho) = S * (1 + k * stretch(rho, c)), fitted for each percentile by itself.
+stretch is the wait of an M/M/c queue by H. Sakasegawa's approximation (Annals of the Institute of
+Statistical Mathematics 29, 1977), rho^(sqrt(2(c+1)) - 1) / (c * (1 - rho)); it is within 5 % of Erlang-C.
 
 S and S*k come from non-negative least squares of relative misses, c from a short list by the least
 miss. rho is the load over the largest rate the same arm reached. Nothing is said beyond the largest
@@ -19,13 +21,19 @@ import numpy as np
 from scipy.optimize import nnls
 
 from analysis.capacity.array import Floats
-from analysis.capacity.erlang import stretch
 from analysis.capacity.utilization import fit_utilization
 
 LEAST_LOADS = 3
 SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 ALMOST_SATURATED = 0.98
 """A load measured at saturation itself has no finite open-queue latency: it is left out of the fit."""
+
+
+def stretch(rho: Floats, servers: float) -> Floats:
+    """Waiting time over service time; shape as rho."""
+    power = np.sqrt(2 * (servers + 1)) - 1
+    result: Floats = np.power(rho, power) / (servers * (1 - rho))
+    return result
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,7 @@ class Model(_Frozen):
     utilization: tuple[UtilizationFit, ...]
     latency: tuple[LatencyFit, ...]
     excuses: tuple[str, ...] = Field(description="what could not be fitted, and what to measure")
+    warnings: tuple[str, ...] = Field((), description="cliffs: where a resource may run out")
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -146,6 +147,12 @@ def read_model(path: Path) -> Model:
         raise InputError(
             f"the model cannot be read: {error}.", str(path), "make one: study capacity fit."
         ) from error
+    if isinstance(value, dict) and value.get("kind") in ("plan", "excuse"):
+        raise InputError(
+            f"it is a {value['kind']} of study capacity size, not a model.",
+            str(path),
+            "name the model the plan was made from, or a CSV file of points.",
+        )
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         found = value.get("format") if isinstance(value, dict) else None
         raise InputError(

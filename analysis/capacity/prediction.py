@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from analysis.capacity.array import Floats
-from analysis.capacity.deviation import Hypothesis
+from analysis.capacity.deviation import Hypotheses
 from analysis.capacity.shapes import Shapes
 
 LEVEL = 0.90
@@ -28,7 +28,7 @@ class Prediction:
 
     shares (h,) add to 1; means (h, k) and covariances (h, k, k) are of the true curve. Variances beyond
     it: cells (h,), of the level that one build shows; repeat, of one measurement. degrees: of Student's
-    t in each, for the noise is estimated.
+    t in each, for the noise is estimated. stretch (k,): factor of all widths, from calibration.
     """
 
     shares: Floats
@@ -37,6 +37,7 @@ class Prediction:
     cells: Floats
     repeat: float
     degrees: float
+    stretch: Floats
 
     @cached_property
     def log_time(self) -> Floats:
@@ -68,7 +69,7 @@ class Prediction:
             return float(self.shares @ (above + below)) - (1 - level)
 
         farthest = float((np.abs(off) + WIDEST * scales).max())
-        return float(optimize.brentq(outside, 0.0, farthest, xtol=1e-5))
+        return float(self.stretch[place] * optimize.brentq(outside, 0.0, farthest, xtol=1e-5))
 
     def draws(self, dice: np.random.Generator, count: int) -> Floats:
         """True work times (count, k), of one curve a draw."""
@@ -78,7 +79,8 @@ class Prediction:
         scale = np.sqrt(self.degrees / dice.chisquare(self.degrees, count))
         normal = dice.standard_normal((count, len(self.log_time))) * scale[:, None]
         errors = np.einsum("dij,dj->di", roots[which], normal) + self.means[which] - self.log_time
-        times: Floats = np.exp(self.log_time[None, :] + np.clip(errors, -3.0, 3.0))
+        errors = np.clip(errors * self.stretch, -3.0, 3.0)
+        times: Floats = np.exp(self.log_time[None, :] + errors)
         return times
 
 
@@ -87,18 +89,27 @@ class Mixed:
     """Levels (m,), in log, of cells at x (m,), under every hypothesis: covariances (H, m, m)."""
 
     shapes: Shapes
-    hypotheses: tuple[Hypothesis, ...]
+    hypotheses: Hypotheses
     x: Floats
     middle: float
     levels: Floats
     covariances: Floats
 
+    def at(self, x: Floats) -> Floats:
+        """log T of every shape at x (K, k), less its mean over the cells."""
+        cells = self.shapes.log_times(self.x / self.middle).mean(axis=1, keepdims=True)
+        found: Floats = self.shapes.log_times(x / self.middle) - cells
+        return found
+
     @cached_property
     def of_shapes(self) -> Floats:
-        """log T of every shape at the cells (K, m), centred."""
-        found = self.shapes.log_times(self.x / self.middle)
-        centred: Floats = found - found.mean(axis=1, keepdims=True)
-        return centred
+        return self.at(self.x)
+
+    def weights(self, log_weights: Floats) -> Floats:
+        """Of every hypothesis and shape (H, K) after the levels; log_weights (H, K): before."""
+        found = self.log_likelihood + log_weights
+        result: Floats = np.exp(found - special.logsumexp(found))
+        return result
 
     @cached_property
     def log_likelihood(self) -> Floats:
@@ -115,13 +126,10 @@ def mixture(
     mixed: Mixed, log_weights: Floats, x: Floats, repeat: float, degrees: float
 ) -> Prediction:
     """The mixture at x (k,). log_weights (H, K): before the curve's data."""
-    weights = mixed.log_likelihood + log_weights
-    weights = np.exp(weights - special.logsumexp(weights))
+    weights = mixed.weights(log_weights)
     of_hypotheses = weights.sum(axis=1)
     kept = np.flatnonzero(of_hypotheses > NEGLIGIBLE)
-    found = mixed.shapes.log_times(x / mixed.middle)
-    cells = mixed.shapes.log_times(mixed.x / mixed.middle)
-    found = found - cells.mean(axis=1, keepdims=True)
+    found = mixed.at(x)
     within = weights[kept] / of_hypotheses[kept][:, None]
     shares = of_hypotheses[kept] / of_hypotheses[kept].sum()
     means, own = _parts(mixed, kept, within, found, x)
@@ -129,9 +137,10 @@ def mixture(
         shares=shares,
         means=means + mixed.levels.mean(),
         covariances=own,
-        cells=np.array([mixed.hypotheses[i].cell_error ** 2 for i in kept]),
+        cells=mixed.hypotheses.cell_error[kept] ** 2,
         repeat=repeat,
         degrees=max(degrees, LEAST_DEGREES) if degrees else NORMAL_DEGREES,
+        stretch=np.ones(len(x)),
     )
 
 
@@ -141,10 +150,11 @@ def _parts(
     """Means (h, k) and covariances (h, k, k) at x under the kept hypotheses, each over shapes of
     weights (h, K). found (K, k): log T of the shapes at x."""
     log_x, log_cells = np.log(x), np.log(mixed.x)
-    those = [mixed.hypotheses[place] for place in kept]
-    across = np.stack([one.between(log_cells, log_x) for one in those])
+    those = mixed.hypotheses[kept]
+    edges = those.edges(log_cells)
+    across = those.between(log_cells, log_x, edges)
     gain = np.linalg.solve(mixed.covariances[kept], across)  # (h, m, k)
-    own = np.stack([one.between(log_x, log_x) for one in those])
+    own = those.between(log_x, log_x, edges)
     own = own - np.swapaxes(across, 1, 2) @ gain
     levels = mixed.levels - mixed.levels.mean()
     each = found - mixed.of_shapes @ gain + (levels @ gain)[:, None, :]  # (h, K, k)

@@ -1,19 +1,14 @@
 """`Shapes`: the laws by which work time may change along an axis, each with its weight before any data.
 
-Work time over u, the place divided by the middle of the measured places, so that shapes have no scale:
-
-    shares   T = a + b/u + c u, a + b + c = 1: Amdahl's law (c = 0) and the Universal Scalability Law
-    power    log T = -p log u + q (log u)^2: a power law (q = 0), Gustafson's law (q < 0), an optimum (q > 0)
-    plateau  T = (u^-pk + e^-pk)^(1/k): a power law up to an edge e, nothing beyond it
-    overload log T = -p log u + q u^k: a power law that is soon paid for, with an optimum
-
-Sources: G. Amdahl 1967; J. Gustafson, CACM 31 (1988) 532; N. Gunther, Guerrilla Capacity Planning (2007).
+Work time T is taken over u, the place divided by the geometric mean of the measured places, so that a
+law has no scale. Each law is a grid of parameters; one row of it is a shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -21,79 +16,89 @@ from analysis.capacity.array import Floats
 
 Weighted = Sequence[tuple[float, float]]
 """(value of a parameter, its weight)."""
+Rows = Sequence[tuple[tuple[float, ...], float]]
+"""(parameters of a shape, its weight)."""
+LARGEST_SHARE = 0.95
+"""Largest part of the work time that is not divided, at u = 1."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """`log_time` takes u (k,) and the columns of the parameters, each (K, 1), and returns (K, k)."""
+
+    name: str
+    formula: str
+    source: str
+    parameters: tuple[str, ...]
+    log_time: Callable[..., Floats]
+
+
+UNIVERSAL = Law(
+    "universal scalability law",
+    "T = a + b/u + c u, b = 1 - a - c",
+    "N. Gunther, Guerrilla Capacity Planning (2007); with c = 0 G. Amdahl, AFIPS (1967)",
+    ("a", "c"),
+    lambda u, a, c: np.log(a + (1 - a - c) / u + c * u),
+)
+POWER = Law(
+    "power law with a bend",
+    "T = u^-p exp(q (ln u)^2)",
+    "q = 0: power law; q < 0: near J. Gustafson, CACM 31 (1988) 532; q > 0: has an optimum",
+    ("p", "q"),
+    lambda u, p, q: -p * np.log(u) + q * np.log(u) ** 2,
+)
+PLATEAU = Law(
+    "plateau",
+    "T = (u^-pk + e^-pk)^(1/k)",
+    "a power law up to the edge e, then another resource is the bottleneck; k is its sharpness",
+    ("p", "k", "e"),
+    lambda u, p, k, e: np.logaddexp(-p * k * np.log(u), -p * k * np.log(e)) / k,
+)
+OVERLOAD = Law(
+    "overload",
+    "T = u^-p exp(q u^k)",
+    "a power law times a penalty that grows exponentially: has an optimum",
+    ("p", "q", "k"),
+    lambda u, p, q, k: -p * np.log(u) + q * u**k,
+)
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """Parameters of each law, one row a shape, and the shapes' log weights (K,), which add to 1."""
+    """Each law with the parameters (K, p) of its shapes. log_weights: of all shapes, in this order."""
 
-    shares: Floats
-    powers: Floats
-    plateaus: Floats
-    overloads: Floats
+    laws: tuple[tuple[Law, Floats], ...]
     log_weights: Floats
     deviations: Weighted
     """sd of real curves from every law, in log, before any data."""
 
     def log_times(self, u: Floats) -> Floats:
-        """log T of every shape (K, k) at u (k,)."""
-        log_u = np.log(u)
-        a, b, c = (column[:, None] for column in self.shares.T)
-        p, q = (column[:, None] for column in self.powers.T)
-        found = [np.log(a + b / u + c * u), -p * log_u + q * log_u**2]
-        if len(self.plateaus):
-            slope, sharpness, edge = (column[:, None] for column in self.plateaus.T)
-            power = -slope * sharpness
-            found.append(np.logaddexp(power * log_u, power * np.log(edge)) / sharpness)
-        if len(self.overloads):
-            slope, growth, power = (column[:, None] for column in self.overloads.T)
-            found.append(-slope * log_u + growth * u**power)
-        return np.concatenate(found)
+        """log T of every shape (all K, k) at u (k,)."""
+        return np.concatenate([law.log_time(u, *rows.T[:, :, None]) for law, rows in self.laws])
 
 
-def shapes(
-    constant: Weighted,
-    growing: Weighted,
-    slope: Weighted,
-    bend: Weighted,
-    edge: Sequence[float] = (),
-    overload: Sequence[tuple[float, float, float]] = (),
-    laws: tuple[float, float, float, float] = (0.5, 0.5, 0.0, 0.0),
-    deviations: Weighted = (
-        (0.0, 0.2),
-        (0.01, 0.2),
-        (0.03, 0.25),
-        (0.08, 0.2),
-        (0.2, 0.1),
-        (0.5, 0.05),
-    ),
-) -> Shapes:
-    """All combinations. constant, growing: a and c; slope, bend: p and q; overload: its p, q and k.
-    laws: weight of each law."""
-    shares = [
-        ((a, 1 - a - c, c), wa * wc)
-        for a, wa in constant
-        for c, wc in growing
-        if a + c <= LARGEST_SHARE
-    ]
-    powers = [((p, q), wp * wq) for p, wp in slope for q, wq in bend]
-    plateaus = [((p, k, e), 1.0) for p in (0.85, 1.0) for k in (4.0, 10.0) for e in edge]
-    overloads = [(three, 1.0) for three in overload]
-    every: list[Sequence[tuple[tuple[float, ...], float]]]
-    every = [shares, powers, plateaus, overloads]
+def shapes(laws: Sequence[tuple[Law, float, Rows]], deviations: Weighted) -> Shapes:
+    """laws: each with its weight and its rows."""
     weights: list[float] = []
-    for law, members in zip(laws, every, strict=True):
-        total = sum(weight for _, weight in members)
-        weights += [law * weight / total for _, weight in members]
-    return Shapes(
-        np.array([row for row, _ in shares]),
-        np.array([row for row, _ in powers]),
-        np.array([row for row, _ in plateaus]).reshape(len(plateaus), 3),
-        np.array([row for row, _ in overloads]).reshape(len(overloads), 3),
-        np.log(np.array(weights) / sum(weights)),
-        deviations,
-    )
+    for _, of_law, rows in laws:
+        total = sum(weight for _, weight in rows)
+        weights += [of_law * weight / total for _, weight in rows]
+    parameters = tuple((law, np.array([row for row, _ in rows])) for law, _, rows in laws)
+    return Shapes(parameters, np.log(np.array(weights) / sum(weights)), deviations)
 
 
-LARGEST_SHARE = 0.95
-"""Of the part of work time that is not divided, at the middle of the axis."""
+def grid(*axes: Weighted) -> Rows:
+    """All combinations of the parameters' values."""
+    return [
+        (tuple(value for value, _ in row), float(np.prod([weight for _, weight in row])))
+        for row in product(*axes)
+    ]
+
+
+def shares(constant: Weighted, growing: Weighted) -> Rows:
+    """Rows of the universal law: a and c, and b not too small."""
+    return [(row, weight) for row, weight in grid(constant, growing) if sum(row) <= LARGEST_SHARE]
+
+
+def evenly(*values: float) -> Weighted:
+    return [(value, 1.0) for value in values]

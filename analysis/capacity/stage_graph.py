@@ -34,15 +34,6 @@ class Service:
     lane: bool = False
 
 
-def critical_path_s(stages: Sequence[Service]) -> float:
-    """Seconds of a genome that never waits."""
-    ends: dict[str, float] = {}
-    for stage in stages:
-        start = max((ends[name] for name in stage.after), default=0.0)
-        ends[stage.name] = start + stage.service_s * max(1.0, stage.share)
-    return max(ends.values(), default=0.0)
-
-
 def turnarounds_s(
     stages: Sequence[Service], per_s: float, genomes: int, dice: np.random.Generator
 ) -> Floats:

@@ -89,7 +89,9 @@ class Surface:
     def _own(self, curve: Curve, hosts: Floats) -> Forecast:
         found = self.scaling.predict(curve, hosts)
         below = np.where(hosts < curve.x[0], BELOW_SPREAD, 0.0)
-        return Forecast(found.moved(0.0, np.outer(below, below)))
+        cliffs = curve.cliffs(self.scaling.noise.of(curve))
+        notes = tuple(str(cliff) for cliff in cliffs if hosts.min() < cliff.above)
+        return Forecast(found.moved(0.0, np.outer(below, below)), notes)
 
     def _borrowed(self, curve: Curve, hosts: Floats) -> Forecast:
         lender = max(self.scalable, key=lambda v: len(self.arms[v].cells))

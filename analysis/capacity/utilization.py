@@ -1,5 +1,7 @@
 """Utilization law: U = U0 + S*X, from monitor samples at several loads of one arm.
 
+Source: P. Denning and J. Buzen, The Operational Analysis of Queueing Network Models (1978).
+
 U0 is what runs anyway, S the percent of the hosts' cores that one thing a second takes. Both are not
 negative. Above 100 % there is nothing, so a load whose U would lie there is beyond saturation.
 """
@@ -28,13 +30,6 @@ class UtilizationLaw:
     def at(self, rate: float) -> float:
         """Percent of the hosts' cores at `rate` things a second, at most 100."""
         return min(100.0, self.idle_percent + self.percent_per_rate * rate)
-
-    @property
-    def saturation_rate(self) -> float:
-        """Things a second at which the CPU alone would be full; infinite if it does not grow."""
-        if self.percent_per_rate <= 0:
-            return float("inf")
-        return (100.0 - self.idle_percent) / self.percent_per_rate
 
 
 def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> UtilizationLaw | None:

@@ -9,10 +9,16 @@ from scipy.stats import multivariate_normal
 from analysis.capacity import density, scaling
 from analysis.capacity.calibration import Calibration, calibrate
 from analysis.capacity.curve import Cell, Curve
-from analysis.capacity.shapes import shapes
+from analysis.capacity.shapes import POWER, UNIVERSAL, evenly, grid, shapes
 
 HOSTS = (1, 2, 4, 8, 16)
-FEW = shapes([(0.0, 1), (0.2, 2)], [(0.0, 3), (0.1, 1)], [(0.7, 1)], [(0.0, 1)])
+FEW = shapes(
+    [
+        (UNIVERSAL, 0.5, grid([(0.0, 1), (0.2, 2)], [(0.0, 3), (0.1, 1)])),
+        (POWER, 0.5, grid(evenly(0.7), evenly(0.0))),
+    ],
+    deviations=[(0.0, 0.3), (0.03, 0.3), (0.2, 0.4)],
+)
 
 
 def curve(
@@ -33,16 +39,18 @@ def by_plain_loops(one: Curve, calibration: Calibration, x: np.ndarray) -> tuple
     levels, noise = np.log(one.levels), calibration.noise.of(one) / one.repeats
     middle = np.exp(np.log(one.x).mean())
     parts = []
-    for h, hypothesis in enumerate(calibration.hypotheses):
+    for h in range(len(calibration.hypotheses.weight)):
+        hypothesis = calibration.hypotheses[np.array([h])]
         for k in range(len(calibration.shapes.log_weights)):
             here = calibration.shapes.log_times(one.x / middle)[k]
             there = calibration.shapes.log_times(x / middle)[k] - here.mean() + levels.mean()
             here = here - here.mean() + levels.mean()
-            seen = hypothesis.of_levels(np.log(one.x), noise)
-            across = hypothesis.between(np.log(x), np.log(one.x)) @ np.linalg.inv(seen)
+            seen = hypothesis.of_levels(np.log(one.x), noise)[0]
+            edge = hypothesis.edges(np.log(one.x))
+            across = hypothesis.between(np.log(x), np.log(one.x), edge)[0] @ np.linalg.inv(seen)
             mean = there + across @ (levels - here)
-            own = hypothesis.between(np.log(x), np.log(x))
-            own = own - across @ hypothesis.between(np.log(one.x), np.log(x))
+            own = hypothesis.between(np.log(x), np.log(x), edge)[0]
+            own = own - across @ hypothesis.between(np.log(one.x), np.log(x), edge)[0]
             weight = calibration.log_weights[h, k] + multivariate_normal(here, seen).logpdf(levels)
             parts.append((weight, mean, own))
     weights = np.exp([part[0] for part in parts])
@@ -101,10 +109,40 @@ def test_draws_have_the_predictions_mean_and_covariance() -> None:
     drawn = np.log(found.draws(np.random.default_rng(1), 40_000))
     assert drawn.mean(axis=0) == pytest.approx(found.log_time, abs=2e-3)
     scale = found.degrees / (found.degrees - 2)
-    assert np.cov(drawn.T) == pytest.approx(scale * found.covariance, rel=0.15)
+    wider = np.outer(found.stretch, found.stretch)
+    assert np.cov(drawn.T) == pytest.approx(scale * wider * found.covariance, rel=0.15)
 
 
 def test_one_outlying_repeat_does_not_move_a_level() -> None:
     one = curve(*AMDAHL, repeats=(-0.01, 0.0, 0.01, 1.0))
     assert one.levels == pytest.approx(AMDAHL, rel=0.02)
     assert one.repeat_squares < 5 * (3 * 0.02**2 + 0.06**2)
+
+
+def test_the_level_of_three_wild_repeats_is_that_of_the_two_that_agree() -> None:
+    # A burstable machine: in every other cell the CPU credits end after the second repetition.
+    cells = [
+        Cell(n, (t, 1.01 * t, t * (1.8 if place % 2 else 1.02)))
+        for place, (n, t) in enumerate(zip(HOSTS, AMDAHL, strict=True))
+    ]
+    assert Curve(scaling, tuple(cells)).levels == pytest.approx(AMDAHL, rel=0.02)
+
+
+def test_a_resource_that_ends_between_two_counts_is_a_cliff() -> None:
+    spilled = curve(3 * AMDAHL[0], *AMDAHL[1:], repeats=(-0.02, 0.0, 0.02))
+    (cliff,) = spilled.cliffs(0.02**2)
+    assert (cliff.below, cliff.above) == (1, 2)
+    assert cliff.factor == pytest.approx(3 * AMDAHL[0] / AMDAHL[1], rel=0.02)
+    assert not curve(*AMDAHL, repeats=(-0.02, 0.0, 0.02)).cliffs(0.02**2)
+    # Noise alone is no cliff.
+    assert not curve(1.3 * AMDAHL[0], *AMDAHL[1:], repeats=(-0.4, 0.0, 0.4)).cliffs(0.4**2)
+
+
+def test_a_cliff_widens_the_gap_it_lies_in_and_spares_the_others() -> None:
+    places = np.array([1.5, 12.0])
+    clean, spilled = (
+        calibrate([one], scaling.SHAPES).predict(one, places)
+        for one in (curve(*AMDAHL), curve(3 * AMDAHL[0], *AMDAHL[1:]))
+    )
+    assert spilled.half_width(0) > 3 * clean.half_width(0)
+    assert spilled.log_time[1] == pytest.approx(clean.log_time[1], abs=0.03)
