@@ -13,7 +13,7 @@ from cluster.errors import StudyError
 from tests.summary_factory import FACTORIES
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # closed before other tests measure
 def browser() -> Iterator[Chromium]:
     try:
         find()
