@@ -10,12 +10,15 @@ import pytest
 from analysis.capacity import run_plan
 from analysis.capacity.question import question
 from cluster.errors import InputError
+from cluster.owner import Owner
 from cluster.run_folders import run_folders
+from dags import stages
 from dags.status import find_run
 from jobs.published import point_to_newest
 from tests.drafts import QUICKSTART, host
 from tests.populations import measured, truths
 from workloads import run as runs_module
+from workloads import steps
 from workloads.run import Ask, Run, end_run, has_ended, load_run, open_run
 from workloads.steps import steps_left
 
@@ -139,3 +142,21 @@ def test_a_link_to_a_run_is_not_a_second_run(tmp_path: Path) -> None:
     (first.root.parent / "newest").symlink_to(first.root)
     assert opened(tmp_path).root == first.root
     assert run_folders(tmp_path, "quickstart") == [first.root]
+
+
+def test_only_what_a_dag_run_did_not_finish_itself_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tear_down", "give_back"):
+        monkeypatch.setattr(steps, name, lambda *_: None)
+    run = open_run(QUICKSTART, tmp_path, owner=Owner.of_dag_run("density_study/first"))
+    stages.stop(str(run.root), "density_study/second", "cleared")
+    assert [entry["event"] for entry in run.journal.read()] == ["run-opened"]
+    stages.stop(str(run.root), "density_study/first", "cleared")
+    ended = list(run.journal.read())
+    assert (ended[-1]["event"], ended[-1]["outcome"]) == ("run-ended", "failed")
+    assert ended[-1]["message"].startswith("cleared: 12 of 12 trials are left, from 'up ")
+    assert not has_ended(run)
+    stages.stop(str(run.root), "density_study/first", "cleared")
+    assert list(run.journal.read()) == ended
+    assert opened(tmp_path).root == run.root
