@@ -18,7 +18,7 @@ from pathlib import Path
 from cluster import atomic, presence
 from cluster.errors import InputError, StudyError
 from cluster.marks import marked
-from cluster.owner import Owner, State, judge
+from cluster.owner import SILENT_AFTER_S, Owner, State, judge
 from cluster.run_state import ONE_STUDY, RunState, busy
 from cluster.runtime import runtime_dir
 
@@ -48,6 +48,11 @@ class Lease:
     @property
     def silent_s(self) -> float:
         return presence.silent_s(self.root)
+
+    @property
+    def is_silent(self) -> bool:
+        """Nobody works at the run, as far as can be seen, and its last sign of life is long ago."""
+        return presence.is_free(self.root) is not False and self.silent_s >= SILENT_AFTER_S
 
 
 def acquire(mark: str, root: Path, owner: Owner) -> Lease:
@@ -93,8 +98,10 @@ def holder() -> Lease | None:
 
 def _check_free(held: Lease, mark: str, owner: Owner) -> None:
     state = held.state
-    # One owner carries out one run at a time: its own earlier one was stopped, and never ended.
-    if state != "dead" and not (held.owner == owner and held.mark != mark):
+    # Under `make airflow` the scheduler owns the runs of all DAGs. One of them that has been silent
+    # between two tasks for so long was stopped, and never ended.
+    stopped = held.owner == owner and held.mark != mark and held.is_silent
+    if state != "dead" and not stopped:
         raise busy(held.root, RunState(held.mark, held.owner, state, held.since, held.silent_s))
     # Its own next opening may go on: it takes down what it left before it builds.
     if held.mark != mark and marked(held.mark):

@@ -7,19 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cluster.errors import StudyError
+from cluster.run_folders import run_folders
 from dags.status import status_of
 from workloads.run import load_run
 
 HEADER = ("study", "run", "state", "opened (UTC)", "trials done")
-
-
-def run_folders(runs: Path) -> list[Path]:
-    """Folders below `runs` that hold a run's journal, by run id. Links are not followed."""
-    found = (journal.parent for journal in runs.glob("*/*/journal.jsonl"))
-    folders = (
-        folder for folder in found if not (folder.is_symlink() or folder.parent.is_symlink())
-    )
-    return sorted(folders, key=lambda folder: (folder.name, folder.parent.name))
 
 
 def listed(runs: Path) -> Iterator[tuple[str, ...]]:

@@ -125,6 +125,16 @@ def test_an_owner_that_cannot_be_seen_keeps_it_and_is_named(root: Path) -> None:
     assert f"--force {there.name}" in caught.value.remedy
 
 
+def test_two_studies_of_one_scheduler_are_not_measured_at_once(tmp_path: Path, root: Path) -> None:
+    """Under `make airflow` the scheduler owns the runs of all DAGs."""
+    acquire("first/r1", root, this())
+    (root / "journal.jsonl").touch()
+    with pytest.raises(HostBusyError, match="'first'"):
+        acquire("second/r2", tmp_path / "second", this())
+    os.utime(root / "journal.jsonl", (0, 0))  # stopped long ago, and never ended
+    assert acquire("second/r2", tmp_path / "second", this()).mark == "second/r2"
+
+
 def test_released_it_is_free_and_only_its_holder_can(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
