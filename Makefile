@@ -42,7 +42,7 @@ lint: setup ## ruff, types, import direction
 check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not thorough and not slow" $(FAST)
 
-test: packages-test lint java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (under 20 min)
+test: packages-test lint java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (30 to 40 min)
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(FAST) tests/spark
 	$(BIN)/pytest -q -m "not slow and not vm" tests $(patsubst %,--ignore=%,$(FAST) tests/spark)
 
