@@ -139,7 +139,8 @@ class _Left:
         if found is None or found.state == "alive":
             return None
         if not locked:
-            why = f"its owner {found.owner_name} is gone, but another process still works at it."
+            over = "has ended" if found.state == "ended" else f"lost its owner {found.owner_name}"
+            why = f"it {over}, but a process still works at it."
             return LeftAlone(found.mark, why)
         if found.state == "unknown" and found.owner_name != force:
             why = (

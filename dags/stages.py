@@ -152,8 +152,8 @@ def conclude(root: str, stopped: str = "") -> None:
     """End the run in its journal and give the host back. StudyError if anything failed.
 
     A run with steps left (`stopped` says why), or with something still standing, has failed but is not
-    finished: it can be gone on with, and the host is not given to others before `study reap` has
-    cleared it.
+    finished: it can be gone on with. After a failed tear-down the host goes to another study only once
+    no process of this run is left on it.
     """
     run = load_run(Path(root))
     try:
