@@ -20,18 +20,22 @@ _PROC = Path("/proc")
 
 
 def start_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None if it is gone or a zombie."""
+    """When a process started, in clock ticks since boot; None if it is gone or a zombie.
+
+    A killed process whose first thread has exited reads as a zombie while its other threads still hold
+    its files and ports, for seconds in a large JVM. It is not gone before the last of them is.
+    """
     try:
         stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    state, ticks = _state_and_ticks(stat)
-    return None if state in "ZX" else ticks
+    state, threads, ticks = _state_threads_ticks(stat)
+    return None if state in "ZX" and threads <= 1 else ticks
 
 
 def child_start_ticks(pid: int) -> int:
     """The same for a child not yet waited for, which keeps its entry even when it has ended."""
-    return _state_and_ticks((_PROC / str(pid) / "stat").read_text(errors="replace"))[1]
+    return _state_threads_ticks((_PROC / str(pid) / "stat").read_text(errors="replace"))[2]
 
 
 def is_alive(process: ProcessId) -> bool:
@@ -66,9 +70,9 @@ def _all_marked() -> Iterator[tuple[ProcessId, str]]:
         yield ProcessId(node, _name(pid), pid, before), environment[MARK]
 
 
-def _state_and_ticks(stat: str) -> tuple[str, int]:
+def _state_threads_ticks(stat: str) -> tuple[str, int, int]:
     fields = stat.rpartition(")")[2].split()  # the name before may hold anything
-    return fields[0], int(fields[19])
+    return fields[0], int(fields[17]), int(fields[19])
 
 
 def _environment(pid: int) -> dict[str, str]:

@@ -17,7 +17,7 @@ import pytest
 from cluster import lease
 from cluster.marks import marked
 from tests.dag.backend import wait_until
-from tests.dag.web import Study, Web
+from tests.dag.web import STUDY, Study, Web
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v2-flash testdfsio-write-n2"
@@ -62,6 +62,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     made = Terminal(tmp_path)
     try:
         made.sign_in()
+        wait_until(lambda: made.has(STUDY), 180, "the DAG is read")
         yield made
     finally:
         made.kill()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from cluster.command import Command
@@ -17,6 +18,7 @@ from cluster.errors import StudyError
 from cluster.journal import Journal
 from cluster.local.transport import LocalTransport, stop_all
 from cluster.marks import is_alive, is_below, marked, start_ticks
+from cluster.transport import ProcessId
 from tests.topologies import worker
 
 NODE = worker("w1")
@@ -121,6 +123,24 @@ def test_a_zombie_is_gone(tmp_path: Path) -> None:
     until(lambda: start_ticks(child.pid) is None)
     assert Path(f"/proc/{child.pid}").exists()  # not yet waited for
     child.wait()
+
+
+def test_a_process_is_not_gone_while_one_of_its_threads_runs() -> None:
+    """As a killed JVM, whose first thread is a zombie while others still hold its ports."""
+    code = (
+        "import ctypes,threading,time; threading.Thread(target=time.sleep,args=(60,)).start();"
+        "ctypes.CDLL(None).pthread_exit(None)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE)
+        ticks = start_ticks(child.pid)
+        assert ticks is not None
+        stop_all([ProcessId("w1", "python", child.pid, ticks)], 0.0)
+        assert start_ticks(child.pid) is None
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_marked_finds_grandchildren_and_nothing_foreign(
