@@ -1,12 +1,12 @@
-"""DAG `density_study`: one study, from its YAML file to its report. Its tasks: dags/study_tasks.py."""
+"""DAG `density_study`: one study, from its YAML file to its report. Its tasks: dags/tasks/study_tasks.py."""
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
 from airflow.sdk import Param, dag
 
-from dags.home import project_root
-from dags.study_tasks import OPERATING, study_tasks
+from dags.airflow_home.home import project_root
+from dags.tasks.study_tasks import OPERATING, study_tasks
 
 SHIPPED = sorted(
     str(path.relative_to(project_root()))

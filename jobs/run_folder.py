@@ -6,8 +6,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.places import is_local
-from cluster.errors import StudyError
+from analysis.tables.storage import is_local
+from cluster.model.errors import StudyError
 
 MOST_MANIFEST_BYTES = 2**26
 _OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml")

@@ -20,7 +20,7 @@ from analysis.comparison.result import ChangePoint
 from analysis.findings.arms import rate_points
 from analysis.statistics.interval import ratio_of_means
 from analysis.statistics.power import ALPHA
-from analysis.summary import Summary
+from analysis.summary.summary import Summary
 
 LEAST_RUNS = 8
 LEAST_PART = 3

@@ -16,8 +16,8 @@ from analysis.findings.arms import Points, latency_arms, main_operation, rate_po
 from analysis.findings.decide import decide
 from analysis.findings.question import Question
 from analysis.findings.rule import FALLS, RISES, Rule
-from analysis.summary import Finding, SettingSummary, Summary
-from cluster.errors import InputError
+from analysis.summary.summary import Finding, SettingSummary, Summary
+from cluster.model.errors import InputError
 
 TAIL = 99.0
 Key = tuple[str, str]

@@ -14,8 +14,8 @@ from analysis.findings.best_density import best_density
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence, density
 from analysis.statistics.power import LEAST_UNITS as LEAST_BUILDS
-from analysis.summary import Finding
-from workloads.hypotheses import Hypotheses
+from analysis.summary.summary import Finding
+from workloads.spec.hypotheses import Hypotheses
 
 __all__ = [
     "LEAST_BUILDS",

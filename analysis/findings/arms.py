@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import mean
 
 from analysis.statistics.interval import ratio_of_means
-from analysis.summary import Metric, SettingSummary
+from analysis.summary.summary import Metric, SettingSummary
 
 RATES = ("throughput", "throughput_map_phase")
 Points = tuple[float, ...]

@@ -21,8 +21,8 @@ from analysis.findings.question import Evidence, Question
 from analysis.findings.rule import RISES
 from analysis.statistics.interval import mean_interval
 from analysis.statistics.power import LEAST_UNITS
-from analysis.summary import Finding, SettingSummary
-from workloads.hypotheses import latency_name
+from analysis.summary.summary import Finding, SettingSummary
+from workloads.spec.hypotheses import latency_name
 
 Kept = Literal["kept", "broken", "unsure", "none"]
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from analysis.findings.claim_rules import CLAIMS, Claim
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence, Question
-from analysis.summary import Finding, FindingVerdict
+from analysis.summary.summary import Finding, FindingVerdict
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:

@@ -21,7 +21,7 @@ from analysis.statistics.interval import (
 )
 from analysis.statistics.power import ALPHA, LEAST_UNITS, detectable_ratio
 from analysis.statistics.rank_test import least_p, rank_p
-from analysis.summary import Finding, FindingVerdict
+from analysis.summary.summary import Finding, FindingVerdict
 
 _LEVEL_TEST = "one-sample t"
 

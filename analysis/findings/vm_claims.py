@@ -10,7 +10,7 @@ from analysis.findings.arms import Points, cpu_points, latency_arms, rate_points
 from analysis.findings.question import Evidence, Question
 from analysis.findings.rule import FALLS, RISES, SIMILAR, Rule
 from analysis.findings.sections import by_threads, most_loaded, on, plain
-from analysis.summary import SettingSummary
+from analysis.summary.summary import SettingSummary
 
 SCAN = "scan95-insert5"
 A_VM_ADDS = (1.1, 1.3)

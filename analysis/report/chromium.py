@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from cluster.errors import StudyError
+from cluster.model.errors import StudyError
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALL = "install it: apt-get install -y chromium (Debian), or name one in CHROMIUM."

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from analysis.report.observations import emulated_media
-from analysis.summary import Summary, TrialSummary
+from analysis.report.charts.observations import emulated_media
+from analysis.summary.summary import Summary, TrialSummary
 
 FEWEST_BLOCKS_FOR_A_CLAIM = 5
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from analysis.report.chromium import Chromium
-from cluster.errors import InputError, StudyError
+from cluster.model.errors import InputError, StudyError
 
 WIDTH_PX = 1200
 HEIGHT_PX = 1050

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.report.observations import Names
-from analysis.report.quantity import quantity
-from analysis.summary import Summary, TrialSummary
+from analysis.report.charts.observations import Names
+from analysis.report.charts.quantity import quantity
+from analysis.summary.summary import Summary, TrialSummary
 
 MAIN_RATES = ("throughput", "throughput_map_phase")
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from cluster.ports import Ports
+from cluster.model.ports import Ports
+from cluster.model.topology import Node, Topology
 from cluster.render.names import check_address, check_mark, check_name, check_path
-from cluster.topology import Node, Topology
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Blueprint:
     """One build of one topology, ready to be rendered.
 
     `patience`: how many times longer than on real hardware all takes, over 1 where nodes are emulated
-    guests (`cluster.patience`).
+    guests (`cluster.state.patience`).
     """
 
     topology: Topology

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from cluster.command import Command
-from cluster.memory import daemon_heaps
+from cluster.model.command import Command
+from cluster.model.memory import daemon_heaps
+from cluster.model.topology import Node
 from cluster.render.blueprint import Blueprint
 from cluster.render.classpath import StackName, classpath_flag
 from cluster.render.hbase import regionserver_ports, starts_with_hdfs
@@ -21,7 +22,6 @@ from cluster.render.jvm import (
 )
 from cluster.render.logging import log_flags
 from cluster.stack.archive import archive_flag
-from cluster.topology import Node
 
 PREPARE = "format"
 """Name of the command that makes the empty filesystem; the NameNode starts after it."""

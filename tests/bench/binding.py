@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.bench.measurement import Measurement, at_least, printed
 from tests.live.java_client import YCSB, compiled
 from tests.live.standalone import StandaloneHBase, standing
-from workloads.settings import Mix, YcsbSetting
+from workloads.spec.settings import Mix, YcsbSetting
 from workloads.ycsb.faults import faults_of
 from workloads.ycsb.properties import FAMILY, client_arguments, table_of
 

@@ -15,21 +15,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.bringup import bring_up
-from cluster.cluster import Endpoints, Site
-from cluster.command import Command
-from cluster.journal import Journal
-from cluster.marks import MARK, NODE, marked
-from cluster.ports import allocate_ports
-from cluster.provider import provider_of
-from cluster.readiness import services
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.readiness import services
+from cluster.lifecycle.startup_monitor import POLL_S
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Endpoints, Site
+from cluster.model.command import Command
+from cluster.model.ports import allocate_ports
+from cluster.model.topology import Topology
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.blueprint import Blueprint
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, owner, render
-from cluster.stacks import Stacks, ensure_stacks
-from cluster.teardown import tear_down
-from cluster.topology import Topology
-from cluster.watch import POLL_S
+from cluster.state.journal import Journal
+from cluster.state.marks import MARK, NODE, marked
 from tests.bench.measurement import Measurement, at_most, printed
 from tests.bench.memory import pss_mib
 from tests.live.builds import open_build, topology

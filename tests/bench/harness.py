@@ -12,22 +12,22 @@ import tempfile
 import time
 from pathlib import Path
 
-from cluster.bringup import bring_up
-from cluster.cluster import Cluster
-from cluster.journal import Journal
-from cluster.provider import provider_of
-from cluster.stacks import ensure_stacks
-from cluster.teardown import tear_down
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Cluster
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import ensure_stacks
+from cluster.state.journal import Journal
 from tests.bench.measurement import Measurement, at_least, printed
-from tests.drafts import draft, plan, study
 from tests.live.builds import open_build, topology
-from workloads.plan import Step
-from workloads.record import Record
-from workloads.run import Run
-from workloads.settings import YcsbSetting
-from workloads.trial import run_trial
-from workloads.workload import Bench
-from workloads.ycsb.saturation import client_ops_s, measured_ops_s
+from tests.support.drafts import draft, plan, study
+from workloads.base.workload import Bench
+from workloads.execution.run import Run
+from workloads.execution.saturation import client_ops_s, measured_ops_s
+from workloads.execution.trial import run_trial
+from workloads.planning.plan import Step
+from workloads.record.record import Record
+from workloads.spec.settings import YcsbSetting
 from workloads.ycsb.workload import Ycsb, client_commands
 
 GOAL = 0.98

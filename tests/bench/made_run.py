@@ -11,13 +11,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from cluster.host import Disk, Host
-from cluster.journal import Journal
-from cluster.owner import Owner
-from cluster.topology import Node, Topology, topology_to_json
-from tests import record_texts as texts
-from workloads.manifest import ClientRun, ClockOffset, Manifest, MonitorRun, PhaseSeconds, Window
-from workloads.settings import YcsbSetting
+from cluster.model.host import Disk, Host
+from cluster.model.topology import Node, Topology, topology_to_json
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
+from tests.support import record_texts as texts
+from workloads.record.manifest import (
+    ClientRun,
+    ClockOffset,
+    Manifest,
+    MonitorRun,
+    PhaseSeconds,
+    Window,
+)
+from workloads.spec.settings import YcsbSetting
 
 BEGIN_S = 1_795_200_000
 WARM_UP_S = 60

@@ -8,7 +8,7 @@ from pathlib import Path
 from analysis.report.chromium import Chromium
 from analysis.report.page import write
 from tests.bench.measurement import Measurement, at_most
-from tests.summary_factory import FACTORIES
+from tests.support.summary_factory import FACTORIES
 
 FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 

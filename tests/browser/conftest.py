@@ -9,8 +9,8 @@ import pytest
 
 from analysis.report.chromium import Chromium, find
 from analysis.report.page import write
-from cluster.errors import StudyError
-from tests.summary_factory import FACTORIES
+from cluster.model.errors import StudyError
+from tests.support.summary_factory import FACTORIES
 
 
 @pytest.fixture(scope="package")  # closed before other tests measure

@@ -11,9 +11,9 @@ import pytest
 from analysis.report.chromium import Chromium
 from analysis.report.page import write
 from analysis.report.screenshot import main as screenshot
-from analysis.summary import Summary
+from analysis.summary.summary import Summary
 from tests.browser.reading import ROWS, press, stored_number
-from tests.summary_factory import FACTORIES, one_block
+from tests.support.summary_factory import FACTORIES, one_block
 
 pytestmark = pytest.mark.browser
 

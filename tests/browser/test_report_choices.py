@@ -9,7 +9,7 @@ import pytest
 
 from analysis.report.chromium import Chromium
 from tests.browser.reading import ROWS, choose, filtered, press, resolve
-from tests.summary_factory import FACTORIES
+from tests.support.summary_factory import FACTORIES
 
 pytestmark = pytest.mark.browser
 

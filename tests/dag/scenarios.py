@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.owner import Owner
-from dags.home import Home, project_root
+from cluster.state.owner import Owner
+from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
-from workloads import run as runs
+from workloads.execution import run as runs
 
 SCENARIOS: dict[str, dict[str, str]] = {
     "all well": {},
@@ -32,7 +32,7 @@ def main(folder: Path) -> None:
     backend.install()
     os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
     os.environ.update(Home(folder / "airflow", project_root()).command_environment())
-    from dags.database import migrate_once
+    from dags.airflow_home.database import migrate_once
 
     migrate_once(folder / "airflow" / "command.db")
     _hand_out_last_slot_first()
@@ -76,9 +76,9 @@ def _run_dag(conf: dict[str, Any]) -> dict[str, Any]:
 
 def _reap(runs_folder: Path) -> dict[str, Any]:
     """DAG reap_clusters, beside what a killed run left: one process of its mark."""
-    from cluster.command import Command
-    from cluster.journal import Journal
-    from cluster.local.transport import spawn
+    from cluster.machine.processes import spawn
+    from cluster.model.command import Command
+    from cluster.state.journal import Journal
     from dags.reap_clusters import reap_hourly
 
     child = subprocess.Popen(["sleep", "60"])

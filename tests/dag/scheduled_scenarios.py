@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dags.home import Home, project_root
-from tests.arms import noisy, ycsb
+from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
-from tests.summary_factory import one_block
-from workloads.run import load_run
+from tests.support.arms import noisy, ycsb
+from tests.support.summary_factory import one_block
+from workloads.execution.run import load_run
 
 STUDY = """\
 study: nightly
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
     (folder / "studies" / "broken.yaml").write_text("study: broken\nschedule: at noon\n")
     on_asset = STUDY.format(schedule="{asset: 'file:///release'}").replace("nightly", "on-release")
     (folder / "studies" / "release.yaml").write_text(on_asset)
-    from dags.database import migrate_once
+    from dags.airflow_home.database import migrate_once
 
     migrate_once(folder / "airflow" / "command.db")
     from dags import scheduled

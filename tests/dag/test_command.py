@@ -12,11 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.marks import marked
-from dags.home import project_root
+from cluster.state.marks import marked
+from dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down, expected_order, order, wait_until
-from workloads.record import closed_records
-from workloads.run import Run, has_ended, load_run
+from workloads.execution.run import Run, has_ended, load_run
+from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v1-flash testdfsio-write-n2"

@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster import lease
-from cluster.marks import marked
+from cluster.state import lease
+from cluster.state.marks import marked
 from tests.dag.backend import wait_until
 from tests.dag.web import STUDY, Study, Web
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from analysis.capacity.plan import PLAN
-from dags.home import Home, project_root
-from dags.status import Status, status_of
+from analysis.capacity.plan.plan import PLAN
+from dags.airflow_home.home import Home, project_root
+from dags.run_status.status import Status, status_of
 from tests.dag.backend import expected_order, order, wait_until
 from tests.dag.web import Study, Web, started
 
@@ -192,7 +192,7 @@ def test_a_run_cut_short_ends_when_airflow_stopped(web: Web) -> None:
     airflow = web.folder / "airflow"
     environment = {**web.environment, **Home(airflow, project_root()).web_environment(web.port)}
     subprocess.run(
-        [sys.executable, "-m", "dags.component", "prepare"],
+        [sys.executable, "-m", "dags.web.component", "prepare"],
         env=environment, check=True, capture_output=True,
     )  # fmt: skip
     with sqlite3.connect(airflow / "web.db") as database:

@@ -6,12 +6,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from cluster.cluster import Site
-from cluster.host import Disk
-from cluster.journal import Journal
-from cluster.owner import Owner
-from cluster.topology import Topology
-from tests.topologies import local
+from cluster.model.cluster import Site
+from cluster.model.host import Disk
+from cluster.model.topology import Topology
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
+from tests.support.topologies import local
 
 BASE_PORT = 23000
 

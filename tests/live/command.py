@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.journal import Journal
-from cluster.marks import marked
+from cluster.state.journal import Journal
+from cluster.state.marks import marked
 
 STUDY = Path(sys.executable).with_name("study")
 SPEC = Path(__file__).with_name("small.yaml")

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cluster.journal import Journal
-from cluster.libvirt.provider import LibvirtProvider
+from cluster.providers.libvirt.provider import LibvirtProvider
+from cluster.state.journal import Journal
 from tests.live.builds import open_build
 from tests.live.guests import one_guest
 

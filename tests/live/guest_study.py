@@ -7,9 +7,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.live.libvirtd import Libvirtd
-from workloads.manifest import Manifest
+from workloads.execution.run import Run, open_run
 from workloads.monitors.dool import parse_dool
-from workloads.run import Run, open_run
+from workloads.record.manifest import Manifest
 
 TEMPLATE = Path(__file__).with_name("guests.yaml")
 

@@ -13,15 +13,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cluster import bringup
-from cluster.journal import Journal
-from cluster.physical.provider import PhysicalProvider
+from cluster.lifecycle import bring_up
+from cluster.providers.physical.provider import PhysicalProvider
 from cluster.render.daemons import PREPARE, Daemon
 from cluster.render.rendered import Rendered
-from workloads import run as runs
-from workloads import steps
-from workloads.run import end_run, open_run
-from workloads.steps import close_run, run_next_step
+from cluster.state.journal import Journal
+from workloads.execution import run as runs
+from workloads.execution import steps
+from workloads.execution.run import end_run, open_run
+from workloads.execution.steps import close_run, run_next_step
 
 STAND_IN = ("/bin/sleep", "600")
 
@@ -53,15 +53,15 @@ def stand_in(daemon: Daemon) -> Daemon:
 
 
 def install() -> None:
-    render = bringup.render
+    render = bring_up.render
 
     def rendered(*given: Any) -> Rendered:
         made = render(*given)
         stand_ins = tuple(stand_in(daemon) for daemon in made.daemons)
         return dataclasses.replace(made, prepare=stand_in(made.prepare), daemons=stand_ins)
 
-    bringup.render = rendered  # type: ignore[attr-defined]
-    bringup.services = lambda *_: []  # type: ignore[attr-defined]
+    bring_up.render = rendered  # type: ignore[attr-defined]
+    bring_up.services = lambda *_: []  # type: ignore[attr-defined]
     steps.row_written_and_read = lambda *_: None  # type: ignore[attr-defined]
     runs.preflight = lambda *_: None  # type: ignore[attr-defined]
     PhysicalProvider.preflight = lambda *_: None  # type: ignore[method-assign]

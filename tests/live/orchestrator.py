@@ -7,10 +7,10 @@ import sys
 import time
 from pathlib import Path
 
-from cluster import lease
-from cluster.bringup import bring_up
-from cluster.owner import Owner
-from cluster.stacks import ensure_stacks
+from cluster.lifecycle.bring_up import bring_up
+from cluster.providers.stacks import ensure_stacks
+from cluster.state import lease
+from cluster.state.owner import Owner
 from tests.live.builds import open_build, topology
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.command import STUDY, environment, left_of, study, wait_for
-from workloads.record import closed_records
+from workloads.record.record import closed_records
 
 pytestmark = [
     pytest.mark.live,

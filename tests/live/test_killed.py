@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from cluster import lease
-from cluster.errors import HostBusyError
-from cluster.journal import Journal
-from cluster.marks import MARK, marked
-from cluster.owner import Owner
-from cluster.reap import reap
-from cluster.ssh.channel import close_channels
-from cluster.ssh.options import IDENTITY
-from cluster.ssh.units import run_argv, unit_name
+from cluster.lifecycle.reap import reap
+from cluster.model.errors import HostBusyError
+from cluster.providers.ssh.channel import close_channels
+from cluster.providers.ssh.options import IDENTITY
+from cluster.providers.ssh.units import run_argv, unit_name
+from cluster.state import lease
+from cluster.state.journal import Journal
+from cluster.state.marks import MARK, marked
+from cluster.state.owner import Owner
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
 from tests.live.killed import kinds
-from workloads.run import open_run
+from workloads.execution.run import open_run
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -218,9 +218,9 @@ def test_a_host_that_another_run_holds_is_refused(
     """The first run's controller may be another machine: the lease is on the host."""
     open_run(controller, tmp_path / "first", owner=Owner.of_process(os.getpid()))
     # It is held once something is built; here only the lease is taken.
-    from cluster.ssh.channel import channel
-    from cluster.ssh.host_leases import take_leases
-    from cluster.ssh.target import Target
+    from cluster.providers.ssh.channel import channel
+    from cluster.providers.ssh.host_leases import take_leases
+    from cluster.providers.ssh.target import Target
 
     journal = Journal(next(tmp_path.glob("first/*/*/journal.jsonl")))
     mark = "killed-physical/" + journal.path.parent.name

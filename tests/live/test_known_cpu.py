@@ -22,27 +22,28 @@ import pandas as pd
 import psutil
 import pytest
 
-from analysis.store import read_table
 from analysis.tables import METRICS
-from cluster import lease
-from cluster.cluster import Cluster, Endpoints, Site
-from cluster.command import Command
-from cluster.journal import Journal
-from cluster.marks import marked
-from cluster.owner import Owner
-from cluster.provider import provider_of
-from cluster.topology import Topology, topology_to_json
-from jobs import store, utilization
-from jobs.ingest import ingest
-from jobs.inputs import read_inputs
-from jobs.session import spark_session
-from tests.drafts import draft
+from analysis.tables.store import read_table
+from cluster.model.cluster import Cluster, Endpoints, Site
+from cluster.model.command import Command
+from cluster.model.topology import Topology, topology_to_json
+from cluster.providers.provider import provider_of
+from cluster.state import lease
+from cluster.state.journal import Journal
+from cluster.state.marks import marked
+from cluster.state.owner import Owner
+from jobs.ingest.ingest import ingest
+from jobs.metrics import utilization
+from jobs.spark import store
+from jobs.spark.inputs import read_inputs
+from jobs.spark.session import spark_session
 from tests.live.quiet import busy_ticks, wait_for_quiet
-from tests.topologies import local
-from workloads.manifest import Window
-from workloads.monitoring import Monitors
-from workloads.record import Record
-from workloads.workload import Bench
+from tests.support.drafts import draft
+from tests.support.topologies import local
+from workloads.base.workload import Bench
+from workloads.execution.monitoring import Monitors
+from workloads.record.manifest import Window
+from workloads.record.record import Record
 
 PATIENCE_S = 600.0
 pytestmark = pytest.mark.timeout(PATIENCE_S + 300)

@@ -13,26 +13,26 @@ from pathlib import Path
 
 import pytest
 
-from cluster.cluster import Site
-from cluster.command import Command
-from cluster.errors import InputError
-from cluster.host import IoLimits
-from cluster.journal import Journal
-from cluster.libvirt.accel import boots
-from cluster.libvirt.image import Image, ensure_image
-from cluster.libvirt.names import IMAGE_POOL, domain_name
-from cluster.libvirt.provider import STACKS, LibvirtProvider
-from cluster.libvirt.store import store
-from cluster.libvirt.virsh import Virsh
-from cluster.reap import reap
-from cluster.ssh.transport import SshTransport
+from cluster.lifecycle.reap import reap
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Site
+from cluster.model.command import Command
+from cluster.model.errors import InputError
+from cluster.model.host import IoLimits
+from cluster.model.topology import Node, Topology
+from cluster.providers.libvirt.accel import boots
+from cluster.providers.libvirt.image import Image, ensure_image
+from cluster.providers.libvirt.names import IMAGE_POOL, domain_name
+from cluster.providers.libvirt.provider import STACKS, LibvirtProvider
+from cluster.providers.libvirt.store import store
+from cluster.providers.libvirt.virsh import Virsh
+from cluster.providers.ssh.transport import SshTransport
 from cluster.stack import ensure_all
-from cluster.teardown import tear_down
-from cluster.topology import Node, Topology
+from cluster.state.journal import Journal
 from tests.live.builds import open_build
 from tests.live.guests import one_guest, one_limited
 from tests.live.libvirtd import Libvirtd, libvirtd
-from tests.namespace import inside
+from tests.support.namespace import inside
 
 pytestmark = [
     pytest.mark.timeout(1500),

@@ -17,22 +17,22 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from cluster import lease
-from cluster.bringup import bring_up
-from cluster.client import hadoop_command
-from cluster.cluster import Phase, Site, cluster_from_json
-from cluster.command import Command
-from cluster.errors import BringUpError, InputError
-from cluster.journal import Journal
-from cluster.marks import marked
-from cluster.provider import provider_of
-from cluster.reap import reap
+from cluster.clients.client_commands import hadoop_command
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.reap import reap
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Phase, Site, cluster_from_json
+from cluster.model.command import Command
+from cluster.model.errors import BringUpError, InputError
+from cluster.model.transport import ProcessId, Transport
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.mapred import HISTORY_DIR
-from cluster.stacks import Stacks, ensure_stacks
-from cluster.teardown import tear_down
-from cluster.transport import ProcessId, Transport
+from cluster.state import lease
+from cluster.state.journal import Journal
+from cluster.state.marks import marked
 from tests.live.builds import BASE_PORT, open_build, topology
-from workloads.ycsb.ready import row_written_and_read
+from workloads.execution.hbase_ready import row_written_and_read
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -12,23 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from cluster.bringup import bring_up
-from cluster.client import java_command
-from cluster.provider import provider_of
+from cluster.clients.client_commands import java_command
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.transport import ProcessId
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import ensure_stacks
 from cluster.stack import classpath, ensure
-from cluster.stacks import ensure_stacks
-from cluster.teardown import tear_down
-from cluster.transport import ProcessId
-from tests.drafts import draft
 from tests.live.builds import open_build, topology
 from tests.live.java_client import YCSB
-from workloads.record import Record
-from workloads.settings import YcsbSetting
-from workloads.workload import Bench
+from tests.support.drafts import draft
+from workloads.base.workload import Bench
+from workloads.record.record import Record
+from workloads.spec.settings import YcsbSetting
 from workloads.ycsb.faults import faults_of
+from workloads.ycsb.output.status import parse_status
+from workloads.ycsb.output.summary import OperationCount, operation_counts, parse_summary
 from workloads.ycsb.properties import client_arguments
-from workloads.ycsb.status import parse_status
-from workloads.ycsb.summary import OperationCount, operation_counts, parse_summary
 from workloads.ycsb.workload import Ycsb
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]

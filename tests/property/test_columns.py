@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from jobs.file_batches import tables_of
-from jobs.file_tables import by_rows
-from jobs.hdr_decoder import Decoder
-from jobs.raw_files import RawFile
-from jobs.trial_facts import TrialFacts
-from tests import record_texts as texts
+from jobs.histograms.decoder import Decoder
+from jobs.ingest.file_batches import tables_of
+from jobs.ingest.file_tables import by_rows
+from jobs.raw.raw_files import RawFile
+from jobs.raw.trial_context import TrialFacts
 from tests.property.mutations import SAMPLES, mutate
-from workloads.parsing import RejectedError
-from workloads.ycsb.histogram import decode
+from tests.support import record_texts as texts
+from workloads.base.parsing import RejectedError
+from workloads.ycsb.output.histogram import decode
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 PATTERNS = {
@@ -202,7 +202,7 @@ def test_sound_histograms_are_decoded_by_the_library(
     """With the same histogram twice and empty ones."""
     data = (hdr_text(40) + hdr_text(30) + hdr_text(40)).encode()
     same("ycsb-hdr", data, tmp_path / "file")
-    monkeypatch.setattr("jobs.hdr_decoder.decode", None)
+    monkeypatch.setattr("jobs.histograms.decoder.decode", None)
     found = tables_of([RawFile("t", "ycsb-hdr", "c", "raw/c-READ.hdr", str(tmp_path / "file"))])
     assert sum(rows.num_rows for _, rows in found) >= 110
 

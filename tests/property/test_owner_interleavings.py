@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from cluster import owner as owners
-from cluster import presence
-from cluster.journal import Journal
-from cluster.owner import Owner, Place
-from cluster.run_state import run_state
+from cluster.state import owner as owners
+from cluster.state import presence
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner, Place
+from cluster.state.run_state import run_state
 
 SEEDS = 1000
 STEPS = 60

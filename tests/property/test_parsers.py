@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.property.mutations import PARSERS, Parser, Sample, mutate, samples
-from workloads.parsing import Parsed, ParseError
-from workloads.testdfsio.history import parse_history
-from workloads.testdfsio.io_parts import parse_io_part
-from workloads.ycsb.status import parse_status
+from workloads.base.parsing import Parsed, ParseError
+from workloads.testdfsio.output.history import parse_history
+from workloads.testdfsio.output.io_parts import parse_io_part
+from workloads.ycsb.output.status import parse_status
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 MUTATED = 100_000 if DEEP else 3_000

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from analysis import tables
-from analysis.arrow import arrow_schema
-from jobs.intervals import with_facts
-from jobs.operation_seconds import TrialOperations
-from jobs.percentiles import PERCENTILES, TrialHistograms, merged
-from jobs.trial_facts import TrialFacts
+from analysis.tables.arrow import arrow_schema
+from jobs.histograms.intervals import with_facts
+from jobs.histograms.operation_seconds import TrialOperations
+from jobs.histograms.percentiles import PERCENTILES, TrialHistograms, merged
+from jobs.raw.trial_context import TrialFacts
 from tests.property.test_summed_tables import FACTS, OFFSET_S, RUNS, START_S, parts, whole
 from tests.spark.oracle import percentile_ms
-from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
+from workloads.ycsb.output.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
 
 def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:

@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 
 from analysis import tables
-from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.exact_arrays import exact_sum
-from jobs.file_tables import summed
-from jobs.host_tables import DISKS, MEANS, SHARES, host_tables
-from jobs.neighbours import with_host_neighbours, with_node_neighbours
-from jobs.node_tables import PARTS, node_tables
-from jobs.raw_files import RawFile
-from jobs.spans import AROUND_S, LEAST_S
-from jobs.trial_facts import Subject, TrialFacts
+from analysis.tables.arrow import arrow_schema
+from jobs.arrays.exact_sums import exact_sum
+from jobs.arrays.spans import AROUND_S, LEAST_S
+from jobs.ingest.file_tables import summed
+from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from jobs.monitors.host_aggregates import DISKS, MEANS, SHARES, host_tables
+from jobs.monitors.node_aggregates import PARTS, node_tables
+from jobs.raw.raw_files import RawFile
+from jobs.raw.trial_context import Subject, TrialFacts
 
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 12.5, 1.0, 0.25
 WINDOW = (START_S, END_S)

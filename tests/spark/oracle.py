@@ -7,7 +7,7 @@ import statistics
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.truth import MIB, PERIOD_S, Truth
+from tests.support.truth import MIB, PERIOD_S, Truth
 
 DOOL = ("user", "system", "idle", "iowait", "steal", "read", "written")
 

@@ -12,15 +12,15 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from analysis import tables
-from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.coverage import worst_coverage
-from jobs.host_tables import host_tables
-from jobs.neighbours import with_host_neighbours, with_node_neighbours
-from jobs.node_tables import node_tables
-from jobs.sampling_rounds import LATE_PERIODS
-from jobs.schema import struct
-from jobs.trial_facts import Subject, TrialFacts
+from analysis.tables.arrow import arrow_schema
+from jobs.checks.coverage import worst_coverage
+from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from jobs.monitors.host_aggregates import host_tables
+from jobs.monitors.node_aggregates import node_tables
+from jobs.monitors.sampling_rounds import LATE_PERIODS
+from jobs.raw.trial_context import Subject, TrialFacts
+from jobs.spark.spark_types import struct
 
 pytestmark = pytest.mark.spark
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 30, 1.0, 0.25

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.journal import Journal
+from cluster.state.journal import Journal
 from tests.bench.made_run import Size, make_run
-from workloads.plan import write_plan
-from workloads.run import plan_study
+from workloads.execution.run import plan_study
+from workloads.planning.plan import write_plan
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough, pytest.mark.timeout(600)]
 

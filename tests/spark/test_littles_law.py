@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.spark.conftest import Analysed
-from tests.truth import Truth
+from tests.support.truth import Truth
 
 pytestmark = pytest.mark.spark
 

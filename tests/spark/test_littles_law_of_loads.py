@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 from analysis import tables
 from analysis.tables import Table
-from jobs.inputs import Inputs
-from jobs.littles_law import littles_law
-from jobs.schema import struct
+from jobs.checks.littles_law import littles_law
+from jobs.spark.inputs import Inputs
+from jobs.spark.spark_types import struct
 
 pytestmark = pytest.mark.spark
 

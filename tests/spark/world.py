@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.record_factory import RUN, RunFactory
-from tests.truth import MIB, Truth
-from workloads.manifest import ColdProof
+from tests.support.record_factory import RUN, RunFactory
+from tests.support.truth import MIB, Truth
+from workloads.record.manifest import ColdProof
 
 V1, V2 = "b1-v1-flash", "b1-v2-flash"
 

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cluster.command import Command
+from cluster.model.command import Command
+from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
 from workloads.monitors.dool_cells import (
     bytes_and_operations,
     cells_of,
@@ -27,7 +28,6 @@ from workloads.monitors.dool_header import (
     units,
 )
 from workloads.monitors.host_sample import HostSample
-from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal
 
 NO_BANNER = "no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'"
 DAY_S = 86400.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from cluster.command import Command
-from workloads.parsing import Parsed
+from cluster.model.command import Command
+from workloads.base.parsing import Parsed
 
 
 class Monitor(Protocol):

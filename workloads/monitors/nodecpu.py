@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cluster.command import Command
-from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from cluster.model.command import Command
+from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
 FORMAT = 1
 HEADER = "epoch_s,node,user_ticks,system_ticks,processes"

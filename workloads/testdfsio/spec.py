@@ -7,9 +7,9 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from cluster.memory import CONTAINER_HEAP_MIB
-from workloads.checked import FaultyKeyError, at_most
-from workloads.quantity import SizeBytes, SizeMib
+from cluster.model.memory import CONTAINER_HEAP_MIB
+from workloads.base.checked import FaultyKeyError, at_most
+from workloads.base.quantity import SizeBytes, SizeMib
 from workloads.testdfsio.setting import (
     DEFAULT_READ_BYTES,
     OWN_DATA,

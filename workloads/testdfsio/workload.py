@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cluster.client import hadoop_command
-from cluster.cold import IoCounters, evict_blocks, settle_writes
-from cluster.command import Command
-from cluster.hdfs import Hdfs
-from workloads.client_run import require_success, run_client
-from workloads.manifest import ClientRun, ColdProof
+from cluster.clients.client_commands import hadoop_command
+from cluster.clients.cold_reads import IoCounters, evict_blocks, settle_writes
+from cluster.clients.hdfs import Hdfs
+from cluster.model.command import Command
+from workloads.base.client_run import require_success, run_client
+from workloads.base.workload import Bench, Collected, Prepared
+from workloads.record.manifest import ClientRun, ColdProof
 from workloads.testdfsio.amount import distinct_bytes
 from workloads.testdfsio.arguments import job_arguments
 from workloads.testdfsio.data import DataSet
 from workloads.testdfsio.faults import faults_of
 from workloads.testdfsio.setting import DEFAULT_READ_BYTES, READS, DfsioSetting
-from workloads.workload import Bench, Collected, Prepared
 
 NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from workloads.checked import FaultyKeyError, at_most
-from workloads.genomics.store import STORED_ROW_MIB as STORED_VARIANT_MIB
-from workloads.genomics.store import VALUE_MIB, VariantStore
-from workloads.isolation.placement import NOBODY
-from workloads.quantity import Seconds
+from workloads.base.checked import FaultyKeyError, at_most
+from workloads.base.quantity import Seconds
+from workloads.ycsb.noisy_neighbour.placement import NOBODY
 from workloads.ycsb.target import LatencyTarget, Target
+from workloads.ycsb.variants.store import STORED_ROW_MIB as STORED_VARIANT_MIB
+from workloads.ycsb.variants.store import VALUE_MIB, VariantStore
 from workloads.ycsb.warm_up_knobs import (
     STEADY_ESTIMATE_S,
     WARM_UP_CLIENT_S,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cluster.client import java_command
+from cluster.clients.client_commands import java_command
 from cluster.stack import classpath, ensure
-from workloads.client_run import require_success, run_client
-from workloads.workload import Bench
+from workloads.base.client_run import require_success, run_client
+from workloads.base.workload import Bench
 
 MAIN = "org.densitystudy.table.TableTool"
 TIMEOUT_S = 600.0

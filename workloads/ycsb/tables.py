@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from cluster.atomic import write_text
-from cluster.cluster import Cluster
+from cluster.model.cluster import Cluster
+from cluster.state.atomic import write_text
 
 FILE = "tables.json"
 Known = Literal["there", "loaded", "snapshot"]

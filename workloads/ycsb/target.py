@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from workloads.quantity import magnitude
+from workloads.base.quantity import magnitude
 
 MOST_OPS_S = 10**9
 _EXAMPLE = "70% (of the measured saturation) or 2000/s"

@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cluster.command import Command
-from cluster.compilers import compiled_s
-from workloads.client_run import GRACE_S, require_success, run_client
-from workloads.workload import Bench
+from cluster.clients.compilers import compiled_s
+from cluster.model.command import Command
+from workloads.base.client_run import GRACE_S, require_success, run_client
+from workloads.base.workload import Bench
 from workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS, load_of
 from workloads.ycsb.properties import table_of
 from workloads.ycsb.setting import YcsbSetting

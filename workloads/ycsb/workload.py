@@ -13,16 +13,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from cluster.client import java_command
-from cluster.command import Command
-from cluster.errors import StudyError
+from cluster.clients.client_commands import java_command
+from cluster.model.command import Command
+from cluster.model.errors import StudyError
 from cluster.stack import classpath, ensure
-from workloads.client_run import GRACE_S, require_success, run_clients
-from workloads.isolation.neighbour import noise, noise_made, victims_servers
-from workloads.manifest import ClientRun
-from workloads.workload import Bench, Collected, Prepared
+from workloads.base.client_run import GRACE_S, require_success, run_clients
+from workloads.base.workload import Bench, Collected, Prepared
+from workloads.record.manifest import ClientRun
 from workloads.ycsb.faults import faults_of_all
 from workloads.ycsb.mixes import load_of
+from workloads.ycsb.noisy_neighbour.neighbour import noise, noise_made, victims_servers
 from workloads.ycsb.properties import FAMILY, MAIN, client_arguments, client_name, table_of
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.table_tool import table_tool
