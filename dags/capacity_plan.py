@@ -34,7 +34,7 @@ PARAMS = {
         title="Host catalogue",
         description="YAML file, absolute or in the project's folder. The example's prices are made up.",
     ),
-    "sla": Param(
+    "slo": Param(
         ["turnaround_p95=24h", "query_p95=3s"],
         type="array",
         items={"type": "string"},

@@ -29,7 +29,7 @@ PARAMS = {
         title="Overrides",
         description=(
             "Keys of the study to replace for this run, dotted where they are nested: "
-            '{"blocks": 2, "stack.base_port": 22000}.'
+            '{"repetitions": 2, "stack.base_port": 22000}.'
         ),
     ),
     "fresh": Param(
@@ -38,12 +38,12 @@ PARAMS = {
         title="Start anew",
         description="Off: go on with the newest unfinished run, if the study is unchanged.",
     ),
-    "add_blocks": Param(
+    "add_repetitions": Param(
         0,
         type="integer",
         minimum=0,
         maximum=1000,
-        title="Add blocks",
+        title="Add repetitions",
         description="Extend the newest finished run: build every topology that many times more.",
     ),
     "only": Param(
@@ -59,14 +59,14 @@ PARAMS = {
         minLength=1,
         title="Runs folder",
         description="Where runs are kept: absolute, or relative to the project's folder.",
-        section="Places",
+        section="NodePaths",
     ),
     "run": Param(
         None,
         type=["null", "string"],
         title="Opened run",
         description="Folder of a run that is already open, to carry out as it is. Usually empty.",
-        section="Places",
+        section="NodePaths",
     ),
 }
 

@@ -57,7 +57,7 @@ def study_dag(path: Path, study: Study) -> DAG:
             "spec": Param(str(path), type="string", title="Study"),
             "overrides": Param({}, type="object", additionalProperties=True, title="Overrides"),
             "fresh": Param(True, type="boolean", title="Start anew"),
-            "add_blocks": Param(0, type="integer", title="Blocks to add"),
+            "add_repetitions": Param(0, type="integer", title="Repetitions to add"),
             "only": Param([], type="array", title="Settings"),
             "runs": Param(os.environ.get(RUNS, "runs"), type="string", title="Runs folder"),
             "run": Param(None, type=["null", "string"], title="Opened run"),

@@ -23,7 +23,7 @@ YARN = "yarn"
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class AnalysisTarget:
     """master: `yarn`, or one of Spark's own on this machine (`local[2]`). build: the folder of the
     build whose cluster stands, for `yarn`. store: URI below which every run has its folder (see
     `run_place`); None: of `yarn` the cluster's HDFS, else the run's own folder. conf: options of
@@ -35,7 +35,7 @@ class Elsewhere:
     conf: Mapping[str, str] = field(default_factory=dict)
 
 
-def analyse_elsewhere(run_root: Path, where: Elsewhere) -> None:
+def analyse_elsewhere(run_root: Path, where: AnalysisTarget) -> None:
     """Copy to the store what it lacks of the run's records, make the tables there, and the report
     in the run's own folder.
 
@@ -79,7 +79,7 @@ def run_place(store: str, run_root: Path) -> Path:
     return place(f"{store.rstrip('/')}/{study}/{run}")
 
 
-def _engine(where: Elsewhere) -> tuple[Engine, str | None]:
+def _engine(where: AnalysisTarget) -> tuple[Engine, str | None]:
     if where.master != YARN:
         return Engine({"spark.master": where.master}), where.store
     if where.build is None:

@@ -33,7 +33,7 @@ from jobs.spark.spark_types import struct
 
 FILE, KNOWN_BY_MANIFEST = "file", ("trial", "host", "client")
 _CORES = 8  # where files are listed, nobody knows how many there will be
-_ROWS_A_BATCH = 20_000
+_ROWS_PER_BATCH = 20_000
 
 
 class _Files(InputPartition):
@@ -66,7 +66,7 @@ class _Reader(DataSourceReader):
                     paths = pa.array([file.path] * len(rows), pa.string())
                     columns = [paths if n == FILE else rows[n] for n in schema.names]
                     named = pa.Table.from_arrays(columns, schema.names).cast(schema)
-                    yield from named.to_batches(max_chunksize=_ROWS_A_BATCH)
+                    yield from named.to_batches(max_chunksize=_ROWS_PER_BATCH)
 
 
 class RawFiles(DataSource):

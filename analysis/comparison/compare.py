@@ -45,7 +45,7 @@ def compare(
         for key in shared
         for question in _questions([side[key] for side in sides[:-1]], sides[-1][key])
     ]
-    found = decide(questions, min(summary.blocks for summary in (*before, after)))
+    found = decide(questions, min(summary.repetitions for summary in (*before, after)))
     every = dict.fromkeys(key for side in sides for key in side)
     return RunComparison(
         study=after.study,

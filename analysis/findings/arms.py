@@ -108,7 +108,7 @@ def main_operation(entry: SettingSummary) -> str | None:
 
 
 def points_of(metric: Metric) -> Points:
-    """One a unit, in block order; the value itself where no points are kept."""
+    """One a unit, in repetition order; the value itself where no points are kept."""
     if metric.points or metric.value is None:
         return metric.points
     return (metric.value,)

@@ -22,7 +22,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
 
 def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
     questions = tuple(claim.questions(evidence))
-    parts = decide(questions, evidence.blocks)
+    parts = decide(questions, evidence.repetitions)
     verdict, why = _verdict(claim, questions, parts)
     whole = Finding(
         id=claim.id,

@@ -1,6 +1,6 @@
-"""What a study's blocks can show, before hours are spent on them: method 2, for `study plan` and `run`.
+"""What a study's repetitions can show, before hours are spent on them: method 2, for `study plan` and `run`.
 
-The questions are those of analysis/findings, asked of made-up settings with one point a block, so that
+The questions are those of analysis/findings, asked of made-up settings with one point a repetition, so that
 a family is counted exactly as it will be tested.
 """
 
@@ -15,8 +15,8 @@ from analysis.findings.question import Evidence, Question
 from analysis.statistics.power import (
     ALPHA,
     ASSUMED_SPREAD,
-    LEAST_UNITS,
-    MOST_UNITS,
+    MAX_UNITS,
+    MIN_UNITS,
     can_claim,
     detectable_ratio,
     units_needed,
@@ -30,7 +30,7 @@ from workloads.spec.settings import DfsioSetting, Setting, YcsbSetting
 from workloads.spec.study import Study
 
 WANTED_RATIO = 1.2
-"""The effect `study plan` tells the blocks for, unless another is asked: what the talk says of a VM."""
+"""The effect `study plan` tells the repetitions for, unless another is asked: what the talk says of a VM."""
 OPERATIONS = {
     "load": ("INSERT",),
     "read45-insert55": ("READ", "INSERT"),
@@ -64,10 +64,11 @@ def check_can_claim(study: Study, plan: Plan, where: str) -> None:
         return
     smallest = min(declared.values())
     raise InputError(
-        f"no hypothesis could ever be decided with {plan.blocks} build(s) an arm: "
-        f"{_why_never(plan.blocks, smallest)}.",
+        f"no hypothesis could ever be decided with {plan.repetitions} build(s) an arm: "
+        f"{_why_never(plan.repetitions, smallest)}.",
         f"{where}, key expect",
-        f"give it {_fewest_blocks(smallest)} blocks or more, or fewer comparisons, or leave expect out.",
+        f"give it {_fewest_repetitions(smallest)} repetitions or more, or fewer comparisons, or leave "
+        "expect out.",
     )
 
 
@@ -75,17 +76,17 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     """InputError if the study's runs could not show a change as large as its own tolerance."""
     if study.compare is None:
         return
-    compare, blocks = study.compare, plan.blocks
-    earlier = blocks * (compare.baseline.rolling or 1)
+    compare, repetitions = study.compare, plan.repetitions
+    earlier = repetitions * (compare.baseline.rolling or 1)
     free = sum(_target(setting) is None for setting in study.settings())
     size = len(plan.topologies) * max(1, free)
-    least = detectable_ratio(blocks, noise.spread, size, earlier)
+    least = detectable_ratio(repetitions, noise.spread, size, earlier)
     wanted = 1 / (1 - compare.tolerance)
     if least is not None and least <= wanted:
         return
     told = "no change at all" if least is None else f"no change under {1 - 1 / least:.1%}"
     raise InputError(
-        f"a run of {blocks} build(s) a topology against {earlier} earlier one(s), {size} comparisons, "
+        f"a run of {repetitions} build(s) a topology against {earlier} earlier one(s), {size} comparisons, "
         f"can show {told}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
         f"{where}, key compare",
         _detecting(study, noise, size, wanted),
@@ -98,65 +99,63 @@ def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) 
     for family, size in found.items():
         name = f"{family} ({size} comparison{'s' if size > 1 else ''})"
         if not _can(plan, size):
-            yield f"{name}: can never be significant, {_why_never(plan.blocks, size)}"
+            yield f"{name}: can never be significant, {_why_never(plan.repetitions, size)}"
             continue
-        least = detectable_ratio(plan.blocks, noise.spread, size)
+        least = detectable_ratio(plan.repetitions, noise.spread, size)
         yield f"{name}: shows a ratio of {least:.3g} or more with a chance of 80 %"
     largest = max(found.values(), default=0)
     if largest:
         needed = units_needed(wanted, noise.spread, largest)
-        blocks = f"{needed} blocks" if needed else f"more than {MOST_UNITS} blocks"
-        yield f"a ratio of {wanted:g} needs {blocks} in the largest family ({noise.source})"
+        repetitions = f"{needed} repetitions" if needed else f"more than {MAX_UNITS} repetitions"
+        yield f"a ratio of {wanted:g} needs {repetitions} in the largest family ({noise.source})"
 
 
 def warnings(study: Study, plan: Plan) -> Iterator[str]:
-    """A family that can never be significant at this number of blocks."""
+    """A family that can never be significant at this number of repetitions."""
     found = families(study, plan)
     never = [f"{name} ({size})" for name, size in found.items()
-             if plan.blocks >= LEAST_UNITS and not _can(plan, size)]  # fmt: skip
+             if plan.repetitions >= MIN_UNITS and not _can(plan, size)]  # fmt: skip
     if never:
         size = max(found.values())
         yield (
-            f"families that can never be significant at {plan.blocks} blocks: {', '.join(never)}; "
-            f"{_fewest_blocks(size)} blocks would do"
+            f"families that can never be significant at {plan.repetitions} repetitions: {', '.join(never)}; "
+            f"{_fewest_repetitions(size)} repetitions would do"
         )
 
 
 def _can(plan: Plan, size: int) -> bool:
-    return can_claim(plan.blocks, plan.blocks, size)
+    return can_claim(plan.repetitions, plan.repetitions, size)
 
 
-def _why_never(blocks: int, size: int) -> str:
-    if blocks < LEAST_UNITS:
-        return f"a claim needs {LEAST_UNITS} builds an arm"
-    least = least_p(blocks, blocks)
+def _why_never(repetitions: int, size: int) -> str:
+    if repetitions < MIN_UNITS:
+        return f"a claim needs {MIN_UNITS} builds an arm"
+    least = least_p(repetitions, repetitions)
     adjusted = min(1, least * size)
-    return (
-        f"the smallest p at n = {blocks} is {least:.2g}, after Holm {adjusted:.2g}: over {ALPHA:g}"
-    )
+    return f"the smallest p at n = {repetitions} is {least:.2g}, after Holm {adjusted:.2g}: over {ALPHA:g}"
 
 
-def _fewest_blocks(size: int) -> int:
-    return next(n for n in range(LEAST_UNITS, MOST_UNITS) if can_claim(n, n, size))
+def _fewest_repetitions(size: int) -> int:
+    return next(n for n in range(MIN_UNITS, MAX_UNITS) if can_claim(n, n, size))
 
 
 def _detecting(study: Study, noise: Noise, size: int, wanted: float) -> str:
     assert study.compare is not None
     window = study.compare.baseline.rolling or 1
-    for blocks in range(LEAST_UNITS, MOST_UNITS):
-        least = detectable_ratio(blocks, noise.spread, size, blocks * window)
+    for repetitions in range(MIN_UNITS, MAX_UNITS):
+        least = detectable_ratio(repetitions, noise.spread, size, repetitions * window)
         if least is not None and least <= wanted:
-            return f"give it {blocks} blocks, a larger tolerance, or fewer comparisons."
+            return f"give it {repetitions} repetitions, a larger tolerance, or fewer comparisons."
     return "give it a larger tolerance, or fewer comparisons."
 
 
 def _questions(study: Study, plan: Plan) -> Iterator[Question]:
     settings = tuple(
-        _made_up(topology, setting, plan.blocks)
+        _made_up(topology, setting, plan.repetitions)
         for setting in study.settings()
         for topology in plan.topologies.values()
     )
-    evidence = Evidence(settings, plan.blocks, "vm")
+    evidence = Evidence(settings, plan.repetitions, "vm")
     yield from effects.density(evidence)
     yield from effects.medium(evidence)
     yield from effects.control(evidence)
@@ -164,8 +163,8 @@ def _questions(study: Study, plan: Plan) -> Iterator[Question]:
     yield from expectations.questions(evidence, study.expect)
 
 
-def _made_up(topology: Topology, setting: Setting, blocks: int) -> SettingSummary:
-    points = (1.0,) * blocks
+def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingSummary:
+    points = (1.0,) * repetitions
     ycsb = isinstance(setting, YcsbSetting)
     rate = Metric(
         name="throughput" if ycsb else "throughput_map_phase", value=1.0,
@@ -180,7 +179,7 @@ def _made_up(topology: Topology, setting: Setting, blocks: int) -> SettingSummar
         setting=setting.id,
         workload=setting.workload,
         label=setting.id,
-        n_builds=blocks,
+        n_builds=repetitions,
         metrics=(rate, cpu, *_latencies(setting, points)),
         mode=setting.mode if isinstance(setting, DfsioSetting) else setting.mix,
         neighbour=getattr(setting, "neighbour", None),

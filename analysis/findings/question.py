@@ -27,7 +27,7 @@ class Evidence:
     """
 
     settings: tuple[SettingSummary, ...]
-    blocks: int
+    repetitions: int
     isolation: str
     emulated: frozenset[str] = frozenset()
     emulated_guests: bool = False

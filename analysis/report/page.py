@@ -49,7 +49,7 @@ from cluster.state import atomic
 
 _HERE = Path(__file__).parent
 SCRIPTS = ("inside.js", "filters.js", "report.js")
-"""Ours, in the order they run; Vega's bundle goes before them."""
+"""OwnedResources, in the order they run; Vega's bundle goes before them."""
 LONG_JSON = 300_000
 """Characters from which on JSON is packed, so that a long study's page stays small."""
 
@@ -129,7 +129,7 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
     measuring = f"{duration(summary.time.measuring_s)} of {duration(summary.time.total_s)}"
     return [
         ("Provider", f"{summary.provider}, isolation: {summary.isolation}"),
-        ("Blocks", f"{summary.blocks}, seed {summary.seed}"),
+        ("Repetitions", f"{summary.repetitions}, seed {summary.seed}"),
         ("Trials", trials.counts(summary)),
         ("Measuring", measuring),
         *_monitor_cost(summary),

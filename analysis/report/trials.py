@@ -41,7 +41,7 @@ def courses(summary: Summary, names: Names) -> tuple[tuple[int, str], ...]:
     found = [row for row in rows(summary, names) if row.course is not None]
     return tuple(
         (row.course or 0, f"{row.trial.order}: {row.label}, {row.density_in_words}, {row.medium}, "
-         f"block {row.trial.block} ({row.trial.verdict})")
+         f"repetition {row.trial.repetition} ({row.trial.verdict})")
         for row in found
     )  # fmt: skip
 

@@ -45,7 +45,7 @@ class AnalysedRun:
         verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
         steady = read_series.steadiness(run_root)
         valid = trials[trials["trial"].map(verdicts["verdict"]) == "valid"]
-        valid = valid[["trial", "topology", "setting", "block", "build"]]
+        valid = valid[["trial", "topology", "setting", "repetition", "build"]]
         return cls(
             manifests=manifests,
             topologies={topology.name: topology for topology in topologies},
@@ -81,5 +81,5 @@ class AnalysedRun:
         media = {build: str(self.topologies[name].medium) for build, name in names.items()}
         return unexpected(chosen, names, media)
 
-    def unequal_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
+    def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         return tuple(map(str, self.unequal(first.topology, later.topology)))

@@ -32,7 +32,7 @@ _DOING = {
 
 def answer(
     settings: Sequence[SettingSummary],
-    blocks: int,
+    repetitions: int,
     isolation: str,
     trials: int,
     findings: Sequence[Finding] = (),
@@ -45,7 +45,7 @@ def answer(
     found = [one for one in comparisons(settings) if one.ratio("rate") is not None]
     if found:
         headline = min(found, key=lambda one: _place(one.first))
-        return _compared(headline, blocks, isolation, findings)
+        return _compared(headline, repetitions, isolation, findings)
     alone = [entry for entry in settings if rate(entry) is not None]
     if not alone:
         return f"No answer: none of the {trials} trials is valid."
@@ -60,8 +60,10 @@ def _is_best(finding: Finding) -> bool:
     return finding.family == "best-density" and finding.verdict == "reproduced"
 
 
-def _compared(one: Comparison, blocks: int, isolation: str, findings: Sequence[Finding]) -> str:
-    counted = "1 block" if blocks == 1 else f"{blocks} blocks"
+def _compared(
+    one: Comparison, repetitions: int, isolation: str, findings: Sequence[Finding]
+) -> str:
+    counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
     what = "the operations a second" if one.first.workload == "ycsb" else "the MiB a second"
     claim = _claimed(one, findings)
     begun, sure = (f"No claim ({counted}): {_with(one, isolation)}", "")

@@ -10,7 +10,7 @@ from analysis.statistics.interval import mean_interval
 from analysis.summary.summary import MonitorCost
 
 RATES = {"ycsb": "throughput", "testdfsio": "throughput_map_phase"}
-LEAST_PAIRS = 5
+MIN_PAIRS = 5
 """For an interval, as for a claim (method 2)."""
 
 
@@ -21,7 +21,7 @@ def monitor_cost(
 
     A pair counts when both of its trials are valid and have a rate. The ratio is the geometric mean.
     """
-    paired = trials[trials["cost_pair"].notna()]
+    paired = trials[trials["overhead_pair"].notna()]
     if paired.empty:
         return None
     workload, setting = paired["workload"].iloc[0], paired["setting"].iloc[0]
@@ -29,11 +29,11 @@ def monitor_cost(
     valid = paired[paired["trial"].map(verdicts["verdict"]) == "valid"]
     counted = valid[valid["trial"].isin(rates.index)]
     by_pair = counted.assign(rate=counted["trial"].map(rates)).pivot(
-        index="cost_pair", columns="monitored", values="rate"
+        index="overhead_pair", columns="monitored", values="rate"
     )
     whole = by_pair.reindex(columns=[True, False]).dropna()
     points = tuple(float(on / off) for on, off in whole.to_numpy() if off > 0)
-    interval = mean_interval(points) if len(points) >= LEAST_PAIRS else None
+    interval = mean_interval(points) if len(points) >= MIN_PAIRS else None
     return MonitorCost(
         setting=setting,
         rate=RATES[workload],
@@ -41,7 +41,7 @@ def monitor_cost(
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         n=len(points),
-        pairs=int(paired["cost_pair"].nunique()),
+        pairs=int(paired["overhead_pair"].nunique()),
         points=points,
     )
 

@@ -21,9 +21,9 @@ from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
 from analysis.tables.store import dataset, read_table, table_path
 
-MOST_NUMBERS = 150_000
+MAX_NUMBERS = 150_000
 """In all series of a summary: about 1 MB of the report."""
-MOST_POINTS = 400
+MAX_POINTS = 400
 """In one series: what a panel of some hundred pixels can show."""
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
@@ -33,12 +33,12 @@ _CPU = [f"cpu_{part}" for part in CPU_PARTS]
 
 
 def trial_series(
-    run_root: Path, trials: Sequence[str], most_numbers: int = MOST_NUMBERS
+    run_root: Path, trials: Sequence[str], most_numbers: int = MAX_NUMBERS
 ) -> tuple[TrialSeries, ...]:
     """The drill-down of each of `trials` that has one, in their order.
 
     Seconds are averaged over the least step of STEPS_S with which all series together hold at most
-    `most_numbers` numbers, and none more than MOST_POINTS points.
+    `most_numbers` numbers, and none more than MAX_POINTS points.
     """
     step_s = _step_s(run_root, most_numbers)
     cpu = _by_trial(_binned(run_root, tables.TRIAL_CPU_SERIES, step_s, ["host", "scope"], _CPU))
@@ -71,11 +71,11 @@ def steadiness(run_root: Path) -> pd.DataFrame:
 def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.DataFrame:
     """Rows of `setting_metrics` from those of `steadiness`: the unit is the build (method 1).
 
-    valid: trial, topology, setting, block, build of the valid trials.
+    valid: trial, topology, setting, repetition, build of the valid trials.
     """
     placed = trial_rows.merge(valid, on="trial").dropna(subset=["value"])
     keys = ["topology", "setting"]
-    builds = placed.groupby([*keys, "block", "build"], as_index=False)["value"].mean()
+    builds = placed.groupby([*keys, "repetition", "build"], as_index=False)["value"].mean()
     told = [
         {
             **dict(zip(keys, key, strict=True)),
@@ -137,7 +137,7 @@ def _step_s(run_root: Path, most_numbers: int) -> int:
         numbers += found.count_rows() * width if found else 0
         longest_s = max(longest_s, _span_s(found) if found else 0)
     return next(
-        (s for s in STEPS_S if numbers / s <= most_numbers and longest_s / s <= MOST_POINTS),
+        (s for s in STEPS_S if numbers / s <= most_numbers and longest_s / s <= MAX_POINTS),
         STEPS_S[-1],
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.findings import LEAST_BUILDS
+from analysis.findings import MIN_BUILDS
 from analysis.statistics.interval import mean_interval
 from analysis.summarise.analysed_run import AnalysedRun
 from analysis.summarise.metric_entries import metric_entries
@@ -19,7 +19,7 @@ from workloads.ycsb.mixes import unnamed_knobs
 def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
     """Every setting on every topology it was tried on, those without a valid trial included."""
     verdicts = run.trials["trial"].map(run.verdicts["verdict"])
-    valid = run.trials[(verdicts == "valid") & run.trials["cost_pair"].isna()]
+    valid = run.trials[(verdicts == "valid") & run.trials["overhead_pair"].isna()]
     builds = valid.groupby(["setting", "topology"])["build"].nunique().to_dict()
     keys = ["setting", "topology"]
     metrics = dict(iter(run.setting_metrics.groupby(keys)))
@@ -77,7 +77,7 @@ def _knobs(setting: Setting) -> dict[str, Any]:
 
 def _with_interval(metric: Metric) -> Metric:
     """From 5 units on (method 2). The value is their median: the interval is made to hold it."""
-    if len(metric.points) < LEAST_BUILDS or metric.value is None:
+    if len(metric.points) < MIN_BUILDS or metric.value is None:
         return metric
     ends = mean_interval(metric.points)
     low, high = min(ends.low, metric.value), max(ends.high, metric.value)

@@ -50,17 +50,17 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     run = AnalysedRun.read(at)
     first = run.manifests[0]
     topologies = run.topologies
-    blocks = len({manifest.block for manifest in run.manifests})
+    repetitions = len({manifest.repetition for manifest in run.manifests})
     trials = trial_summaries(run)
     settings = setting_summaries(run)
     cost = monitor_cost(run.trials, run.verdicts, run.metrics)
     evidence = Evidence(
         settings,
-        blocks,
+        repetitions,
         first.isolation,
         _emulated(topologies.values()),
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
-        run.unequal_arms,
+        run.incomparable_arms,
     )
     found = findings(evidence, read_hypotheses(run_root / "study.yaml"))
     return Summary(
@@ -70,9 +70,9 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         created=datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         provider=next(iter(topologies.values())).provider,
         isolation=first.isolation,
-        blocks=blocks,
+        repetitions=repetitions,
         seed=first.seed,
-        answer=answer(settings, blocks, first.isolation, len(trials), found),
+        answer=answer(settings, repetitions, first.isolation, len(trials), found),
         warnings=(
             *caveats(run.manifests, topologies.values(), trials, _planned(run_root), run.unequal()),
             *((sentence(cost),) if cost else ()),

@@ -16,7 +16,7 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
         TrialSummary(
             trial=row["trial"],
             order=row["order"],
-            block=row["block"],
+            repetition=row["repetition"],
             build=row["build"],
             topology=row["topology"],
             vms_per_host=row["vms_per_host"],
@@ -27,7 +27,7 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
             verdict=run.verdicts.loc[row["trial"], "verdict"],
             reasons=tuple(run.verdicts.loc[row["trial"], "reasons"]),
             measure_s=number(row["measure_s"]),
-            cost_pair=None if pd.isna(row["cost_pair"]) else int(row["cost_pair"]),
+            overhead_pair=None if pd.isna(row["overhead_pair"]) else int(row["overhead_pair"]),
             monitored=bool(row["monitored"]),
             metrics=metric_entries(metrics.get(row["trial"])),
             warm_up_s=number(row["warm_up_s"]),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from analysis.findings import LEAST_BUILDS
+from analysis.findings import MIN_BUILDS
 from analysis.summary.comparability import Difference
 from analysis.summary.summary import TrialSummary
 from cluster.model.topology import Topology
 from workloads.record.manifest import Manifest
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 def caveats(
@@ -25,7 +25,7 @@ def caveats(
     return (
         *_trials(trials, planned),
         *_topologies(list(topologies)),
-        *_blocks(manifests),
+        *_repetitions(manifests),
         *_memory(manifests),
         *_disclosure(unequal),
     )
@@ -34,8 +34,8 @@ def caveats(
 def _trials(trials: Sequence[TrialSummary], planned: Iterable[str]) -> Iterator[str]:
     missing = set(planned) - {trial.trial for trial in trials}
     if missing:
-        named = ", ".join(sorted(missing)[:MOST_NAMED])
-        more = ", ..." if len(missing) > MOST_NAMED else ""
+        named = ", ".join(sorted(missing)[:MAX_NAMED])
+        more = ", ..." if len(missing) > MAX_NAMED else ""
         yield f"{len(missing)} planned trial(s) left no record: {named}{more}."
     verdicts = Counter(trial.verdict for trial in trials)
     refused = [f"{verdicts[name]} {name}" for name in ("invalid", "unknown") if verdicts[name]]
@@ -66,11 +66,11 @@ def _shares_host(topology: Topology) -> bool:
     return topology.client.host in {node.host for node in topology.workers}
 
 
-def _blocks(manifests: Sequence[Manifest]) -> Iterator[str]:
-    blocks = len({manifest.block for manifest in manifests})
-    if blocks < LEAST_BUILDS:
-        counted = "1 block" if blocks == 1 else f"{blocks} blocks"
-        yield f"{counted}: points without intervals; a claim needs {LEAST_BUILDS} builds an arm."
+def _repetitions(manifests: Sequence[Manifest]) -> Iterator[str]:
+    repetitions = len({manifest.repetition for manifest in manifests})
+    if repetitions < MIN_BUILDS:
+        counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
+        yield f"{counted}: points without intervals; a claim needs {MIN_BUILDS} builds an arm."
 
 
 def _memory(manifests: Sequence[Manifest]) -> Iterator[str]:
@@ -92,8 +92,8 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[str]:
 def _disclosure(unequal: Sequence[Difference]) -> Iterator[str]:
     """Method 23. What differs because the topology does is no surprise, and is not warned of."""
     if unequal:
-        named = "; ".join(str(one) for one in unequal[:MOST_NAMED])
-        more = f"; and {len(unequal) - MOST_NAMED} more" if len(unequal) > MOST_NAMED else ""
+        named = "; ".join(str(one) for one in unequal[:MAX_NAMED])
+        more = f"; and {len(unequal) - MAX_NAMED} more" if len(unequal) > MAX_NAMED else ""
         yield (
             "Builds differ in what should be equal, so what they differ in is not compared: "
             f"{named}{more}."

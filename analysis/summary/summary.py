@@ -58,7 +58,7 @@ class Metric(_Frozen):
     n: int = Field(
         1, description="units behind the value: trials of a setting; builds of a topology"
     )
-    points: tuple[float, ...] = Field((), description="the value of each unit, in block order")
+    points: tuple[float, ...] = Field((), description="the value of each unit, in repetition order")
     low: float | None = Field(
         None, description="lower end of the interval; null with too few units"
     )
@@ -68,7 +68,7 @@ class Metric(_Frozen):
 class TrialSummary(_Frozen):
     trial: str
     order: int
-    block: int
+    repetition: int
     build: str
     topology: str
     vms_per_host: int
@@ -81,7 +81,7 @@ class TrialSummary(_Frozen):
     measure_s: float | None
     metrics: tuple[Metric, ...]
     warm_up_s: float | None = Field(None, description="cut from the start of the workload's window")
-    cost_pair: int | None = Field(
+    overhead_pair: int | None = Field(
         None, description="number of the pair that measures the monitors' cost; null: the study's"
     )
     monitored: bool = Field(True, description="whether the monitors ran")
@@ -103,7 +103,7 @@ class MonitorCost(_Frozen):
 
 
 class SettingSummary(_Frozen):
-    """One setting on one topology, over its valid trials of all blocks."""
+    """One setting on one topology, over its valid trials of all repetitions."""
 
     topology: str
     vms_per_host: int
@@ -194,7 +194,7 @@ class Summary(_Frozen):
     created: str = Field(description="UTC, ISO 8601")
     provider: str
     isolation: Literal["process", "host", "vm"]
-    blocks: int
+    repetitions: int
     seed: int
     answer: str = Field(description="one sentence: what the run says, or why it claims nothing")
     warnings: tuple[str, ...]
@@ -205,7 +205,7 @@ class Summary(_Frozen):
     time: TimeSummary
     disclosure: dict[str, Any]
     monitor_cost: MonitorCost | None = Field(
-        None, description="null: the study asked for no such pairs (monitor.cost_trials)"
+        None, description="null: the study asked for no such pairs (monitor.overhead_trials)"
     )
     series: tuple[TrialSeries, ...] = Field(
         (), description="each trial's drill-down, in the trials' order"

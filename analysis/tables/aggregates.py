@@ -10,7 +10,7 @@ from analysis.tables.table import HOST, TRIAL, Table, column
 _MEAN = "mean over the measured part; null where no sample tells it"
 
 HOST_USE = Table(
-    "host_use",
+    "host_cpu_usage",
     "One row a host of a trial: what dool said of the trial's window after its warm-up, the seconds that"
     " the rate is of. Means are over the samples, those at its edges weighted by the part of them that"
     " lies inside.",
@@ -47,7 +47,7 @@ HOST_USE = Table(
 )
 
 NODE_USE = Table(
-    "node_use",
+    "node_cpu_usage",
     "One row a node of a trial: ticks that its processes spent in the window after its warm-up."
     " Increments between two rounds at its edges count by the part of them that lies inside.",
     ("trial", "host", "node"),

@@ -87,7 +87,7 @@ BRING_UP_TIMES = Table(
         column("phase", "string", "phase; they overlap, `total` is all of them together"),
         column("value_s", "double", "median of the points", "s"),
         column("n", "int", "builds behind it"),
-        column("points_s", "doubles", "each build's seconds, in block order", "s"),
+        column("points_s", "doubles", "each build's seconds, in repetition order", "s"),
     ),
 )
 
@@ -104,6 +104,6 @@ PRICE_PERFORMANCE = Table(
         column("usd_per_hour", "double", "all hosts of the topology, client's included", "USD/h"),
         column("value", "double", "median of the points: rate a USD an hour, `unit` per USD/h"),
         column("n", "int", "builds behind it"),
-        column("points", "doubles", "each build's rate over the price, in block order"),
+        column("points", "doubles", "each build's rate over the price, in repetition order"),
     ),
 )

@@ -29,7 +29,7 @@ SEVERITY = ("valid", "unknown", "invalid")
 
 
 @dataclass(frozen=True)
-class Strike:
+class RuleViolation:
     """A rule that a trial broke, or whose check could not run on it."""
 
     trial: str
@@ -48,7 +48,7 @@ def decide(
     """
     if checks.empty:
         return pd.DataFrame({"trial": [], "verdict": [], "reasons": []})
-    strikes: dict[str, list[Strike]] = {trial: [] for trial in checks["trial"]}
+    strikes: dict[str, list[RuleViolation]] = {trial: [] for trial in checks["trial"]}
     for strike in _strikes(_typed(checks), rules, docs):
         strikes[strike.trial].append(strike)
     strikes = {trial: _telling(found) for trial, found in strikes.items()}
@@ -61,7 +61,7 @@ def decide(
     )
 
 
-def _telling(strikes: list[Strike]) -> list[Strike]:
+def _telling(strikes: list[RuleViolation]) -> list[RuleViolation]:
     """Without what is missing, if something is wrong: of a failed trial much is missing, and why it
     failed says it all. The verdict stays what it was."""
     wrong = [strike for strike in strikes if not strike.missing]
@@ -74,7 +74,7 @@ def _typed(checks: pd.DataFrame) -> pd.DataFrame:
     return checks.astype({name: kind for name, kind in numbers.items() if name in checks})
 
 
-def _worst(strikes: Iterable[Strike]) -> str:
+def _worst(strikes: Iterable[RuleViolation]) -> str:
     return max((strike.verdict for strike in strikes), key=SEVERITY.index, default="valid")
 
 
@@ -103,7 +103,9 @@ def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
     return found
 
 
-def _strikes(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> Iterator[Strike]:
+def _strikes(
+    checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None
+) -> Iterator[RuleViolation]:
     rows = {row["trial"]: row for row in checks.to_dict("records")}
     results = sorted(_validate(checks, rules, docs), key=lambda result: _meta(result)["rule"])
     for result in results:
@@ -111,7 +113,7 @@ def _strikes(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> 
         rule = rules[meta["rule"]]
         if _crashed(result):
             reason = f"the check {rule.check!r} could not run"
-            yield from (Strike(trial, "unknown", reason) for trial in rows)
+            yield from (RuleViolation(trial, "unknown", reason) for trial in rows)
             continue
         for broken in result.result["unexpected_index_list"]:
             yield _strike(rule, rows[broken["trial"]], null=meta["null"])
@@ -181,8 +183,8 @@ def _crashed(result: Any) -> bool:
     return result.result.get("unexpected_index_list") is None and not result.success
 
 
-def _strike(rule: Rule, row: Mapping[Any, Any], *, null: bool) -> Strike:
+def _strike(rule: Rule, row: Mapping[Any, Any], *, null: bool) -> RuleViolation:
     if null:
-        return Strike(row["trial"], "unknown", rule.missing, missing=True)
+        return RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
     verdict = "valid" if rule.broken == "flag" else rule.broken
-    return Strike(row["trial"], verdict, rule.reason.format(**row))
+    return RuleViolation(row["trial"], verdict, rule.reason.format(**row))

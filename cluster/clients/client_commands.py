@@ -8,12 +8,12 @@ from cluster.model.cluster import Cluster
 from cluster.model.command import Command
 from cluster.model.memory import CLIENT_HEAP_MIB
 from cluster.providers.provider import provider_of
-from cluster.render.blueprint import Places
+from cluster.render.blueprint import NodePaths
 from cluster.render.classpath import classpath_flag
 from cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
 from cluster.render.logging import log_flags
 from cluster.stack.archive import archive_flag
-from cluster.state.patience import patience_of
+from cluster.state.timeout_scale import timeout_scale_of
 
 SERIAL_GC = "-XX:+UseSerialGC"
 
@@ -64,23 +64,23 @@ def java_command(
 
 
 def _java(
-    cluster: Cluster, places: Places, heap_mib: int, collector: str, jvm_flags: Sequence[str]
+    cluster: Cluster, places: NodePaths, heap_mib: int, collector: str, jvm_flags: Sequence[str]
 ) -> tuple[str, ...]:
     return (
         f"{cluster.java_home}/bin/java",
         *heap_flags(heap_mib),
         collector,
-        *jit_flags(patience_of(cluster.disclosure.get("acceleration", {}))),
+        *jit_flags(timeout_scale_of(cluster.disclosure.get("acceleration", {}))),
         *common_flags(f"{_directory(cluster, places)}/tmp"),
         *log_flags(str(places.client_conf)),
         *jvm_flags,
     )
 
 
-def _places(cluster: Cluster) -> Places:
+def _places(cluster: Cluster) -> NodePaths:
     return provider_of(cluster.topology.provider).places(cluster.site, cluster.topology)
 
 
-def _directory(cluster: Cluster, places: Places) -> str:
+def _directory(cluster: Cluster, places: NodePaths) -> str:
     """The client node's own directory: what a client drops there goes at tear-down."""
     return str(places.data[cluster.topology.client.name])

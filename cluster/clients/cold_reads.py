@@ -46,11 +46,11 @@ class IoCounters:
         return asdict(self)
 
 
-def settle_writes(cluster: Cluster, transport: Transport) -> None:
+def flush_dirty_pages(cluster: Cluster, transport: Transport) -> None:
     """On every worker's machine: sync, and wait until little is unwritten."""
     by_machine = {node.address: node for node in cluster.topology.workers}
     for node in by_machine.values():
-        transport.act(node, "settle-writes")
+        transport.act(node, "flush-dirty-pages")
 
 
 def evict_blocks(cluster: Cluster, transport: Transport) -> Evicted:

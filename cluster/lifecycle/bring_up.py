@@ -11,7 +11,7 @@ from pathlib import Path
 from cluster.lifecycle.disclosure import disclose
 from cluster.lifecycle.phases import OnPhase, Phases
 from cluster.lifecycle.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
-from cluster.lifecycle.startup_monitor import POLL_S, Watch
+from cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from cluster.model.cluster import Cluster, Site, cluster_to_json
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Topology
@@ -24,7 +24,7 @@ from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, owner, render
 from cluster.state import atomic
 from cluster.state.journal import Journal
-from cluster.state.patience import acceleration, patience
+from cluster.state.timeout_scale import acceleration, timeout_scale
 
 DEADLINE_S = 180.0
 NO_NATIVE = "Unable to load native-hadoop library"
@@ -54,14 +54,14 @@ def bring_up(
         build = _Build(site, topology, stacks, journal, phases)
         with build.provider.reserve(topology, build.blueprint.ports):
             build.create()
-            watch = build.start(deadline_s * build.patience)
+            watch = build.start(deadline_s * build.timeout_scale)
         cluster = build.cluster(watch)
         if final_check is not None:
             with phases.timed("check"):
                 final_check(cluster)
     cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
     atomic.write_text(site.root / "cluster.json", json.dumps(cluster_to_json(cluster)) + "\n")
-    journal.write("build-ready", build=site.root.name, mark=site.mark)
+    journal.write("build-ready", build=site.root.name, tag=site.tag)
     return cluster
 
 
@@ -83,7 +83,7 @@ class _Build:
             ports = allocate_ports(topology)
             places = self.provider.places(site, topology)
             homes = self.provider.homes(topology, stacks)
-            self.blueprint = Blueprint(topology, site.mark, ports, homes, places)
+            self.blueprint = Blueprint(topology, site.tag, ports, homes, places)
             self.rendered: Rendered = render(self.blueprint)
 
     def create(self) -> None:
@@ -92,35 +92,39 @@ class _Build:
             "intent",
             act="build",
             build=self.site.root.name,
-            mark=self.site.mark,
+            tag=self.site.tag,
             provider=self.topology.provider,
             ports=sorted(self.blueprint.ports.by_service.values()),
             **self.provider.intent(self.site, self.topology),
         )
         with self.phases.timed("create"):
             self.provider.create(self.site, self.topology, self.journal)
-            if self.patience > 1:  # known only now that there are guests
-                self.blueprint = dataclasses.replace(self.blueprint, patience=self.patience)
+            if self.timeout_scale > 1:  # known only now that there are guests
+                self.blueprint = dataclasses.replace(
+                    self.blueprint, timeout_scale=self.timeout_scale
+                )
                 self.rendered = render(self.blueprint)
             self._put_files()
 
     @property
-    def patience(self) -> float:
-        return patience(self.site.mark, self.journal)
+    def timeout_scale(self) -> float:
+        return timeout_scale(self.site.tag, self.journal)
 
-    def start(self, deadline_s: float) -> Watch:
+    def start(self, deadline_s: float) -> StartupMonitor:
         """Every daemon started and every service ready."""
         logs = self.site.root / "logs"
-        watch = Watch(self.transport, self.nodes, logs, deadline_s, POLL_S * self.patience)
+        watch = StartupMonitor(
+            self.transport, self.nodes, logs, deadline_s, POLL_S * self.timeout_scale
+        )
         with self.phases.timed("start"):
             self._start_daemons(watch)
         self._await_services(watch)
         return watch
 
-    def cluster(self, watch: Watch) -> Cluster:
+    def cluster(self, watch: StartupMonitor) -> Cluster:
         disclosure = disclose(self.blueprint, self.rendered, self.stacks, self.provider)
-        disclosure["emulated"] = emulated_of(self.site.mark, self.journal)
-        if found := acceleration(self.site.mark, self.journal):
+        disclosure["emulated"] = emulated_of(self.site.tag, self.journal)
+        if found := acceleration(self.site.tag, self.journal):
             disclosure["acceleration"] = found
         return Cluster(
             site=self.site,
@@ -143,7 +147,7 @@ class _Build:
             if conf != kept:
                 self.transport.put(owner(path, self.topology), text, conf / path)
 
-    def _start_daemons(self, watch: Watch) -> None:
+    def _start_daemons(self, watch: StartupMonitor) -> None:
         """All at once, save for what must wait for the filesystem to be formatted."""
         prepare = self.rendered.prepare
         formatting = self._start(prepare)
@@ -156,10 +160,10 @@ class _Build:
     def _later(self) -> list[Daemon]:
         """What waits until HDFS is ready: YARN, in emulated guests. There a change between processes costs a
         good part of their turn, so the fewer start at once, the sooner all are up."""
-        late = ("resourcemanager", "nodemanager") if self.patience > 1 else ()
+        late = ("resourcemanager", "nodemanager") if self.timeout_scale > 1 else ()
         return [daemon for daemon in self.rendered.daemons if daemon.role in late]
 
-    def _serve_all(self, daemons: Sequence[Daemon], watch: Watch) -> None:
+    def _serve_all(self, daemons: Sequence[Daemon], watch: StartupMonitor) -> None:
         for daemon in daemons:
             watch.add(self._serve(daemon), daemon)
 
@@ -171,8 +175,8 @@ class _Build:
         node = self.nodes[daemon.node]
         return self.transport.serve(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
 
-    def _await_services(self, watch: Watch) -> None:
-        limit_s = REQUEST_TIMEOUT_S * self.patience
+    def _await_services(self, watch: StartupMonitor) -> None:
+        limit_s = REQUEST_TIMEOUT_S * self.timeout_scale
         pending = services(
             self.topology, self.rendered.endpoints, lambda url: fetch_json(url, limit_s)
         )
@@ -185,7 +189,7 @@ class _Build:
                 later = []
             time.sleep(watch.poll_s if pending else 0)
 
-    def _ready(self, service: Service, watch: Watch) -> bool:
+    def _ready(self, service: Service, watch: StartupMonitor) -> bool:
         seen = service.check()
         if seen.ready:
             self.phases.end(service.name, watch.seconds)

@@ -32,7 +32,7 @@ class Phases:
         self._journal.write(
             "phase",
             build=self._site.root.name,
-            mark=self._site.mark,
+            tag=self._site.tag,
             name=name,
             seconds=phase.seconds,
         )

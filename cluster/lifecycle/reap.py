@@ -18,9 +18,9 @@ from cluster.model.cluster import Site
 from cluster.model.errors import StudyError, TearDownError
 from cluster.state import lease, presence
 from cluster.state.journal import Journal
-from cluster.state.marks import is_below, marked
 from cluster.state.run_folders import run_folders
 from cluster.state.run_state import DECLARED_DEAD, RunState, run_state
+from cluster.state.tags import is_below, tagged
 
 GRACE_S = 5.0
 
@@ -31,25 +31,25 @@ OnRun = Callable[[Path, bool], tuple[str, ...]]
 class Reaped:
     """One run, and what was removed of it (`dry_run`: what would be)."""
 
-    mark: str
+    tag: str
     root: Path
     removed: tuple[str, ...]
     dry_run: bool
 
     def __str__(self) -> str:
         done = "would remove" if self.dry_run else "removed"
-        return f"{self.mark}: {done} {', '.join(self.removed)}"
+        return f"{self.tag}: {done} {', '.join(self.removed)}"
 
 
 @dataclass(frozen=True)
 class LeftAlone:
     """A run that may still be carried out, as far as can be known from here, and why."""
 
-    mark: str
+    tag: str
     why: str
 
     def __str__(self) -> str:
-        return f"{self.mark}: left alone; {self.why}"
+        return f"{self.tag}: left alone; {self.why}"
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def clear(root: Path) -> None:
 class _Left:
     """A run that no longer runs, and its builds."""
 
-    mark: str
+    tag: str
     root: Path
     journal: Journal
     sites: tuple[Site, ...]
@@ -141,14 +141,14 @@ class _Left:
         if not locked:
             over = "has ended" if found.state == "ended" else f"lost its owner {found.owner_name}"
             why = f"it {over}, but a process still works at it."
-            return LeftAlone(found.mark, why)
+            return LeftAlone(found.tag, why)
         if found.state == "unknown" and found.owner_name != force:
             why = (
                 f"its owner {found.owner_name} cannot be seen from here, and has been silent for "
                 f"{found.silent_s:.0f} s. If you know that it is dead: "
                 f"study reap --force {found.owner_name}"
             )
-            return LeftAlone(found.mark, why)
+            return LeftAlone(found.tag, why)
         forced = found.owner_name if found.state == "unknown" else ""
         return cls.from_state(root, journal, entries, found, forced)
 
@@ -161,8 +161,8 @@ class _Left:
         state: RunState,
         declared_dead: str = "",
     ) -> _Left:
-        sites = tuple(_sites(root, state.mark, entries))
-        return cls(state.mark, root, journal, sites, declared_dead)
+        sites = tuple(_sites(root, state.tag, entries))
+        return cls(state.tag, root, journal, sites, declared_dead)
 
     def swept(self, dry_run: bool, on_run: OnRun | None) -> list[Reaped]:
         """Remove the run's things (`dry_run`: only look). Empty if there are none."""
@@ -170,12 +170,12 @@ class _Left:
         if not dry_run:
             self.remove()
         removed += on_run(self.root, dry_run) if on_run else ()
-        return [Reaped(self.mark, self.root, removed, dry_run)] if removed else []
+        return [Reaped(self.tag, self.root, removed, dry_run)] if removed else []
 
     def described(self) -> tuple[str, ...]:
         """What is there now: processes, directories, the lease."""
         processes = tuple(
-            f"process {p.pid} ({p.name} on {p.node or '-'})" for p in marked(self.mark)
+            f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(self.tag)
         )
         there = tuple(one for site in self.sites for one in remains_of(site, self.journal).all)
         return (*dict.fromkeys((*processes, *there)), *self._held_lease())
@@ -184,27 +184,27 @@ class _Left:
         if self.declared_dead:
             self.journal.write(DECLARED_DEAD, owner=self.declared_dead)
         self.clear()
-        give_back(self.mark, self.journal)
-        lease.release(self.mark)
+        give_back(self.tag, self.journal)
+        lease.release(self.tag)
 
     def clear(self) -> None:
         # What carries the run out is among them; what it still starts, tear-down finds.
-        stop_all(marked(self.mark), GRACE_S)
+        stop_all(tagged(self.tag), GRACE_S)
         for site in self.sites:
             tear_down(site, self.journal)
 
     def _held_lease(self) -> tuple[str, ...]:
         held = lease.holder()
-        return ("the host's lease",) if held is not None and held.mark == self.mark else ()
+        return ("the host's lease",) if held is not None and held.tag == self.tag else ()
 
 
-def _sites(root: Path, mark: str, entries: list[dict[str, Any]]) -> Iterator[Site]:
+def _sites(root: Path, tag: str, entries: list[dict[str, Any]]) -> Iterator[Site]:
     """Every build that was ever intended; its journal says so before anything of it exists."""
     builds = {
-        (entry["build"], entry["mark"])
+        (entry["build"], entry["tag"])
         for entry in entries
         if entry["event"] == "intent" and entry.get("act") == "build"
     }
     for build, theirs in sorted(builds):
-        if is_below(theirs, mark):
+        if is_below(theirs, tag):
             yield Site(root / "builds" / build, theirs)

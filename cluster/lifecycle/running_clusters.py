@@ -14,7 +14,7 @@ _ANSWER_S = 5.0
 _REMEDY = "name a build whose cluster still stands; those of an ended run are taken down."
 
 
-def standing_builds(runs: Path) -> list[Path]:
+def running_clusters(runs: Path) -> list[Path]:
     """Folders of the builds below `runs` that became ready and were not destroyed, the newest last.
 
     A cluster whose processes died without a word is among them: see `require_yarn`.

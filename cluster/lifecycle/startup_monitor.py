@@ -1,4 +1,4 @@
-"""`Watch`: waits for readiness, and notices at once when a daemon dies meanwhile."""
+"""`StartupMonitor`: waits for readiness, and notices at once when a daemon dies meanwhile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cluster.render.daemons import Daemon
 POLL_S = 0.1
 
 
-class Watch:
+class StartupMonitor:
     """Daemons of one bring-up, their processes, and the moment by which all must be ready.
 
     `logs` is a folder of the controller, to which a daemon's logs are fetched when it fails. It looks every

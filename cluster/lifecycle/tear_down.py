@@ -1,4 +1,4 @@
-"""Tear-down: everything of one build gone, and proved gone. From the journal and the mark alone."""
+"""Tear-down: everything of one build gone, and proved gone. From the journal and the tag alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 
 from cluster.model.cluster import Site
 from cluster.model.errors import TearDownError
-from cluster.providers.provider import Remains, provider_of
+from cluster.providers.provider import Leftovers, provider_of
 from cluster.state.journal import Journal
 
 
@@ -14,7 +14,7 @@ from cluster.state.journal import Journal
 class Proof:
     """That nothing is left: what was looked for, and how many of it were found (always none)."""
 
-    mark: str
+    tag: str
     looked_for: tuple[str, ...] = ("processes", "directories", "ports", "units", "machines")
     found: int = 0
 
@@ -31,35 +31,35 @@ def tear_down(site: Site, journal: Journal) -> Proof:
         if remains:
             raise TearDownError(
                 f"still there after tear-down: {remains.named}.",
-                f"build {site.mark}",
+                f"build {site.tag}",
                 "look at what holds them, remove them, and run `study reap`.",
             )
-    proof = Proof(site.mark)
+    proof = Proof(site.tag)
     if providers:
-        journal.write("destroyed", build=site.root.name, mark=site.mark, proof=asdict(proof))
+        journal.write("destroyed", build=site.root.name, tag=site.tag, proof=asdict(proof))
     return proof
 
 
-def remains_of(site: Site, journal: Journal) -> Remains:
+def remains_of(site: Site, journal: Journal) -> Leftovers:
     """What `tear_down` would remove. Changes nothing."""
     found = [provider_of(name).remains(site, journal) for name in _providers(site, journal)]
-    return Remains(
+    return Leftovers(
         *(
             tuple(one for remains in found for one in getattr(remains, field.name))
-            for field in fields(Remains)
+            for field in fields(Leftovers)
         )
     )
 
 
-def give_back(mark: str, journal: Journal) -> None:
-    """Release the hosts that the run `mark` leased, of whichever provider it used."""
+def give_back(tag: str, journal: Journal) -> None:
+    """Release the hosts that the run `tag` leased, of whichever provider it used."""
     names = {
         entry["provider"]
         for entry in journal.read()
         if entry["event"] == "intent" and entry.get("act") == "build"
     }
     for name in sorted(names):
-        provider_of(name).give_back(mark, journal)
+        provider_of(name).give_back(tag, journal)
 
 
 def _providers(site: Site, journal: Journal) -> list[str]:
@@ -69,6 +69,6 @@ def _providers(site: Site, journal: Journal) -> list[str]:
             entry["provider"]
             for entry in journal.read()
             if entry["event"] == "intent" and entry.get("act") == "build"
-            if entry["mark"] == site.mark
+            if entry["tag"] == site.tag
         }
     )

@@ -1,4 +1,4 @@
-"""A build's directories on the disks of this machine: marked, journalled, and removed."""
+"""A build's directories on the disks of this machine: tagged, journalled, and removed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cluster.model.errors import InputError
 from cluster.state import atomic
 from cluster.state.journal import Journal
-from cluster.state.marks import MARK_FILE
+from cluster.state.tags import TAG_FILE
 
 if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
     from cluster.model.cluster import Site
@@ -21,31 +21,31 @@ FOLDER = "density-study"
 
 
 def data_dir(site: Site, node: Node) -> Path:
-    """<disk>/density-study/<mark>/<node>; below the build's own folder for a node without a disk."""
+    """<disk>/density-study/<tag>/<node>; below the build's own folder for a node without a disk."""
     if node.disk is None:
         return site.root.absolute() / "data" / node.name
     return data_on(node.disk, site, node)
 
 
 def data_on(disk: Disk, site: Site, node: Node) -> Path:
-    return Path(disk.path).absolute() / FOLDER / site.mark / node.name
+    return Path(disk.path).absolute() / FOLDER / site.tag / node.name
 
 
 def make(site: Site, node: Node, journal: Journal) -> Path:
     """Make the node's directory, empty. InputError if the disk cannot be written."""
     path = data_dir(site, node)
-    journal.write("intent", act="make-dir", mark=site.mark, path=str(path))
-    make_at(path, site.mark)
-    journal.write("dir-made", mark=site.mark, path=str(path))
+    journal.write("intent", act="make-dir", tag=site.tag, path=str(path))
+    make_at(path, site.tag)
+    journal.write("dir-made", tag=site.tag, path=str(path))
     return path
 
 
-def make_at(path: Path, mark: str) -> None:
-    """Make the marked directory `path`, with a `tmp` in it. InputError as `make`."""
+def make_at(path: Path, tag: str) -> None:
+    """Make the tagged directory `path`, with a `tmp` in it. InputError as `make`."""
     try:
         path.mkdir(parents=True)
         (path / "tmp").mkdir()
-        atomic.write_text(path / MARK_FILE, mark + "\n")
+        atomic.write_text(path / TAG_FILE, tag + "\n")
     except FileExistsError as error:
         raise InputError(
             "it is there already; a build's directory is made anew.",
@@ -66,7 +66,7 @@ def made(site: Site, journal: Journal) -> list[Path]:
         Path(entry["path"])
         for entry in journal.read()
         if entry["event"] == "intent" and entry.get("act") == "make-dir"
-        if entry.get("mark") == site.mark
+        if entry.get("tag") == site.tag
     }
     return sorted(path for path in paths if path.exists())
 
@@ -75,17 +75,17 @@ def remove(site: Site, journal: Journal) -> None:
     """Remove this build's directories, and the folders above that this leaves empty."""
     for path in made(site, journal):
         inside = path.is_relative_to(site.root.absolute())
-        if remove_at(path, site.mark, 1 if inside else len(Path(site.mark).parts) + 1):
-            journal.write("dir-removed", mark=site.mark, path=str(path))
+        if remove_at(path, site.tag, 1 if inside else len(Path(site.tag).parts) + 1):
+            journal.write("dir-removed", tag=site.tag, path=str(path))
 
 
-def remove_at(path: Path, mark: str, levels: int) -> bool:
-    """Remove `path` if it is the mark's, then up to `levels` folders above that this leaves empty."""
-    if not path.exists() or not _is_ours(path, mark):
+def remove_at(path: Path, tag: str, levels: int) -> bool:
+    """Remove `path` if it is the tag's, then up to `levels` folders above that this leaves empty."""
+    if not path.exists() or not _is_ours(path, tag):
         return False
-    # The mark goes last: a removal that was cut short must still be known as ours.
+    # The tag goes last: a removal that was cut short must still be known as ours.
     for child in path.iterdir():
-        if child.name != MARK_FILE:
+        if child.name != TAG_FILE:
             _remove(child)
     _remove(path)
     with contextlib.suppress(OSError):  # not empty: somebody else's
@@ -100,11 +100,11 @@ def remove_if_empty(path: Path) -> None:
         path.rmdir()
 
 
-def _is_ours(path: Path, mark: str) -> bool:
-    """By its mark. Without one it is ours only if it is as empty as an interrupted `make` leaves it."""
-    file = path / MARK_FILE
+def _is_ours(path: Path, tag: str) -> bool:
+    """By its tag. Without one it is ours only if it is as empty as an interrupted `make` leaves it."""
+    file = path / TAG_FILE
     if file.exists():
-        return file.read_text().strip() == mark
+        return file.read_text().strip() == tag
     return not any(child.name != "tmp" or any(child.iterdir()) for child in path.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""`ACTS`: what may be asked of a node's machine, by name; answers are JSON values.
+"""`HOST_COMMANDS`: what may be asked of a node's machine, by name; answers are JSON values.
 
 Standard library only: the same functions run in this process for `local`, in a host's agent over SSH.
 """
@@ -22,7 +22,7 @@ from cluster.machine.medium import check_disk, probe
 from cluster.machine.processes import stop_all
 from cluster.machine.sockets import check_free, is_taken, listener
 from cluster.stack.java import find_java
-from cluster.state.marks import marked
+from cluster.state.tags import tagged
 
 _SWEEPS = 5
 
@@ -71,16 +71,16 @@ def _read_rate(folder: str, block_bytes: int, seconds: float) -> dict[str, Any]:
     return asdict(read_rate(Path(folder), block_bytes, seconds))
 
 
-def _marked(mark: str) -> list[dict[str, Any]]:
-    return [asdict(process) for process in marked(mark)]
+def _tagged(tag: str) -> list[dict[str, Any]]:
+    return [asdict(process) for process in tagged(tag)]
 
 
-def _stop_marked(mark: str, grace_s: float) -> list[dict[str, Any]]:
-    """Every process of the mark, in several sweeps: what a dying NodeManager still starts is found by
+def _stop_tagged(tag: str, grace_s: float) -> list[dict[str, Any]]:
+    """Every process of the tag, in several sweeps: what a dying NodeManager still starts is found by
     the next one."""
     stopped = []
     for _ in range(_SWEEPS):
-        processes = marked(mark)
+        processes = tagged(tag)
         if not processes:
             break
         stop_all(processes, grace_s)
@@ -92,14 +92,14 @@ def _check_free(addresses: Sequence[Sequence[Any]]) -> None:
     check_free([(str(host), int(port)) for host, port in addresses])
 
 
-def _listening(addresses: Sequence[Sequence[Any]], mark: str) -> list[list[Any]]:
-    """Of `addresses` those on which a process of the mark listens."""
-    ours = {process.pid for process in marked(mark)}
+def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
+    """Of `addresses` those on which a process of the tag listens."""
+    ours = {process.pid for process in tagged(tag)}
     return [[h, p] for h, p in addresses if is_taken((h, p)) and listener(p) in ours]
 
 
-def _make_dir(path: str, mark: str) -> None:
-    directories.make_at(Path(path), mark)
+def _make_dir(path: str, tag: str) -> None:
+    directories.make_at(Path(path), tag)
 
 
 def _make_folder(path: str) -> None:
@@ -111,11 +111,11 @@ def _dirs_there(paths: Sequence[str]) -> list[str]:
     return [path for path in paths if Path(path).exists()]
 
 
-def _remove_dir(path: str, mark: str) -> bool:
-    return directories.remove_at(Path(path), mark, len(Path(mark).parts) + 1)
+def _remove_dir(path: str, tag: str) -> bool:
+    return directories.remove_at(Path(path), tag, len(Path(tag).parts) + 1)
 
 
-ACTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "available-memory-mib": available_memory_mib,
         "check-disk": _check_disk,
@@ -132,11 +132,11 @@ ACTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "listening": _listening,
         "make-dir": _make_dir,
         "make-folder": _make_folder,
-        "marked": _marked,
+        "tagged": _tagged,
         "probe": _probe,
         "read-rate": _read_rate,
         "remove-dir": _remove_dir,
-        "settle-writes": page_cache.settle_writes,
-        "stop-marked": _stop_marked,
+        "flush-dirty-pages": page_cache.flush_dirty_pages,
+        "stop-tagged": _stop_tagged,
     }
 )

@@ -62,9 +62,9 @@ def controller(root: Path = ROOT) -> Controller:
     )
 
 
-def group(mark: str, disk: str, root: Path = ROOT) -> Path:
+def group(tag: str, disk: str, root: Path = ROOT) -> Path:
     """Of all a build's workers on one disk: they share its limits as they would a real one's."""
-    name = re.sub(r"[^A-Za-z0-9.-]", ".", f"{mark}{disk}")
+    name = re.sub(r"[^A-Za-z0-9.-]", ".", f"{tag}{disk}")
     parent = root / "blkio" if (root / "blkio" / "cgroup.procs").exists() else root
     return parent / f"density-study.{name}"
 

@@ -29,7 +29,7 @@ def _proc_io(pid: int) -> dict[str, int]:
     return {key: int(value) for key, _, value in (line.partition(": ") for line in lines)}
 
 
-def settle_writes(deadline_s: float = 30.0) -> None:
+def flush_dirty_pages(deadline_s: float = 30.0) -> None:
     """Sync, then wait until little is dirty or under writeback, at most `deadline_s` (a busy host)."""
     os.sync()
     end = time.monotonic() + deadline_s

@@ -12,16 +12,16 @@ from cluster.machine import io_limits
 from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.model.transport import ProcessId
-from cluster.state.marks import MARK, NODE, is_alive
+from cluster.state.tags import NODE, TAG, is_alive
 
 _KEPT = ("HOME", "USER", "LOGNAME")
 _POLL_S = 0.05
 
 
 def spawn(
-    mark: str, node: str, command: Command, stdout: Path, stderr: Path, cgroup: Path | None = None
+    tag: str, node: str, command: Command, stdout: Path, stderr: Path, cgroup: Path | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start `command` in a session of its own, marked, in `cgroup` if one is given.
+    """Start `command` in a session of its own, tagged, in `cgroup` if one is given.
 
     StudyError if it cannot be executed.
     """
@@ -34,7 +34,7 @@ def spawn(
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                env=environment(mark, node, command),
+                env=environment(tag, node, command),
                 cwd=command.cwd,
                 start_new_session=True,
             )
@@ -49,11 +49,11 @@ def spawn(
         ) from error
 
 
-def environment(mark: str, node: str, command: Command) -> dict[str, str]:
+def environment(tag: str, node: str, command: Command) -> dict[str, str]:
     """Clean: what the user's shell exports must not reach what is measured."""
     kept = {key: os.environ[key] for key in _KEPT if key in os.environ}
     clean = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
-    return {**kept, **clean, NODE: node, **command.env, MARK: mark}
+    return {**kept, **clean, NODE: node, **command.env, TAG: tag}
 
 
 def stop_all(processes: list[ProcessId], grace_s: float) -> None:

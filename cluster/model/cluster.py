@@ -39,12 +39,12 @@ class Endpoints:
 class Site:
     """Where one build lives on the controller: `root` is runs/<study>/<run-id>/builds/<build>.
 
-    `mark` is "<study>/<run-id>/<build>": every process carries it in its environment as STUDY_MARK,
+    `tag` is "<study>/<run-id>/<build>": every process carries it in its environment as STUDY_TAG,
     every directory made outside `root` holds it in a file of that name.
     """
 
     root: Path
-    mark: str
+    tag: str
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class ProcessId:
 
 
 class Transport(Protocol):
-    """Carries commands and files to nodes. Every process started carries the study's mark.
+    """Carries commands and files to nodes. Every process started carries the study's tag.
 
     Paths below the run's folder are the controller's: on another machine they stand for the same
     place below the build's own folder there (`at` says which).

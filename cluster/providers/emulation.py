@@ -70,10 +70,10 @@ def prove(transport: Reads, node: Node, folder: str, limits: IoLimits) -> dict[s
     return {"emulated": True, "limits": limits.to_json(), "measured": figures}
 
 
-def emulated_of(mark: str, journal: Journal) -> dict[str, Any]:
+def emulated_of(tag: str, journal: Journal) -> dict[str, Any]:
     """For the disclosure: what was proved of a build's emulated disks; empty if it has none."""
     return {
         entry["disk"]: entry["told"]
         for entry in journal.read()
-        if entry["event"] == "emulated" and entry["mark"] == mark
+        if entry["event"] == "emulated" and entry["tag"] == tag
     }

@@ -15,12 +15,12 @@ from cluster.model.ports import Ports
 from cluster.model.topology import Node, Topology
 from cluster.model.transport import Transport
 from cluster.providers.stacks import Stacks
-from cluster.render.blueprint import Homes, Places
+from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.state.journal import Journal
 
 
 @dataclass(frozen=True)
-class Remains:
+class Leftovers:
     """What of a build is still there. Empty is the proof; a host that cannot be asked is none.
 
     `machines`: domains, volumes, pools and networks.
@@ -31,7 +31,7 @@ class Remains:
     ports: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     machines: tuple[str, ...] = ()
-    silent_hosts: tuple[str, ...] = ()
+    unreachable_hosts: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.all)
@@ -40,7 +40,7 @@ class Remains:
     def all(self) -> tuple[str, ...]:
         return (
             *self.processes, *self.directories, *self.ports, *self.units, *self.machines,
-            *self.silent_hosts,
+            *self.unreachable_hosts,
         )  # fmt: skip
 
     @property
@@ -49,7 +49,7 @@ class Remains:
 
 
 @dataclass(frozen=True)
-class Room:
+class FreeResources:
     """What a host has free now, MiB: memory, and each folder's disk."""
 
     memory_mib: int
@@ -67,7 +67,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class GuestTime:
+class VcpuTime:
     """CPU seconds that a guest's vCPUs had of their host, and that they waited for a core, by the host's own
     count."""
 
@@ -84,7 +84,7 @@ def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine
 class Provider(Protocol):
     """Everything is undone from the journal alone: who destroys need not be who created."""
 
-    def places(self, site: Site, topology: Topology) -> Places:
+    def places(self, site: Site, topology: Topology) -> NodePaths:
         """Where the nodes' files will be. Pure."""
         ...
 
@@ -92,7 +92,7 @@ class Provider(Protocol):
         """What the nodes call a path of the controller's stacks. Pure."""
         ...
 
-    def homes(self, topology: Topology, stacks: Stacks) -> Homes:
+    def homes(self, topology: Topology, stacks: Stacks) -> InstallDirs:
         """Where Java and the stacks are on every node."""
         ...
 
@@ -100,15 +100,15 @@ class Provider(Protocol):
         """What the journal must hold of a build, besides its ports, for `destroy` to find it."""
         ...
 
-    def check_leases(self, topology: Topology, mark: str) -> None:
-        """HostBusyError if another run than `mark` holds a host, and lives."""
+    def check_leases(self, topology: Topology, tag: str) -> None:
+        """HostBusyError if another run than `tag` holds a host, and lives."""
         ...
 
     def check(self, topology: Topology, ports: Ports) -> None:
         """InputError if a port is taken, or a host lacks something. Starts nothing."""
         ...
 
-    def preflight(self, topology: Topology, mark: str) -> None:
+    def preflight(self, topology: Topology, tag: str) -> None:
         """InputError if a host lacks what a build needs. Leaves nothing there."""
         ...
 
@@ -116,7 +116,7 @@ class Provider(Protocol):
         """`check`, and hold the ports against other studies while daemons take them."""
         ...
 
-    def room(self, topology: Topology) -> Mapping[str, Room]:
+    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
         """What each host (by name) has free. Starts nothing."""
         ...
 
@@ -130,7 +130,7 @@ class Provider(Protocol):
         """What monitors watch: every host, and every guest."""
         ...
 
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, GuestTime]:
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
         """By node, so far; empty where no node is a guest."""
         ...
 
@@ -142,16 +142,16 @@ class Provider(Protocol):
         """Of all machines together: what could hold the data set."""
         ...
 
-    def destroy(self, site: Site, journal: Journal) -> Remains:
-        """Remove what the journal or the mark says is this build's; returns what is left."""
+    def destroy(self, site: Site, journal: Journal) -> Leftovers:
+        """Remove what the journal or the tag says is this build's; returns what is left."""
         ...
 
-    def remains(self, site: Site, journal: Journal) -> Remains:
+    def remains(self, site: Site, journal: Journal) -> Leftovers:
         """What `destroy` would remove. Changes nothing."""
         ...
 
-    def give_back(self, mark: str, journal: Journal) -> None:
-        """Release what the run `mark` holds against other runs; of what it never held, nothing."""
+    def give_back(self, tag: str, journal: Journal) -> None:
+        """Release what the run `tag` holds against other runs; of what it never held, nothing."""
         ...
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cluster.render.blueprint import Homes
+from cluster.render.blueprint import InstallDirs
 from cluster.stack import Java, Stack, classpath, ensure_all, find_java
 from cluster.stack.archive import ensure_archives
 
@@ -19,8 +19,8 @@ class Stacks:
     hbase: Stack
 
     @property
-    def homes(self) -> Homes:
-        return Homes(
+    def homes(self) -> InstallDirs:
+        return InstallDirs(
             java=self.java.home,
             hadoop=self.hadoop.home,
             hbase=self.hbase.home,

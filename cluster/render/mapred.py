@@ -34,7 +34,7 @@ def _containers(blueprint: Blueprint) -> dict[str, str]:
     java = " ".join(
         (heap, "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Duser.language=en", *ADD_OPENS)
     )
-    measured = " ".join((java, *jit_flags(blueprint.patience)))
+    measured = " ".join((java, *jit_flags(blueprint.timeout_scale)))
     return {
         "mapreduce.map.memory.mb": str(CONTAINER_MIB),
         "mapreduce.reduce.memory.mb": str(CONTAINER_MIB),

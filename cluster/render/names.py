@@ -23,9 +23,9 @@ def check_address(address: str, where: str) -> str:
     return _checked(_ADDRESS, address, where, "an IPv4 address or a host name")
 
 
-def check_mark(mark: str, where: str) -> str:
-    """`mark` if it is names joined by slashes, as <study>/<run>/<build>; no part may be '..'."""
-    return _checked(_MARK, mark, where, "<study>/<run>/<build>")
+def check_tag(tag: str, where: str) -> str:
+    """`tag` if it is names joined by slashes, as <study>/<run>/<build>; no part may be '..'."""
+    return _checked(_MARK, tag, where, "<study>/<run>/<build>")
 
 
 def check_path(path: PurePath, where: str) -> PurePath:

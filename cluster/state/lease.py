@@ -1,6 +1,6 @@
 """`Lease`: one study at a time on this host, however many processes carry it out.
 
-Airflow runs the tasks of one run in different processes, so a lease belongs to a run (its mark) and
+Airflow runs the tasks of one run in different processes, so a lease belongs to a run (its tag) and
 lasts as long as the run's owner is alive; no file descriptor has to stay open. Anybody may take the
 lease of a dead owner once no process of that run is left.
 """
@@ -17,23 +17,23 @@ from pathlib import Path
 
 from cluster.model.errors import InputError, StudyError
 from cluster.state import atomic, presence
-from cluster.state.marks import marked
 from cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
 from cluster.state.run_state import ONE_STUDY, RunState, busy
 from cluster.state.runtime import runtime_dir
+from cluster.state.tags import tagged
 
 FORMAT = 2
 
 
 @dataclass(frozen=True)
 class Lease:
-    """Who holds this host. `mark` is "<study>/<run>", `root` the run's folder, `since` epoch seconds.
+    """Who holds this host. `tag` is "<study>/<run>", `root` the run's folder, `since` epoch seconds.
 
     The owner's heartbeat is in `root` (see `cluster.state.presence`). `abandoned`: the run has ended, and
     could not be taken down.
     """
 
-    mark: str
+    tag: str
     root: Path
     owner: Owner
     since: float
@@ -55,36 +55,36 @@ class Lease:
         return presence.is_free(self.root) is not False and self.silent_s >= SILENT_AFTER_S
 
 
-def acquire(mark: str, root: Path, owner: Owner) -> Lease:
-    """Take this host for the run `mark` in `root`, for as long as `owner` lives.
+def acquire(tag: str, root: Path, owner: Owner) -> Lease:
+    """Take this host for the run `tag` in `root`, for as long as `owner` lives.
 
     Again for the same run and owner it changes nothing. HostBusyError names the owner if another run,
     or the same run under another owner, holds the host and is not known to be dead.
     """
     with _locked() as path:
         held = _read(path)
-        if held is not None and (held.mark, held.owner, held.abandoned) == (mark, owner, False):
+        if held is not None and (held.tag, held.owner, held.abandoned) == (tag, owner, False):
             return held
         if held is not None:
-            _check_free(held, mark, owner)
-        lease = Lease(mark, root.absolute(), owner, time.time())
+            _check_free(held, tag, owner)
+        lease = Lease(tag, root.absolute(), owner, time.time())
         _write(path, lease)
         return lease
 
 
-def abandon(mark: str) -> None:
-    """Keep this host, if `mark` holds it, for no longer than a process of that run is left on it."""
+def abandon(tag: str) -> None:
+    """Keep this host, if `tag` holds it, for no longer than a process of that run is left on it."""
     with _locked() as path:
         held = _read(path)
-        if held is not None and held.mark == mark:
+        if held is not None and held.tag == tag:
             _write(path, replace(held, abandoned=True))
 
 
-def release(mark: str) -> bool:
-    """Give the host back; whether `mark` had held it. What another run holds is left alone."""
+def release(tag: str) -> bool:
+    """Give the host back; whether `tag` had held it. What another run holds is left alone."""
     with _locked() as path:
         held = _read(path)
-        if held is None or held.mark != mark:
+        if held is None or held.tag != tag:
             return False
         path.unlink()
         return True
@@ -96,16 +96,16 @@ def holder() -> Lease | None:
         return _read(path)
 
 
-def _check_free(held: Lease, mark: str, owner: Owner) -> None:
+def _check_free(held: Lease, tag: str, owner: Owner) -> None:
     state = held.state
     # Under `make airflow` the scheduler owns the runs of all DAGs. One of them that has been silent
     # between two tasks for so long was stopped, and never ended.
-    stopped = held.owner == owner and held.mark != mark and held.is_silent
+    stopped = held.owner == owner and held.tag != tag and held.is_silent
     if state != "dead" and not stopped:
-        raise busy(held.root, RunState(held.mark, held.owner, state, held.since, held.silent_s))
+        raise busy(held.root, RunState(held.tag, held.owner, state, held.since, held.silent_s))
     # Its own next opening may go on: it takes down what it left before it builds.
-    if held.mark != mark and marked(held.mark):
-        study, _, run = held.mark.partition("/")
+    if held.tag != tag and tagged(held.tag):
+        study, _, run = held.tag.partition("/")
         raise InputError(
             f"study {study!r} was killed and left processes running (run {run}).",
             ONE_STUDY,
@@ -123,7 +123,7 @@ def _locked() -> Iterator[Path]:
 
 def _write(path: Path, lease: Lease) -> None:
     entry = {
-        "format": FORMAT, "mark": lease.mark, "root": str(lease.root),
+        "format": FORMAT, "tag": lease.tag, "root": str(lease.root),
         "owner": lease.owner.to_json(), "since": lease.since, "abandoned": lease.abandoned,
     }  # fmt: skip
     atomic.write_text(path, json.dumps(entry) + "\n")

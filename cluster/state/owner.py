@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cluster.model.errors import StudyError
-from cluster.state.marks import start_ticks
+from cluster.state.tags import start_ticks
 
 State = Literal["alive", "dead", "unknown"]
 

@@ -25,7 +25,7 @@ class RunState:
     journal names none that this version can read.
     """
 
-    mark: str
+    tag: str
     owner: Owner | None
     state: State | Literal["ended"]
     opened_t: float
@@ -59,12 +59,12 @@ def run_state(
         state = judge(owner, lock_free, float("inf") if declared_dead else silent_s)
     if state == "unknown" and declared_dead:
         state = "dead"
-    return RunState(opening["mark"], owner, state, opening["t"], silent_s)
+    return RunState(opening["tag"], owner, state, opening["t"], silent_s)
 
 
 def busy(root: Path, found: RunState) -> HostBusyError:
     """That the run in `root` is being carried out, or that nobody here can know."""
-    study, _, run = found.mark.partition("/")
+    study, _, run = found.tag.partition("/")
     if found.state == "alive":
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(found.opened_t))
         return HostBusyError(

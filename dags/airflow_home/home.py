@@ -19,7 +19,7 @@ WEB_PORT = 8080
 SCHEDULER_PID = "STUDY_SCHEDULER_PID"
 """Environment variable with the process number of the scheduler that `make airflow` started."""
 MAX_STEPS = 100_000
-"""Longest plan Airflow may map over; its own default, 1024, is less than eight blocks may need."""
+"""Longest plan Airflow may map over; its own default, 1024, is less than eight repetitions may need."""
 
 
 @dataclass(frozen=True)

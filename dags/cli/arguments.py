@@ -28,7 +28,7 @@ Sets = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Replace a key of the study: blocks=2, stack.base_port=22000. May be repeated.",
+        help="Replace a key of the study: repetitions=2, stack.base_port=22000. May be repeated.",
     ),
 ]
 Only = Annotated[

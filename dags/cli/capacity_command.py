@@ -32,7 +32,7 @@ Examples:
     study capacity fit --points analysis/capacity/inputs/examples/points.csv -o model.json
     study capacity check model.json --hold-out hosts
     study capacity explain model.json --group hdfs-read --medium flash --hosts 6
-    study capacity size --genomes-per-day 100 --hosts catalog.yaml --sla turnaround_p95=24h --model model.json
+    study capacity size --genomes-per-day 100 --hosts catalog.yaml --slo turnaround_p95=24h --model model.json
     study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json -o whatif.svg
 """,
 )
@@ -178,10 +178,10 @@ Hosts = Annotated[
     Path, typer.Option("--hosts", metavar="YAML", help="Catalogue of host types with prices.")
 ]
 ModelFile = Annotated[Path, typer.Option("--model", metavar="JSON", help="Made by capacity fit.")]
-Sla = Annotated[
+Slo = Annotated[
     list[str] | None,
     typer.Option(
-        "--sla", metavar="PROMISE", help="turnaround_p95=24h, query_p95=3s. May be repeated."
+        "--slo", metavar="PROMISE", help="turnaround_p95=24h, query_p95=3s. May be repeated."
     ),
 ]
 Mapped = Annotated[
@@ -199,14 +199,14 @@ SEED = 20130226
 
 @app.command(
     epilog="Example:  `study capacity size --genomes-per-day 100 --profile wgs30x --hosts catalog.yaml"
-    " --sla turnaround_p95=24h --sla query_p95=3s --model model.json`"
+    " --slo turnaround_p95=24h --slo query_p95=3s --model model.json`"
 )
 def size(
     genomes_per_day: PerDay,
     hosts: Hosts,
     model: ModelFile,
     profile: ProfileName = "wgs30x",
-    sla: Sla = None,
+    slo: Slo = None,
     mapped: Mapped = None,
     draws: Draws = 1000,
     seed: Seed = SEED,
@@ -223,7 +223,7 @@ def size(
     from cluster.state.atomic import write_text
     from dags.cli.capacity_plan_display import excuse_page, plan_page
 
-    found = answer(*_asked(genomes_per_day, hosts, model, profile, sla, mapped, draws, seed))
+    found = answer(*_asked(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
     if output is not None:
         write_text(output, found.model_dump_json(indent=1) + "\n")
     out.print(plan_page(found) if isinstance(found, Plan) else excuse_page(found))
@@ -238,7 +238,7 @@ def whatif(
     hosts: Hosts,
     model: ModelFile,
     profile: ProfileName = "wgs30x",
-    sla: Sla = None,
+    slo: Slo = None,
     mapped: Mapped = None,
     draws: Draws = 1000,
     seed: Seed = SEED,
@@ -252,7 +252,7 @@ def whatif(
     from analysis.report.charts.cost_by_density import write_chart
     from dags.cli.capacity_plan_display import whatif_page
 
-    rows, refused = table(*_asked(genomes_per_day, hosts, model, profile, sla, mapped, draws, seed))
+    rows, refused = table(*_asked(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
     out.print(whatif_page(rows, refused))
     if not any(row.hosts for row in rows):
         raise typer.Exit(1)
@@ -265,7 +265,7 @@ def _asked(
     hosts: Path,
     model: Path,
     profile: str,
-    sla: list[str] | None,
+    slo: list[str] | None,
     mapped: list[str] | None,
     draws: int,
     seed: int,
@@ -276,7 +276,7 @@ def _asked(
     from analysis.capacity.inputs.profile import read_profile
     from analysis.capacity.inputs.question import parse_promises, question
 
-    asked = question(genomes_per_day, parse_promises(sla or []), mapped or [], draws, seed)
+    asked = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
     return asked, read_model(model), read_profile(profile), read_catalogue(hosts)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cluster.machine.processes import stop_all
-from cluster.state.marks import MARK, marked
+from cluster.state.tags import TAG, tagged
 from dags.airflow_home.child import Child, python
 from dags.airflow_home.home import Home
 from dags.run_status.progress import Progress, Tail, progress
@@ -34,13 +34,13 @@ class RunEnd:
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. However it ends, nothing of the run is left running."""
     entries, plan = Tail(run.journal.path), run.plan
-    environment = {**home.command_environment(), MARK: run.mark}
+    environment = {**home.command_environment(), TAG: run.tag}
     argv = python("dags.inprocess", str(run.root))
     try:
         with Child(argv, environment, run.root / LOG) as child:
             while (code := child.wait(_LOOK_EVERY_S)) is None:
                 show(progress(plan, entries.read(), time.time()))
-        stop_all(marked(run.mark), _GRACE_S)  # Spark's JVM ends a moment after its Python
+        stop_all(tagged(run.tag), _GRACE_S)  # Spark's JVM ends a moment after its Python
         show(progress(plan, entries.read(), time.time()))
     except BaseException as error:
         clean_up(run, f"the run was interrupted ({error})")
@@ -52,7 +52,7 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
 
 def clean_up(run: Run, reason: str) -> None:
     """Whatever the child left: its own processes, the cluster, a record still open."""
-    stop_all(marked(run.mark), _GRACE_S)
+    stop_all(tagged(run.tag), _GRACE_S)
     study_stages.tear_down(str(run.root), reason)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cluster.model.topology import Topology
     from dags.run_status.status import Status
 
-FEWEST_BLOCKS = 5
+MIN_REPETITIONS = 5
 """Fewer units an arm allow no claim (method, rule 2)."""
 
 Show = Callable[[Progress], None]
@@ -62,11 +62,11 @@ _NOUNS = {"process": "worker(s)", "host": "worker(s) on the bare host", "vm": "w
 
 def warnings_of(plan: Plan) -> Iterator[str]:
     """What the plan cannot show, before hours are spent on it."""
-    if plan.blocks < FEWEST_BLOCKS:
-        blocks = "1 block" if plan.blocks == 1 else f"{plan.blocks} blocks"
+    if plan.repetitions < MIN_REPETITIONS:
+        repetitions = "1 repetition" if plan.repetitions == 1 else f"{plan.repetitions} repetitions"
         yield (
-            f"{blocks}: no claim possible, points only; "
-            f"a claim needs {FEWEST_BLOCKS} builds an arm or more (--set blocks={FEWEST_BLOCKS})"
+            f"{repetitions}: no claim possible, points only; "
+            f"a claim needs {MIN_REPETITIONS} builds an arm or more (--set repetitions={MIN_REPETITIONS})"
         )
     if any(topology.isolation == "process" for topology in plan.topologies.values()):
         yield "nodes are groups of processes: a stand-in for VMs, which decides no claim about VMs"
@@ -91,8 +91,8 @@ def _drives(topology: Topology, plan: Plan) -> tuple[int, int]:
 
 
 def _counts(plan: Plan) -> str:
-    builds, trials, blocks = len(plan.builds), len(plan.trials), plan.blocks
-    return f"{blocks} block(s), {builds} build(s), {trials} trial(s)"
+    builds, trials, repetitions = len(plan.builds), len(plan.trials), plan.repetitions
+    return f"{repetitions} repetition(s), {builds} build(s), {trials} trial(s)"
 
 
 def _steps_lines(plan: Plan) -> Iterator[Text]:
@@ -113,7 +113,7 @@ def _what(step: Step) -> str:
     if step.setting is None:
         return {"up": "bring up", "down": "tear down"}[step.kind]
     monitors = "with" if step.monitored else "without"
-    pair = f", cost pair {step.cost_pair}, {monitors} monitors" if step.cost_pair else ""
+    pair = f", cost pair {step.overhead_pair}, {monitors} monitors" if step.overhead_pair else ""
     return step.setting.id + pair
 
 
@@ -186,7 +186,11 @@ def progress_panel(seen: Progress) -> RenderableType:
     """Study, build, step, activity; a bar; elapsed and remaining time; failures as they come."""
     done_s, left_s = seen.elapsed_s, seen.remaining_s
     bar = ProgressBar(total=max(1.0, done_s + left_s), completed=done_s, width=50)
-    where = f" · topology {seen.topology} · block {seen.current.block}" if seen.current else ""
+    where = (
+        f" · topology {seen.topology} · repetition {seen.current.repetition}"
+        if seen.current
+        else ""
+    )
     activity = f" · {seen.activity}" if seen.activity and seen.current else ""
     return Group(
         Text(f"{seen.study} {seen.run}{where}", style="bold"),

@@ -30,7 +30,7 @@ app = typer.Typer(
 Examples:
 
     study plan workloads/studies/quickstart.yaml
-    study run workloads/studies/quickstart.yaml --set blocks=2
+    study run workloads/studies/quickstart.yaml --set repetitions=2
     study list
     study status
     study report runs/quickstart/20261120T201530Z
@@ -44,7 +44,7 @@ compare_command.add_to(app)
 report_command.add_to(app)
 
 
-@app.command(epilog="Example:  `study plan workloads/studies/quickstart.yaml --set blocks=5`")
+@app.command(epilog="Example:  `study plan workloads/studies/quickstart.yaml --set repetitions=5`")
 def plan(
     spec: Spec,
     runs: Runs = RUNS,
@@ -53,7 +53,7 @@ def plan(
     effect: Annotated[
         float,
         typer.Option(
-            "--effect", metavar="RATIO", min=0.01, help="Tell the blocks this effect needs."
+            "--effect", metavar="RATIO", min=0.01, help="Tell the repetitions this effect needs."
         ),
     ] = 1.2,
 ) -> None:
@@ -133,7 +133,7 @@ def reap(
 
     swept = study_stages.reap(runs, dry_run, force)
     for each in swept.reaped:
-        out.print(f"{each.mark}: {'would remove' if dry_run else 'removed'}", markup=False)
+        out.print(f"{each.tag}: {'would remove' if dry_run else 'removed'}", markup=False)
         for one in each.removed:
             out.print(f"  {one}", markup=False, soft_wrap=True)
     for left in swept.left_alone:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cluster.model.errors import InputError
-from workloads.base.yaml_text import MOST_DEPTH, parse_yaml
+from workloads.base.yaml_text import MAX_DEPTH, parse_yaml
 
 
 def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
-    """["blocks=2", "stack.base_port=22000"] to {"blocks": 2, "stack.base_port": 22000}.
+    """["repetitions=2", "stack.base_port=22000"] to {"repetitions": 2, "stack.base_port": 22000}.
 
     Values are YAML, as in the study file. InputError for what is no key=value.
     """
@@ -18,9 +18,9 @@ def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
         key, equals, text = pair.partition("=")
         where = f"--set {pair[:80]}"
         if not equals or not key:
-            raise InputError("it is not key=value.", where, "write --set blocks=2.")
-        if key.count(".") >= MOST_DEPTH:
-            raise InputError("no key of a study is so deep.", where, "write --set blocks=2.")
+            raise InputError("it is not key=value.", where, "write --set repetitions=2.")
+        if key.count(".") >= MAX_DEPTH:
+            raise InputError("no key of a study is so deep.", where, "write --set repetitions=2.")
         try:
             overrides[key] = parse_yaml(text, where).value
         except InputError as error:

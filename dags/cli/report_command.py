@@ -106,7 +106,7 @@ def report(
     records are copied there (what is there already is not copied again) and the tables are made there;
     summary.json and report go to the run's own folder.
     """
-    from cluster.lifecycle.running_clusters import standing_builds
+    from cluster.lifecycle.running_clusters import running_clusters
     from dags.run_status.status import find_run
 
     options = dict(_option(pair) for pair in conf or [])
@@ -114,12 +114,12 @@ def report(
     alone = run is not None and (run / "records").is_dir()
     root = run.absolute() if run and alone else find_run(run, runs).root
     with err.status("analysing the records"):
-        from jobs.remote_analysis import YARN, Elsewhere, analyse_elsewhere
+        from jobs.remote_analysis import YARN, AnalysisTarget, analyse_elsewhere
 
         build = cluster
         if build is None and master == YARN:
-            build = next(reversed(standing_builds(runs)), None)
-        analyse_elsewhere(root, Elsewhere(master, build, store, options))
+            build = next(reversed(running_clusters(runs)), None)
+        analyse_elsewhere(root, AnalysisTarget(master, build, store, options))
     if form is Format.html:
         print_report(root)
     else:

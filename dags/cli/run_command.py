@@ -13,15 +13,15 @@ from dags.cli.console import out, print_report
 
 if TYPE_CHECKING:
     from dags.cli.carry_out import RunEnd
-    from workloads.execution.run import Ask
+    from workloads.execution.run import RunRequest
 
 
 def add_to(app: typer.Typer) -> None:
     app.command(
         epilog="""Examples:
 
-    study run workloads/studies/quickstart.yaml --set blocks=2
-    study run workloads/studies/quickstart.yaml --add-blocks 4
+    study run workloads/studies/quickstart.yaml --set repetitions=2
+    study run workloads/studies/quickstart.yaml --add-repetitions 4
     study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh
 """
     )(run)
@@ -35,10 +35,10 @@ def run(
     ] = False,
     sets: Sets = None,
     only: Only = None,
-    add_blocks: Annotated[
+    add_repetitions: Annotated[
         int,
         typer.Option(
-            "--add-blocks",
+            "--add-repetitions",
             metavar="N",
             min=0,
             help="Extend the newest finished run: build every topology N times more.",
@@ -47,22 +47,22 @@ def run(
 ) -> None:
     """Carry out a study, from its file to its report.
 
-    Goes on with the newest unfinished run if its study is unchanged. With --add-blocks, or --only, a
-    finished run is extended by whole blocks; their order is the one that the study's seed gives.
+    Goes on with the newest unfinished run if its study is unchanged. With --add-repetitions, or --only, a
+    finished run is extended by whole repetitions; their order is the one that the study's seed gives.
 
     Exit code: 0 success, 1 failed (the run's folder says why), 2 bad input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
     """
     from dags.airflow_home.interrupt import interruptible
-    from workloads.execution.run import Ask
+    from workloads.execution.run import RunRequest
 
     with interruptible():
-        end = _run(spec, runs, sets or [], Ask(fresh, add_blocks, tuple(only or ())))
+        end = _run(spec, runs, sets or [], RunRequest(fresh, add_repetitions, tuple(only or ())))
     _print_end(end)
     raise typer.Exit(0 if end.succeeded else 1)
 
 
-def _run(spec: Path, runs: Path, sets: list[str], ask: Ask) -> RunEnd:
+def _run(spec: Path, runs: Path, sets: list[str], ask: RunRequest) -> RunEnd:
     from cluster.state.owner import Owner
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
@@ -74,7 +74,7 @@ def _run(spec: Path, runs: Path, sets: list[str], ask: Ask) -> RunEnd:
     from workloads.execution.steps import steps_left
 
     overrides = parse_overrides(sets)
-    if not ask.add_blocks:
+    if not ask.add_repetitions:
         check(spec, overrides, runs, ask.only)
     owner = Owner.of_process(os.getpid(), holds_lock=True)
     opened = open_run(spec, runs, overrides, ask=ask, owner=owner)

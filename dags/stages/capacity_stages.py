@@ -33,7 +33,7 @@ def plan(root: str, params: Mapping[str, Any]) -> str:
     from jobs import pipeline
 
     run_root = Path(root)
-    asked = question(float(params["genomes_per_day"]), parse_promises(params["sla"]))
+    asked = question(float(params["genomes_per_day"]), parse_promises(params["slo"]))
     found = plan_run(run_root, asked, params["profile"], project_root() / params["hosts"])
     if isinstance(found, Plan):
         log.info("%d hosts of type %s", found.hosts, found.host_type)

@@ -19,7 +19,7 @@ from cluster.state.owner import Owner
 from cluster.state.presence import present
 from dags.airflow_home.home import SCHEDULER_PID, project_root
 from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, told
-from workloads.execution.run import Ask, Run, end_run, load_run, open_run
+from workloads.execution.run import Run, RunRequest, end_run, load_run, open_run
 from workloads.execution.steps import (
     StepOutcome,
     close_run,
@@ -41,7 +41,7 @@ def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
     if params.get("run"):
         run = load_run(_absolute(params["run"]))
     else:
-        if not params["add_blocks"]:
+        if not params["add_repetitions"]:
             from dags.stages.planning import check  # the statistics take a second to import
 
             check(_absolute(params["spec"]), params["overrides"], _absolute(params["runs"]),
@@ -50,7 +50,7 @@ def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
             _absolute(params["spec"]),
             _absolute(params["runs"]),
             params["overrides"],
-            ask=Ask(params["fresh"], params["add_blocks"], tuple(params["only"])),
+            ask=RunRequest(params["fresh"], params["add_repetitions"], tuple(params["only"])),
             owner=airflow_owner(dag_run),
         )
     log.info("run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)

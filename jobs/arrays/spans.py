@@ -9,7 +9,7 @@ import numpy as np
 
 from jobs.arrays.array import Array
 
-LEAST_S = 0.0005
+MIN_S = 0.0005
 """Monitors and clients write milliseconds; a shorter overlap is the rounding of a double."""
 AROUND_S = 86_400.0
 """Seconds further from the window are left out: a clock that is years off would have billions."""
@@ -41,7 +41,7 @@ def by_second(since_s: Array, until_s: Array, window: Window) -> Pieces:
     owner = np.repeat(np.arange(len(places)), counts)
     second = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts) + first[owner]
     inside_s = np.minimum(until[owner], second + 1) - np.maximum(since[owner], second)
-    whole = inside_s >= LEAST_S
+    whole = inside_s >= MIN_S
     return Pieces(places[owner[whole]], second[whole], inside_s[whole])
 
 

@@ -27,7 +27,7 @@ from workloads.ycsb.output.operations import CLEANUP, READ_MODIFY_WRITE, THINK
 
 NO_TIME = (CLEANUP, READ_MODIFY_WRITE)
 """Of no thread's loop, and of times that its read and its update count already."""
-LEAST_INTERVALS = 3
+MIN_INTERVALS = 3
 """Of a load: in fewer, what began before the first of them and ended within weighs too much."""
 
 
@@ -79,7 +79,7 @@ def _busy_threads(inputs: Inputs) -> DataFrame:
         F.first("is_load").alias("is_load"),
     )
     between = F.col("operation") == THINK
-    long_enough = ~F.col("is_load") | (F.col("intervals") >= LEAST_INTERVALS)
+    long_enough = ~F.col("is_load") | (F.col("intervals") >= MIN_INTERVALS)
     both = (F.count_if(between & long_enough) > 0) & (F.count_if(~between & long_enough) > 0)
     return shares.groupBy("trial", "client").agg(
         F.when(both, exact_sum(F.col("share"))).alias("threads_found")

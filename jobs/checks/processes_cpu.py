@@ -29,8 +29,8 @@ def processes_cpu(inputs: Inputs) -> DataFrame:
     beyond = of_host - F.col("processes")
     by_host = nodes.groupBy("trial", "host").agg(
         F.max(F.when(F.col("scope") == "client", share)).alias("client_share"),
-        exact_sum(F.coalesce("given_percent", spent)).alias("processes"),
-        F.count("given_percent").alias("guests"),
+        exact_sum(F.coalesce("host_cpu_share_percent", spent)).alias("processes"),
+        F.count("host_cpu_share_percent").alias("guests"),
     )
     return (
         by_host.join(hosts, ["trial", "host"], "left")

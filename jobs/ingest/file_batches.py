@@ -18,7 +18,7 @@ from jobs.monitors.dool_bulk import dool_rows
 from jobs.monitors.nodecpu_bulk import nodecpu_rows
 from jobs.raw.raw_files import RawFile, UnreadableError, content
 
-BYTES_A_BATCH = 2**23
+BYTES_PER_BATCH = 2**23
 """Of files read together: enough that calls on their arrays are few, and little beside an executor's
 memory."""
 Whole = Callable[[Sequence[tuple[RawFile, bytes]]], tuple[list[pa.Table], set[RawFile]]]
@@ -63,7 +63,7 @@ def _batches(files: Iterator[RawFile]) -> Iterator[list[RawFile]]:
     for file in files:
         batch.append(file)
         size += file.bytes
-        if size >= BYTES_A_BATCH:
+        if size >= BYTES_PER_BATCH:
             yield batch
             batch, size = [], 0
     if batch:

@@ -21,7 +21,7 @@ from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
 from jobs.monitors.host_aggregates import host_tables
 from jobs.monitors.node_aggregates import node_tables
 from jobs.raw.raw_files import RawFile, UnreadableError
-from jobs.raw.readers import bytes_of, condemned, interval, quarantined, read
+from jobs.raw.readers import bytes_of, interval, quarantined, read, rejected_file_row
 from jobs.raw.trial_context import Subject, TrialFacts
 from workloads.base.parsing import ParseError
 from workloads.ycsb.output.interval_log import parse_hdr
@@ -56,7 +56,7 @@ def summed(table: Table, rows: pa.Table, files: Sequence[tuple[RawFile, int]]) -
         found = list(add_up(rows, subjects))
     except OverflowError as error:
         if len(files) == 1:
-            told = condemned(files[0][0], UnreadableError(str(error)))
+            told = rejected_file_row(files[0][0], UnreadableError(str(error)))
             yield tables.QUARANTINE, _table(tables.QUARANTINE, [told])
             return
         begin = 0
@@ -90,7 +90,7 @@ def _log(file: RawFile) -> FileTables:
     try:
         parsed = parse_hdr(bytes_of(file), file.file, decoder.decode)
     except (UnreadableError, ParseError) as error:
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, [condemned(file, error)])
+        yield tables.QUARANTINE, _table(tables.QUARANTINE, [rejected_file_row(file, error)])
         return
     rows = [{"trial": file.trial, **interval(row, file)} for row in parsed.rows]
     intervals = _table(tables.YCSB_HISTOGRAMS, rows)

@@ -43,11 +43,11 @@ from workloads.record.manifest import Manifest
 log = logging.getLogger(__name__)
 
 STAGING = ".staging"
-BYTES_A_TASK = 2**27
+BYTES_PER_TASK = 2**27
 """As Spark's own readers have it. A task's memory does not grow with it: rows are written as they come."""
-LEAST_BYTES_A_TASK = 2**21
+MIN_BYTES_PER_TASK = 2**21
 _RENAMES_AT_ONCE = 16
-TASKS_A_CORE = 2
+TASKS_PER_CORE = 2
 """At least, so that no core waits long for the others' last task; each takes its 20 to 40 ms to begin."""
 SMALL_BYTES = 2**23
 """Less than this is parsed here: to start an executor's Python takes longer."""
@@ -122,7 +122,7 @@ def _parse(
 def task_groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:
     """Files for a task each, in order of trials, so that tables are nearly sorted as they are."""
     total = sum(file.bytes for file in files if not file.fault)
-    enough = min(BYTES_A_TASK, max(LEAST_BYTES_A_TASK, ceil(total / (cores * TASKS_A_CORE))))
+    enough = min(BYTES_PER_TASK, max(MIN_BYTES_PER_TASK, ceil(total / (cores * TASKS_PER_CORE))))
     group: list[RawFile] = []
     size = 0
     for file in sorted(files, key=lambda f: (f.trial, f.kind, f.subject, f.file)):

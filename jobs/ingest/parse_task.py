@@ -41,7 +41,7 @@ FROM_FILES: tuple[Table, ...] = (
     tables.LATENCY_PERCENTILES,
     tables.OPERATION_SECONDS,
 )
-BYTES_A_GROUP = 2**25
+BYTES_PER_GROUP = 2**25
 """Of Arrow's, before a row group is written: bounds an executor's memory."""
 
 
@@ -59,7 +59,7 @@ class _Part:
     def add(self, rows: pa.Table) -> None:
         self.rows.append(with_codes(rows))
         self.size += rows.nbytes
-        if self.size >= BYTES_A_GROUP:
+        if self.size >= BYTES_PER_GROUP:
             self.flush()
 
     def flush(self) -> None:

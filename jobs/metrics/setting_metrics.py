@@ -21,17 +21,17 @@ def transform(inputs: Inputs) -> DataFrame:
     """Rows of `setting_metrics`. A number that no trial has is null, with no points. Trials that measure
     the monitors' cost are no trials of the study: half of them ran under other conditions."""
     valid = inputs[tables.VERDICTS].where("verdict = 'valid'").select("trial")
-    studied = inputs[tables.TRIALS].where("cost_pair IS NULL")
-    placed = studied.select("trial", "topology", "setting", "block", "build")
+    studied = inputs[tables.TRIALS].where("overhead_pair IS NULL")
+    placed = studied.select("trial", "topology", "setting", "repetition", "build")
     mean = exact_sum(F.col("value")) / F.count("value")
     builds = (
         inputs[tables.METRICS]
         .join(valid, "trial")
         .join(placed, "trial")
-        .groupBy("topology", "setting", *_WHICH, "block", "build")
+        .groupBy("topology", "setting", *_WHICH, "repetition", "build")
         .agg(mean.alias("value"))
     )
-    known = F.when(F.col("value").isNotNull(), F.struct("block", "build", "value"))
+    known = F.when(F.col("value").isNotNull(), F.struct("repetition", "build", "value"))
     return builds.groupBy("topology", "setting", *_WHICH).agg(
         F.median("value").alias("value"),
         F.count("value").alias("n"),

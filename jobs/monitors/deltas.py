@@ -77,13 +77,13 @@ def node_neighbours(
 
 
 def _by_time(files: Array, epoch_s: Array) -> Array:
-    """Places in the order of file, time and line; most files are in it as they are."""
+    """NodePaths in the order of file, time and line; most files are in it as they are."""
     ordered = (epoch_s[1:] >= epoch_s[:-1]) | (files[1:] != files[:-1])
     return np.arange(len(epoch_s)) if ordered.all() else np.lexsort((epoch_s, files))
 
 
 def same_before(owners: Array, order: Array | None = None) -> tuple[Array, Array]:
-    """Places before and after, of every two of the same owner that follow each other in `order`."""
+    """NodePaths before and after, of every two of the same owner that follow each other in `order`."""
     small = owners.astype(np.min_scalar_type(int(owners.max(initial=0))))  # sorted by radix, then
     if order is None:
         by_owner = np.argsort(small, kind="stable")

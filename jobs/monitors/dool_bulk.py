@@ -20,7 +20,7 @@ from jobs.arrays.bulk_csv import Body, Cells, body, cells
 from jobs.arrays.dictionary_encoding import coded, coded_schema
 from jobs.raw.raw_files import RawFile
 from workloads.base.parsing import EXACT_INTEGER_LIMIT, RejectedError, decoded
-from workloads.monitors.dool import DAY_S, LEAST_STEP_S, DoolReader, Layout
+from workloads.monitors.dool import DAY_S, MIN_STEP_S, DoolReader, Layout
 from workloads.monitors.dool_cells import CPU_PARTS, CPU_SUM_TOLERANCE, cpu_section
 from workloads.monitors.dool_header import YEARS_S, Key, Start, Units
 
@@ -129,7 +129,7 @@ def _hold(batch: Sequence[_Plain], found: Cells, numbers: dict[Key, Array]) -> A
     epoch_s = numbers[EPOCH]
     texts = found.columns[batch[0].layout.keys.index(TIME)]
     before_s = found.before(epoch_s)
-    follows = ~(epoch_s < before_s + LEAST_STEP_S) & ~(epoch_s > before_s + DAY_S)
+    follows = ~(epoch_s < before_s + MIN_STEP_S) & ~(epoch_s > before_s + DAY_S)
     follows[found.begins] = True  # the pure reader accepted the first row
     follows &= (epoch_s >= YEARS_S[0]) & (epoch_s <= YEARS_S[1])
     years = found.each([int(plain.start.date_text.split()[2]) for plain in batch])

@@ -58,7 +58,7 @@ class _Hosts:
 
 
 def host_tables(samples: pa.Table, subjects: Sequence[Subject]) -> Iterator[tuple[Table, pa.Table]]:
-    """Rows of `host_use`, `monitor_rounds`, `trial_cpu_series` and `host_disk_series`.
+    """Rows of `host_cpu_usage`, `monitor_rounds`, `trial_cpu_series` and `host_disk_series`.
 
     samples: `host_samples` of whole files, their neighbours filled in, behind each other as `subjects`.
     """

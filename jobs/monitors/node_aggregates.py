@@ -24,7 +24,7 @@ PARTS = ("user", "system")
 
 
 def node_tables(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, pa.Table]]:
-    """Rows of `monitor_rounds`, `node_use` and `trial_cpu_series`.
+    """Rows of `monitor_rounds`, `node_cpu_usage` and `trial_cpu_series`.
 
     samples: `node_cpu_samples` of a whole file, its neighbours filled in.
     """
@@ -74,7 +74,7 @@ def _use(
 def _series(
     about: dict[str, str], steps: pa.Table, since_s: Array, until_s: Array, facts: TrialFacts
 ) -> pa.Table:
-    """Percent of all cores of their host, as `node_use` counts them."""
+    """Percent of all cores of their host, as `node_cpu_usage` counts them."""
     assert facts.window is not None
     span, second, inside_s = by_second(since_s, until_s, facts.window)
     nodes, told = _codes(steps["node"])

@@ -19,7 +19,7 @@ from jobs.arrays.dictionary_encoding import coded, coded_schema
 from jobs.monitors.deltas import node_neighbours, same_before
 from jobs.raw.raw_files import RawFile
 from workloads.base.parsing import decoded
-from workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MOST_PROCESSES, TITLE, YEARS_S
+from workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MAX_PROCESSES, TITLE, YEARS_S
 
 SCHEMA = coded_schema(tables.NODE_CPU_SAMPLES)
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -120,7 +120,7 @@ def _plausible(
     goes_on &= user + system <= most_s * ticks_per_s
     within = (epoch_s >= YEARS_S[0]) & (epoch_s <= YEARS_S[1])
     sound: Array = within & (np.isnan(last_s) | goes_on)
-    return sound & (cells["processes"] <= MOST_PROCESSES)
+    return sound & (cells["processes"] <= MAX_PROCESSES)
 
 
 def _owners(found: Cells) -> Array:

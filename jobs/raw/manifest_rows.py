@@ -68,8 +68,8 @@ def trial_row(manifest: Manifest) -> Row:
 
 
 def _identity(manifest: Manifest) -> Row:
-    named = ("trial", "study", "run", "block", "order", "build", "seed", "state", "isolation")
-    same = (*named, "cost_pair", "monitored")
+    named = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation")
+    same = (*named, "overhead_pair", "monitored")
     return {
         **{name: getattr(manifest, name) for name in same},
         "state_reasons": list(manifest.reasons),
@@ -161,7 +161,7 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
             "cores": node.cores,
             "host_cores": host_cores[node.host],
             "memory_mib": node.memory_mib,
-            "given_percent": _given_percent(guests.get(node.name), host_cores[node.host]),
+            "host_cpu_share_percent": _given_percent(guests.get(node.name), host_cores[node.host]),
         }
 
 

@@ -19,7 +19,7 @@ from jobs.raw.trial_context import TrialFacts, facts_of, host_of_node
 if TYPE_CHECKING:  # executors load this module, and need no models
     from workloads.record.manifest import Manifest
 
-MOST_BYTES = 2**28
+MAX_BYTES = 2**28
 """A second of dool takes 130 bytes: three weeks of it are less. Bounds an executor's memory."""
 
 
@@ -120,7 +120,7 @@ def _stays_inside(pattern: str) -> bool:
 
 def _taken(file: str, path: Path, info: FileStat) -> RawFile:
     """A file at a URI."""
-    fault = f"larger than {MOST_BYTES} bytes" if info.st_size > MOST_BYTES else ""
+    fault = f"larger than {MAX_BYTES} bytes" if info.st_size > MAX_BYTES else ""
     where = "" if fault else str(path)
     return RawFile("", "", "", file, where, fault, info.st_size, info.st_mtime_ns)
 
@@ -141,7 +141,7 @@ def _refusal(info: os.stat_result) -> str:
         return "a symbolic link"
     if not stat.S_ISREG(info.st_mode):
         return "not a plain file"
-    return f"larger than {MOST_BYTES} bytes" if info.st_size > MOST_BYTES else ""
+    return f"larger than {MAX_BYTES} bytes" if info.st_size > MAX_BYTES else ""
 
 
 def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:

@@ -33,7 +33,7 @@ def read(file: RawFile) -> Rows:
     try:
         parsed, rows = READERS[file.kind](bytes_of(file), file)
     except (UnreadableError, ParseError) as error:
-        yield tables.QUARANTINE, condemned(file, error)
+        yield tables.QUARANTINE, rejected_file_row(file, error)
         return
     for table, row in rows:
         yield table, {"trial": file.trial, **row}
@@ -50,7 +50,7 @@ def bytes_of(file: RawFile) -> bytes:
     return content(file)
 
 
-def condemned(file: RawFile, error: UnreadableError | ParseError) -> dict[str, Any]:
+def rejected_file_row(file: RawFile, error: UnreadableError | ParseError) -> dict[str, Any]:
     """The row of a file that gives none: line 0, or the line that told."""
     if isinstance(error, ParseError):
         return quarantined(file, error.line, error.reason, "")

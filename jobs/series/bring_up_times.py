@@ -16,14 +16,14 @@ INPUTS = (tables.TRIALS, tables.BRING_UP)
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `bringup`: medians over the builds. Phases overlap, so that only the one that the
     cluster itself timed as `total` tells how long all of them took."""
-    blocks = inputs[tables.TRIALS].select("build", "block").distinct()
+    repetitions = inputs[tables.TRIALS].select("build", "repetition").distinct()
     seconds = (
         inputs[tables.BRING_UP]
-        .join(blocks, "build")
-        .groupBy("topology", "phase", "block", "build")
+        .join(repetitions, "build")
+        .groupBy("topology", "phase", "repetition", "build")
         .agg(exact_sum(F.col("seconds")).alias("seconds"), F.min("position").alias("position"))
     )
-    points = F.array_sort(F.collect_list(F.struct("block", "build", "seconds")))
+    points = F.array_sort(F.collect_list(F.struct("repetition", "build", "seconds")))
     return seconds.groupBy("topology", "phase").agg(
         F.max("position").alias("position"),
         F.median("seconds").alias("value_s"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from jobs.arrays.spans import LEAST_S
+from jobs.arrays.spans import MIN_S
 
 
 def by_second(spans: DataFrame) -> DataFrame:
@@ -21,7 +21,7 @@ def by_second(spans: DataFrame) -> DataFrame:
         spans.where("until_s > since_s")
         .withColumn("second", F.explode(seconds))
         .withColumn("inside_s", inside)
-        .where(F.col("inside_s") >= LEAST_S)
+        .where(F.col("inside_s") >= MIN_S)
         .withColumn("second", F.col("second").cast("int"))
     )
 

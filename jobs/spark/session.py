@@ -47,7 +47,7 @@ _JVM = (
 
 # A run of megabytes has stages of milliseconds: to plan them one by one takes longer than to run them.
 _FEW_BYTES = 512 * 2**20
-_BYTES_A_PARTITION = 16 * 2**20
+_BYTES_PER_PARTITION = 16 * 2**20
 _ADAPTIVE, _PARTITIONS = "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions"
 
 # Of the JVM that does nothing but print the other one's command line.
@@ -113,7 +113,7 @@ def tune(spark: SparkSession, run_root: Path) -> None:
     fitting = {
         "spark.sql.session.timeZone": "UTC",
         _ADAPTIVE: str(size >= _FEW_BYTES).lower(),
-        _PARTITIONS: str(max(2, size // _BYTES_A_PARTITION)),
+        _PARTITIONS: str(max(2, size // _BYTES_PER_PARTITION)),
     }
     for name, value in fitting.items():
         if not _is_given(spark, name):

@@ -67,7 +67,7 @@ def large_catalogue() -> Catalogue:
 
 
 def large_model() -> Model:
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     points = [
         Point(
             group=group,
@@ -76,7 +76,7 @@ def large_model() -> Model:
             medium=medium,
             quantity="rate",
             value=rate(group, "hdd" if medium == "hdd" else "flash", hosts, v)
-            * float(np.exp(0.03 * dice.standard_normal())),
+            * float(np.exp(0.03 * rng.standard_normal())),
             unit=GROUPS[group][0],
             repetition=repetition,
         )

@@ -56,7 +56,7 @@ def make_run(root: Path, size: Size) -> Path:
         "run-opened",
         study="made",
         run=root.name,
-        mark="m",
+        tag="m",
         owner=Owner.of_dag_run("made").to_json(),
     )
     return root
@@ -200,7 +200,7 @@ def _manifest(
         stdout="raw/ycsb-1.out", stderr="raw/ycsb-1.err", start_epoch_s=start_s, end_epoch_s=end_s,
     )  # fmt: skip
     return Manifest(
-        study="made", run="made", trial=trial, block=int(build[1 : build.index("-")]), build=build,
+        study="made", run="made", trial=trial, repetition=int(build[1 : build.index("-")]), build=build,
         order=order, seed=1, state="complete", setting_id=setting.id, setting=setting,
         topology=topology_to_json(topology), isolation=topology.isolation,
         window=Window(start_epoch_s=start_s, end_epoch_s=end_s), clients=(client,), monitors=monitors,

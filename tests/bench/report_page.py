@@ -14,7 +14,7 @@ FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTi
 
 
 def bench(repeats: int) -> list[Measurement]:
-    """Opens the page of a made-up run of 8 blocks, from file://, in a browser just started."""
+    """Opens the page of a made-up run of 8 repetitions, from file://, in a browser just started."""
     with tempfile.TemporaryDirectory(prefix="density-bench-") as folder:
         page = Path(folder) / "index.html"
         write(FACTORIES["eight"](), page)

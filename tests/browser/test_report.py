@@ -79,7 +79,7 @@ def test_every_row_has_a_mark_at_its_place(
 def test_nothing_jumps_while_charts_are_drawn(browser: Chromium, pages: dict[str, Path]) -> None:
     browser.open(pages["eight"])
     shift = browser.evaluate(
-        """new Promise(done => new PerformanceObserver(list => done(
+        """new Slo(done => new PerformanceObserver(list => done(
             list.getEntries().reduce((sum, entry) => sum + entry.value, 0)
         )).observe({type: 'layout-shift', buffered: true})
         || setTimeout(() => done(0), 500))"""

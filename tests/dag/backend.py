@@ -137,9 +137,9 @@ def _fault(root: Path, name: str) -> str:
 
 
 def _client(root: Path, seconds: str) -> None:
-    """A workload's process, marked as the transport marks it, in a session of its own."""
-    mark = f"{root.parent.name}/{root.name}/b1"
-    environment = {"STUDY_MARK": mark, "PATH": os.environ["PATH"]}
+    """A workload's process, tagged as the transport tags it, in a session of its own."""
+    tag = f"{root.parent.name}/{root.name}/b1"
+    environment = {"STUDY_TAG": tag, "PATH": os.environ["PATH"]}
     subprocess.run(["sleep", seconds], env=environment, start_new_session=True, check=False)
 
 

@@ -39,8 +39,8 @@ def main(folder: Path) -> None:
         "listens": _listens(),
         "planned": _plan({"run": root}),
         "not named": nothing,
-        "bad promise": _plan({"run": root, "sla": ["sometime"]}),
-        "unknown key": _plan({"run": root, "sla": [], "slaa": ["query_p95=3s"]}),
+        "bad promise": _plan({"run": root, "slo": ["sometime"]}),
+        "unknown key": _plan({"run": root, "slo": [], "slaa": ["query_p95=3s"]}),
     }))  # fmt: skip
 
 

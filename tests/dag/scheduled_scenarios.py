@@ -21,7 +21,7 @@ from workloads.execution.run import load_run
 STUDY = """\
 study: nightly
 schedule: {schedule}
-blocks: 5
+repetitions: 5
 compare: {{baseline: rolling 5, tolerance: 10%, spread: 2%}}
 hosts:
   - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{medium: flash}}]}}
@@ -82,10 +82,10 @@ def _run(folder: Path, dag: Any, ops_s: float) -> dict[str, Any]:
 
 
 def write_summary(root: Path, ops_s: float) -> None:
-    """As the analysis of five blocks with so many operations a second would."""
+    """As the analysis of five repetitions with so many operations a second would."""
     summary = one_block(root.parent.name).model_copy(
         update={
-            "run": root.name, "blocks": 5, "findings": (),
+            "run": root.name, "repetitions": 5, "findings": (),
             "settings": (ycsb("a", ops_s=noisy(ops_s, 5, 0.01, ops_s)),),
         }
     )  # fmt: skip

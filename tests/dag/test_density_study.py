@@ -155,7 +155,7 @@ def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path
     assert (active_runs, at_once, retries) == (1, 1, 0)
     assert params["spec"] in schema["spec"]["examples"]
     assert {key: bool(each.get("title")) for key, each in schema.items()} == dict.fromkeys(
-        ("spec", "overrides", "fresh", "add_blocks", "only", "runs", "run"), True
+        ("spec", "overrides", "fresh", "add_repetitions", "only", "runs", "run"), True
     )
 
 

@@ -26,14 +26,14 @@ def topology(folder: Path, workers: int = 2) -> Topology:
 
 def open_build(folder: Path, owner_pid: int) -> tuple[Site, Journal]:
     """A run folder below `folder`/runs, opened by `owner_pid`, and the place of its only build."""
-    mark = f"live-{os.getpid()}/{folder.name}"
-    root = folder / "runs" / mark
+    tag = f"live-{os.getpid()}/{folder.name}"
+    root = folder / "runs" / tag
     journal = Journal(root / "journal.jsonl")
     journal.write(
         "run-opened",
-        study=mark.split("/")[0],
-        run=mark.split("/")[1],
-        mark=mark,
+        study=tag.split("/")[0],
+        run=tag.split("/")[1],
+        tag=tag,
         owner=Owner.of_process(owner_pid).to_json(),
     )
-    return Site(root / "builds" / "b1", f"{mark}/b1"), journal
+    return Site(root / "builds" / "b1", f"{tag}/b1"), journal

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cluster.state.journal import Journal
-from cluster.state.marks import marked
+from cluster.state.tags import tagged
 
 STUDY = Path(sys.executable).with_name("study")
 SPEC = Path(__file__).with_name("small.yaml")
@@ -69,8 +69,8 @@ def wait_for(runs: Path, wanted: Callable[[dict[str, object]], bool], timeout_s:
 
 
 def left_of(run: Path) -> list[str]:
-    """Processes that carry the run's mark."""
-    return [f"{p.pid} {p.name}" for p in marked(f"live-small/{run.name}")]
+    """Processes that carry the run's tag."""
+    return [f"{p.pid} {p.name}" for p in tagged(f"live-small/{run.name}")]
 
 
 def _end_with_parent() -> None:

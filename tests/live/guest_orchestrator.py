@@ -37,7 +37,7 @@ def main(folder: Path, uri: str, images: Path, fatal: int) -> None:
     layout = one_guest(uri, folder, images=images)
     journal = Fatal(journal.path, fatal)
     intent = {"act": "build", "build": site.root.name, "provider": "libvirt", "ports": []}
-    journal.write("intent", mark=site.mark, **intent)
+    journal.write("intent", tag=site.tag, **intent)
     LibvirtProvider().create(site, layout, journal)
 
 

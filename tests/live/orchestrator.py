@@ -16,7 +16,7 @@ from tests.live.builds import open_build, topology
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     site, journal = open_build(folder, os.getpid())
-    root, mark = site.root.parents[1], site.mark.rpartition("/")[0]
-    lease.acquire(mark, root, Owner.of_process(os.getpid()))
+    root, tag = site.root.parents[1], site.tag.rpartition("/")[0]
+    lease.acquire(tag, root, Owner.of_process(os.getpid()))
     bring_up(site, topology(folder), ensure_stacks(), journal)
     time.sleep(600)

@@ -20,7 +20,7 @@ from cluster.model.cluster import Cluster
 from cluster.model.transport import ProcessId
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
-from cluster.state.marks import marked
+from cluster.state.tags import tagged
 from tests.live.builds import open_build, topology
 from workloads.spec.settings import DfsioSetting
 from workloads.testdfsio.arguments import job_arguments
@@ -94,7 +94,7 @@ def _state(cluster: Cluster) -> str | None:
 
 def _application_masters(cluster: Cluster) -> list[int]:
     found = []
-    for process in marked(cluster.site.mark):
+    for process in tagged(cluster.site.tag):
         try:
             argv = Path(f"/proc/{process.pid}/cmdline").read_text().split("\0")
         except OSError:

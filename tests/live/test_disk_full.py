@@ -31,7 +31,7 @@ factors: {{vms_per_host: [2]}}
 stack: {{base_port: 26000}}
 workloads:
   - testdfsio: {{modes: [write, append], files: 3, file_size: 64 MiB}}
-blocks: 2
+repetitions: 2
 seed: 7
 """
 

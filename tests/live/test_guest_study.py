@@ -19,7 +19,7 @@ from cluster.providers.libvirt.virsh import Virsh
 from cluster.render.jvm import EMULATED_JIT
 from cluster.stack import ensure_all
 from cluster.state import lease
-from cluster.state.marks import marked
+from cluster.state.tags import tagged
 from tests.live.guest_study import open_guests, samples, used_core_s
 from tests.live.libvirtd import Libvirtd, libvirtd
 from tests.support.namespace import inside
@@ -145,7 +145,7 @@ def test_nothing_is_left_of_it(run: Run, daemon: Libvirtd) -> None:
     assert virsh.names("list") == [] and virsh.names("net-list") == []
     assert virsh.names("pool-list") == [IMAGE_POOL]
     assert list(Path(daemon.folder.parent / "disk").iterdir()) == []
-    assert marked(run.mark) == []
+    assert tagged(run.tag) == []
     assert lease.holder() is None
     assert not (run.site(build).root / "ssh").exists()
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout

@@ -82,9 +82,9 @@ def test_a_guest_boots_answers_with_its_own_key_and_is_gone(daemon: Libvirtd) ->
     site, journal = open_build(folder, os.getpid())
     layout = one_guest(daemon.uri, folder)
     provider, virsh = LibvirtProvider(), Virsh(daemon.uri)
-    foreign = domain_name(site.mark, "w9")
+    foreign = domain_name(site.tag, "w9")
     (folder / "disk" / "theirs").write_text("kept")
-    intend(journal, site.mark)
+    intend(journal, site.tag)
     with foreign_domain(virsh, foreign):
         _make_and_remove(provider, site, layout, journal)
         assert virsh.names("list") == [foreign]
@@ -116,7 +116,7 @@ def test_acceleration_is_what_a_kernel_proved(daemon: Libvirtd) -> None:
     folder = daemon.folder.parent
     site, journal = open_build(folder, os.getpid())
     image = ensure_image(ensure_all(STACKS))
-    stored = store(Virsh(daemon.uri), str(folder / "images"), image, journal, site.mark)
+    stored = store(Virsh(daemon.uri), str(folder / "images"), image, journal, site.tag)
     booted, why = boots(Virsh(daemon.uri), site, journal, stored.kernel, "tcg", 120)
     assert booted, why
     booted, why = boots(Virsh(daemon.uri), site, journal, stored.initrd, "tcg", 10)
@@ -131,7 +131,7 @@ def test_limits_hold_within_5_percent(daemon: Libvirtd) -> None:
     site, journal = open_build(folder, os.getpid())
     layout = one_limited(daemon.uri, folder, IoLimits(read_iops=80, read_mib_s=16, write_mib_s=16))
     provider = LibvirtProvider()
-    intend(journal, site.mark)
+    intend(journal, site.tag)
     try:
         provider.create(site, layout, journal)
         (told,) = (e["told"]["measured"] for e in journal.read() if e["event"] == "emulated")
@@ -198,14 +198,14 @@ def test_a_build_that_never_was_is_torn_down(tmp_path: Path) -> None:
 
 def test_an_unreachable_libvirt_is_no_empty_result(tmp_path: Path) -> None:
     site, journal = open_build(tmp_path, os.getpid())
-    intend(journal, site.mark)
+    intend(journal, site.tag)
     uri = "qemu:///system?socket=/nowhere/libvirt-sock"
-    journal.write("intent", act="make-network", mark=site.mark, uri=uri, network="n")
+    journal.write("intent", act="make-network", tag=site.tag, uri=uri, network="n")
     with pytest.raises(Exception, match="virsh") as caught:
         tear_down(site, journal)
     assert not isinstance(caught.value, InputError)
 
 
-def intend(journal: Journal, mark: str) -> None:
+def intend(journal: Journal, tag: str) -> None:
     given = {"act": "build", "build": "b1", "provider": "libvirt", "ports": []}
-    journal.write("intent", mark=mark, **given)
+    journal.write("intent", tag=tag, **given)

@@ -33,14 +33,14 @@ from jobs.spark.session import spark_session
 from tests.live.builds import open_build, topology
 from tests.support.dfsio_rates import slow_rates
 from tests.support.drafts import draft
-from workloads.base.workload import Bench, Collected
+from workloads.base.workload import Collected, TrialContext
 from workloads.record.manifest import ClientRun, Window
 from workloads.record.record import Record
 from workloads.spec.settings import DfsioSetting
 from workloads.testdfsio.amount import asked_bytes
 from workloads.testdfsio.data import DataSet
 from workloads.testdfsio.fit import require_fit
-from workloads.testdfsio.workload import TestDfsio
+from workloads.testdfsio.workload import DfsioWorkload
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -127,7 +127,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
 def run_trial(
     root: Path, cluster: Cluster, journal: Journal, name: str
 ) -> tuple[Collected, ClientRun]:
-    one, workload = SETTINGS[name], TestDfsio()
+    one, workload = SETTINGS[name], DfsioWorkload()
     opening = draft(trial(name)).model_copy(
         update={
             "setting": one,
@@ -137,7 +137,7 @@ def run_trial(
     )
     record = Record.open(root / "records", opening)
     transport = provider_of("local").transport(cluster.site, journal)
-    bench = Bench(cluster, transport, record, journal)
+    bench = TrialContext(cluster, transport, record, journal)
     prepared = workload.prepare(bench, one)
     (client,) = workload.run(bench, one)
     collected = workload.collect(bench, one, prepared)

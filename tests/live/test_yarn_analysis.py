@@ -23,7 +23,7 @@ from cluster.lifecycle.tear_down import tear_down
 from cluster.model.cluster import Cluster
 from cluster.model.topology import Node, Topology
 from cluster.providers.stacks import ensure_stacks
-from cluster.state.marks import marked
+from cluster.state.tags import tagged
 from jobs.ingest.ingest import SMALL_BYTES
 from jobs.remote_analysis import run_place
 from tests.bench.made_run import Size, make_run
@@ -53,7 +53,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield bring_up(site, roomy(topology(folder)), ensure_stacks(), journal)
     finally:
         tear_down(site, journal)
-        assert marked(site.mark) == []
+        assert tagged(site.tag) == []
 
 
 @pytest.fixture(scope="module")

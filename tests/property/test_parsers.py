@@ -149,9 +149,9 @@ def _lines_with_numbers(sample: Sample) -> list[tuple[bytes, int, int]]:
                 end = at
                 while line[end : end + 1] in b"0123456789." and end < len(line):
                     end += 1
-                marked = [*lines]
-                marked[row.line - 1] = line[:at] + b"\x01" + line[end:]
-                found.append((b"\n".join(marked), row.line, end - at))
+                tagged = [*lines]
+                tagged[row.line - 1] = line[:at] + b"\x01" + line[end:]
+                found.append((b"\n".join(tagged), row.line, end - at))
     return found
 
 

@@ -25,7 +25,7 @@ from tests.property.study_mutations import mutated
 SHORT = 2000
 ALL = int(os.environ.get("STUDY_FUZZ", "100000"))
 PARTS = 20
-MOST_CPU_S, MOST_S = 20, 600
+MAX_CPU_S, MAX_S = 20, 600
 """A plan takes a second of processor time at most; a busy machine, or a slow one, is no hang."""
 
 
@@ -35,8 +35,8 @@ def watchdog() -> Iterator[None]:
         raise TimeoutError("no answer")
 
     before = {kind: signal.signal(kind, hang) for kind in (signal.SIGPROF, signal.SIGALRM)}
-    signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
-    signal.alarm(MOST_S)
+    signal.setitimer(signal.ITIMER_PROF, MAX_CPU_S)
+    signal.alarm(MAX_S)
     try:
         yield
     finally:

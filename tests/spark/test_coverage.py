@@ -28,16 +28,16 @@ TRIALS = 40
 FACTS = TrialFacts((START_S, END_S), OFFSET_S, PERIOD_S)
 
 
-def times(dice: random.Random) -> list[float]:
+def times(rng: random.Random) -> list[float]:
     """From before the window to behind it, in quarters of a second; some lost, some told again, and in
     some trials the clock goes back."""
     at_s, found = START_S - 3, []
     while at_s < END_S + 3:
-        at_s += dice.choice((1.0, 1.0, 1.0, 1.0, 0.75, 1.25, 1.75, 2.0, 4.5))
-        if dice.random() > 0.1:
+        at_s += rng.choice((1.0, 1.0, 1.0, 1.0, 0.75, 1.25, 1.75, 2.0, 4.5))
+        if rng.random() > 0.1:
             found.append(at_s)
-    begin = dice.randrange(len(found))
-    return found + found[begin:] if dice.random() < 0.5 else found
+    begin = rng.randrange(len(found))
+    return found + found[begin:] if rng.random() < 0.5 else found
 
 
 def expected(epoch_s: set[float]) -> float:
@@ -61,12 +61,12 @@ def dool(trial: str, found: list[float]) -> pa.Table:
     return dict(host_tables(with_host_neighbours(table), [subject]))[tables.MONITOR_ROUNDS]
 
 
-def nodecpu(trial: str, found: list[float], dice: random.Random) -> pa.Table:
+def nodecpu(trial: str, found: list[float], rng: random.Random) -> pa.Table:
     """Of each round one node or both."""
     rows: list[dict[str, Any]] = [
         {"trial": trial, "host": "h", "epoch_s": at_s, "node": node, "user_ticks": 0, "system_ticks": 0}
         for at_s in found
-        for node in dice.choice((("w1", "w2"), ("w1",), ("w2",)))
+        for node in rng.choice((("w1", "w2"), ("w1",), ("w2",)))
     ]  # fmt: skip
     numbered = [{**row, "line": line} for line, row in enumerate(rows)]
     table = pa.Table.from_pylist(numbered, arrow_schema(tables.NODE_CPU_SAMPLES))
@@ -75,12 +75,12 @@ def nodecpu(trial: str, found: list[float], dice: random.Random) -> pa.Table:
 
 @pytest.mark.parametrize("kind", ("dool", "nodecpu"))
 def test_every_gap_counts_once(spark: SparkSession, kind: str) -> None:
-    dice = random.Random(20)
-    told = {f"t{number}": times(dice) for number in range(TRIALS)}
+    rng = random.Random(20)
+    told = {f"t{number}": times(rng) for number in range(TRIALS)}
     told["without"] = [START_S - 60, START_S - 59]
     made: dict[Table, list[pa.Table]] = {
         tables.MONITOR_ROUNDS: [
-            dool(t, found) if kind == "dool" else nodecpu(t, found, dice)
+            dool(t, found) if kind == "dool" else nodecpu(t, found, rng)
             for t, found in told.items()
         ],
         tables.TRIALS: [rows(tables.TRIALS, {

@@ -72,7 +72,10 @@ def scripts() -> dict[str, str]:
     found: dict[str, str] = {}
     for page in PAGES:
         text = (CHECKOUT / page).read_text()
-        shown = [*blocks(text), *([" ".join(inline.split())] for inline in INLINE.findall(text))]
+        shown = [
+            *blocks(text),
+            *([" ".join(inline.split())] for inline in INLINE.findall(text)),
+        ]
         for lines in shown:
             script = "\n".join(command(line) for line in lines)
             if script not in found.values():
@@ -99,7 +102,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(CHECKOUT / SPEC, root / "study.yaml")
         write_plan(plan, root / "plan.json")
         Journal(root / "journal.jsonl").write(
-            "run-ended", outcome="ok", message="", blocks=plan.blocks
+            "run-ended", outcome="ok", message="", repetitions=plan.repetitions
         )
     return folder
 

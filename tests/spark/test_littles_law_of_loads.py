@@ -25,15 +25,15 @@ Log = dict[str, list[list[float]]]
 """By operation, for each second, the times (s) of those that ended in it."""
 
 
-def played(dice: random.Random, threads: int, idle: int, seconds: float) -> Log:
+def played(rng: random.Random, threads: int, idle: int, seconds: float) -> Log:
     """Threads begin when their tables are found and end each at a time of its own; a clean-up is
     measured when it has ended. An idle thread has found nothing to do, and waits."""
     log: Log = defaultdict(lambda: [[] for _ in range(math.ceil(seconds) + 2)])
     for number in range(threads):
-        now_s, end_s = dice.uniform(0.1, 0.7), seconds * dice.uniform(0.9, 1.0)
+        now_s, end_s = rng.uniform(0.1, 0.7), seconds * rng.uniform(0.9, 1.0)
         has_begun = False
         while number >= idle and now_s < end_s:
-            between_s, within_s = dice.uniform(0.0001, 0.001), dice.lognormvariate(-5.0, 0.5)
+            between_s, within_s = rng.uniform(0.0001, 0.001), rng.lognormvariate(-5.0, 0.5)
             if has_begun:
                 log["THINK"][int(now_s + between_s)].append(between_s)
             now_s += between_s + within_s
@@ -45,13 +45,13 @@ def played(dice: random.Random, threads: int, idle: int, seconds: float) -> Log:
 
 
 def test_all_time_is_found_again_and_of_an_idle_thread_none(spark: SparkSession) -> None:
-    dice = random.Random(20130226)
+    rng = random.Random(20130226)
     loads = {
-        f"t{number:02}": (dice.randint(2, 12), number % 3 == 0, dice.uniform(8.0, 14.0))
+        f"t{number:02}": (rng.randint(2, 12), number % 3 == 0, rng.uniform(8.0, 14.0))
         for number in range(LOADS)
     }
     found = held(spark, {
-        trial: (threads, played(dice, threads, idle, seconds))
+        trial: (threads, played(rng, threads, idle, seconds))
         for trial, (threads, idle, seconds) in loads.items()
     })  # fmt: skip
     for trial, (threads, idle, _) in loads.items():

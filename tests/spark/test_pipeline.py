@@ -47,9 +47,9 @@ def test_the_same_in_any_order_and_partitioning(
     _make_tables(small)
     before = _tables(small)
     monkeypatch.setattr(session, "_FEW_BYTES", 0)
-    monkeypatch.setattr(session, "_BYTES_A_PARTITION", 2**16)
+    monkeypatch.setattr(session, "_BYTES_PER_PARTITION", 2**16)
     ingest_state.forget(small)
-    monkeypatch.setattr(ingesting, "BYTES_A_TASK", 1)  # a task a file, on executors
+    monkeypatch.setattr(ingesting, "BYTES_PER_TASK", 1)  # a task a file, on executors
     monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)
     monkeypatch.setattr(
         ingesting,

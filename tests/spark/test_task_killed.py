@@ -40,7 +40,7 @@ def killed_once(files, folder):
 
 ingest.parse_files = killed_once
 ingest.SMALL_BYTES = 0
-ingest.BYTES_A_TASK = 1
+ingest.BYTES_PER_TASK = 1
 use(Engine({"spark.master": "local[2,3]"}))  # three attempts a task
 ingest.ingest(spark_session, root)
 """

@@ -44,7 +44,7 @@ def _cost_pairs(factory: RunFactory) -> dict[str, Truth]:
     for pair, (on, off) in enumerate(((900, 1000), (930, 1000), (500, 1000)), start=1):
         for rate, monitored in ((on, True), (off, False)):
             truth = factory.ycsb(V1, rate=rate, records=27_000)
-            truth.cost_pair, truth.monitored = pair, monitored
+            truth.overhead_pair, truth.monitored = pair, monitored
             pairs[f"cost_{pair}_{'on' if monitored else 'off'}"] = truth
     pairs["cost_3_on"].state, pairs["cost_3_on"].reasons = "failed", ("it failed",)
     return pairs

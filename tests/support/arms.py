@@ -1,4 +1,4 @@
-"""Settings with points by build, for tests of findings: what a run of `builds` blocks would leave."""
+"""Settings with points by build, for tests of findings: what a run of `builds` repetitions would leave."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def noisy(
     value: float, builds: int = BUILDS, spread: float = SPREAD, seed: object = 0
 ) -> list[float]:
     """`value` with noise from build to build."""
-    dice = random.Random(f"{seed}/{value}")
-    return [value * math.exp(dice.gauss(0.0, spread)) for _ in range(builds)]
+    rng = random.Random(f"{seed}/{value}")
+    return [value * math.exp(rng.gauss(0.0, spread)) for _ in range(builds)]
 
 
 def ycsb(

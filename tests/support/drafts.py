@@ -32,7 +32,7 @@ def draft(trial: str) -> Manifest:
         study="s",
         run="r",
         trial=trial,
-        block=1,
+        repetition=1,
         build="b1-v1-flash",
         order=0,
         seed=1,

@@ -27,17 +27,17 @@ Row = tuple[str | int | float, ...]
 
 
 def rows() -> Iterator[Row]:
-    dice = np.random.default_rng(20130226)
+    rng = np.random.default_rng(20130226)
     for medium in ("flash", "hdd"):
         for group, (unit, _, _, _, _) in GROUPS.items():
             for hosts in (2, 4, 8, 12):
                 for v in (1, 2, 3, 4, 6):
                     for repetition in (1, 2, 3):
                         value = rate(group, medium, hosts, v) * np.exp(
-                            NOISE * dice.standard_normal()
+                            NOISE * rng.standard_normal()
                         )
                         yield group, hosts, v, medium, f"{value:.1f}", unit, repetition, "", "", ""
-        yield from _under_load(medium, dice)
+        yield from _under_load(medium, rng)
 
 
 def rate(group: str, medium: str, hosts: int, v: int) -> float:
@@ -47,14 +47,14 @@ def rate(group: str, medium: str, hosts: int, v: int) -> float:
     return scaled * v / (1 + alpha * (v - 1) + beta * v * (v - 1))
 
 
-def _under_load(medium: str, dice: np.random.Generator) -> Iterator[Row]:
+def _under_load(medium: str, rng: np.random.Generator) -> Iterator[Row]:
     """A sweep of targets of the scan at 4 hosts."""
     idle_ms = 9.0 if medium == "flash" else 30.0
     for v in (1, 2, 3, 4, 6):
         most = rate("hbase-scan", medium, 4, v)
         for rho in (0.3, 0.5, 0.7, 0.8, 0.9):
             load = f"{rho * most:.1f}"
-            noise = np.exp(NOISE * dice.standard_normal(2))
+            noise = np.exp(NOISE * rng.standard_normal(2))
             p95_ms = idle_ms * (1 + 0.9 * rho ** (np.sqrt(18) - 1) / (8 * (1 - rho))) * noise[0]
             percent = (4 + 78 * rho) * noise[1]
             yield "hbase-scan", 4, v, medium, f"{p95_ms:.3f}", "ms", 1, load, 95, "SCAN"

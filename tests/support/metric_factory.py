@@ -63,17 +63,17 @@ class Arm:
         return f"v{self.density}-{self.medium}"
 
 
-def unit(arm: Arm, shape: Shape, dice: random.Random) -> list[Metric]:
+def unit(arm: Arm, shape: Shape, rng: random.Random) -> list[Metric]:
     """One trial's metrics."""
     steps = max(arm.density - 1, 0)
-    noise = math.exp(dice.gauss(0.0, 0.04))
+    noise = math.exp(rng.gauss(0.0, 0.04))
     medium = shape.hdd if arm.medium == "hdd" else 1.0
     rate = shape.rate * shape.growth**steps * medium * noise
     used = min(shape.used * (1 + 0.16 * steps) * medium**0.3 * noise, 93.0)
     return [
         *_rates(shape, rate),
         *_latencies(shape, steps, medium, noise),
-        *_cpu(arm, used, dice),
+        *_cpu(arm, used, rng),
         *_worth(arm, shape, rate, noise),
     ]
 
@@ -112,8 +112,8 @@ def _latencies(shape: Shape, steps: int, medium: float, noise: float) -> Iterato
             )
 
 
-def _cpu(arm: Arm, used: float, dice: random.Random) -> Iterator[Metric]:
-    iowait = (7.0 if arm.medium == "hdd" else 1.2) * math.exp(dice.gauss(0.0, 0.2))
+def _cpu(arm: Arm, used: float, rng: random.Random) -> Iterator[Metric]:
+    iowait = (7.0 if arm.medium == "hdd" else 1.2) * math.exp(rng.gauss(0.0, 0.2))
     steal = 1.4 if arm.isolation == "vm" and arm.density else 0.0
     parts = {
         "used": used,

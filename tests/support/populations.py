@@ -67,15 +67,15 @@ class Truth:
 
 def truths(count: int, seed: int, noise: float = 0.04, shape: Shape = "form") -> tuple[Truth, ...]:
     """Clusters whose noise differs by half again either way, as that of real repeats does."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     return tuple(
         Truth(
             name=f"cluster-{number}",
-            base_s=float(10 ** dice.uniform(2, 4)),
-            serial=float(10 ** dice.uniform(-2.5, -0.7)),
-            linear=float(10 ** dice.uniform(-4.5, -3.0)) if dice.random() < 0.6 else 0.0,
+            base_s=float(10 ** rng.uniform(2, 4)),
+            serial=float(10 ** rng.uniform(-2.5, -0.7)),
+            linear=float(10 ** rng.uniform(-4.5, -3.0)) if rng.random() < 0.6 else 0.0,
             shape=shape,
-            noise=float(noise * np.exp(0.5 * dice.standard_normal())),
+            noise=float(noise * np.exp(0.5 * rng.standard_normal())),
         )
         for number in range(count)
     )
@@ -84,12 +84,12 @@ def truths(count: int, seed: int, noise: float = 0.04, shape: Shape = "form") ->
 def wild_truths(count: int, seed: int) -> tuple[Truth, ...]:
     """Clusters of all shapes in turn, as noisy as public measurements are: builds differ by about as
     much as repetitions do, some by much more, and every sixth cluster has burstable machines."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     found = []
     for number in range(count):
         shape = SHAPES[number % len(SHAPES)]
-        (one,) = truths(1, int(dice.integers(2**31)), 0.025, shape)
-        builds = one.noise * float(dice.exponential(BUILDS))
+        (one,) = truths(1, int(rng.integers(2**31)), 0.025, shape)
+        builds = one.noise * float(rng.exponential(BUILDS))
         bursts = 0.3 if number % 6 == 5 else 0.0
         found.append(replace(one, name=f"{shape}-{number}", builds=builds, bursts=bursts))
     return tuple(found)
@@ -106,29 +106,29 @@ def measured(
 ) -> tuple[Point, ...]:
     """Points of every cluster. outliers: share of repetitions that took up to three times as long.
     builds: sd of what the repetitions of one cell have in common, over that of a repetition."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     points = []
     for truth in clusters:
         for n in hosts:
             for v in densities:
                 spread = truth.builds + truth.noise * builds
-                build = spread * dice.standard_normal() if spread else 0.0
-                slow_from, slower = _burst(truth, repetitions, dice)
+                build = spread * rng.standard_normal() if spread else 0.0
+                slow_from, slower = _burst(truth, repetitions, rng)
                 for repetition in range(1, repetitions + 1):
-                    error = build + truth.noise * dice.standard_normal()
+                    error = build + truth.noise * rng.standard_normal()
                     if repetition > slow_from:
                         error += slower
-                    if dice.random() < outliers:
-                        error += dice.uniform(0.3, 1.1)
+                    if rng.random() < outliers:
+                        error += rng.uniform(0.3, 1.1)
                     points.append(_point(truth, n, v, repetition, float(error)))
     return tuple(points)
 
 
-def _burst(truth: Truth, repetitions: int, dice: np.random.Generator) -> tuple[int, float]:
+def _burst(truth: Truth, repetitions: int, rng: np.random.Generator) -> tuple[int, float]:
     """After how many repetitions of a cell the CPU credits end, and how much slower it is then, in log."""
-    if not truth.bursts or dice.random() > truth.bursts:
+    if not truth.bursts or rng.random() > truth.bursts:
         return repetitions, 0.0
-    return int(dice.integers(1, 3)), float(dice.uniform(0.15, 0.6))
+    return int(rng.integers(1, 3)), float(rng.uniform(0.15, 0.6))
 
 
 def _point(truth: Truth, hosts: int, density: int, repetition: int, error: float) -> Point:

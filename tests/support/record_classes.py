@@ -51,7 +51,7 @@ class RecordingTransport(LocalTransport):
 
 class RecordingProvider(LocalProvider):
     def transport(self, site: Site, journal: Journal) -> RecordingTransport:
-        return RecordingTransport(site.mark, journal)
+        return RecordingTransport(site.tag, journal)
 
 
 def stack_of(command: Command) -> str:

@@ -58,7 +58,7 @@ class RunFactory:
             **{"mode": mode, "files": 6, "file_size_mib": 64, "read_size_bytes": MIB, **knobs}
         )
         truth = self._truth(build, setting, window_s)
-        dice = random.Random(truth.trial)
+        rng = random.Random(truth.trial)
         size = setting.file_size_mib * MIB
         start_s = truth.start_s
         truth.job = (start_s + 2.0, start_s + 19.0)
@@ -66,7 +66,7 @@ class RunFactory:
             (start_s + 6.0 + (i // 4) * 5.0, start_s + 10.0 + (i // 4) * 5.0 + i / 10)
             for i in range(setting.files)
         ]
-        truth.streams = [(size, dice.randint(1500, 2500)) for _ in range(setting.files)]
+        truth.streams = [(size, rng.randint(1500, 2500)) for _ in range(setting.files)]
         asked = setting.files * size
         truth.cold = ColdProof(
             method="evict", evicted_bytes=asked, distinct_bytes_asked=asked if mode != "write" else None,
@@ -87,12 +87,12 @@ class RunFactory:
         fixed: dict[str, Any] = {"mix": mix, "records": seconds * rate, "threads": 8}
         setting = YcsbSetting(**{**fixed, **timed, **knobs})
         truth = self._truth(build, setting, seconds + 4.3)
-        dice = random.Random(truth.trial)
+        rng = random.Random(truth.trial)
         truth.operations_start_s = truth.start_s + 2.25
         for operation, share in OPERATIONS[mix].items():
             per_second = round(rate * share)
             truth.latencies_us[operation] = [
-                [round(dice.lognormvariate(6.5, 0.8)) for _ in range(per_second)]
+                [round(rng.lognormvariate(6.5, 0.8)) for _ in range(per_second)]
                 for _ in range(seconds)
             ]
             truth.returns[operation] = {"OK": per_second * seconds}
@@ -104,10 +104,10 @@ class RunFactory:
         trial = f"{build}-{number:03d}-{setting.id}"
         truth = Truth(trial, setting, start_s, start_s + window_s)
         self._builds[trial] = build
-        dice = random.Random(trial)
+        rng = random.Random(trial)
         nodes = [node.name for node in self.topology(build).nodes]
-        truth.dool = list(_dool(dice, start_s - 4.0, truth.end_s + 2.0))
-        truth.ticks = list(_ticks(dice, nodes, start_s - 3.6, truth.end_s + 2.0))
+        truth.dool = list(_dool(rng, start_s - 4.0, truth.end_s + 2.0))
+        truth.ticks = list(_ticks(rng, nodes, start_s - 3.6, truth.end_s + 2.0))
         self.truths.append(truth)
         return truth
 
@@ -123,7 +123,7 @@ class RunFactory:
             "run-opened",
             study="quickstart",
             run=RUN,
-            mark="m",
+            tag="m",
             owner=Owner.of_dag_run("made").to_json(),
         )
         journal.write("run-ended", outcome="ok", message="")
@@ -132,7 +132,7 @@ class RunFactory:
     def _plan_as_made(self) -> Plan:
         """The plan that would have led to these trials."""
         steps = tuple(
-            Step(index=order, kind="trial", block=1, build=self._builds[truth.trial], label=truth.trial,
+            Step(index=order, kind="trial", repetition=1, build=self._builds[truth.trial], label=truth.trial,
                  trial=truth.trial, order=order, setting=truth.setting, estimate_s=1.0)
             for order, truth in enumerate(self.truths)
         )  # fmt: skip
@@ -157,10 +157,10 @@ class RunFactory:
         clock = ClockOffset(host="here", before_s=truth.measured_clock_s or 0.0,
                             after_s=truth.measured_clock_s or 0.0, method="test")  # fmt: skip
         return Manifest(
-            study="quickstart", run=RUN, trial=truth.trial, block=int(build[1]), build=build,
+            study="quickstart", run=RUN, trial=truth.trial, repetition=int(build[1]), build=build,
             order=order, seed=20130226, state=truth.state, reasons=truth.reasons,
             setting_id=truth.setting.id, setting=truth.setting,
-            cost_pair=truth.cost_pair, monitored=truth.monitored,
+            overhead_pair=truth.overhead_pair, monitored=truth.monitored,
             topology=topology_to_json(topology), isolation=topology.isolation,
             window=None if begun else window,
             clients=() if begun else _clients(truth),
@@ -174,29 +174,27 @@ class RunFactory:
         )  # fmt: skip
 
 
-def _dool(dice: random.Random, since_s: float, until_s: float) -> Any:
+def _dool(rng: random.Random, since_s: float, until_s: float) -> Any:
     at_s = since_s
     while at_s < until_s:
         at_s += PERIOD_S
-        iowait, steal = (round(dice.uniform(1, 20), 3) for _ in range(2))
-        user, system = (round(dice.uniform(1, 12), 3) for _ in range(2))  # as the nodes', about
+        iowait, steal = (round(rng.uniform(1, 20), 3) for _ in range(2))
+        user, system = (round(rng.uniform(1, 12), 3) for _ in range(2))  # as the nodes', about
         idle = round(100 - iowait - steal - user - system, 3)
-        read, written = float(dice.randint(0, 60 * MIB)), float(dice.randint(0, 60 * MIB))
+        read, written = float(rng.randint(0, 60 * MIB)), float(rng.randint(0, 60 * MIB))
         yield round(at_s, 3), (user, system, idle, iowait, steal, read, written)
 
 
-def _ticks(dice: random.Random, nodes: Sequence[str], since_s: float, until_s: float) -> Any:
+def _ticks(rng: random.Random, nodes: Sequence[str], since_s: float, until_s: float) -> Any:
     """Daemons have run before; the client and its ticks begin within the window."""
-    spent = {
-        node: (dice.randint(500, 5000), dice.randint(100, 900)) for node in (*nodes, "monitor")
-    }
+    spent = {node: (rng.randint(500, 5000), rng.randint(100, 900)) for node in (*nodes, "monitor")}
     spent["c1"] = (0, 0)
     first = True
     at_s = since_s
     while at_s < until_s:
         at_s += PERIOD_S
         for node, (user, system) in spent.items():
-            spent[node] = (user + dice.randint(0, 7), system + dice.randint(0, 3))
+            spent[node] = (user + rng.randint(0, 7), system + rng.randint(0, 3))
         seen = {node: ticks for node, ticks in spent.items() if node != "c1" or not first}
         first = False
         yield round(at_s, 3), seen

@@ -78,7 +78,7 @@ def hdr(name: str, start_s: float, intervals: Sequence[tuple[float, Sequence[int
 
 
 def ycsb_summary(run_s: float, returns: Mapping[str, Mapping[str, int]]) -> str:
-    """The text exporter's: operation -> status -> count. A status other than OK has an own block."""
+    """The text exporter's: operation -> status -> count. A status other than OK has an own repetition."""
     operations = sum(sum(counts.values()) for counts in returns.values())
     lines = [
         f"[OVERALL], RunTime(ms), {run_s * 1000:.0f}",
@@ -109,7 +109,7 @@ def ycsb_status(per_second: Sequence[int]) -> str:
 
 
 def dfsio_log(name: str, files: int, processed_mib: float, rate: float, test_s: float) -> str:
-    """The block TestDFSIO 3.4.2 appends to its result file; `name`: write, read, random read, ..."""
+    """The repetition TestDFSIO 3.4.2 appends to its result file; `name`: write, read, random read, ..."""
     return (
         f"----- TestDFSIO ----- : {name}\n"
         "            Date & time: Fri Nov 20 17:17:34 UTC 2026\n"

@@ -15,21 +15,21 @@ GAP_S = 5
 
 def trial_series(trial: TrialSummary, seed: int = 7) -> TrialSeries:
     """A course that lasts a little longer than the trial's window on both sides."""
-    dice = random.Random(f"{seed} {trial.trial}")
+    rng = random.Random(f"{seed} {trial.trial}")
     end_s = int(trial.measure_s or 10.0)
     seconds = tuple(second for second in range(-2, end_s + 2) if second != GAP_S)
     return TrialSeries(
         trial=trial.trial,
         step_s=1,
-        cpu=tuple(_cpu(trial, seconds, dice)),
-        rates=tuple(_rates(trial, seconds, dice)),
+        cpu=tuple(_cpu(trial, seconds, rng)),
+        rates=tuple(_rates(trial, seconds, rng)),
         latency=tuple(_latency(trial)),
     )
 
 
-def _cpu(trial: TrialSummary, seconds: tuple[int, ...], dice: random.Random) -> Iterator[CpuSeries]:
+def _cpu(trial: TrialSummary, seconds: tuple[int, ...], rng: random.Random) -> Iterator[CpuSeries]:
     used = next(m.value or 0.0 for m in trial.metrics if m.name == "cpu_used")
-    user = tuple(round(max(0.0, used * 0.7 + dice.gauss(0.0, 4.0)), 2) for _ in seconds)
+    user = tuple(round(max(0.0, used * 0.7 + rng.gauss(0.0, 4.0)), 2) for _ in seconds)
     system = tuple(round(used * 0.3, 2) for _ in seconds)
     yield CpuSeries(
         scope="host:here",
@@ -52,18 +52,18 @@ def _nodes(trial: TrialSummary) -> list[str]:
 
 
 def _rates(
-    trial: TrialSummary, seconds: tuple[int, ...], dice: random.Random
+    trial: TrialSummary, seconds: tuple[int, ...], rng: random.Random
 ) -> Iterator[RateSeries]:
     middle = next(
         (m.value or 0.0 for m in trial.metrics if m.name in ("throughput", "throughput_map_phase")),
         0.0,
     )
-    rate = tuple(round(max(0.0, middle * dice.gauss(1.0, 0.15)), 3) for _ in seconds)
+    rate = tuple(round(max(0.0, middle * rng.gauss(1.0, 0.15)), 3) for _ in seconds)
     if trial.workload == "ycsb":
         yield RateSeries(name="operations", unit="ops/s", at_s=seconds, rate=rate)
     else:
         yield RateSeries(name="transferred", unit="MiB/s", at_s=seconds, rate=rate)
-    moved = tuple(round(dice.expovariate(1 / 80.0), 3) for _ in seconds)
+    moved = tuple(round(rng.expovariate(1 / 80.0), 3) for _ in seconds)
     yield RateSeries(name="disk_read", unit="MiB/s", at_s=seconds, rate=moved)
     yield RateSeries(name="disk_write", unit="MiB/s", at_s=seconds, rate=tuple(reversed(moved)))
 

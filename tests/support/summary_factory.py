@@ -1,8 +1,8 @@
 """Made-up `Summary` values of realistic size and shape, for the tests and the README's picture.
 
-`one_block()`: what the quickstart leaves: 2 densities x 6 settings, 1 block, processes for VMs.
-`eight_blocks()`: 3 densities x 2 media x 6 settings, 8 blocks, VMs, intervals, decided findings.
-`talk()`: what all six charts of the talk need: readers, threads and sizes varied; 5 blocks.
+`one_block()`: what the quickstart leaves: 2 densities x 6 settings, 1 repetition, processes for VMs.
+`eight_repetitions()`: 3 densities x 2 media x 6 settings, 8 repetitions, VMs, intervals, decided findings.
+`talk()`: what all six charts of the talk need: readers, threads and sizes varied; 5 repetitions.
 `python -m tests.support.summary_factory one|eight|talk` prints one as summary.json.
 """
 
@@ -47,12 +47,12 @@ PHASES_S = {
 def one_block(study: str = "quickstart") -> Summary:
     """The quickstart's: every interval null, every finding `no claim`, one trial of each kind of trouble."""
     arms = tuple(Arm(density, "flash", "process") for density in (1, 2))
-    summary = _summary(study, arms, blocks=1, provider="local")
+    summary = _summary(study, arms, repetitions=1, provider="local")
     return summary.model_copy(
         update={
             "question": "Do two workers on this host use its CPUs better than one, at the same "
             "total memory?",
-            "answer": "One block allows no claim: in this run two workers used the host's CPUs "
+            "answer": "One repetition allows no claim: in this run two workers used the host's CPUs "
             "a little more than one and scanned 21 % faster.",
             "warnings": (
                 "isolation: process. Nodes are groups of processes on one machine, a stand-in for VMs.",
@@ -63,11 +63,11 @@ def one_block(study: str = "quickstart") -> Summary:
     )
 
 
-def eight_blocks(study: str = "density-flash-hdd") -> Summary:
-    """3 densities x 2 media x 8 blocks on VMs: intervals everywhere, 288 trials."""
+def eight_repetitions(study: str = "density-flash-hdd") -> Summary:
+    """3 densities x 2 media x 8 repetitions on VMs: intervals everywhere, 288 trials."""
     media = ("flash", "hdd")
     arms = tuple(Arm(density, medium, "vm") for density in (0, 2, 4) for medium in media)
-    summary = _summary(study, arms, blocks=8, provider="libvirt")
+    summary = _summary(study, arms, repetitions=8, provider="libvirt")
     findings = (
         *_findings(summary, "v0-flash", "v2-flash", "2 VMs over the bare host, flash"),
         *_findings(summary, "v2-hdd", "v2-flash", "flash over hdd, 2 VMs"),
@@ -97,23 +97,23 @@ def talk(study: str = "talk-2013") -> Summary:
         for threads, factor in ((8, 1.0), (32, 1.7))
     ]  # fmt: skip
     arms = tuple(Arm(density, medium, "vm") for density in (0, 4) for medium in ("flash", "hdd"))
-    return _summary(study, arms, blocks=5, provider="libvirt", shapes=(*reads, *runs))
+    return _summary(study, arms, repetitions=5, provider="libvirt", shapes=(*reads, *runs))
 
 
 def _summary(
     study: str,
     arms: tuple[Arm, ...],
-    blocks: int,
+    repetitions: int,
     provider: str,
     shapes: tuple[Shape, ...] = SHAPES,
 ) -> Summary:
-    dice = random.Random(20130226)
+    rng = random.Random(20130226)
     units = {
-        (arm, shape.id): [unit(arm, shape, dice) for _ in range(blocks)]
+        (arm, shape.id): [unit(arm, shape, rng) for _ in range(repetitions)]
         for arm in arms
         for shape in shapes
     }
-    trials = tuple(_trials(arms, blocks, units, shapes))
+    trials = tuple(_trials(arms, repetitions, units, shapes))
     return Summary(
         study=study,
         run="20261120T201530Z",
@@ -121,7 +121,7 @@ def _summary(
         created="2026-11-20T20:23:04Z",
         provider=provider,
         isolation=arms[0].isolation,
-        blocks=blocks,
+        repetitions=repetitions,
         seed=20130226,
         answer="Nothing is claimed.",
         warnings=(),
@@ -130,10 +130,10 @@ def _summary(
         ),
         findings=(),
         trials=trials,
-        builds=tuple(_builds(arms, blocks, dice)),
+        builds=tuple(_builds(arms, repetitions, rng)),
         time=_time(trials),
         disclosure=_disclosure(arms),
-        series=tuple(trial_series(one) for one in trials if one.block == 1 and one.metrics),
+        series=tuple(trial_series(one) for one in trials if one.repetition == 1 and one.metrics),
     )
 
 
@@ -178,30 +178,32 @@ def _pooled(same: list[Metric]) -> Metric:
 
 def _trials(
     arms: tuple[Arm, ...],
-    blocks: int,
+    repetitions: int,
     units: dict[tuple[Arm, str], list[list[Metric]]],
     shapes: tuple[Shape, ...],
 ) -> Iterator[TrialSummary]:
     order = 0
-    for block in range(1, blocks + 1):
+    for repetition in range(1, repetitions + 1):
         for arm in arms:
             for shape in shapes:
-                yield _trial(order, block, arm, shape, tuple(units[arm, shape.id][block - 1]))
+                yield _trial(
+                    order, repetition, arm, shape, tuple(units[arm, shape.id][repetition - 1])
+                )
                 order += 1
-        yield _failed(order, block, arms[-1], shapes[1])
+        yield _failed(order, repetition, arms[-1], shapes[1])
         order += 1
 
 
 def _trial(
-    order: int, block: int, arm: Arm, shape: Shape, metrics: tuple[Metric, ...]
+    order: int, repetition: int, arm: Arm, shape: Shape, metrics: tuple[Metric, ...]
 ) -> TrialSummary:
     verdict: VerdictName = UNSEEN if order % 37 == 5 else "valid"
     reasons = ("clock offset of host here was not measured after the run",)
     return TrialSummary(
-        trial=f"b{block}-{arm.name}-{order:02d}-{shape.id}",
+        trial=f"b{repetition}-{arm.name}-{order:02d}-{shape.id}",
         order=order,
-        block=block,
-        build=f"b{block}-{arm.name}",
+        repetition=repetition,
+        build=f"b{repetition}-{arm.name}",
         topology=arm.name,
         vms_per_host=arm.density,
         medium=arm.medium,
@@ -215,23 +217,25 @@ def _trial(
     )
 
 
-def _failed(order: int, block: int, arm: Arm, shape: Shape) -> TrialSummary:
+def _failed(order: int, repetition: int, arm: Arm, shape: Shape) -> TrialSummary:
     reasons = (
-        "TestDFSIO exited 254: java.io.IOException: Could not obtain block BP-1:blk_1073741829",
+        "TestDFSIO exited 254: java.io.IOException: Could not obtain repetition BP-1:blk_1073741829",
         "monitor samples cover 71 % of the window, under 95 %",
     )
-    trial = _trial(order, block, arm, shape, ())
+    trial = _trial(order, repetition, arm, shape, ())
     return trial.model_copy(
         update={"state": "failed", "verdict": "invalid", "reasons": reasons, "measure_s": None}
     )
 
 
-def _builds(arms: tuple[Arm, ...], blocks: int, dice: random.Random) -> Iterator[BuildSummary]:
-    for block in range(1, blocks + 1):
+def _builds(arms: tuple[Arm, ...], repetitions: int, rng: random.Random) -> Iterator[BuildSummary]:
+    for repetition in range(1, repetitions + 1):
         for arm in arms:
-            stretch = (1 + 0.12 * arm.density) * math.exp(dice.gauss(0.0, 0.08))
+            stretch = (1 + 0.12 * arm.density) * math.exp(rng.gauss(0.0, 0.08))
             phases = {name: round(seconds * stretch, 1) for name, seconds in PHASES_S.items()}
-            yield BuildSummary(build=f"b{block}-{arm.name}", topology=arm.name, phases_s=phases)
+            yield BuildSummary(
+                build=f"b{repetition}-{arm.name}", topology=arm.name, phases_s=phases
+            )
 
 
 def _findings(summary: Summary, first: str, later: str, words: str) -> Iterator[Finding]:
@@ -292,7 +296,7 @@ def _disclosure(arms: tuple[Arm, ...]) -> dict[str, Any]:
 
 FACTORIES: dict[str, Callable[[], Summary]] = {
     "one": one_block,
-    "eight": eight_blocks,
+    "eight": eight_repetitions,
     "talk": talk,
 }
 

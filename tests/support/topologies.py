@@ -7,9 +7,9 @@ from pathlib import PurePath
 from cluster.model.host import Disk, Host
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Node, Topology
-from cluster.render.blueprint import Blueprint, Homes, Places
+from cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
 
-HOMES = Homes(
+HOMES = InstallDirs(
     java=PurePath("/opt/java"),
     hadoop=PurePath("/opt/hadoop"),
     hbase=PurePath("/opt/hbase"),
@@ -51,7 +51,7 @@ def physical() -> Topology:
 
 def blueprint(topology: Topology) -> Blueprint:
     data = {n.name: PurePath(f"/data/density-study/s/r/b1/{n.name}") for n in topology.nodes}
-    places = Places(PurePath("/runs/b1/conf"), PurePath("/runs/b1/logs"), data)
+    places = NodePaths(PurePath("/runs/b1/conf"), PurePath("/runs/b1/logs"), data)
     return Blueprint(topology, "s/r/b1", allocate_ports(topology), HOMES, places)
 
 

@@ -38,7 +38,7 @@ class Truth:
     cold: ColdProof | None = None
     state: str = "complete"
     reasons: tuple[str, ...] = ()
-    cost_pair: int | None = None
+    overhead_pair: int | None = None
     monitored: bool = True
     threads_between_operations: float | None = 1.0
     """Of a closed loop's time outside of operations, how much its log of THINK holds; None: no log."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.model.transport import ProcessId
-from workloads.base.workload import Bench
+from workloads.base.workload import TrialContext
 from workloads.record.manifest import ClientRun
 
 _FRAME = "\tat "
@@ -23,7 +23,7 @@ LOOK_EVERY_S = 5.0
 
 
 def run_client(
-    bench: Bench,
+    bench: TrialContext,
     command: Command,
     timeout_s: float,
     folder: str = "raw",
@@ -39,7 +39,7 @@ def run_client(
 
 
 def run_clients(
-    bench: Bench,
+    bench: TrialContext,
     commands: Sequence[Command],
     timeout_s: float,
     folder: str = "raw",
@@ -53,7 +53,7 @@ def run_clients(
             stdout, stderr = (bench.record.root / file for file in _outputs(command, folder))
             start_s = time.time()
             started.append((command, bench.transport.start(node, command, stdout, stderr), start_s))
-        limit_s = timeout_s * bench.patience
+        limit_s = timeout_s * bench.timeout_scale
         ends = _waited(bench, [process for _, process, _ in started], limit_s, enough)
     finally:
         for _, process, _ in started:
@@ -86,7 +86,7 @@ def _described(
 
 
 def _waited(
-    bench: Bench,
+    bench: TrialContext,
     processes: Sequence[ProcessId],
     timeout_s: float,
     enough: Callable[[], bool] | None,
@@ -114,7 +114,7 @@ def _waited(
     return ends | {process: (None, time.time()) for process in processes if process not in ends}
 
 
-def require_success(bench: Bench, run: ClientRun, what: str) -> None:
+def require_success(bench: TrialContext, run: ClientRun, what: str) -> None:
     """StudyError with the last lines of its error output unless `run` ended with 0."""
     if run.exit_code == 0:
         return
@@ -126,7 +126,7 @@ def require_success(bench: Bench, run: ClientRun, what: str) -> None:
     )
 
 
-def tail(bench: Bench, run: ClientRun) -> str:
+def tail(bench: TrialContext, run: ClientRun) -> str:
     """The last lines a client wrote to standard error, as `telling` leaves them."""
     text = (bench.record.root / run.stderr).read_text(encoding="utf-8", errors="replace")
     return "\n".join(telling(text.splitlines())[-TAIL_LINES:])

@@ -25,7 +25,7 @@ from cluster.model.errors import StudyError
 Row = TypeVar("Row", covariant=True)
 
 EXCERPT_CHARACTERS = 200
-LONGEST_LINE_BYTES = 2**22
+MAX_LINE_BYTES = 2**22
 """No tool writes longer lines; a longer one is never decoded, and costs no memory beyond its own."""
 EXACT_INTEGER_LIMIT = 2**53  # from here on a float no longer holds every whole number
 LONG_MAX = 2**63 - 1
@@ -186,9 +186,9 @@ def decoded(number: int, piece: bytes, ended: bool) -> tuple[Line, str | None]:
     r"""A line from its bytes without \n, and why it is not to be read (None: it is). One \r at its
     end is dropped."""
     piece = piece.removesuffix(b"\r")
-    if len(piece) > LONGEST_LINE_BYTES:
+    if len(piece) > MAX_LINE_BYTES:
         text = piece[:EXCERPT_CHARACTERS].decode("utf-8", "backslashreplace")
-        return Line(number, text, ended), f"longer than {LONGEST_LINE_BYTES} bytes"
+        return Line(number, text, ended), f"longer than {MAX_LINE_BYTES} bytes"
     try:
         return Line(number, piece.decode("utf-8"), ended), None
     except UnicodeDecodeError:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-MOST_DAYS = 30
+MAX_DAYS = 30
 _FORM = re.compile(r"\s*[-+]?(\d[\d_]*)?\.?\d+([eE][-+]?\d{1,3})?\s*[A-Za-zµ%/ ]{1,30}")
 
 
@@ -58,8 +58,8 @@ def _whole(number: float, value: object, unit: str) -> int:
 def seconds(value: object) -> float:
     """ "10 min" to 600.0. ValueError as `magnitude`, and for what is longer than a trial may be."""
     number = _positive(value, "s", "10 min")
-    if number > MOST_DAYS * 86400:
-        raise ValueError(f"{value!r} is more than {MOST_DAYS} days")
+    if number > MAX_DAYS * 86400:
+        raise ValueError(f"{value!r} is more than {MAX_DAYS} days")
     return number
 
 

@@ -10,7 +10,7 @@ from cluster.model.cluster import Cluster
 from cluster.model.errors import StudyError
 from cluster.model.transport import Transport
 from cluster.state.journal import Journal
-from cluster.state.patience import patience
+from cluster.state.timeout_scale import timeout_scale
 from workloads.record.manifest import ClientRun, ColdProof
 from workloads.record.record import Record
 
@@ -18,7 +18,7 @@ S = TypeVar("S", contravariant=True)
 
 
 @dataclass(frozen=True)
-class Bench:
+class TrialContext:
     """What a workload may touch during one trial, and nothing else."""
 
     cluster: Cluster
@@ -31,9 +31,9 @@ class Bench:
         return self.transport.at(self.cluster.topology.client, path)
 
     @property
-    def patience(self) -> float:
+    def timeout_scale(self) -> float:
         """Factor for limits of waiting: emulated guests take longer."""
-        return patience(self.cluster.site.mark, self.journal) if self.journal else 1.0
+        return timeout_scale(self.cluster.site.tag, self.journal) if self.journal else 1.0
 
     def check_daemons(self) -> None:
         """StudyError that names the daemons that no longer run; HostLostError if a host is silent."""
@@ -68,14 +68,14 @@ class Collected:
 class Workload(Protocol[S]):
     """Three acts around the measured window. Each raises StudyError when it cannot do its part."""
 
-    def prepare(self, bench: Bench, setting: S) -> Prepared:
+    def prepare(self, bench: TrialContext, setting: S) -> Prepared:
         """Bring data and caches to the state the setting is measured from. Not measured."""
         ...
 
-    def run(self, bench: Bench, setting: S) -> tuple[ClientRun, ...]:
+    def run(self, bench: TrialContext, setting: S) -> tuple[ClientRun, ...]:
         """Run the clients to their exit. This is the window: nothing else belongs in here."""
         ...
 
-    def collect(self, bench: Bench, setting: S, prepared: Prepared) -> Collected:
+    def collect(self, bench: TrialContext, setting: S, prepared: Prepared) -> Collected:
         """Fetch raw outputs into the record and say what went wrong, if anything did."""
         ...

@@ -17,10 +17,10 @@ import yaml
 
 from cluster.model.errors import InputError
 
-MOST_BYTES = 128 * 1024
-MOST_DEPTH = 32
-MOST_NODES = 10_000
-MOST_NUMBER = 10**40
+MAX_BYTES = 128 * 1024
+MAX_DEPTH = 32
+MAX_NODES = 10_000
+MAX_NUMBER = 10**40
 _STR, _MERGE, _DATE, _VALUE = (
     f"tag:yaml.org,2002:{name}" for name in ("str", "merge", "timestamp", "value")
 )
@@ -52,7 +52,7 @@ def read_yaml(path: Path) -> Document:
 
 def parse_yaml(text: str, name: str) -> Document:
     """As `read_yaml`, from text."""
-    if len(text) > MOST_BYTES:
+    if len(text) > MAX_BYTES:
         raise _too_large(name)
     loader: _Loader | None = None
     try:
@@ -84,24 +84,24 @@ def read_text(path: Path) -> str:
             )
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+            data = stream.read(MAX_BYTES + 1)
         text = data.decode("utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError("there is no such file.", str(path), "name a YAML file.") from error
     except (OSError, UnicodeDecodeError) as error:
-        if isinstance(error, UnicodeDecodeError) and len(data) > MOST_BYTES:
+        if isinstance(error, UnicodeDecodeError) and len(data) > MAX_BYTES:
             raise _too_large(str(path)) from error
         raise InputError(
             f"it cannot be read: {error}.", str(path), "give a readable UTF-8 file."
         ) from error
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise _too_large(str(path))
     return text
 
 
 def _too_large(name: str) -> InputError:
     return InputError(
-        f"it is larger than {MOST_BYTES // 1024} KiB.", name, "name a YAML file of this project."
+        f"it is larger than {MAX_BYTES // 1024} KiB.", name, "name a YAML file of this project."
     )
 
 
@@ -131,8 +131,8 @@ class _Loader(yaml.SafeLoader):
             return super().compose_node(parent, index)
         if event.tag is not None:
             raise _fault(f"the tag {event.tag!r} is not allowed; write plain values", event)
-        if self._depth == MOST_DEPTH:
-            raise _fault(f"it is nested more than {MOST_DEPTH} levels deep", event)
+        if self._depth == MAX_DEPTH:
+            raise _fault(f"it is nested more than {MAX_DEPTH} levels deep", event)
         before = self._nodes
         self._count(1, event)
         if anchor is not None:
@@ -148,8 +148,8 @@ class _Loader(yaml.SafeLoader):
         if nodes is None:
             raise _fault(f"the alias *{event.anchor} stands for what contains it", event)
         self._nodes += nodes
-        if self._nodes > MOST_NODES:
-            raise _fault(f"it has more than {MOST_NODES:,} values, aliases counted in full", event)
+        if self._nodes > MAX_NODES:
+            raise _fault(f"it has more than {MAX_NODES:,} values, aliases counted in full", event)
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
@@ -168,7 +168,7 @@ class _Loader(yaml.SafeLoader):
             value = super().construct_object(node, deep)
         except ValueError as error:  # a number that Python does not read: 0x_, or 5,000 digits
             raise _fault(f"{node.value[:40]!r} is not a number that can be read", node) from error
-        if isinstance(value, int) and abs(value) > MOST_NUMBER:  # Python would not even print some
+        if isinstance(value, int) and abs(value) > MAX_NUMBER:  # Python would not even print some
             raise _fault(f"the number {node.value[:40]!r} has more than 40 digits", node)
         return value
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cluster.model.cluster import Cluster
-from cluster.providers.provider import GuestTime, provider_of
+from cluster.providers.provider import VcpuTime, provider_of
 from workloads.record.manifest import GuestCpu
 
 
@@ -16,7 +16,7 @@ class GuestReading:
     """Each node's guest so far, and when that was read. Without guests nothing."""
 
     epoch_s: float
-    times: Mapping[str, GuestTime]
+    times: Mapping[str, VcpuTime]
 
 
 def read_guests(cluster: Cluster) -> GuestReading:

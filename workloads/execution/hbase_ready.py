@@ -8,7 +8,7 @@ from cluster.model.errors import BringUpError
 from cluster.providers.provider import provider_of
 from cluster.stack import classpath, ensure
 from cluster.state.journal import Journal
-from cluster.state.patience import patience
+from cluster.state.timeout_scale import timeout_scale
 from workloads.ycsb.table_tool import FAST_START, HEAP_MIB, MAIN
 
 DEADLINE_S = 60
@@ -17,7 +17,7 @@ DEADLINE_S = 60
 def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
     """Returns when every RegionServer is live and a probe row came back. BringUpError otherwise."""
     node = cluster.topology.client
-    deadline_s = round(DEADLINE_S * patience(cluster.site.mark, journal))
+    deadline_s = round(DEADLINE_S * timeout_scale(cluster.site.tag, journal))
     servers = str(len(cluster.endpoints.regionserver_http))
     command = java_command(
         cluster,

@@ -12,7 +12,7 @@ from cluster.model.errors import StudyError
 from cluster.model.transport import ProcessId
 from cluster.providers.provider import Machine, machines_of_hosts
 from workloads.base.clock import Reading, clock_of, method_of
-from workloads.base.workload import Bench
+from workloads.base.workload import TrialContext
 from workloads.monitors import MONITORS, Monitor
 from workloads.record.manifest import ClockOffset, MonitorRun
 
@@ -35,7 +35,7 @@ class Monitors:
 
     def __init__(
         self,
-        bench: Bench,
+        bench: TrialContext,
         period_s: float,
         kinds: Mapping[str, Monitor] = MONITORS,
         machines: Sequence[Machine] | None = None,
@@ -59,7 +59,7 @@ class Monitors:
         for machine in self._machines:
             for monitor in self._kinds.values():
                 self._running.append(self._start(monitor, machine))
-        deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S * self._bench.patience
+        deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S * self._bench.timeout_scale
         now_s = time.time()
         for running in self._running:
             self._wait_for_sample(running, now_s, deadline)
@@ -103,7 +103,7 @@ class Monitors:
         transport.act(node, "make-folder", str(output.parent))
         python = transport.python(node)
         command = monitor.command(
-            machine.name, str(output), self._period_s, cluster.site.mark, python
+            machine.name, str(output), self._period_s, cluster.site.tag, python
         )
         process = transport.start(node, command, *self._streams(machine, monitor))
         return _Running(monitor, machine, process, file, time.time())

@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 from workloads.base.workload import Workload
-from workloads.testdfsio.workload import TestDfsio
-from workloads.ycsb.workload import Ycsb
+from workloads.testdfsio.workload import DfsioWorkload
+from workloads.ycsb.workload import YcsbWorkload
 
 WORKLOADS: Mapping[str, Workload[Any]] = MappingProxyType(
     {
-        "testdfsio": TestDfsio(),
-        "ycsb": Ycsb(),
+        "testdfsio": DfsioWorkload(),
+        "ycsb": YcsbWorkload(),
     }
 )

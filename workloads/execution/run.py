@@ -47,7 +47,7 @@ class Run:
         return self.root.name
 
     @property
-    def mark(self) -> str:
+    def tag(self) -> str:
         """What every process and directory of the run carries."""
         return f"{self.study.study}/{self.id}"
 
@@ -56,7 +56,7 @@ class Run:
         return self.root / "records"
 
     def site(self, build: str) -> Site:
-        return Site(root=self.root / "builds" / build, mark=f"{self.mark}/{build}")
+        return Site(root=self.root / "builds" / build, tag=f"{self.tag}/{build}")
 
     @contextmanager
     def step_lock(self) -> Iterator[None]:
@@ -70,25 +70,25 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Ask:
+class RunRequest:
     """What is asked of a study's runs: go on with one, start a `fresh` one, or extend a finished one.
 
-    `add_blocks` builds every topology that many times more; `only` (globs of setting ids) leaves the
-    other settings out, of a new run or of the blocks added to a finished one (one, if not said).
+    `add_repetitions` builds every topology that many times more; `only` (globs of setting ids) leaves the
+    other settings out, of a new run or of the repetitions added to a finished one (one, if not said).
     """
 
     fresh: bool = False
-    add_blocks: int = 0
+    add_repetitions: int = 0
     only: tuple[str, ...] = ()
 
     @property
     def extension(self) -> Extension | None:
-        if self.fresh or not (self.add_blocks or self.only):
+        if self.fresh or not (self.add_repetitions or self.only):
             return None
-        return Extension(add_blocks=self.add_blocks or 1, only=self.only)
+        return Extension(add_repetitions=self.add_repetitions or 1, only=self.only)
 
 
-GO_ON = Ask()
+RESUME = RunRequest()
 
 
 def plan_study(
@@ -131,7 +131,7 @@ def open_run(
     runs: Path = DEFAULT_RUNS,
     overrides: Mapping[str, object] | None = None,
     *,
-    ask: Ask = GO_ON,
+    ask: RunRequest = RESUME,
     owner: Owner | None = None,
 ) -> Run:
     """Open a run of the study in `spec`: the newest unfinished one if its study is unchanged, else
@@ -161,22 +161,24 @@ def open_run(
                 time.sleep(QUEUE_LOOK_EVERY_S)
 
 
-def _open(file: StudyFile, runs: Path, ask: Ask, owner: Owner, new_plan: Callable[[], Plan]) -> Run:
+def _open(
+    file: StudyFile, runs: Path, ask: RunRequest, owner: Owner, new_plan: Callable[[], Plan]
+) -> Run:
     """HostBusyError if another run holds this machine or one of the study's hosts."""
     study, folder = file.study, runs / file.study.study
     earlier, plan = _which(folder, study, ask, new_plan)
     root = earlier.root if earlier else folder / _new_id()
-    mark = f"{study.study}/{root.name}"
+    tag = f"{study.study}/{root.name}"
     with ExitStack() as undo, ExitStack() as opening:
-        lease.acquire(mark, root, owner)
-        undo.callback(lease.release, mark)
+        lease.acquire(tag, root, owner)
+        undo.callback(lease.release, tag)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).check_leases(topology, mark)
+            provider_of(topology.provider).check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
         preflight(study, plan, runs)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).preflight(topology, mark)
+            provider_of(topology.provider).preflight(topology, tag)
         run = _go_on(earlier, plan) if earlier else _begin(root, file, plan)
         if owner.holds_lock:  # before the journal says that it does
             undo.push(presence.stay(root))
@@ -184,7 +186,7 @@ def _open(file: StudyFile, runs: Path, ask: Ask, owner: Owner, new_plan: Callabl
             "run-opened",
             study=study.study,
             run=run.id,
-            mark=mark,
+            tag=tag,
             owner=owner.to_json(),
             resumed=earlier is not None,
         )
@@ -233,16 +235,20 @@ def end_run(
     nobody gets the host before its last process is gone.
     """
     run.journal.write(
-        "run-ended", outcome=outcome, message=message, blocks=run.plan.blocks, finished=finished
+        "run-ended",
+        outcome=outcome,
+        message=message,
+        repetitions=run.plan.repetitions,
+        finished=finished,
     )
     if finished:
-        lease.release(run.mark)
+        lease.release(run.tag)
     else:
-        lease.abandon(run.mark)
+        lease.abandon(run.tag)
 
 
 def has_ended(run: Run) -> bool:
-    """Whether the run came to its end, with every block its plan has now; a later re-opening, or an
+    """Whether the run came to its end, with every repetition its plan has now; a later re-opening, or an
     extension of the plan, makes it unended again. One that was stopped has not."""
     last = None
     for entry in run.journal.read():
@@ -251,7 +257,8 @@ def has_ended(run: Run) -> bool:
     if last is None or last["event"] == "run-opened":
         return False
     return bool(
-        last.get("finished", True) and last.get("blocks", run.plan.blocks) == run.plan.blocks
+        last.get("finished", True)
+        and last.get("repetitions", run.plan.repetitions) == run.plan.repetitions
     )
 
 
@@ -265,7 +272,7 @@ def _newest(folder: Path, study: Study) -> Run | None:
 
 
 def _which(
-    folder: Path, study: Study, ask: Ask, new_plan: Callable[[], Plan]
+    folder: Path, study: Study, ask: RunRequest, new_plan: Callable[[], Plan]
 ) -> tuple[Run | None, Plan]:
     """The run to go on with (None: a new one) and its plan."""
     newest = None if ask.fresh else _newest(folder, study)
@@ -274,11 +281,11 @@ def _which(
             return newest, extended(newest.plan, study, ask.extension)
         newest = None
     if newest is None:
-        if ask.add_blocks:
+        if ask.add_repetitions:
             raise InputError(
-                "there is no finished run of this study, unchanged, to add blocks to.",
+                "there is no finished run of this study, unchanged, to add repetitions to.",
                 str(folder),
-                "run the study first, without --add-blocks.",
+                "run the study first, without --add-repetitions.",
             )
         return None, new_plan()
     if ask.extension and not _is_doing(newest.plan, ask):
@@ -290,11 +297,11 @@ def _which(
     return newest, newest.plan
 
 
-def _is_doing(plan: Plan, ask: Ask) -> bool:
+def _is_doing(plan: Plan, ask: RunRequest) -> bool:
     """Whether the same command, said again, means to go on with this plan."""
     if plan.extensions:
         return plan.extensions[-1] == ask.extension
-    return not ask.add_blocks and plan.only == ask.only
+    return not ask.add_repetitions and plan.only == ask.only
 
 
 def _go_on(run: Run, plan: Plan) -> Run:

@@ -124,9 +124,9 @@ def close_run(run: Run) -> None:
     with run.step_lock():
         for build in run.plan.builds:
             tear_down(run.site(build), run.journal)
-        give_back(run.mark, run.journal)  # other machines: analysis does not need them
+        give_back(run.tag, run.journal)  # other machines: analysis does not need them
         if what_is_left(run):
-            lease.release(run.mark)
+            lease.release(run.tag)
 
 
 def _carry_out(run: Run, step: Step) -> StepOutcome:

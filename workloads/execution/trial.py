@@ -15,7 +15,7 @@ from cluster.model.errors import HostLostError, StudyError
 from cluster.model.topology import topology_to_json
 from cluster.model.transport import Transport
 from cluster.providers.provider import provider_of
-from workloads.base.workload import Bench, Collected, Prepared
+from workloads.base.workload import Collected, Prepared, TrialContext
 from workloads.execution.full_disks import full_disks
 from workloads.execution.guest_cpu import between, read_guests
 from workloads.execution.monitoring import Monitors
@@ -61,14 +61,14 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         study=run.study.study,
         run=run.id,
         trial=step.trial,
-        block=step.block,
+        repetition=step.repetition,
         build=step.build,
         order=step.order,
         seed=run.plan.seed,
         state="incomplete",
         setting_id=step.setting.id,
         setting=step.setting,
-        cost_pair=step.cost_pair,
+        overhead_pair=step.overhead_pair,
         monitored=step.monitored,
         topology=topology_to_json(topology),
         isolation=topology.isolation,
@@ -88,7 +88,7 @@ def run_trial(
     """
     draft = _with_cluster(draft_manifest(run, step), cluster).model_copy(update={"target": target})
     record = Record.open(run.records, draft)
-    bench = Bench(cluster, transport, record, run.journal)
+    bench = TrialContext(cluster, transport, record, run.journal)
     seen = _Seen()
     try:
         _measure(run, step, bench, seen)
@@ -105,7 +105,7 @@ def run_trial(
     return manifest
 
 
-def _measure(run: Run, step: Step, bench: Bench, seen: _Seen) -> None:
+def _measure(run: Run, step: Step, bench: TrialContext, seen: _Seen) -> None:
     setting: Any = step.setting
     workload = WORKLOADS[setting.workload]
     kinds = MONITORS if step.monitored else {}

@@ -25,7 +25,7 @@ from workloads.testdfsio.fit import require_fit
 from workloads.ycsb.noisy_neighbour.placement import pair
 
 FORMAT: Literal[1] = 1
-MOST_TRIALS = 10_000
+MAX_TRIALS = 10_000
 """Of a run: a week and more, at a minute or two each."""
 UP_ESTIMATE_S = 35.0
 DOWN_ESTIMATE_S = 5.0
@@ -39,25 +39,25 @@ class Step(BaseModel):
 
     index: int
     kind: Literal["up", "trial", "down"]
-    block: int
+    repetition: int
     build: str
     label: str
     trial: str | None = None
     order: int | None = Field(None, description="position among the trials of the run, from 0")
     setting: Annotated[Setting, Field(discriminator="workload")] | None = None
     estimate_s: float
-    cost_pair: int | None = Field(
+    overhead_pair: int | None = Field(
         None, description="number of the pair that measures the monitors' cost; None: the study's"
     )
     monitored: bool = Field(True, description="whether the monitors run during the trial")
 
 
 class Extension(BaseModel):
-    """What a finished run is asked for on top: whole blocks, of some settings or of all."""
+    """What a finished run is asked for on top: whole repetitions, of some settings or of all."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    add_blocks: int = Field(1, ge=1)
+    add_repetitions: int = Field(1, ge=1)
     only: tuple[str, ...] = Field((), description="globs of setting ids; none: every setting")
 
 
@@ -69,7 +69,7 @@ class Plan(BaseModel):
     format: Literal[1] = FORMAT
     study: str
     seed: int
-    blocks: int
+    repetitions: int
     topologies: dict[str, Topology]
     builds: dict[str, str]
     steps: tuple[Step, ...]
@@ -101,25 +101,25 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
     empty = Plan(
         study=study.study,
         seed=study.seed,
-        blocks=0,
+        repetitions=0,
         topologies={topology.name: topology for topology in topologies},
         builds={},
         steps=(),
         only=tuple(only),
     )
-    return _with_blocks(empty, study.blocks, settings, study.monitor.cost_trials)
+    return _with_repetitions(empty, study.repetitions, settings, study.monitor.overhead_trials)
 
 
 def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
-    """`plan` with more blocks after its last one; what is planned already stays as it is.
+    """`plan` with more repetitions after its last one; what is planned already stays as it is.
 
-    A block's order comes from the seed and its number: blocks added later are those that the study
+    A repetition's order comes from the seed and its number: repetitions added later are those that the study
     would have had, if it had asked for them at first. InputError if no setting is chosen.
     """
     settings = chosen(study.settings(), extension.only)
     for topology in plan.topologies.values():
         require_fit(settings, topology)
-    more = _with_blocks(plan, extension.add_blocks, settings)
+    more = _with_repetitions(plan, extension.add_repetitions, settings)
     return more.model_copy(update={"extensions": (*plan.extensions, extension)})
 
 
@@ -151,27 +151,33 @@ def is_possible(setting: Setting, topology: Topology) -> bool:
     return not (isinstance(setting, YcsbSetting) and setting.is_isolation) or bool(pair(topology))
 
 
-def _with_blocks(plan: Plan, blocks: int, settings: Sequence[Setting], cost_pairs: int = 0) -> Plan:
-    trials = blocks * len(plan.topologies) * len(settings) + 2 * cost_pairs + len(plan.trials)
-    if trials > MOST_TRIALS:
+def _with_repetitions(
+    plan: Plan, repetitions: int, settings: Sequence[Setting], cost_pairs: int = 0
+) -> Plan:
+    trials = repetitions * len(plan.topologies) * len(settings) + 2 * cost_pairs + len(plan.trials)
+    if trials > MAX_TRIALS:
         raise InputError(
-            f"the plan has {trials:,} trials, at most {MOST_TRIALS:,}.",
+            f"the plan has {trials:,} trials, at most {MAX_TRIALS:,}.",
             f"{len(settings)} settings on {len(plan.topologies)} topologies",
-            "ask for fewer blocks, or for fewer settings.",
-            ("blocks",),
+            "ask for fewer repetitions, or for fewer settings.",
+            ("repetitions",),
         )
     steps, builds = list(plan.steps), dict(plan.builds)
-    for block in range(plan.blocks + 1, plan.blocks + blocks + 1):
-        rng = Random(f"{plan.seed}/{block}")
+    for repetition in range(plan.repetitions + 1, plan.repetitions + repetitions + 1):
+        rng = Random(f"{plan.seed}/{repetition}")
         for name in rng.sample(list(plan.topologies), len(plan.topologies)):
-            build = f"b{block}-{name}"
-            all_builds = blocks * len(plan.topologies)
+            build = f"b{repetition}-{name}"
+            all_builds = repetitions * len(plan.topologies)
             parts = parts_of(len(builds), all_builds, cost_pairs, settings, plan.seed)
             builds[build] = name
             possible = [s for s in settings if is_possible(s, plan.topologies[name])]
-            _append_build(steps, block, build, (*random_order(tuple(possible), rng), *parts))
+            _append_build(steps, repetition, build, (*random_order(tuple(possible), rng), *parts))
     return plan.model_copy(
-        update={"blocks": plan.blocks + blocks, "builds": builds, "steps": tuple(steps)}
+        update={
+            "repetitions": plan.repetitions + repetitions,
+            "builds": builds,
+            "steps": tuple(steps),
+        }
     )
 
 
@@ -187,11 +193,11 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
 
 
 def _append_build(
-    steps: list[Step], block: int, build: str, trials: Sequence[Setting | Part]
+    steps: list[Step], repetition: int, build: str, trials: Sequence[Setting | Part]
 ) -> None:
     def append(kind: Literal["up", "down"], label: str, estimate_s: float) -> None:
         steps.append(
-            Step(index=len(steps), kind=kind, block=block, build=build, label=label,
+            Step(index=len(steps), kind=kind, repetition=repetition, build=build, label=label,
                  estimate_s=estimate_s)
         )  # fmt: skip
 
@@ -206,14 +212,14 @@ def _append_build(
             Step(
                 index=len(steps),
                 kind="trial",
-                block=block,
+                repetition=repetition,
                 build=build,
                 label=f"trial {build} {name}",
                 trial=f"{build}-{order:03d}-{name}",
                 order=order,
                 setting=setting,
                 estimate_s=setting.estimate_s + _warm_up_s(setting, warmed),
-                cost_pair=part.pair if part else None,
+                overhead_pair=part.pair if part else None,
                 monitored=part.monitored if part else True,
             )
         )

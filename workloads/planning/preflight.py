@@ -11,7 +11,7 @@ from pathlib import Path
 from cluster.model.errors import InputError
 from cluster.model.host import Host
 from cluster.model.ports import allocate_ports
-from cluster.providers.provider import Room, provider_of
+from cluster.providers.provider import FreeResources, provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.stack import ensure
 from workloads.planning.plan import Plan
@@ -72,7 +72,7 @@ def ensure_software() -> None:
     ensure("ycsb")
 
 
-def _check_memory(host: Host, room: Room) -> None:
+def _check_memory(host: Host, room: FreeResources) -> None:
     # With guests a host's reserve is its own: others may have taken it.
     used_mib = host.memory_mib - (host.vms.reserve_mib if host.vms else 0)
     if used_mib > room.memory_mib:

@@ -52,7 +52,7 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     if study.ssh is None or study.provider == "local":
         _make(runs)
         return _hosts(study, lambda _: _this_machine(runs, probe))
-    machines = _machines(study, study.ssh, believe_hosts(study, runs), probed=True)
+    machines = _machines(study, study.ssh, pin_host_keys(study, runs), probed=True)
     return _hosts(study, lambda name: machines[name])
 
 
@@ -146,7 +146,7 @@ def check_guest_hosts(study: Study, runs: Path) -> None:
     signed_on = needs_ssh(study)
     targets = {}
     if signed_on and study.ssh is not None:
-        targets = _targets(study, study.ssh, believe_hosts(study, runs))
+        targets = _targets(study, study.ssh, pin_host_keys(study, runs))
     bare = PHYSICAL if 0 in study.factors.vms_per_host else ()
     hosts = [
         Asked(host.name, targets.get(host.name), (*guests_need.on_host(signed_on), *bare))
@@ -163,7 +163,7 @@ def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]
     }
 
 
-def believe_hosts(study: Study, runs: Path) -> Path:
+def pin_host_keys(study: Study, runs: Path) -> Path:
     """The study's own known_hosts, written anew: the keys of its hosts. InputError if one is unknown."""
     return write_keys(study, runs.absolute() / study.study / KNOWN_HOSTS)
 

@@ -98,7 +98,7 @@ class Manifest(_Frozen):
     study: str
     run: str
     trial: str
-    block: int
+    repetition: int
     build: str
     order: int = Field(description="position among the run's trials, from 0, as really run")
     seed: int
@@ -106,7 +106,7 @@ class Manifest(_Frozen):
     reasons: tuple[str, ...] = ()
     setting_id: str
     setting: Annotated[Setting, Field(discriminator="workload")]
-    cost_pair: int | None = Field(
+    overhead_pair: int | None = Field(
         None, description="number of the pair that measures the monitors' cost; None: the study's"
     )
     monitored: bool = Field(True, description="whether the monitors ran")

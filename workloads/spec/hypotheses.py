@@ -1,4 +1,4 @@
-"""What a study asks of its numbers: `sla:` limits of latency, and `expect:`, its own hypotheses.
+"""What a study asks of its numbers: `slo:` limits of latency, and `expect:`, its own hypotheses.
 
 Written before the data are seen, kept with the run, and decided by analysis/findings.
 """
@@ -59,7 +59,7 @@ def _milliseconds(value: object) -> float:
 
 
 Milliseconds = Annotated[float, BeforeValidator(_milliseconds)]
-Sla = dict[Annotated[str, AfterValidator(_latency)], Milliseconds]
+Slo = dict[Annotated[str, AfterValidator(_latency)], Milliseconds]
 
 
 class Expectation(BaseModel):
@@ -121,11 +121,11 @@ def _positive(text: str) -> float:
 
 
 class Hypotheses(BaseModel):
-    """`sla` and `expect` of a study."""
+    """`slo` and `expect` of a study."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    sla: Sla = {}
+    slo: Slo = {}
     expect: tuple[Expectation, ...] = ()
 
 
@@ -138,7 +138,7 @@ def read_hypotheses(path: Path) -> Hypotheses:
         return Hypotheses.model_validate(value if isinstance(value, dict) else {})
     except ValidationError as error:
         raise StudyError(
-            f"sla or expect is not valid: {error.errors()[0]['msg']}.",
+            f"slo or expect is not valid: {error.errors()[0]['msg']}.",
             str(path),
             "restore the study as the run was opened with.",
         ) from error

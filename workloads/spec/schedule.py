@@ -14,14 +14,14 @@ from workloads.base.quantity import magnitude
 
 RUN_ID = re.compile(r"\d{8}T\d{6}Z")
 _ROLLING = re.compile(r"rolling (\d{1,4})")
-MOST_TOLERANCE = 0.9
+MAX_TOLERANCE = 0.9
 
 
 def percent(value: object) -> float:
     """ "5%" to 0.05. ValueError for anything else, and above 90 %."""
     share = magnitude(value, "percent", "5%") / 100
-    if not 0 < share <= MOST_TOLERANCE:
-        raise ValueError(f"{value!r} must lie above 0 and at most at {MOST_TOLERANCE:.0%}")
+    if not 0 < share <= MAX_TOLERANCE:
+        raise ValueError(f"{value!r} must lie above 0 and at most at {MAX_TOLERANCE:.0%}")
     return share
 
 

@@ -16,19 +16,19 @@ from pydantic import (
 
 from workloads.base.checked import FaultyKeyError, Name, at_most, like, no_duplicates
 from workloads.base.quantity import Seconds, whole_mib
-from workloads.spec.hypotheses import Expectation, Sla
+from workloads.spec.hypotheses import Expectation, Slo
 from workloads.spec.provider_rules import check_provider
 from workloads.spec.schedule import CompareSpec, Schedule
 from workloads.spec.settings import DfsioSetting, Setting
 from workloads.spec.vms_spec import LibvirtUri, VmsSpec
 from workloads.testdfsio.spec import DfsioSpec
-from workloads.ycsb.setting import MOST_SETTINGS, YcsbSpec
+from workloads.ycsb.setting import MAX_SETTINGS, YcsbSpec
 from workloads.ycsb.variants.spec import GenomicsSpec
 
 Count = Annotated[int, Field(strict=True, ge=1)]
-MOST_MEMORY_MIB = 64 * 2**20
-MOST_PERIOD_S = 600
-MOST_TOPOLOGIES = 100
+MAX_MEMORY_MIB = 64 * 2**20
+MAX_PERIOD_S = 600
+MAX_TOPOLOGIES = 100
 _NOT_IN_IDS = (
     "; file_size does not tell settings apart: give other `files`, or make it a study of its own"
 )
@@ -42,7 +42,7 @@ Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
 Memory = Annotated[
     int | Literal["auto"],
     BeforeValidator(_auto_or_mib),
-    at_most(MOST_MEMORY_MIB, "MiB of memory, 64 TiB, is more than a host has"),
+    at_most(MAX_MEMORY_MIB, "MiB of memory, 64 TiB, is more than a host has"),
 ]
 Rate = Annotated[Count, at_most(10**9, "no disk is so fast")]
 
@@ -103,7 +103,7 @@ class SshSpec(_Spec):
 
 
 class Factors(_Spec):
-    """What is varied between topologies. Their product is built once a block."""
+    """What is varied between topologies. Their product is built once a repetition."""
 
     vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(min_length=1)
     regionservers_per_node: tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...] = Field(
@@ -144,10 +144,10 @@ class WorkloadSpec(_Spec):
 
 class MonitorSpec(_Spec):
     tool: Literal["dool"] = "dool"
-    period: Annotated[Seconds, at_most(MOST_PERIOD_S, "a trial is over before a second sample")] = (
+    period: Annotated[Seconds, at_most(MAX_PERIOD_S, "a trial is over before a second sample")] = (
         1.0
     )
-    cost_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
+    overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
         0, description="pairs of trials, monitors on and off, that measure what monitoring costs"
     )
 
@@ -174,9 +174,9 @@ class Study(_Spec):
     stack: StackSpec = StackSpec()
     workloads: tuple[WorkloadSpec, ...] = Field(min_length=1)
     monitor: MonitorSpec = MonitorSpec()
-    blocks: Annotated[int, Field(strict=True, ge=1, le=1000)] = 1
+    repetitions: Annotated[int, Field(strict=True, ge=1, le=1000)] = 1
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 20130226
-    sla: Sla = Field({}, description="limits of latency: {read_p99: 20 ms}")
+    slo: Slo = Field({}, description="limits of latency: {read_p99: 20 ms}")
     expect: tuple[Expectation, ...] = ()
     compare: CompareSpec | None = None
     schedule: Schedule | None = Field(None, description="cron, or {asset: uri}: a DAG of its own")
@@ -192,9 +192,9 @@ class Study(_Spec):
             no_duplicates(name, getattr(self.factors, name) or (), "factors", name)
         factors = self.factors
         topologies = len(factors.vms_per_host) * len(factors.regionservers_per_node)
-        if topologies > MOST_TOPOLOGIES:
+        if topologies > MAX_TOPOLOGIES:
             raise FaultyKeyError(
-                f"they make {topologies} topologies of each medium, at most {MOST_TOPOLOGIES}",
+                f"they make {topologies} topologies of each medium, at most {MAX_TOPOLOGIES}",
                 "factors",
             )
         self._check_workloads()
@@ -216,9 +216,9 @@ class Study(_Spec):
                     f"duplicate workload {kind!r}: give it once, with all its settings", "workloads"
                 )
         settings = self.settings()
-        if len(settings) > MOST_SETTINGS:
+        if len(settings) > MAX_SETTINGS:
             raise FaultyKeyError(
-                f"they ask for {len(settings)} settings, at most {MOST_SETTINGS}", "workloads"
+                f"they ask for {len(settings)} settings, at most {MAX_SETTINGS}", "workloads"
             )
         no_duplicates("setting", [one.id for one in settings], "workloads", why=_NOT_IN_IDS)
         for one in settings:

@@ -14,7 +14,7 @@ from workloads.base.quantity import SizeMib
 Bridge = Annotated[
     str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "the name of a bridge, of at most 15 characters")
 ]
-MOST_DISK_MIB = 2**30
+MAX_DISK_MIB = 2**30
 _SERVED_BY_THE_HOST = ("writeback", "writethrough", "unsafe", "default")
 
 
@@ -49,7 +49,7 @@ class VmsSpec(BaseModel):
     host_reserve: SizeMib = Field(1024, description="memory that stays the host's, at any density")
     vcpus: VcpuPolicy = Field("all", description="all cores to every VM, or pinned equal shares")
     cache: Annotated[VmCache, BeforeValidator(_cache)] = "none"
-    data_disk: Annotated[SizeMib, at_most(MOST_DISK_MIB, "MiB, 1 PiB")] = Field(
+    data_disk: Annotated[SizeMib, at_most(MAX_DISK_MIB, "MiB, 1 PiB")] = Field(
         32 * 1024, description="how far a guest's (sparse) data disk may grow"
     )
     images: Annotated[str, like(r"/[A-Za-z0-9_./-]+", "an absolute path of plain characters")] = (

@@ -1,6 +1,6 @@
 """`Tables`: what is known of the YCSB tables of the cluster that stands, across trials of a build.
 
-Kept in a file of the build, under the identity of its processes: a build that is built anew after a
+Retention in a file of the build, under the identity of its processes: a build that is built anew after a
 crash has other processes, and none of the old tables.
 """
 

@@ -19,7 +19,7 @@ from cluster.model.errors import InputError
 
 Mode = Literal["hosts", "density", "largest"]
 Key = tuple[str, str]
-LEAST_LEFT = {"hosts": 3, "density": 2, "largest": 3}
+MIN_LEFT = {"hosts": 3, "density": 2, "largest": 3}
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,7 @@ def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
         value = point.vms_per_host if mode == "density" else point.hosts
         if value >= 1:
             axes[point.group, point.medium].add(value)
-    ordered = {
-        key: sorted(values) for key, values in axes.items() if len(values) > LEAST_LEFT[mode]
-    }
+    ordered = {key: sorted(values) for key, values in axes.items() if len(values) > MIN_LEFT[mode]}
     if mode == "largest":
         if ordered:
             yield {key: values[-1] for key, values in ordered.items()}
@@ -114,7 +112,7 @@ def _fair(surface: Surface, v: int, hosts: int, mode: Mode) -> bool:
         measured = [d for d, curve in surface.arms.items() if hosts in curve.x.astype(int)]
         return bool(measured) and min(measured) < v < max(measured)
     curve = surface.arms.get(v)
-    if curve is None or len(curve.cells) < LEAST_LEFT[mode]:
+    if curve is None or len(curve.cells) < MIN_LEFT[mode]:
         return False
     inside = bool(curve.x[0] < hosts < curve.x[-1])
     return inside if mode == "hosts" else bool(hosts > curve.x[-1])

@@ -27,7 +27,7 @@ from analysis.capacity.curves.surface import NoForecastError, surfaces
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.points import Point, sizes
 
-LARGEST_RHO = 0.8
+MAX_RHO = 0.8
 APART = 0.05
 """Of shares that are levels of their own; trials hold theirs within half of it."""
 Loaded = Literal["utilization", "latency"]
@@ -170,7 +170,7 @@ def _latency(
     at: Callable[[LatencyCurve, Floats], Floats],
 ) -> float | None:
     """None beyond 0.8 or beyond what a neighbour was measured at. rho: or what is busy, as `at` asks."""
-    if rho > LARGEST_RHO:
+    if rho > MAX_RHO:
         return None
     levels = {c.vms_per_host: float(np.log(at(c.curve(), np.array([rho]))[0])) for c in curves}
     found = _between({v: level for v, level in levels.items() if np.isfinite(level)}, density)

@@ -32,7 +32,7 @@ ROUNDS = 15
 PRIOR_CURVES = 8.0
 """The prior weights of deviations count as much as so many curves of the file."""
 PRIOR_CURVES_OF_LAWS = 50.0
-MOST_CURVES = 300
+MAX_CURVES = 300
 """Of a larger file so many curves, evenly spaced, teach the rest."""
 ENOUGH = 0.995
 """Of the weight of all hypotheses: those that a file does not believe in are left out."""
@@ -46,12 +46,12 @@ LONE_STRETCH = (1.2, 1.25)
 which 90 % intervals of single groups covered 90 % on public (C3O, Scout) and generated clusters."""
 LEARNT_STRETCH = (1.07, 1.02)
 """Where the curves that are predicted have taught the weights: further factor inside, least factor beyond."""
-MOST_SCORED = 24
+MAX_SCORED = 24
 """Curves whose cells are left out to calibrate a file's widths."""
 PRIOR_CELLS = 20.0
 """The usual factors count as much as so many left-out cells."""
 PRIOR_STEPS = 50
-LEAST_SCORED = 4
+MIN_SCORED = 4
 """Cells of a curve, so that three are left when one is left out."""
 
 
@@ -133,7 +133,7 @@ def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
     before = np.log(every.weight)[:, None] + shapes.log_weights[None, :]
     before = before - special.logsumexp(before)
     usable = [curve for curve in curves if len(curve.cells) > 2]
-    usable = usable[:: -(-len(usable) // MOST_CURVES) or 1]
+    usable = usable[:: -(-len(usable) // MAX_CURVES) or 1]
     if not usable:
         return Calibration(shapes, every, before, noise)
     likely = [
@@ -142,13 +142,13 @@ def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
     ]
     learnt = _learnt(np.stack(likely), np.exp(before))
     kept = _likeliest(learnt.sum(axis=1))
-    scored = [curve for curve in usable if len(curve.cells) >= LEAST_SCORED]
-    scored = scored[:: -(-len(scored) // MOST_SCORED) or 1]
+    scored = [curve for curve in usable if len(curve.cells) >= MIN_SCORED]
+    scored = scored[:: -(-len(scored) // MAX_SCORED) or 1]
     return Calibration(shapes, every[kept], np.log(learnt[kept]), noise, tuple(scored))
 
 
 def _likeliest(weights: Floats) -> np.ndarray:
-    """Places of the heaviest, which hold nearly all of the weight."""
+    """NodePaths of the heaviest, which hold nearly all of the weight."""
     order = np.argsort(-weights)
     count = int(np.searchsorted(np.cumsum(weights[order]), ENOUGH)) + 1
     return np.sort(order[:count])

@@ -19,9 +19,9 @@ BISQUARE_SCALES = 4.685
 ROUNDS = 5
 SQUARES_SCALES = 2.5
 """Deviations of repeats count up to so many scales: an outlier says nothing of the noise."""
-LEAST_REPEATS = 3
+MIN_REPEATS = 3
 """With fewer nobody can tell which repeat is the outlier: the mean is the level."""
-LEAST_CLIFF = 1.15
+MIN_CLIFF = 1.15
 """Times by which a step must be steeper than 1/n."""
 CLIFF_SCALES = 3.0
 
@@ -90,7 +90,7 @@ class Curve:
         """Of a curve over hosts. variance: of a repeat's log time."""
         gain, grown = -np.diff(np.log(self.levels)), np.diff(np.log(self.x))
         noise = np.sqrt(variance * (1 / self.repeats[1:] + 1 / self.repeats[:-1]))
-        steep = gain - grown > np.maximum(np.log(LEAST_CLIFF), CLIFF_SCALES * noise)
+        steep = gain - grown > np.maximum(np.log(MIN_CLIFF), CLIFF_SCALES * noise)
         return tuple(
             Cliff(self.cells[i].x, self.cells[i + 1].x, float(np.exp(gain[i])))
             for i in np.flatnonzero(steep)
@@ -121,7 +121,7 @@ class Curve:
 
 def _location(logs: Floats, scale: float) -> float:
     centre = float(np.median(logs))
-    if len(logs) < LEAST_REPEATS or scale == 0:
+    if len(logs) < MIN_REPEATS or scale == 0:
         return float(logs.mean())
     for _ in range(ROUNDS):
         apart = np.abs(logs - centre) / (BISQUARE_SCALES * scale)

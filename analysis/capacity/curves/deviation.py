@@ -20,7 +20,7 @@ LEAST = 1e-3
 """sd of a cell that is as exact as can be."""
 OFFSET = 1.0
 """sd by which the curve below a cliff is off, in log."""
-LEAST_CELLS = 4
+MIN_CELLS = 4
 """With fewer cells a cliff cannot be told from the curve's bend."""
 REACHES = ((1.0, 0.5), (2.5, 0.5))
 CELL_ERRORS = ((0.0, 0.25), (0.01, 0.25), (0.025, 0.27), (0.06, 0.17), (0.15, 0.06))
@@ -48,8 +48,8 @@ class Hypotheses:
         return Hypotheses(*(getattr(self, one.name)[places] for one in fields(self)))
 
     def edges(self, cells: Floats) -> Floats:
-        """Places of the cliffs (H,), in log; cells (m,): the measured places, ascending."""
-        if len(cells) < LEAST_CELLS:
+        """NodePaths of the cliffs (H,), in log; cells (m,): the measured places, ascending."""
+        if len(cells) < MIN_CELLS:
             return np.full(len(self.cliff), -np.inf)
         found = cells[0] + self.cliff * (cells[1] - cells[0])
         return np.where(self.cliff > 0, found, -np.inf)

@@ -31,7 +31,7 @@ from analysis.capacity.curves.model import (
 )
 from analysis.capacity.curves.surface import (
     FARTHEST,
-    LEAST_COUNTS,
+    MIN_COUNTS,
     Surface,
     density_curves,
     surfaces,
@@ -88,7 +88,7 @@ def _nothing(points: Sequence[Point]) -> str:
             f"the points are at one host count only ({hosts[0]}) and at {len(densities)} "
             f"densit{'y' if len(densities) == 1 else 'ies'}: too few for any curve."
         )
-    return f"too few points: no group has {LEAST_COUNTS} host counts or 3 densities."
+    return f"too few points: no group has {MIN_COUNTS} host counts or 3 densities."
 
 
 def _scaling(surface: Surface) -> Iterator[ScalingFit]:

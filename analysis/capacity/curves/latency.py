@@ -23,7 +23,7 @@ from scipy.optimize import nnls
 from analysis.capacity.curves.utilization import fit_utilization
 from analysis.capacity.inputs.array import Floats
 
-LEAST_LOADS = 3
+MIN_LOADS = 3
 SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 ALMOST_SATURATED = 0.98
 """A load measured at saturation itself has no finite open-queue latency: it is left out of the fit."""
@@ -74,7 +74,7 @@ def fit_latency(rho: Sequence[float], times_s: Sequence[float]) -> LatencyCurve 
     """The curve through (rho, seconds); None with fewer than 3 distinct loads below saturation."""
     load, time = np.asarray(rho, dtype=float), np.asarray(times_s, dtype=float)
     below = (load > 0) & (load <= ALMOST_SATURATED)
-    return _closest(load[below], time[below]) if _distinct(load[below]) >= LEAST_LOADS else None
+    return _closest(load[below], time[below]) if _distinct(load[below]) >= MIN_LOADS else None
 
 
 def fit_latency_of_cpu(
@@ -84,7 +84,7 @@ def fit_latency_of_cpu(
     load, time, used = (np.asarray(values, dtype=float) for values in (rho, times_s, busy))
     below = (load > 0) & (np.maximum(load, used) <= ALMOST_SATURATED)
     load, time, used = load[below], time[below], used[below]
-    if _distinct(load) < LEAST_LOADS:
+    if _distinct(load) < MIN_LOADS:
         return None
     return _over_load(_closest(used, time), load, used, time)
 

@@ -17,7 +17,7 @@ NEGLIGIBLE = 5e-4
 """Hypotheses of less weight are left out of a prediction."""
 NORMAL_DEGREES = 30.0
 """Where no repeats told the noise, it is part of the hypotheses, and their mixture has the tails."""
-LEAST_DEGREES = 4.0
+MIN_DEGREES = 4.0
 WIDEST = 100.0
 """Scales from its middle there is nothing of any interval asked for."""
 
@@ -71,13 +71,13 @@ class Prediction:
         farthest = float((np.abs(off) + WIDEST * scales).max())
         return float(self.stretch[place] * optimize.brentq(outside, 0.0, farthest, xtol=1e-5))
 
-    def draws(self, dice: np.random.Generator, count: int) -> Floats:
+    def draws(self, rng: np.random.Generator, count: int) -> Floats:
         """True work times (count, k), of one curve a draw."""
         values, vectors = np.linalg.eigh(self.covariances)
         roots = vectors * np.sqrt(np.clip(values, 0.0, None))[:, None, :]
-        which = dice.choice(len(self.shares), size=count, p=self.shares)
-        scale = np.sqrt(self.degrees / dice.chisquare(self.degrees, count))
-        normal = dice.standard_normal((count, len(self.log_time))) * scale[:, None]
+        which = rng.choice(len(self.shares), size=count, p=self.shares)
+        scale = np.sqrt(self.degrees / rng.chisquare(self.degrees, count))
+        normal = rng.standard_normal((count, len(self.log_time))) * scale[:, None]
         errors = np.einsum("dij,dj->di", roots[which], normal) + self.means[which] - self.log_time
         errors = np.clip(errors * self.stretch, -3.0, 3.0)
         times: Floats = np.exp(self.log_time[None, :] + errors)
@@ -139,7 +139,7 @@ def mixture(
         covariances=own,
         cells=mixed.hypotheses.cell_error[kept] ** 2,
         repeat=repeat,
-        degrees=max(degrees, LEAST_DEGREES) if degrees else NORMAL_DEGREES,
+        degrees=max(degrees, MIN_DEGREES) if degrees else NORMAL_DEGREES,
         stretch=np.ones(len(x)),
     )
 

@@ -17,7 +17,7 @@ from analysis.capacity.inputs.array import Floats
 COUNTS_FOR_LINEAR_TERM = 5
 HUBER_SCALES = 1.5
 HUBER_ROUNDS = 4
-LEAST_SCALE = 0.01
+MIN_SCALE = 0.01
 """Residuals under 1 % never count as outlying, however small the others are."""
 SHAPES = shapes(
     [
@@ -53,7 +53,7 @@ def fit(hosts: Floats, times: Floats) -> Floats:
         root = np.sqrt(weights)
         found = nnls(matrix * root[:, None], root)[0]
         misses = np.abs(1.0 - matrix @ found)
-        scale = max(1.4826 * float(np.median(misses)), LEAST_SCALE)
+        scale = max(1.4826 * float(np.median(misses)), MIN_SCALE)
         weights = np.minimum(1.0, HUBER_SCALES * scale / np.maximum(misses, 1e-12))
     result: Floats = np.pad(found, (0, 3 - columns))
     return result

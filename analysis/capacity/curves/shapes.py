@@ -18,7 +18,7 @@ Weighted = Sequence[tuple[float, float]]
 """(value of a parameter, its weight)."""
 Rows = Sequence[tuple[tuple[float, ...], float]]
 """(parameters of a shape, its weight)."""
-LARGEST_SHARE = 0.95
+MAX_SHARE = 0.95
 """Largest part of the work time that is not divided, at u = 1."""
 
 
@@ -97,7 +97,7 @@ def grid(*axes: Weighted) -> Rows:
 
 def shares(constant: Weighted, growing: Weighted) -> Rows:
     """Rows of the universal law: a and c, and b not too small."""
-    return [(row, weight) for row, weight in grid(constant, growing) if sum(row) <= LARGEST_SHARE]
+    return [(row, weight) for row, weight in grid(constant, growing) if sum(row) <= MAX_SHARE]
 
 
 def evenly(*values: float) -> Weighted:

@@ -23,8 +23,8 @@ from analysis.capacity.inputs.points import Point, sizes
 
 FARTHEST = 1.5
 """Times the largest measured host count: nothing is forecast beyond."""
-LEAST_COUNTS = 3
-LEAST_DENSITIES = 2
+MIN_COUNTS = 3
+MIN_DENSITIES = 2
 BORROWED_SPREAD = 0.05
 """Extra log error of an arm that borrows another's shape: interactions seen are of this size."""
 
@@ -64,7 +64,7 @@ class Surface:
     @cached_property
     def scalable(self) -> tuple[int, ...]:
         """Densities with a curve over hosts of their own."""
-        return tuple(v for v, curve in self.arms.items() if len(curve.cells) >= LEAST_COUNTS)
+        return tuple(v for v, curve in self.arms.items() if len(curve.cells) >= MIN_COUNTS)
 
     def forecast(self, hosts: Floats, vms_per_host: int) -> Forecast:
         """NoForecastError where the density, or a curve over hosts, was not measured."""
@@ -74,7 +74,7 @@ class Surface:
 
     def _measured_density(self, hosts: Floats, v: int) -> Forecast:
         curve = self.arms[v]
-        if len(curve.cells) >= LEAST_COUNTS:
+        if len(curve.cells) >= MIN_COUNTS:
             return self._own(curve, hosts)
         if set(hosts.astype(int)) <= {cell.x for cell in curve.cells}:
             return self._own(curve, hosts)
@@ -106,7 +106,7 @@ class Surface:
 
     def _between(self, hosts: Floats, v: int) -> Forecast:
         measured = [one for one in self.densities if one >= 1]
-        if len(measured) < LEAST_DENSITIES or not measured[0] < v < measured[-1]:
+        if len(measured) < MIN_DENSITIES or not measured[0] < v < measured[-1]:
             raise NoForecastError(
                 f"{self.group} on {self.medium} was measured at {_densities(self.densities)}, "
                 f"not at {v} and not on both sides of it; measure at {v}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-LEAST_LOADS = 2
+MIN_LOADS = 2
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> Utiliz
     """The law through (rate, percent); None with fewer than 2 distinct rates."""
     rate, percent = np.asarray(rates, dtype=float), np.asarray(percents, dtype=float)
     distinct = len(np.unique(np.round(rate / rate.max(), 2))) if len(rate) else 0
-    if distinct < LEAST_LOADS:
+    if distinct < MIN_LOADS:
         return None
     scale = rate.max()
     (idle, slope), _ = nnls(np.stack([np.ones_like(rate), rate / scale], axis=1), percent)

@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from analysis.capacity.inputs.ranged import Ranged
+from analysis.capacity.inputs.ranged import UncertainValue
 from analysis.capacity.inputs.yaml_file import read_model
 from cluster.model.errors import InputError
 
@@ -37,7 +37,7 @@ class HostType(_Frozen):
 
     name: str
     cores: int = Field(ge=1)
-    cpu_speed: Ranged
+    cpu_speed: UncertainValue
     ram_gib: float = Field(gt=0)
     disks: tuple[CatalogueDisk, ...] = Field(min_length=1)
     capex_usd: float | None = Field(None, gt=0)

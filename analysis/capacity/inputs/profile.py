@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from analysis.capacity.inputs.ranged import Ranged
+from analysis.capacity.inputs.ranged import UncertainValue
 from analysis.capacity.inputs.yaml_file import read_model
 from cluster.model.errors import InputError
 
@@ -44,25 +44,29 @@ class Stage(_Frozen):
 
     name: str = Field(pattern=r"^[a-z0-9-]+$")
     after: tuple[str, ...] = ()
-    core_hours: Ranged | None = Field(None, description="for one genome, on the reference CPU")
-    cpu_efficiency: Ranged | None = Field(None, description="share of its cores a task keeps busy")
+    core_hours: UncertainValue | None = Field(
+        None, description="for one genome, on the reference CPU"
+    )
+    cpu_efficiency: UncertainValue | None = Field(
+        None, description="share of its cores a task keeps busy"
+    )
     tasks: int = Field(1, ge=1, description="tasks of one genome that may run at once")
     cores_per_task: int = Field(1, ge=1)
-    ram_gib: Ranged | None = Field(None, description="of one task")
-    demands: dict[Resource, Ranged] = Field(
+    ram_gib: UncertainValue | None = Field(None, description="of one task")
+    demands: dict[Resource, UncertainValue] = Field(
         default_factory=dict, description="MiB or operations of one genome"
     )
 
 
-class Kept(_Frozen):
+class Retention(_Frozen):
     """Something stored for each genome."""
 
     name: str
-    gib: Ranged
+    gib: UncertainValue
     medium: Literal["sequential", "random"] = Field(
         "sequential", description="random: lies with HBase"
     )
-    days: Ranged = Field(description="how long it is kept")
+    days: UncertainValue = Field(description="how long it is kept")
 
 
 class Storage(_Frozen):
@@ -70,24 +74,26 @@ class Storage(_Frozen):
     horizon_days: int = Field(1095, ge=1)
     genomes_at_start: int = Field(0, ge=0, description="cohort there is already")
     fill: float = Field(0.75, gt=0, le=1, description="share of a disk that may be full")
-    scratch_gib: Ranged = Field(description="of a genome in work, not replicated")
-    kept: tuple[Kept, ...]
+    scratch_gib: UncertainValue = Field(description="of a genome in work, not replicated")
+    kept: tuple[Retention, ...]
 
 
 class Query(_Frozen):
     """Cohort queries: their rate does not depend on the genomes a day."""
 
-    per_s: Ranged
-    scans: Ranged = Field(description="scan operations of one query")
+    per_s: UncertainValue
+    scans: UncertainValue = Field(description="scan operations of one query")
 
 
 class Profile(_Frozen):
     format: Literal[1]
     profile: str
     about: str
-    peak: Ranged = Field(description="busiest hour over mean")
-    availability: Ranged
-    daemon_gib: Ranged = Field(description="memory of a VM that daemons and its system take")
+    peak: UncertainValue = Field(description="busiest hour over mean")
+    availability: UncertainValue
+    daemon_gib: UncertainValue = Field(
+        description="memory of a VM that daemons and its system take"
+    )
     rho_max: float = Field(0.8, gt=0, lt=1)
     stages: tuple[Stage, ...]
     query: Query | None = None
@@ -113,7 +119,7 @@ class Profile(_Frozen):
             raise ValueError("there is no stage and no query")
         return self
 
-    def ranges(self) -> Iterator[tuple[str, Ranged]]:
+    def ranges(self) -> Iterator[tuple[str, UncertainValue]]:
         """(name, value) of everything that has a range, for draws and for evidence."""
         yield "peak", self.peak
         yield "availability", self.availability

@@ -13,7 +13,7 @@ TERM = re.compile(r"(turnaround|query)_p(\d{1,2}(?:\.\d+)?)=([0-9.]+)\s*([a-z]+)
 
 
 @dataclass(frozen=True)
-class Promise:
+class Slo:
     """`about` (turnaround or query) at most `limit_s` for `percentile` percent."""
 
     about: str
@@ -29,23 +29,23 @@ class Promise:
 @dataclass(frozen=True)
 class Question:
     genomes_per_day: float
-    turnaround: Promise | None = None
-    query: Promise | None = None
+    turnaround: Slo | None = None
+    query: Slo | None = None
     draws: int = 1000
     seed: int = 20130226
     mapped: tuple[tuple[str, str], ...] = ()
     """(resource, group) that the user puts in the profile's patterns' place."""
 
 
-def parse_promises(texts: Sequence[str]) -> tuple[Promise, ...]:
+def parse_promises(texts: Sequence[str]) -> tuple[Slo, ...]:
     """`turnaround_p95=24h` as a promise. InputError for what is none, or is there twice."""
     found = [_promise(text) for text in texts]
     if len({one.about for one in found}) < len(found):
-        raise InputError("two promises are about the same.", "--sla", "give each once.")
+        raise InputError("two promises are about the same.", "--slo", "give each once.")
     return tuple(found)
 
 
-def _promise(text: str) -> Promise:
+def _promise(text: str) -> Slo:
     match = TERM.fullmatch(text.strip())
     try:
         if match is None:
@@ -56,14 +56,14 @@ def _promise(text: str) -> Promise:
             raise ValueError("it must have a time over 0 and a percentile between 0 and 100")
     except ValueError as error:
         raise InputError(
-            f"{text!r}: {error}.", "--sla", "write turnaround_p95=24h or query_p95=3s."
+            f"{text!r}: {error}.", "--slo", "write turnaround_p95=24h or query_p95=3s."
         ) from error
-    return Promise(match[1], float(match[2]), limit)
+    return Slo(match[1], float(match[2]), limit)
 
 
 def question(
     genomes_per_day: float,
-    promises: Sequence[Promise],
+    promises: Sequence[Slo],
     mapped: Sequence[str] = (),
     draws: int = 1000,
     seed: int = 20130226,

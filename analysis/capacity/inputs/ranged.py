@@ -1,4 +1,4 @@
-"""`Ranged`: a value with its range, where it came from, and draws of it.
+"""`UncertainValue`: a value with its range, where it came from, and draws of it.
 
 A range is taken as the middle 90 % of what is possible: draws are two half log-normals that meet at the
 value, so that one value in twenty lies under `low` and one above `high`, and none is negative.
@@ -19,7 +19,7 @@ Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
 QUANTILES = (0.05, 0.5, 0.95)
 
 
-class Ranged(BaseModel):
+class UncertainValue(BaseModel):
     """low <= value <= high, all more than 0, or all 0 for something that does not happen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -40,11 +40,11 @@ class Ranged(BaseModel):
             raise ValueError("low must be more than 0 where the value is")
         return self
 
-    def draws(self, dice: np.random.Generator, count: int) -> Floats:
+    def draws(self, rng: np.random.Generator, count: int) -> Floats:
         """(count,) values. A value without a range is the same in every draw."""
         if self.low == self.high:
             return np.full(count, self.value)
-        deviate = dice.standard_normal(count)
+        deviate = rng.standard_normal(count)
         edge = float(stats.norm.ppf(QUANTILES[2]))
         below = np.log(self.value / self.low) / edge
         above = np.log(self.high / self.value) / edge

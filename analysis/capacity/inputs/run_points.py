@@ -60,7 +60,7 @@ def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _build(point: Point) -> tuple[object, ...]:
-    """And what ran on it: a build is an arm's own in each block."""
+    """And what ran on it: a build is an arm's own in each repetition."""
     return (*point.arm, point.hosts, point.repetition)
 
 
@@ -82,7 +82,7 @@ def _of_trial(
                 "quantity": quantity,
                 "value": value,
                 "unit": unit,
-                "repetition": int(row["block"]),
+                "repetition": int(row["repetition"]),
                 "source": f"{root.name}/{trial}",
                 **more,
             }

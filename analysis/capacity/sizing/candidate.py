@@ -21,17 +21,17 @@ from analysis.capacity.sizing.promise_curve import QueryCurve
 from analysis.capacity.sizing.regret import least_regret
 from analysis.capacity.sizing.slots import Slots
 from analysis.capacity.sizing.stage_graph import Service
-from analysis.capacity.sizing.supply import Supply
+from analysis.capacity.sizing.supply import MeasuredSupply
 
 COMPUTE = "compute"
 
 
 @dataclass(frozen=True)
-class Provided:
+class ResourceSupply:
     """A supply on this host type. factor (draws,): its rate over the measured host's. limit (draws,)."""
 
     resource: Resource
-    supply: Supply
+    supply: MeasuredSupply
     factor: Floats
     asked: Floats
     limit: Floats
@@ -60,7 +60,7 @@ class Candidate:
     medium_sequential: str
     medium_random: str
     slots: Slots
-    provided: tuple[Provided, ...]
+    provided: tuple[ResourceSupply, ...]
     disks: Mapping[str, tuple[Floats, float]] = field(repr=False)
     """Medium to (GiB to hold (draws,), GiB that a host holds)."""
     query: QueryCurve | None

@@ -12,14 +12,14 @@ import numpy as np
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue, HostType
 from analysis.capacity.inputs.profile import SEQUENTIAL, Resource
-from analysis.capacity.sizing.candidate import Candidate, Provided
+from analysis.capacity.sizing.candidate import Candidate, ResourceSupply
 from analysis.capacity.sizing.cost import usd_per_host_day
 from analysis.capacity.sizing.demand import DAY_S, Demand
 from analysis.capacity.sizing.disk_space import kept_gib, scratch_gib
 from analysis.capacity.sizing.promise_curve import QueryCurve, query_curve, query_fit
 from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.slots import Slots
-from analysis.capacity.sizing.supply import Market, Missing, Supply
+from analysis.capacity.sizing.supply import MeasuredSupply, NotMeasured, SupplyCatalog
 
 DISK_EFFICIENCY = 0.6
 DISK_ERROR = 0.25
@@ -31,7 +31,7 @@ CATALOGUE_HOSTS = 1000
 class Search:
     """refused: reason to the number of candidates it kept out."""
 
-    market: Market
+    market: SupplyCatalog
     demand: Demand
     catalogue: Catalogue
     densities: tuple[int, ...]
@@ -45,8 +45,8 @@ class Search:
                     f"{host.name}: its price is missing; give capex_usd or usd_per_hour"
                 ] += 1
                 continue
-            dice = np.random.default_rng([self.demand.question.seed, 2, number])
-            speed = host.cpu_speed.draws(dice, self.demand.question.draws)
+            rng = np.random.default_rng([self.demand.question.seed, 2, number])
+            speed = host.cpu_speed.draws(rng, self.demand.question.draws)
             for vms_per_host in self.densities:
                 yield from self._of_density(Slots(self.demand, host, vms_per_host, speed))
 
@@ -61,7 +61,7 @@ class Search:
         queries = {medium: self._query(slots, medium) for medium in media}
         for first, second in product(media, media):
             parts = (sequential[first], random[second], queries[second])
-            missing = [part.reason for part in parts if isinstance(part, Missing)]
+            missing = [part.reason for part in parts if isinstance(part, NotMeasured)]
             for reason in missing:
                 self.refused[reason] += 1
             if not missing:
@@ -72,7 +72,7 @@ class Search:
         slots: Slots,
         first: str,
         second: str,
-        parts: tuple[tuple[Provided, ...], tuple[Provided, ...], QueryCurve | None],
+        parts: tuple[tuple[ResourceSupply, ...], tuple[ResourceSupply, ...], QueryCurve | None],
     ) -> Candidate:
         sequential, random, query = parts
         random = tuple(self._limited(one, query) for one in random)
@@ -88,46 +88,48 @@ class Search:
             host_day_usd=usd_per_host_day(slots.host, self.catalogue.site),
         )
 
-    def _limited(self, one: Provided, query: QueryCurve | None) -> Provided:
+    def _limited(self, one: ResourceSupply, query: QueryCurve | None) -> ResourceSupply:
         promise = self.demand.question.query
         if one.resource != "hbase_scan" or query is None or promise is None:
             return one
         limit = np.minimum(one.limit, query.allowed_rho(promise.limit_s))
-        return Provided(one.resource, one.supply, one.factor, one.asked, limit)
+        return ResourceSupply(one.resource, one.supply, one.factor, one.asked, limit)
 
     def _provided(
         self, slots: Slots, medium: str, sequential: bool
-    ) -> tuple[Provided, ...] | Missing:
+    ) -> tuple[ResourceSupply, ...] | NotMeasured:
         wanted = [r for r in self.demand.resources() if (r in SEQUENTIAL) == sequential]
         found = []
         for resource in wanted:
             one = self._one(slots, medium, resource)
-            if isinstance(one, Missing):
+            if isinstance(one, NotMeasured):
                 return one
             found.append(one)
         return tuple(found)
 
-    def _one(self, slots: Slots, medium: str, resource: Resource) -> Provided | Missing:
+    def _one(self, slots: Slots, medium: str, resource: Resource) -> ResourceSupply | NotMeasured:
         limit = np.full(self.demand.question.draws, self.demand.profile.rho_max)
         asked = self.demand.per_s(resource)
         if resource in SEQUENTIAL and self.market.group(resource) is None:
             supply = self._by_data_sheet(slots.host, medium, resource)
-            if isinstance(supply, Missing):
+            if isinstance(supply, NotMeasured):
                 return supply
-            return Provided(resource, supply, np.ones_like(limit), asked, limit)
+            return ResourceSupply(resource, supply, np.ones_like(limit), asked, limit)
         measured = self.market.supply(resource, slots.vms_per_host, medium)
-        if isinstance(measured, Missing):
+        if isinstance(measured, NotMeasured):
             return measured
         for note in measured.notes:
             self.warnings[f"{measured.group}: {note}"] = None
         factor = slots.host.cores / self.catalogue.measured_on.cores * slots.speed
-        return Provided(resource, measured, factor, asked, limit)
+        return ResourceSupply(resource, measured, factor, asked, limit)
 
-    def _by_data_sheet(self, host: HostType, medium: str, resource: Resource) -> Supply | Missing:
+    def _by_data_sheet(
+        self, host: HostType, medium: str, resource: Resource
+    ) -> MeasuredSupply | NotMeasured:
         """Sequential rate of the disks in the catalogue, where HDFS was not measured."""
         rate = host.mib_s(medium)
         if rate is None:
-            return Missing(
+            return NotMeasured(
                 f"no measured group stands for {resource}, and {host.name} has no mib_s for {medium}: "
                 "measure TestDFSIO, or give the disks' rate"
             )
@@ -135,28 +137,30 @@ class Search:
             f"{resource} was not measured: it rests on the disks' data sheets, times "
             f"{DISK_EFFICIENCY:g} (assumed)"
         ] = None
-        dice = np.random.default_rng([self.demand.question.seed, 3])
-        error = np.exp(DISK_ERROR * dice.standard_normal(self.demand.question.draws))
+        rng = np.random.default_rng([self.demand.question.seed, 3])
+        error = np.exp(DISK_ERROR * rng.standard_normal(self.demand.question.draws))
         copies = self.demand.profile.storage.replication if resource == "hdfs_write" else 1
         hosts = np.arange(1, CATALOGUE_HOSTS + 1, dtype=float)
         rates = (rate * DISK_EFFICIENCY / copies * error)[:, None] * hosts[None, :]
-        return Supply("the catalogue's disks", hosts, rates, CATALOGUE_HOSTS, ())
+        return MeasuredSupply("the catalogue's disks", hosts, rates, CATALOGUE_HOSTS, ())
 
-    def _query(self, slots: Slots, medium: str) -> QueryCurve | Missing | None:
+    def _query(self, slots: Slots, medium: str) -> QueryCurve | NotMeasured | None:
         promise = self.demand.question.query
         if promise is None or self.demand.profile.query is None:
             return None
         group = self.market.group("hbase_scan")
         if group is None:
-            return Missing("no measured group stands for hbase_scan, which the query promise needs")
+            return NotMeasured(
+                "no measured group stands for hbase_scan, which the query promise needs"
+            )
         found = query_fit(self.market.model, group, medium, slots.vms_per_host, promise.percentile)
-        if isinstance(found, Missing):
+        if isinstance(found, NotMeasured):
             return found
-        dice = np.random.default_rng([self.demand.question.seed, 4])
-        curve = query_curve(found, self.demand.drawn["query.scans"], slots.speed, dice)
+        rng = np.random.default_rng([self.demand.question.seed, 4])
+        curve = query_curve(found, self.demand.drawn["query.scans"], slots.speed, rng)
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
-            return Missing(
+            return NotMeasured(
                 f"{promise} cannot be kept: a query of {group} takes {idle:.3g} s on the idle cluster "
                 f"({slots.vms_per_host} VMs per host, {medium})"
             )

@@ -26,8 +26,8 @@ class Demand:
 
     @classmethod
     def of(cls, profile: Profile, question: Question) -> Demand:
-        dice = np.random.default_rng([question.seed, 1])
-        drawn = {name: value.draws(dice, question.draws) for name, value in profile.ranges()}
+        rng = np.random.default_rng([question.seed, 1])
+        drawn = {name: value.draws(rng, question.draws) for name, value in profile.ranges()}
         drawn["availability"] = np.minimum(drawn["availability"], 1.0)
         for stage in profile.stages:
             name = f"{stage.name}.cpu_efficiency"

@@ -1,6 +1,6 @@
 """Disk: what is kept of each genome over the horizon, replicated, and the scratch of those in work.
 
-Kept: gib * (genomes a day * min(days kept, horizon) + cohort at the start) * replication. Scratch:
+Retention: gib * (genomes a day * min(days kept, horizon) + cohort at the start) * replication. Scratch:
 gib * genomes in work at once (Little: rate * turnaround), not replicated.
 """
 

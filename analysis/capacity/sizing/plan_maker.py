@@ -121,9 +121,9 @@ def _bottleneck(pressure: dict[str, Floats]) -> tuple[str, float]:
 
 def _costs(one: Candidate, search: Search) -> Floats:
     """USD a genome of the hosts each draw needs, with the prices' own error."""
-    dice = np.random.default_rng([one.demand.question.seed, 6])
+    rng = np.random.default_rng([one.demand.question.seed, 6])
     error = search.catalogue.site.price_error / 1.645
-    prices = np.exp(error * dice.standard_normal(one.demand.question.draws))
+    prices = np.exp(error * rng.standard_normal(one.demand.question.draws))
     result: Floats = one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
     return result
 

@@ -14,7 +14,7 @@ import numpy as np
 from analysis.capacity.curves.latency import LatencyCurve
 from analysis.capacity.curves.model import LatencyFit, Model
 from analysis.capacity.inputs.array import Floats
-from analysis.capacity.sizing.supply import Missing
+from analysis.capacity.sizing.supply import NotMeasured
 
 GRID = np.linspace(0.0, 1.0, 201)
 PERCENTILES_APART = 1.0
@@ -42,24 +42,24 @@ class QueryCurve:
 
 def query_fit(
     model: Model, group: str, medium: str, vms_per_host: int, percentile: float
-) -> LatencyFit | Missing:
+) -> LatencyFit | NotMeasured:
     """The latency curve of a group that answers a promise at a density."""
     of_group = [one for one in model.latency if one.group == group]
     close = [one for one in of_group if abs(one.percentile - percentile) < PERCENTILES_APART]
     here = [one for one in close if one.medium == medium and one.vms_per_host == vms_per_host]
     if not of_group:
-        return Missing(
+        return NotMeasured(
             f"no latency against load was measured for {group}: measure p{percentile:g} at 3 loads or "
             "more (a sweep of targets up to 90 % of saturation)"
         )
     if not close:
         known = ", ".join(f"p{p:g}" for p in sorted({one.percentile for one in of_group}))
-        return Missing(f"{group} has latencies for {known}, not p{percentile:g}: measure that")
+        return NotMeasured(f"{group} has latencies for {known}, not p{percentile:g}: measure that")
     if not here:
         known = ", ".join(
             str(v) for v in sorted({o.vms_per_host for o in close if o.medium == medium})
         )
-        return Missing(
+        return NotMeasured(
             f"latency of {group} on {medium} was measured at {known or 'no'} VMs per host, not at "
             f"{vms_per_host}: measure it there"
         )
@@ -68,8 +68,8 @@ def query_fit(
 
 
 def query_curve(
-    fit: LatencyFit, scans: Floats, speed: Floats, dice: np.random.Generator
+    fit: LatencyFit, scans: Floats, speed: Floats, rng: np.random.Generator
 ) -> QueryCurve:
     degrees = max(1, fit.loads - 2)
-    misfit = np.exp(np.clip(dice.standard_t(degrees, len(scans)) * fit.spread, -1.5, 1.5))
+    misfit = np.exp(np.clip(rng.standard_t(degrees, len(scans)) * fit.spread, -1.5, 1.5))
     return QueryCurve(fit.curve(), fit, scans * misfit / speed)

@@ -13,7 +13,7 @@ from analysis.capacity.sizing.regret import SURE
 
 TAIL = 0.2
 SHOWN = 4
-LEAST_CHANGE = 0.5
+MIN_CHANGE = 0.5
 
 
 def sensitivity(
@@ -24,7 +24,7 @@ def sensitivity(
     lines = [
         f"{name} in its lower fifth asks for {low:.1f} hosts on average, in its upper fifth for {high:.1f}"
         for name, low, high in moves[:SHOWN]
-        if abs(high - low) >= LEAST_CHANGE
+        if abs(high - low) >= MIN_CHANGE
     ]
     lines += list(_promises(chosen, hosts))
     rivals = [one for one in others if one.host_type != chosen.host.name]

@@ -24,7 +24,7 @@ from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.demand import Demand
 from analysis.capacity.sizing.plan_maker import make_plan
 from analysis.capacity.sizing.regret import SURE
-from analysis.capacity.sizing.supply import Market
+from analysis.capacity.sizing.supply import SupplyCatalog
 from analysis.capacity.sizing.turnaround import turnaround_s
 from cluster.model.errors import InputError
 
@@ -34,7 +34,7 @@ SHOWN_REASONS = 8
 
 
 @dataclass(frozen=True)
-class Found:
+class SizingResult:
     """A candidate that keeps its promises with `hosts`, and turnaround with one lost (draws,)."""
 
     candidate: Candidate
@@ -46,7 +46,7 @@ def size(question: Question, model: Model, profile: Profile, catalogue: Catalogu
     """InputError if a promise is about something the profile does not have."""
     _check(question, profile)
     search = Search(
-        Market.of(model, profile, question),
+        SupplyCatalog.of(model, profile, question),
         Demand.of(profile, question),
         catalogue,
         densities(model),
@@ -93,30 +93,30 @@ def _check(question: Question, profile: Profile) -> None:
     if question.turnaround is not None and not profile.stages:
         raise InputError(
             f"profile {profile.profile} has no stages, so nothing turns round.",
-            "--sla",
+            "--slo",
             "leave turnaround out.",
         )
     if question.query is not None and profile.query is None:
         raise InputError(
             f"profile {profile.profile} has no queries.",
-            "--sla",
+            "--slo",
             "leave the query promise out, or add `query` to the profile.",
         )
 
 
-def _with_turnaround(one: Candidate, hosts: int) -> Found | None:
+def _with_turnaround(one: Candidate, hosts: int) -> SizingResult | None:
     """The candidate with as many hosts as the turnaround promise asks for, or None."""
     promise = one.demand.question.turnaround
     if not one.demand.profile.stages:
-        return Found(one, hosts, None)
+        return SizingResult(one, hosts, None)
     if promise is None:
-        return Found(one, hosts, turnaround_s(one, hosts - 1, 95.0))
+        return SizingResult(one, hosts, turnaround_s(one, hosts - 1, 95.0))
     if float((one.path_s() <= promise.limit_s).mean()) < SURE:
         return None
     for _ in range(STEPS):
         times = turnaround_s(one, hosts - 1, promise.percentile)
         if float((times <= promise.limit_s).mean()) >= SURE:
-            return Found(one, hosts, times)
+            return SizingResult(one, hosts, times)
         hosts += max(1, hosts // 10)
     return None
 

@@ -35,10 +35,10 @@ class Service:
 
 
 def turnarounds_s(
-    stages: Sequence[Service], per_s: float, genomes: int, dice: np.random.Generator
+    stages: Sequence[Service], per_s: float, genomes: int, rng: np.random.Generator
 ) -> Floats:
     """Seconds from arrival to the last stage's end, of the genomes after the warm-up."""
-    arrivals = np.cumsum(dice.exponential(1.0 / per_s, genomes))
+    arrivals = np.cumsum(rng.exponential(1.0 / per_s, genomes))
     ends = _Simulation(stages, arrivals).run()
     return (ends - arrivals)[int(WARM_UP * genomes) :]
 

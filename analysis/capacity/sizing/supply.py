@@ -21,11 +21,11 @@ from analysis.capacity.inputs.profile import UNIT_OF, Profile, Resource
 from analysis.capacity.inputs.question import Question
 from cluster.model.errors import InputError
 
-MOST_PLACES = 48
+MAX_PLACES = 48
 
 
 @dataclass(frozen=True)
-class Supply:
+class MeasuredSupply:
     """rates (draws, k): things a second with hosts (k,) up. measured: the largest measured count."""
 
     group: str
@@ -36,24 +36,24 @@ class Supply:
 
 
 @dataclass(frozen=True)
-class Missing:
+class NotMeasured:
     """Why there is no supply: shown where a plan would have needed it."""
 
     reason: str
 
 
 @dataclass(frozen=True)
-class Market:
+class SupplyCatalog:
     """All supplies of a model, made when asked for and kept."""
 
     model: Model
     profile: Profile
     question: Question
     surfaces: Mapping[tuple[str, str], Surface]
-    _made: dict[tuple[Resource, int, str], Supply | Missing]
+    _made: dict[tuple[Resource, int, str], MeasuredSupply | NotMeasured]
 
     @classmethod
-    def of(cls, model: Model, profile: Profile, question: Question) -> Market:
+    def of(cls, model: Model, profile: Profile, question: Question) -> SupplyCatalog:
         """InputError if the user maps what is no resource, or to what is no group."""
         for resource, group in question.mapped:
             if resource not in UNIT_OF:
@@ -79,49 +79,55 @@ class Market:
                     return group
         return None
 
-    def supply(self, resource: Resource, vms_per_host: int, medium: str) -> Supply | Missing:
+    def supply(
+        self, resource: Resource, vms_per_host: int, medium: str
+    ) -> MeasuredSupply | NotMeasured:
         key = (resource, vms_per_host, medium)
         if key not in self._made:
             self._made[key] = self._make(*key)
         return self._made[key]
 
-    def _make(self, resource: Resource, vms_per_host: int, medium: str) -> Supply | Missing:
+    def _make(
+        self, resource: Resource, vms_per_host: int, medium: str
+    ) -> MeasuredSupply | NotMeasured:
         group = self.group(resource)
         if group is None:
             known = ", ".join(self.model.groups)
-            return Missing(
+            return NotMeasured(
                 f"no measured group stands for {resource} ({UNIT_OF[resource]}): measure one, or name "
                 f"one of {known} by --map {resource}=GROUP"
             )
         surface = self.surfaces.get((group, medium))
         if surface is None:
             media = ", ".join(sorted({m for g, m in self.surfaces if g == group}))
-            return Missing(
+            return NotMeasured(
                 f"{group} was measured on {media} only, not on {medium}: measure it there"
             )
         return self._rates(surface, vms_per_host, resource)
 
-    def _rates(self, surface: Surface, vms_per_host: int, resource: Resource) -> Supply | Missing:
+    def _rates(
+        self, surface: Surface, vms_per_host: int, resource: Resource
+    ) -> MeasuredSupply | NotMeasured:
         counts = surface.host_counts
         hosts = np.arange(counts[0], int(counts[-1] * FARTHEST) + 1, dtype=float)
         places = _places(hosts)
         try:
             forecast = surface.forecast(places, vms_per_host)
         except NoForecastError as refused:
-            return Missing(str(refused))
-        # Every surface has dice of its own, and all its densities the same: what is off is off alike.
+            return NotMeasured(str(refused))
+        # Every surface has rng of its own, and all its densities the same: what is off is off alike.
         seed = zlib.crc32(f"{surface.group}/{surface.medium}".encode())
-        dice = np.random.default_rng([self.question.seed, seed])
-        times = forecast.prediction.draws(dice, self.question.draws)
+        rng = np.random.default_rng([self.question.seed, seed])
+        times = forecast.prediction.draws(rng, self.question.draws)
         rates = 1.0 / times if len(places) == len(hosts) else _filled(hosts, places, times)
-        return Supply(surface.group, hosts, rates, counts[-1], forecast.notes)
+        return MeasuredSupply(surface.group, hosts, rates, counts[-1], forecast.notes)
 
 
 def _places(hosts: Floats) -> Floats:
     """All host counts, or of very many some, ever farther apart: between them curves are straight."""
-    if len(hosts) <= MOST_PLACES:
+    if len(hosts) <= MAX_PLACES:
         return hosts
-    return np.unique(np.round(np.geomspace(hosts[0], hosts[-1], MOST_PLACES)))
+    return np.unique(np.round(np.geomspace(hosts[0], hosts[-1], MAX_PLACES)))
 
 
 def _filled(hosts: Floats, places: Floats, times: Floats) -> Floats:

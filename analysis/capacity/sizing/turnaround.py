@@ -19,12 +19,12 @@ def turnaround_s(candidate: Candidate, hosts: int, percentile: float, draws: int
     for name, (rho, _) in candidate.rhos(hosts).items():
         if not name.startswith("storage"):
             overloaded |= rho >= 1
-    dice = np.random.default_rng([candidate.demand.question.seed, 5])
+    rng = np.random.default_rng([candidate.demand.question.seed, 5])
     found = []
     for draw, (per_s, stages) in enumerate(candidate.services(hosts, draws)):
         if overloaded[draw]:
             found.append(np.inf)
         else:
-            times = turnarounds_s(stages, per_s, GENOMES, dice)
+            times = turnarounds_s(stages, per_s, GENOMES, rng)
             found.append(float(np.percentile(times, percentile)))
     return np.array(found)

@@ -18,7 +18,7 @@ from analysis.capacity.sizing.candidate import Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.demand import Demand
 from analysis.capacity.sizing.size import densities, ranking
-from analysis.capacity.sizing.supply import Market
+from analysis.capacity.sizing.supply import SupplyCatalog
 
 
 class WhatIf(BaseModel):
@@ -41,7 +41,7 @@ def whatif(
     question: Question, model: Model, profile: Profile, catalogue: Catalogue
 ) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
     """(rows, cheapest first; why the rest are not there)."""
-    market = Market.of(model, profile, question)
+    market = SupplyCatalog.of(model, profile, question)
     search = Search(market, Demand.of(profile, question), catalogue, densities(model))
     rows = tuple(_row(one, hosts) for one, hosts in ranking(search))
     return rows, tuple(text for text, _ in search.refused.most_common())

@@ -25,7 +25,7 @@ from analysis.summary.summary import Summary, TrialSummary
 
 HEIGHT_PX = 208
 _FIRST = ("scan95-insert5", "read45-insert55", "load", "random")
-Found = tuple[TrialSummary, str, CpuSeries, int]
+SizingResult = tuple[TrialSummary, str, CpuSeries, int]
 """A trial, the place of its host's series in the summary, that series, and its step in seconds."""
 
 
@@ -55,7 +55,7 @@ def course(summary: Summary, names: Names, id_: str, title: str) -> tuple[Figure
     )
 
 
-def _hosts(summary: Summary) -> Iterator[Found]:
+def _hosts(summary: Summary) -> Iterator[SizingResult]:
     """The first host's series of each valid trial."""
     trials = {trial.trial: trial for trial in summary.trials if trial.verdict == "valid"}
     for at, series in enumerate(summary.series):
@@ -67,10 +67,12 @@ def _hosts(summary: Summary) -> Iterator[Found]:
             yield trials[series.trial], f"/series/{at}/cpu/{place}", cpu, series.step_s
 
 
-def _pairs(found: list[Found], summary: Summary) -> Iterator[tuple[Found, Found]]:
+def _pairs(
+    found: list[SizingResult], summary: Summary
+) -> Iterator[tuple[SizingResult, SizingResult]]:
     """Lowest and highest density of each setting on each medium; the talk's workload first."""
     modes = {one.setting: one.mode or one.setting for one in summary.settings}
-    by_arm: dict[tuple[str, str], list[Found]] = {}
+    by_arm: dict[tuple[str, str], list[SizingResult]] = {}
     for one in sorted(found, key=lambda one: one[0].vms_per_host):
         by_arm.setdefault((one[0].setting, one[0].medium), []).append(one)
     for setting, _ in sorted(by_arm, key=lambda key: _place(modes.get(key[0], key[0]))):
@@ -83,7 +85,7 @@ def _place(mode: str) -> int:
     return next((at for at, word in enumerate(_FIRST) if word in mode), len(_FIRST))
 
 
-def _panel(one: Found, names: Names, id_: str) -> Panel:
+def _panel(one: SizingResult, names: Names, id_: str) -> Panel:
     trial = one[0]
     rows = list(_rows(one))
     title = names.density_in_words(trial.vms_per_host)
@@ -109,7 +111,7 @@ def _panel(one: Found, names: Names, id_: str) -> Panel:
     return Panel(id_, title, subtitle, said, HEIGHT_PX, finished(chart, rows, HEIGHT_PX))
 
 
-def _rows(one: Found) -> Iterator[Row]:
+def _rows(one: SizingResult) -> Iterator[Row]:
     trial, ref, cpu, step_s = one
     end_s = trial.measure_s if trial.measure_s is not None else float("inf")
     for stack, kind in enumerate(CPU):
@@ -129,14 +131,14 @@ def _rows(one: Found) -> Iterator[Row]:
                 }
 
 
-def _told(one: Found) -> str:
+def _told(one: SizingResult) -> str:
     idle = [row["value"] for row in _rows(one) if row["kind"] == "idle"]
     if not idle:
         return "Idle time is not known."
     return f"Idle between {quantity(min(idle), 'percent')} and {quantity(max(idle), 'percent')}."
 
 
-def _table(pair: tuple[Found, Found], names: Names) -> DataTable:
+def _table(pair: tuple[SizingResult, SizingResult], names: Names) -> DataTable:
     kinds = (Column(kind, numeric=True) for kind in CPU)
     columns = (Column("Trial"), Column("Second", numeric=True), *kinds)
     rows = []
@@ -152,7 +154,7 @@ def _table(pair: tuple[Found, Found], names: Names) -> DataTable:
     return DataTable(columns, tuple(rows))
 
 
-def _stand_in(pair: tuple[Found, Found], names: Names) -> Iterator[str]:
+def _stand_in(pair: tuple[SizingResult, SizingResult], names: Names) -> Iterator[str]:
     lowest, highest = (one[0].vms_per_host for one in pair)
     if lowest != 0:
         yield (

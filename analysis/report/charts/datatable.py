@@ -69,7 +69,7 @@ def _row(one: Observation, names: Names, what: str) -> tuple[str, ...]:
 
 
 def _each(metric: Metric) -> str:
-    """The builds' values in block order, their unit once, after the last."""
+    """The builds' values in repetition order, their unit once, after the last."""
     if not metric.points:
         return "none"
     first = [digits(value) for value in metric.points[:-1]]

@@ -29,10 +29,10 @@ from analysis.summary.summary import Finding, Summary
 ROW_PX = 27
 LINE_PX = 13
 AXIS_PX = 46
-MOST_ROWS = 16
-MOST_ARMS = 4
+MAX_ROWS = 16
+MAX_ARMS = 4
 LABEL_CHARACTERS = 30
-FEWEST_TICKS = 3
+MIN_TICKS = 3
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
 FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
 _VERDICTS = tuple(VERDICT)
@@ -61,7 +61,7 @@ def _once(findings: Sequence[Finding]) -> Iterator[Drawn]:
 
 
 def _effects(summary: Summary, drawn: list[Drawn]) -> Figure:
-    chosen = sorted(drawn, key=lambda pair: _VERDICTS.index(pair[1].verdict))[:MOST_ROWS]
+    chosen = sorted(drawn, key=lambda pair: _VERDICTS.index(pair[1].verdict))[:MAX_ROWS]
     left_out = len(drawn) - len(chosen)
     verdicts = {str(finding.verdict) for _, finding in chosen}
     shown = {str(name): style for name, style in VERDICT.items() if name in verdicts}
@@ -95,7 +95,7 @@ def _effect_panels(
     chosen: Sequence[Drawn], shown: dict[str, Style], shared: dict[str, str]
 ) -> Iterator[Panel]:
     """A panel for each thing compared (throughput, CPU) between the same arms, all on one scale."""
-    apart = len({finding.arms for _, finding in chosen}) <= MOST_ARMS
+    apart = len({finding.arms for _, finding in chosen}) <= MAX_ARMS
     groups: dict[tuple[str | None, str | None], list[Drawn]] = {}
     for at, finding in chosen:
         key = finding.measure, finding.arms if apart else None
@@ -227,7 +227,7 @@ def _ticks(low: float, high: float) -> list[float]:
     wide = [step * 10.0**decade for decade in range(-6, 7) for step in (1.0, 2.0, 5.0)]
     for ticks in (wide, FINE, FINEST):
         within = [tick for tick in ticks if low <= tick <= high]
-        if len(within) >= FEWEST_TICKS:
+        if len(within) >= MIN_TICKS:
             break
     return within
 

@@ -9,7 +9,7 @@ from analysis.summary.summary import Finding, Summary
 NONE = "none"
 _TESTED = ("Test", "p", "p, adjusted", "Least effect shown")
 """Columns that say nothing before an arm has its five units; then they are left out."""
-_LEAST_P = 0.001
+_MIN_P = 0.001
 
 
 def shared_why(summary: Summary) -> str:
@@ -73,4 +73,4 @@ def probability(p: float | None) -> str:
     """Two significant digits; what is under 0.001 is said to be."""
     if p is None:
         return NONE
-    return f"p < {_LEAST_P}" if p < _LEAST_P else f"p = {p:.2g}"
+    return f"p < {_MIN_P}" if p < _MIN_P else f"p = {p:.2g}"

@@ -109,7 +109,7 @@ def _emulated(value: object) -> Iterator[str]:
 
 
 def unit_rows(seen: Observation, shared: Row) -> Iterator[Row]:
-    """One row a unit (`part` "unit"), in block order."""
+    """One row a unit (`part` "unit"), in repetition order."""
     for index, value in enumerate(seen.metric.points):
         ref = f"{seen.ref}/points/{index}"
         yield {**shared, "part": "unit", "ref": ref, "value": value, "of": list(seen.of)}

@@ -38,7 +38,7 @@ def find_acceleration(
     booted, why = boots(virsh, site, journal, kernel, "kvm", KVM_LIMIT_S)
     found = Acceleration("kvm" if booted else "tcg", why)
     journal.write(
-        "acceleration", uri=virsh.uri, mark=site.mark, accel=found.accel, why=found.why,
+        "acceleration", uri=virsh.uri, tag=site.tag, accel=found.accel, why=found.why,
         kernel_arguments=kernel_arguments(found.accel),
     )  # fmt: skip
     return found
@@ -53,9 +53,9 @@ def boots(
     limit_s: float,
 ) -> tuple[bool, str]:
     """Whether the kernel comes as far as to miss its root, and in words what was seen."""
-    name = domain_name(site.mark, PROBE_NODE)
-    xml = domain_xml(_probe(site.mark, name, accel, kernel))
-    journal.write("intent", act="probe-accel", mark=site.mark, uri=virsh.uri, domain=name)
+    name = domain_name(site.tag, PROBE_NODE)
+    xml = domain_xml(_probe(site.tag, name, accel, kernel))
+    journal.write("intent", act="probe-accel", tag=site.tag, uri=virsh.uri, domain=name)
     try:
         virsh.run("define", "/dev/stdin", stdin=xml)
         virsh.run("start", name)
@@ -85,11 +85,11 @@ def _runs(virsh: Virsh, name: str) -> bool:
     return not virsh.run("domstate", name).startswith("shut off")
 
 
-def _probe(mark: str, name: str, accel: Accel, kernel: PurePosixPath) -> DomainXml:
+def _probe(tag: str, name: str, accel: Accel, kernel: PurePosixPath) -> DomainXml:
     return DomainXml(
         name=name,
-        uuid=uuid_of(mark, "domain", name),
-        mark=mark,
+        uuid=uuid_of(tag, "domain", name),
+        tag=tag,
         node=PROBE_NODE,
         memory_mib=256,
         vcpus=Vcpus(1),

@@ -31,7 +31,7 @@ VOLUMES = ("root", "seed", "data", "console")
 class Guest:
     """`pool` lies on the disk that placement chose; `vms` is where the guest's host has its libvirt."""
 
-    mark: str
+    tag: str
     node: Node
     host: Host
     vms: VmHost
@@ -41,15 +41,15 @@ class Guest:
 
     @property
     def domain(self) -> str:
-        return domain_name(self.mark, self.node.name)
+        return domain_name(self.tag, self.node.name)
 
     @property
     def domain_uuid(self) -> str:
-        return uuid_of(self.mark, "domain", self.domain)
+        return uuid_of(self.tag, "domain", self.domain)
 
     @property
     def mac(self) -> str:
-        return mac_of(self.mark, self.node.name)
+        return mac_of(self.tag, self.node.name)
 
     @property
     def memory_mib(self) -> int:
@@ -68,7 +68,7 @@ class Guest:
         return DomainXml(
             name=self.domain,
             uuid=self.domain_uuid,
-            mark=self.mark,
+            tag=self.tag,
             node=self.node.name,
             memory_mib=self.memory_mib,
             vcpus=self.vcpus,
@@ -82,7 +82,7 @@ class Guest:
                 DiskXml(self.pool, self.volume("seed"), "raw", "seed"),
                 DiskXml(self.pool, self.volume("data"), "raw", "data", limits),
             ),
-            network=network_name(self.mark),
+            network=network_name(self.tag),
             mac=self.mac,
             arguments=kernel_arguments(accel),
         )
@@ -96,8 +96,8 @@ def guests(site: Site, topology: Topology) -> tuple[Guest, ...]:
 
 def networks(site: Site, topology: Topology) -> dict[str, tuple[str, str, str | None]]:
     """libvirt's URI -> (UUID, bridge, the host's address with prefix or None for its own bridge)."""
-    name = network_name(site.mark)
-    uuid = uuid_of(site.mark, "network", name)
+    name = network_name(site.tag)
+    uuid = uuid_of(site.tag, "network", name)
     found: dict[str, tuple[str, str, str | None]] = {}
     for vms in {_vms_of(host) for host in topology.hosts if _carries(topology, host)}:
         if vms.bridge is not None:
@@ -105,7 +105,7 @@ def networks(site: Site, topology: Topology) -> dict[str, tuple[str, str, str | 
             continue
         subnet = ipaddress.ip_network(vms.network)
         address = vms.host_address or str(next(subnet.hosts()))
-        found[vms.uri] = uuid, bridge_name(site.mark), f"{address}/{subnet.prefixlen}"
+        found[vms.uri] = uuid, bridge_name(site.tag), f"{address}/{subnet.prefixlen}"
     return found
 
 
@@ -119,12 +119,12 @@ def _guest(site: Site, topology: Topology, node: Node, host: Host) -> Guest:
     index, count = (peers.index(node.name), len(peers)) if node.name in peers else (0, 1)
     vms = _vms_of(host)
     return Guest(
-        mark=site.mark,
+        tag=site.tag,
         node=node,
         host=host,
         vms=vms,
-        pool=pool_name(site.mark, disk.path),
-        pool_path=PurePosixPath(disk.path) / prefix(site.mark),
+        pool=pool_name(site.tag, disk.path),
+        pool_path=PurePosixPath(disk.path) / prefix(site.tag),
         vcpus=vcpus(vms.vcpus, host.cores, index, count, f"host {host.name!r}"),
     )
 

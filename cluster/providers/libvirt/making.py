@@ -28,7 +28,7 @@ class Maker:
         self._journal = journal
 
     def network(self, uuid: str, bridge: str, address: str | None) -> None:
-        name = network_name(self._site.mark)
+        name = network_name(self._site.tag)
         self._intent("make-network", network=name)
         xml = network_xml(name, uuid, bridge, address)
         self._virsh.run("net-define", "/dev/stdin", stdin=xml)
@@ -37,7 +37,7 @@ class Maker:
     def pools(self, guests: Sequence[Guest]) -> None:
         for name, path in {guest.pool: guest.pool_path for guest in guests}.items():
             self._intent("make-pool", pool=name, path=str(path))
-            xml = pool_xml(name, uuid_of(self._site.mark, "pool", name), path)
+            xml = pool_xml(name, uuid_of(self._site.tag, "pool", name), path)
             self._virsh.run("pool-define", "/dev/stdin", stdin=xml)
             self._virsh.run("pool-build", name)
             self._virsh.run("pool-start", name)
@@ -69,7 +69,7 @@ class Maker:
         self._virsh.run("vol-create", guest.pool, "/dev/stdin", stdin=xml)
 
     def _intent(self, act: str, **fields: str) -> None:
-        self._journal.write("intent", act=act, mark=self._site.mark, uri=self._virsh.uri, **fields)
+        self._journal.write("intent", act=act, tag=self._site.tag, uri=self._virsh.uri, **fields)
 
 
 def _seed(guest: Guest, keys: Keys, names: dict[str, str]) -> Seed:

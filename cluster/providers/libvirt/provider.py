@@ -33,16 +33,16 @@ from cluster.providers.libvirt.store import store
 from cluster.providers.libvirt.usage import guest_times
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.libvirt.waiting import await_guests
-from cluster.providers.provider import GuestTime, Machine, Remains, Room
+from cluster.providers.provider import FreeResources, Leftovers, Machine, VcpuTime
 from cluster.providers.ssh.build import SshBuild
 from cluster.providers.ssh.channel import close_channels
 from cluster.providers.ssh.target import Target, target_from_json, target_to_json
 from cluster.providers.ssh.transport import SshTransport
 from cluster.providers.stacks import Stacks
-from cluster.render.blueprint import Homes, Places
+from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import ensure_all, stack_home
 from cluster.state.journal import Journal
-from cluster.state.patience import patience
+from cluster.state.timeout_scale import timeout_scale
 
 BOOT_LIMIT_S = {"kvm": 120.0, "tcg": 600.0}
 STACKS = ("hadoop", "hbase", "ycsb")
@@ -51,10 +51,10 @@ WORK = PurePosixPath(DATA)
 
 
 class LibvirtProvider:
-    def places(self, site: Site, topology: Topology) -> Places:
+    def places(self, site: Site, topology: Topology) -> NodePaths:
         data = {node.name: WORK / node.name for node in topology.nodes}
-        folder = WORK / "builds" / site.mark
-        return Places(conf=folder / "conf", logs=folder / "logs", data=data)
+        folder = WORK / "builds" / site.tag
+        return NodePaths(conf=folder / "conf", logs=folder / "logs", data=data)
 
     def there(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
@@ -65,8 +65,8 @@ class LibvirtProvider:
                 return str(STACKS_IN_GUEST / home.name / given.relative_to(home))
         return str(path)
 
-    def homes(self, topology: Topology, stacks: Stacks) -> Homes:
-        return Homes(
+    def homes(self, topology: Topology, stacks: Stacks) -> InstallDirs:
+        return InstallDirs(
             java=PurePosixPath(JAVA_HOME),
             hadoop=home_in_guest(stacks.hadoop),
             hbase=home_in_guest(stacks.hbase),
@@ -77,13 +77,13 @@ class LibvirtProvider:
     def intent(self, site: Site, topology: Topology) -> dict[str, Any]:
         return {}
 
-    def check_leases(self, topology: Topology, mark: str) -> None:
-        """Guests bear their build's mark: several studies' may be on one host. Nothing is leased."""
+    def check_leases(self, topology: Topology, tag: str) -> None:
+        """Guests bear their build's tag: several studies' may be on one host. Nothing is leased."""
 
     def check(self, topology: Topology, ports: Ports) -> None:
         """Guests are made for the build: nobody else's daemon can be on their ports."""
 
-    def preflight(self, topology: Topology, mark: str) -> None:
+    def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers. StudyError otherwise."""
         for host in topology.hosts:
             if host.vms is not None:
@@ -93,7 +93,7 @@ class LibvirtProvider:
     def reserve(self, topology: Topology, ports: Ports) -> Iterator[None]:
         yield
 
-    def room(self, topology: Topology) -> Mapping[str, Room]:
+    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
         """Unknown before there are guests: no host is told."""
         return {}
 
@@ -113,7 +113,7 @@ class LibvirtProvider:
         limits_s = {uri: BOOT_LIMIT_S[acceleration.accel] for uri, acceleration in found.items()}
         transport = self.transport(site, journal)
         seconds = await_guests(transport, everyone, limits_s)
-        journal.write("guests-up", mark=site.mark, seconds=seconds)
+        journal.write("guests-up", tag=site.tag, seconds=seconds)
         places = self.places(site, topology)
         _in_guests(site, journal).make_folders(topology.nodes, places)
         prove_disks(transport, topology, places, journal)
@@ -132,7 +132,7 @@ class LibvirtProvider:
             found.append(Machine(host.name, itself, host_transport(host, site, journal)))
         return tuple(found)
 
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, GuestTime]:
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
         return guest_times(guests(site, topology))
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
@@ -142,27 +142,27 @@ class LibvirtProvider:
     def memory_mib(self, topology: Topology) -> int:
         return sum(node.memory_mib + GUEST_OS_MIB for node in topology.nodes)
 
-    def destroy(self, site: Site, journal: Journal) -> Remains:
-        up = any(e["event"] == "guests-up" and e["mark"] == site.mark for e in journal.read())
+    def destroy(self, site: Site, journal: Journal) -> Leftovers:
+        up = any(e["event"] == "guests-up" and e["tag"] == site.tag for e in journal.read())
         if up and keys_of(site).folder.exists():  # else they are gone already
             _save_logs(site, journal)
         clear_hosts(site, journal)
         close_channels()
         for uri in removal.uris_of(site, journal):
-            removal.remove(Virsh(uri), site.mark, journal)
+            removal.remove(Virsh(uri), site.tag, journal)
         remove_keys(site)
         return self.remains(site, journal)
 
-    def remains(self, site: Site, journal: Journal) -> Remains:
-        found = [removal.find(Virsh(uri), site.mark) for uri in removal.uris_of(site, journal)]
+    def remains(self, site: Site, journal: Journal) -> Leftovers:
+        found = [removal.find(Virsh(uri), site.tag) for uri in removal.uris_of(site, journal)]
         keys = keys_of(site).folder
-        ours = Remains(
+        ours = Leftovers(
             machines=tuple(one for ours in found for one in ours.named),
             directories=(str(keys),) if keys.exists() else (),
         )
         return joined(ours, remains_on_hosts(site, journal))
 
-    def give_back(self, mark: str, journal: Journal) -> None:
+    def give_back(self, tag: str, journal: Journal) -> None:
         """Nothing is held."""
 
 
@@ -182,7 +182,7 @@ def _make(
 ) -> Acceleration:
     """All of one libvirt's guests, defined and started."""
     virsh = Virsh(uri)
-    stored = store(virsh, theirs[0].vms.images, image, journal, site.mark)
+    stored = store(virsh, theirs[0].vms.images, image, journal, site.tag)
     found = find_acceleration(virsh, site, journal, stored.kernel)
     maker = Maker(virsh, site, journal)
     maker.network(*network)
@@ -196,11 +196,11 @@ def _make(
 
 
 def _journal_targets(site: Site, journal: Journal, keys: Keys, topology: Topology) -> None:
-    limits = round(patience(site.mark, journal))
+    limits = round(timeout_scale(site.tag, journal))
     known, identity = str(keys.known_hosts), str(keys.identity)
     for node in topology.nodes:
         target = Target(node.name, node.address, 22, USER, known, identity, limits)
-        journal.write("reach", mark=site.mark, node=node.name, target=target_to_json(target))
+        journal.write("reach", tag=site.tag, node=node.name, target=target_to_json(target))
 
 
 def _in_guests(site: Site, journal: Journal) -> SshBuild:
@@ -213,12 +213,12 @@ def _save_logs(site: Site, journal: Journal) -> None:
     try:
         _in_guests(site, journal).stop_and_fetch_logs()
     except (StudyError, OSError) as error:
-        journal.write("logs-lost", mark=site.mark, message=str(error))
+        journal.write("logs-lost", tag=site.tag, message=str(error))
 
 
 def _targets(site: Site, journal: Journal) -> dict[str, Target]:
     return {
         entry["node"]: target_from_json(entry["target"])
         for entry in journal.read()
-        if entry["event"] == "reach" and entry["mark"] == site.mark
+        if entry["event"] == "reach" and entry["tag"] == site.tag
     }

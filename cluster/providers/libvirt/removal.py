@@ -1,4 +1,4 @@
-"""Finding and removing what a build has in libvirt. Only what bears its mark, by metadata or by UUID."""
+"""Finding and removing what a build has in libvirt. Only what bears its tag, by metadata or by UUID."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cluster.state.journal import Journal
 
 
 @dataclass(frozen=True)
-class Ours:
+class OwnedResources:
     """What of a build one libvirt has. `volumes` are (pool, name); `files` lie in our pools unasked."""
 
     uri: str
@@ -42,60 +42,58 @@ def uris_of(site: Site, journal: Journal) -> list[str]:
         {
             entry["uri"]
             for entry in journal.read()
-            if entry["event"] == "intent" and entry.get("mark") == site.mark and "uri" in entry
+            if entry["event"] == "intent" and entry.get("tag") == site.tag and "uri" in entry
         }
     )
 
 
-def find(virsh: Virsh, mark: str) -> Ours:
+def find(virsh: Virsh, tag: str) -> OwnedResources:
     """Changes nothing but whether a pool of ours is active: only then does it tell its volumes."""
-    pools = tuple(_with_uuid(virsh, "pool-list", "pool", mark))
-    return Ours(
+    pools = tuple(_with_uuid(virsh, "pool-list", "pool", tag))
+    return OwnedResources(
         uri=virsh.uri,
-        domains=tuple(_domains(virsh, mark)),
+        domains=tuple(_domains(virsh, tag)),
         volumes=tuple((pool, volume) for pool in pools for volume in _volumes(virsh, pool)),
         pools=pools,
-        networks=tuple(_with_uuid(virsh, "net-list", "network", mark)),
+        networks=tuple(_with_uuid(virsh, "net-list", "network", tag)),
     )
 
 
-def remove(virsh: Virsh, mark: str, journal: Journal) -> None:
+def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
     """In the order in which things hold each other: domains, volumes, pools, network."""
-    ours = find(virsh, mark)
+    ours = find(virsh, tag)
     for name in ours.domains:
         if virsh.run("domstate", name).strip() not in ("shut off", "crashed"):
             virsh.run("destroy", name)
         virsh.run("undefine", name)
-        journal.write("domain-removed", mark=mark, uri=virsh.uri, domain=name)
-    for pool, volume in find(
-        virsh, mark
-    ).volumes:  # a guest's end may write its console's file anew
+        journal.write("domain-removed", tag=tag, uri=virsh.uri, domain=name)
+    for pool, volume in find(virsh, tag).volumes:  # a guest's end may write its console's file anew
         virsh.run("vol-delete", volume, "--pool", pool)
     for pool in ours.pools:
         _remove_pool(virsh, pool)
-        journal.write("pool-removed", mark=mark, uri=virsh.uri, pool=pool)
+        journal.write("pool-removed", tag=tag, uri=virsh.uri, pool=pool)
     for network in ours.networks:
         if network in virsh.names("net-list") and _active(virsh, "net-list", network):
             virsh.run("net-destroy", network)
         virsh.run("net-undefine", network)
-        journal.write("network-removed", mark=mark, uri=virsh.uri, network=network)
+        journal.write("network-removed", tag=tag, uri=virsh.uri, network=network)
 
 
-def _domains(virsh: Virsh, mark: str) -> Iterator[str]:
+def _domains(virsh: Virsh, tag: str) -> Iterator[str]:
     """By name and metadata both: a foreign domain may bear any name."""
     for name in virsh.names("list"):
-        if name.startswith(f"{prefix(mark)}-"):
+        if name.startswith(f"{prefix(tag)}-"):
             told = virsh.found("metadata", name, "--uri", METADATA_URI)
-            if told is not None and mark_in(told) == mark:
+            if told is not None and mark_in(told) == tag:
                 yield name
 
 
-def _with_uuid(virsh: Virsh, listing: str, kind: str, mark: str) -> Iterator[str]:
+def _with_uuid(virsh: Virsh, listing: str, kind: str, tag: str) -> Iterator[str]:
     asked = {"net-list": "net-uuid", "pool-list": "pool-uuid"}[listing]
     for name in virsh.names(listing):
-        if name.startswith(prefix(mark)):
+        if name.startswith(prefix(tag)):
             uuid = virsh.found(asked, name)
-            if uuid is not None and uuid.strip() == uuid_of(mark, kind, name):
+            if uuid is not None and uuid.strip() == uuid_of(tag, kind, name):
                 yield name
 
 

@@ -28,7 +28,7 @@ class Stored:
     root_bytes: int
 
 
-def store(virsh: Virsh, folder: str, image: Image, journal: Journal, mark: str) -> Stored:
+def store(virsh: Virsh, folder: str, image: Image, journal: Journal, tag: str) -> Stored:
     """The image in the host's cache, uploaded first if it is not there whole."""
     target = PurePosixPath(folder)
     _ensure_pool(virsh, target)
@@ -36,14 +36,14 @@ def store(virsh: Virsh, folder: str, image: Image, journal: Journal, mark: str) 
     there = virsh.volumes(IMAGE_POOL)
     done = f"{image.key}.complete"
     if done not in there:
-        journal.write("intent", act="upload-image", mark=mark, uri=virsh.uri, image=image.key)
+        journal.write("intent", act="upload-image", tag=tag, uri=virsh.uri, image=image.key)
         for kind, file in files.items():
             _upload(virsh, f"{image.key}.{kind}", file, there)
         with tempfile.NamedTemporaryFile() as empty:
             empty.write(b"\0" * 512)
             empty.flush()
             _upload(virsh, done, Path(empty.name), there)
-        journal.write("image-uploaded", mark=mark, uri=virsh.uri, image=image.key)
+        journal.write("image-uploaded", tag=tag, uri=virsh.uri, image=image.key)
     paths = {kind: target / f"{image.key}.{kind}" for kind in files}
     return Stored(paths["root"], paths["kernel"], paths["initrd"], image.root.stat().st_size)
 

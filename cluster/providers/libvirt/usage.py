@@ -13,13 +13,13 @@ from collections.abc import Iterable
 from cluster.model.errors import StudyError
 from cluster.providers.libvirt.guests import Guest
 from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.provider import GuestTime
+from cluster.providers.provider import VcpuTime
 
 _DOMAIN = re.compile(r"Domain: '(.+)'")
 _VCPU = re.compile(r"vcpu\.[0-9]+\.(time|delay)=([0-9]+)")
 
 
-def guest_times(guests: Iterable[Guest]) -> dict[str, GuestTime]:
+def guest_times(guests: Iterable[Guest]) -> dict[str, VcpuTime]:
     """By node, since its guest was started. StudyError if libvirt does not tell."""
     by_uri: dict[str, list[Guest]] = defaultdict(list)
     for guest in guests:
@@ -38,7 +38,7 @@ def guest_times(guests: Iterable[Guest]) -> dict[str, GuestTime]:
     return found
 
 
-def vcpu_times(text: str) -> dict[str, GuestTime]:
+def vcpu_times(text: str) -> dict[str, VcpuTime]:
     """Domain -> all its vCPUs, of what `virsh domstats --vcpu` prints (nanoseconds); none of a domain that
     is off. Pure."""
     found: dict[str, dict[str, float]] = {}
@@ -49,4 +49,4 @@ def vcpu_times(text: str) -> dict[str, GuestTime]:
         elif vcpu := _VCPU.fullmatch(line.strip()):
             times = found.setdefault(name, {"time": 0.0, "delay": 0.0})
             times[vcpu[1]] += int(vcpu[2]) / 1e9
-    return {name: GuestTime(times["time"], times["delay"]) for name, times in found.items()}
+    return {name: VcpuTime(times["time"], times["delay"]) for name, times in found.items()}

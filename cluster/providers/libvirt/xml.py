@@ -41,7 +41,7 @@ class DomainXml:
 
     name: str
     uuid: str
-    mark: str
+    tag: str
     node: str
     memory_mib: int
     vcpus: Vcpus
@@ -61,10 +61,10 @@ def domain_xml(domain: DomainXml) -> str:
     root = ET.Element("domain", type="kvm" if domain.accel == "kvm" else "qemu")
     _text(root, "name", domain.name)
     _text(root, "uuid", domain.uuid)
-    _text(root, "title", f"density-study {domain.mark} {domain.node}")
+    _text(root, "title", f"density-study {domain.tag} {domain.node}")
     ET.register_namespace("study", METADATA_URI)
     build = ET.SubElement(_sub(root, "metadata"), f"{{{METADATA_URI}}}build")
-    build.set("mark", domain.mark)
+    build.set("tag", domain.tag)
     build.set("node", domain.node)
     _text(root, "memory", str(domain.memory_mib), unit="MiB")
     _text(root, "currentMemory", str(domain.memory_mib), unit="MiB")
@@ -193,9 +193,9 @@ def volume_xml(
 
 
 def mark_in(metadata: str) -> str | None:
-    """The mark that `virsh metadata` shows; None if it is no build's."""
+    """The tag that `virsh metadata` shows; None if it is no build's."""
     try:
-        return ET.fromstring(metadata).get("mark")
+        return ET.fromstring(metadata).get("tag")
     except ET.ParseError:
         return None
 

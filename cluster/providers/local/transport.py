@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from cluster.machine import io_limits
-from cluster.machine.host_commands import ACTS
+from cluster.machine.host_commands import HOST_COMMANDS
 from cluster.machine.processes import spawn, stop_all
 from cluster.model.command import Command
 from cluster.model.topology import Node
 from cluster.model.transport import ProcessId
 from cluster.state import atomic
 from cluster.state.journal import Journal
-from cluster.state.marks import child_start_ticks, is_alive
+from cluster.state.tags import child_start_ticks, is_alive
 
 
 class LocalTransport:
     """Processes outlive the caller and need not be its children: Airflow starts and stops them in
     different tasks. Only `wait` is for the process that started them."""
 
-    def __init__(self, mark: str, journal: Journal) -> None:
-        self.mark = mark
+    def __init__(self, tag: str, journal: Journal) -> None:
+        self.tag = tag
         self.journal = journal
         self._children: dict[ProcessId, subprocess.Popen[bytes]] = {}
 
@@ -35,9 +35,9 @@ class LocalTransport:
 
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
         """Start `command` in a session of its own. StudyError if it cannot be executed."""
-        named = {"mark": self.mark, "node": node.name, "name": command.name}
+        named = {"tag": self.tag, "node": node.name, "name": command.name}
         self.journal.write("intent", act="start", argv=list(command.argv), **named)
-        child = spawn(self.mark, node.name, command, stdout, stderr, _cgroup(self.mark, node))
+        child = spawn(self.tag, node.name, command, stdout, stderr, _cgroup(self.tag, node))
         # A child that already ended is a zombie now, and keeps its entry in /proc.
         process = ProcessId(node.name, command.name, child.pid, child_start_ticks(child.pid))
         self._children[process] = child
@@ -87,10 +87,10 @@ class LocalTransport:
         return (sys.executable,)
 
     def act(self, node: Node, name: str, *arguments: Any) -> Any:
-        return ACTS[name](*arguments)
+        return HOST_COMMANDS[name](*arguments)
 
 
-def _cgroup(mark: str, node: Node) -> Path | None:
+def _cgroup(tag: str, node: Node) -> Path | None:
     """Where a worker on an emulated medium runs."""
     limited = node.disk is not None and node.disk.limits is not None and "worker" in node.roles
-    return io_limits.group(mark, node.disk.path) if limited and node.disk else None
+    return io_limits.group(tag, node.disk.path) if limited and node.disk else None

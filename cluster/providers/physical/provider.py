@@ -14,7 +14,13 @@ from cluster.model.errors import InputError, StudyError
 from cluster.model.host import Host, Login
 from cluster.model.ports import Ports
 from cluster.model.topology import Topology
-from cluster.providers.provider import GuestTime, Machine, Remains, Room, machines_of_hosts
+from cluster.providers.provider import (
+    FreeResources,
+    Leftovers,
+    Machine,
+    VcpuTime,
+    machines_of_hosts,
+)
 from cluster.providers.ssh.ansible import play
 from cluster.providers.ssh.build import SshBuild, check_same_java, intent_of, no_build
 from cluster.providers.ssh.channel import channel
@@ -31,14 +37,14 @@ from cluster.providers.ssh.target import Target
 from cluster.providers.ssh.transport import SshTransport
 from cluster.providers.ssh.units import run_argv, unit_name
 from cluster.providers.stacks import Stacks
-from cluster.render.blueprint import Homes, Places
+from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import Stack, ensure_all
 from cluster.state.journal import Journal
 
 
 class PhysicalProvider:
-    def places(self, site: Site, topology: Topology) -> Places:
-        folder = work_folder(_login(topology.hosts[0]).user) / "builds" / site.mark
+    def places(self, site: Site, topology: Topology) -> NodePaths:
+        folder = work_folder(_login(topology.hosts[0]).user) / "builds" / site.tag
         data = {
             node.name: directories.data_dir(site, node)
             if node.disk
@@ -49,14 +55,14 @@ class PhysicalProvider:
             node.name: tuple(directories.data_on(disk, site, node) for disk in node.more_disks)
             for node in topology.nodes
         }
-        return Places(folder / "conf", folder / "logs", data, more)
+        return NodePaths(folder / "conf", folder / "logs", data, more)
 
     def there(self, topology: Topology, path: PurePath | str) -> str:
         return place_of(path, _all_copies(topology))
 
-    def homes(self, topology: Topology, stacks: Stacks) -> Homes:
+    def homes(self, topology: Topology, stacks: Stacks) -> InstallDirs:
         hadoop, hbase = _copies(topology, (stacks.hadoop, stacks.hbase))
-        return Homes(
+        return InstallDirs(
             java=PurePath(_java(topology)[0]),
             hadoop=hadoop.home,
             hbase=hbase.home,
@@ -67,8 +73,8 @@ class PhysicalProvider:
     def intent(self, site: Site, topology: Topology) -> dict[str, Any]:
         return intent_of(_reach(topology), _login(topology.hosts[0]).user)
 
-    def check_leases(self, topology: Topology, mark: str) -> None:
-        held = on_all(_targets(topology), lambda _, target: lease_holder(target, mark))
+    def check_leases(self, topology: Topology, tag: str) -> None:
+        held = on_all(_targets(topology), lambda _, target: lease_holder(target, tag))
         for host, target in _targets(topology).items():
             if (holder := held[host]) is not None:
                 raise busy(target, holder)
@@ -83,20 +89,20 @@ class PhysicalProvider:
 
         on_all(_targets(topology), free)
 
-    def preflight(self, topology: Topology, mark: str) -> None:
+    def preflight(self, topology: Topology, tag: str) -> None:
         """Ansible, Java and, where systemd runs the host, the sudo rule. InputError names the host."""
         targets = _targets(topology)
         systemd = on_all(
             targets, lambda _, target: channel(target).call("act", "describe", [])["systemd"]
         )
         login = _login(topology.hosts[0])
-        unit = run_argv(login.user, unit_name(mark, "node", "daemon"), mark, ("/bin/true",))
+        unit = run_argv(login.user, unit_name(tag, "node", "daemon"), tag, ("/bin/true",))
         try:
             play(
                 "preflight",
                 targets,
                 {"java": _java(topology)[0], "unit_command": list(unit[2:])},
-                mark=mark,
+                tag=tag,
                 work=str(work_folder(login.user)),
                 of_host={host: {"systemd": found} for host, found in systemd.items()},
             )
@@ -109,15 +115,15 @@ class PhysicalProvider:
         self.check(topology, ports)
         yield
 
-    def room(self, topology: Topology) -> Mapping[str, Room]:
+    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
         paths = {
             host.name: [*(disk.path for disk in host.disks), str(work_folder(_login(host).user))]
             for host in topology.hosts
         }
 
-        def room(host: str, target: Target) -> Room:
+        def room(host: str, target: Target) -> FreeResources:
             ask = channel(target)
-            return Room(
+            return FreeResources(
                 ask.call("act", "available-memory-mib", []),
                 {path: ask.call("act", "free-mib", [path]) for path in paths[host]},
             )
@@ -141,7 +147,7 @@ class PhysicalProvider:
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         return machines_of_hosts(topology, self.transport(site, journal))
 
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, GuestTime]:
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
         return {}
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
@@ -163,21 +169,21 @@ class PhysicalProvider:
         )
         return sum(machine["memory_mib"] for machine in described.values())
 
-    def destroy(self, site: Site, journal: Journal) -> Remains:
+    def destroy(self, site: Site, journal: Journal) -> Leftovers:
         build = SshBuild.of(site, journal)
-        return build.destroy() if build else Remains()
+        return build.destroy() if build else Leftovers()
 
-    def remains(self, site: Site, journal: Journal) -> Remains:
+    def remains(self, site: Site, journal: Journal) -> Leftovers:
         build = SshBuild.of(site, journal)
-        return build.remains() if build else Remains()
+        return build.remains() if build else Leftovers()
 
-    def give_back(self, mark: str, journal: Journal) -> None:
+    def give_back(self, tag: str, journal: Journal) -> None:
         hosts: dict[str, Target] = {}
         for entry in list(journal.read()):
             if entry["event"] == "intent" and entry.get("act") == "build" and "reach" in entry:
-                build = SshBuild.of(Site(Path("/"), entry["mark"]), journal)
+                build = SshBuild.of(Site(Path("/"), entry["tag"]), journal)
                 hosts |= build.hosts if build else {}
-        release_leases(hosts, mark)
+        release_leases(hosts, tag)
 
 
 def provider() -> PhysicalProvider:

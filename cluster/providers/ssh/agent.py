@@ -15,14 +15,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.machine.host_commands import ACTS
+from cluster.machine.host_commands import HOST_COMMANDS
 from cluster.machine.processes import spawn, stop_all
 from cluster.model.command import Command
 from cluster.model.transport import ProcessId
 from cluster.providers.ssh import host_lease, units
 from cluster.providers.ssh.wire import encode, failure
 from cluster.state import atomic
-from cluster.state.marks import child_start_ticks, is_alive
+from cluster.state.tags import child_start_ticks, is_alive
 
 
 class Agent:
@@ -32,23 +32,23 @@ class Agent:
         self._children: dict[ProcessId, subprocess.Popen[bytes]] = {}
 
     def start(
-        self, mark: str, node: str, command: Mapping[str, Any], stdout: str, stderr: str
+        self, tag: str, node: str, command: Mapping[str, Any], stdout: str, stderr: str
     ) -> list[int]:
         """[pid, start in ticks] of a new process."""
         given = _command(command)
-        child = spawn(mark, node, given, Path(stdout), Path(stderr))
+        child = spawn(tag, node, given, Path(stdout), Path(stderr))
         process = ProcessId(node, given.name, child.pid, child_start_ticks(child.pid))
         self._children[process] = child
         return [process.pid, process.start_ticks]
 
     def serve(
-        self, mark: str, node: str, command: Mapping[str, Any], stdout: str, stderr: str,
+        self, tag: str, node: str, command: Mapping[str, Any], stdout: str, stderr: str,
         toolkit: str,
     ) -> list[int]:  # fmt: skip
         """The same for a daemon: as a unit of systemd where the host has it."""
         if not units.usable():
-            return self.start(mark, node, command, stdout, stderr)
-        return units.start(mark, node, _command(command), stdout, stderr, toolkit)
+            return self.start(tag, node, command, stdout, stderr)
+        return units.start(tag, node, _command(command), stdout, stderr, toolkit)
 
     def alive(self, processes: list[list[Any]]) -> list[bool]:
         for child in self._children.values():
@@ -94,10 +94,10 @@ class Agent:
         shutil.rmtree(path, ignore_errors=True)
 
     def act(self, name: str, arguments: list[Any]) -> Any:
-        return ACTS[name](*arguments)
+        return HOST_COMMANDS[name](*arguments)
 
-    def units(self, mark: str) -> list[str]:
-        return units.of(mark)
+    def units(self, tag: str) -> list[str]:
+        return units.of(tag)
 
     def lease(self, verb: str, work: str, lease: dict[str, Any]) -> Any:
         return {"take": host_lease.take, "release": host_lease.release}[verb](work, lease)

@@ -22,8 +22,8 @@ from cluster.model.errors import HostLostError, StudyError
 from cluster.providers.ssh.channel import control_path
 from cluster.providers.ssh.options import ssh_options
 from cluster.providers.ssh.target import Target
-from cluster.state.marks import MARK
 from cluster.state.runtime import runtime_dir
+from cluster.state.tags import TAG
 
 PLAYBOOKS = Path(__file__).with_name("playbooks")
 TIMEOUT_S = 900.0
@@ -34,7 +34,7 @@ def play(
     targets: Mapping[str, Target],
     variables: Mapping[str, Any],
     *,
-    mark: str,
+    tag: str,
     work: str,
     of_host: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
@@ -49,10 +49,10 @@ def play(
             name: {**_address(target), **(of_host or {}).get(name, {})}
             for name, target in targets.items()
         }
-        inventory = {"all": {"hosts": hosts, "vars": {**variables, "mark": mark, "work": work}}}
+        inventory = {"all": {"hosts": hosts, "vars": {**variables, "tag": tag, "work": work}}}
         (folder / "hosts.json").write_text(json.dumps(inventory))
         (folder / "ansible.cfg").write_text("[defaults]\n")
-        environment = _environment(folder, len(hosts), mark, work)
+        environment = _environment(folder, len(hosts), tag, work)
         _judge(playbook, _run(playbook, folder, environment))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -111,7 +111,7 @@ def _address(target: Target) -> dict[str, Any]:
     }
 
 
-def _environment(folder: Path, forks: int, mark: str, work: str) -> dict[str, str]:
+def _environment(folder: Path, forks: int, tag: str, work: str) -> dict[str, str]:
     kept = {
         key: os.environ[key]
         for key in ("HOME", "PATH", "USER", "SSH_AUTH_SOCK")
@@ -119,7 +119,7 @@ def _environment(folder: Path, forks: int, mark: str, work: str) -> dict[str, st
     }
     return {
         **kept,
-        MARK: mark,  # so that reap finds a play whose orchestrator was killed
+        TAG: tag,  # so that reap finds a play whose orchestrator was killed
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),

@@ -17,7 +17,7 @@ from typing import Any
 from cluster.model.cluster import Site
 from cluster.model.errors import HostLostError, InputError, StudyError
 from cluster.model.topology import Node, Topology
-from cluster.providers.provider import Remains
+from cluster.providers.provider import Leftovers
 from cluster.providers.ssh.ansible import play
 from cluster.providers.ssh.channel import channel
 from cluster.providers.ssh.fan_out import on_all, try_all
@@ -27,7 +27,7 @@ from cluster.providers.ssh.stack_copies import SUMS, WHOSE, StackCopy, missing, 
 from cluster.providers.ssh.target import Target, target_from_json, target_to_json
 from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from cluster.providers.ssh.transport import Place
-from cluster.render.blueprint import Places
+from cluster.render.blueprint import NodePaths
 from cluster.state.journal import Journal
 from cluster.state.runtime import runtime_dir
 
@@ -56,7 +56,7 @@ class SshBuild:
             for entry in journal.read()
             if entry["event"] == "intent"
             and entry.get("act") == "build"
-            and entry["mark"] == site.mark
+            and entry["tag"] == site.tag
         ]
         if not intents:
             return None
@@ -69,21 +69,21 @@ class SshBuild:
 
     @property
     def folder(self) -> PurePath:
-        return self.work / "builds" / self.site.mark
+        return self.work / "builds" / self.site.tag
 
     def create(
         self,
         topology: Topology,
-        places: Places,
+        places: NodePaths,
         copies: Mapping[str, Sequence[StackCopy]],
         java: str,
     ) -> None:
         """Hosts leased, folders made, toolkit and stacks there and verified. `copies`: by host."""
-        take_leases(self.hosts, self.site.mark.rpartition("/")[0], self.journal)
+        take_leases(self.hosts, self.site.tag.rpartition("/")[0], self.journal)
         self.make_folders(topology.nodes, places)
         self._provision(copies, java)
 
-    def make_folders(self, nodes: Sequence[Node], places: Places) -> None:
+    def make_folders(self, nodes: Sequence[Node], places: NodePaths) -> None:
         """The build's folder on each host, the nodes' data folders, and the toolkit."""
         for host in self.hosts:
             self._make_dir(host, self.folder)
@@ -94,7 +94,7 @@ class SshBuild:
         on_all(self.hosts, lambda _, target: channel(target).call(
             "put", str(self.folder / TOOLKIT), content))  # fmt: skip
 
-    def destroy(self) -> Remains:
+    def destroy(self) -> Leftovers:
         """Processes stopped, logs fetched, folders removed. What cannot be asked is told as such."""
         self.stop_and_fetch_logs()
         intended = self._intended_dirs()
@@ -106,7 +106,7 @@ class SshBuild:
         stopped, silent = try_all(
             self.hosts,
             lambda _, target: channel(target).call(
-                "act", "stop-marked", [self.site.mark, GRACE_S], timeout_s=_STOP_TIMEOUT_S
+                "act", "stop-tagged", [self.site.tag, GRACE_S], timeout_s=_STOP_TIMEOUT_S
             ),
         )
         for host, processes in stopped.items():
@@ -117,32 +117,32 @@ class SshBuild:
                 )  # fmt: skip
         self._fetch_logs([host for host in self.hosts if host not in silent])
 
-    def remains(self) -> Remains:
+    def remains(self) -> Leftovers:
         """Of every host: processes, folders, ports, units; and hosts that do not answer."""
         intended, ports = self._intended_dirs(), self._intended_ports()
         found, silent = try_all(
             self.hosts,
-            lambda host, target: remains_on(target, self.site.mark, intended.get(host, []), ports),
+            lambda host, target: remains_on(target, self.site.tag, intended.get(host, []), ports),
         )
-        return Remains(
+        return Leftovers(
             processes=tuple(one for host in found for one in found[host][0]),
             directories=tuple(one for host in found for one in found[host][1]),
             ports=tuple(one for host in found for one in found[host][2]),
             units=tuple(one for host in found for one in found[host][3]),
-            silent_hosts=tuple(f"host {host} (it does not answer)" for host in silent),
+            unreachable_hosts=tuple(f"host {host} (it does not answer)" for host in silent),
         )
 
     def _make_dir(self, host: str, path: PurePath) -> None:
-        fields = {"mark": self.site.mark, "host": host, "path": str(path)}
+        fields = {"tag": self.site.tag, "host": host, "path": str(path)}
         self.journal.write("intent", act="make-dir", **fields)
-        channel(self.hosts[host]).call("act", "make-dir", [str(path), self.site.mark])
+        channel(self.hosts[host]).call("act", "make-dir", [str(path), self.site.tag])
         self.journal.write("dir-made", **fields)
 
     def _remove_dirs(self, target: Target, paths: Sequence[str]) -> None:
         # The build's own folder goes last: it was made first.
         for path in reversed(paths):
-            if channel(target).call("act", "remove-dir", [path, self.site.mark]):
-                self.journal.write("dir-removed", mark=self.site.mark, host=target.host, path=path)
+            if channel(target).call("act", "remove-dir", [path, self.site.tag]):
+                self.journal.write("dir-removed", tag=self.site.tag, host=target.host, path=path)
         for aside in self._intended_asides(target.host):
             channel(target).call("remove_tree", aside, str(self.work / "stacks"))
         channel(target).call("remove_tree", str(self.work / "builds" / ".ansible"), str(self.work))
@@ -159,10 +159,9 @@ class SshBuild:
                 tars[copy.stack.name] = copy.write_tar(folder)
             of_host = {
                 host: {
-                    "stacks": [copy.to_vars(self.site.mark) for copy in wanted],
+                    "stacks": [copy.to_vars(self.site.tag) for copy in wanted],
                     "missing": [
-                        copy.to_vars(self.site.mark, tars[copy.stack.name])
-                        for copy in lacking[host]
+                        copy.to_vars(self.site.tag, tars[copy.stack.name]) for copy in lacking[host]
                     ],
                 }
                 for host, wanted in copies.items()
@@ -170,7 +169,7 @@ class SshBuild:
             for host, given in of_host.items():
                 for one in given["missing"]:
                     self.journal.write(
-                        "intent", act="copy-stack", mark=self.site.mark, host=host,
+                        "intent", act="copy-stack", tag=self.site.tag, host=host,
                         path=one["home"], aside=one["aside"],
                     )  # fmt: skip
             self._play("provision", {"java": java, "whose": WHOSE}, of_host)
@@ -204,7 +203,7 @@ class SshBuild:
         targets = {host: self.hosts[host] for host in of_host}
         play(
             playbook, targets, variables,
-            mark=self.site.mark, work=str(self.work), of_host=of_host,
+            tag=self.site.tag, work=str(self.work), of_host=of_host,
         )  # fmt: skip
 
     def _intended_dirs(self) -> dict[str, list[str]]:
@@ -227,7 +226,7 @@ class SshBuild:
             for entry in self.journal.read()
             if entry["event"] == "intent"
             and entry.get("act") == act
-            and entry["mark"] == self.site.mark
+            and entry["tag"] == self.site.tag
         ]
 
 
@@ -268,7 +267,7 @@ def check_same_java(found: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
 
 def no_build(site: Site) -> StudyError:
     return StudyError(
-        "nothing in the journal tells of its hosts.", f"build {site.mark}", "run `study reap`."
+        "nothing in the journal tells of its hosts.", f"build {site.tag}", "run `study reap`."
     )
 
 

@@ -29,7 +29,7 @@ from cluster.state.runtime import check_own, runtime_dir
 
 CALL_TIMEOUT_S = 60.0
 READY_TIMEOUT_S = 40.0
-LONGEST_SOCKET_PATH = 90
+MAX_SOCKET_PATH = 90
 _BOOT = (
     "import os,sys; n=int(sys.argv[1]); b=sys.stdin.buffer.read(n); f=os.memfd_create('toolkit'); "
     "os.write(f,b); sys.path.insert(0,'/proc/self/fd/%d'%f); "
@@ -47,7 +47,7 @@ class Channel:
         self._buffer = b""
         self._ssh = self._connect()
         try:
-            self._answer(READY_TIMEOUT_S * target.patience)
+            self._answer(READY_TIMEOUT_S * target.timeout_scale)
         except BaseException:
             self.close()
             raise
@@ -66,7 +66,7 @@ class Channel:
             except (BrokenPipeError, ValueError) as error:
                 self.close()
                 raise self._lost("the connection is closed") from error
-            answer = self._answer(timeout_s * self.target.patience)
+            answer = self._answer(timeout_s * self.target.timeout_scale)
         if "ok" not in answer:
             raise_failure(answer, f"host {self.target.host!r}")
         return answer["ok"]
@@ -158,7 +158,7 @@ def control_path(target: Target) -> Path:
     (108 bytes, and ssh appends 17 while it makes one), a folder of this user's below /tmp."""
     key = sha256(f"{os.getpid()} {target}".encode()).hexdigest()[:16]
     path = runtime_dir() / f"ssh-{key}"
-    if len(str(path)) < LONGEST_SOCKET_PATH:
+    if len(str(path)) < MAX_SOCKET_PATH:
         return path
     folder = Path(f"/tmp/density-study-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)

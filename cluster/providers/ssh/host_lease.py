@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from cluster.state import atomic
-from cluster.state.marks import marked
 from cluster.state.runtime import check_own
+from cluster.state.tags import tagged
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 EXPIRES_S = 24 * 3600.0
@@ -24,14 +24,14 @@ EXPIRES_S = 24 * 3600.0
 
 
 def take(work: str, lease: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Take or renew the host for `lease` (mark, owner, and `stale`: the mark of a holder known to be
+    """Take or renew the host for `lease` (tag, owner, and `stale`: the tag of a holder known to be
     dead). None if it is ours now, else who holds it."""
     with _locked(work) as path:
         held = _read(path)
-        if held is not None and held["mark"] != lease["mark"]:
-            free = held["mark"] == lease.get("stale") or _has_expired(held)
-            if not free or marked(held["mark"]):
-                return {**held, "running": len(marked(held["mark"]))}
+        if held is not None and held["tag"] != lease["tag"]:
+            free = held["tag"] == lease.get("stale") or _has_expired(held)
+            if not free or tagged(held["tag"]):
+                return {**held, "running": len(tagged(held["tag"]))}
         fields = {key: value for key, value in lease.items() if key != "stale"}
         ours = {"format": 2, **fields, "since": time.time(), "renewed": _clocks()}
         atomic.write_text(path, json.dumps(ours) + "\n")
@@ -55,10 +55,10 @@ def _has_expired(held: Mapping[str, Any]) -> bool:
 
 
 def release(work: str, lease: Mapping[str, Any]) -> bool:
-    """Give the host back; whether the mark had held it."""
+    """Give the host back; whether the tag had held it."""
     with _locked(work) as path:
         held = _read(path)
-        if held is None or held["mark"] != lease["mark"]:
+        if held is None or held["tag"] != lease["tag"]:
             return False
         path.unlink()
         return True

@@ -15,31 +15,31 @@ from cluster.state.journal import Journal
 from cluster.state.owner import Owner, here, judge
 
 
-def take_leases(hosts: Mapping[str, Target], mark: str, journal: Journal) -> None:
-    """Take or renew every host for the run `mark`. InputError names who holds one of them.
+def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None:
+    """Take or renew every host for the run `tag`. InputError names who holds one of them.
 
     In the order of their names, so that two runs cannot each wait for the other's.
     """
     for host in sorted(hosts):
-        journal.write("intent", act="lease-host", mark=mark, host=host)
-        held = _take(hosts[host], mark, journal)
+        journal.write("intent", act="lease-host", tag=tag, host=host)
+        held = _take(hosts[host], tag, journal)
         if held is not None:
             raise busy(hosts[host], held)
 
 
-def release_leases(hosts: Mapping[str, Target], mark: str) -> None:
+def release_leases(hosts: Mapping[str, Target], tag: str) -> None:
     """Of hosts that answer; on one that does not, its lease expires."""
     for target in hosts.values():
         try:
-            channel(target).call("lease", "release", _work(target), {"mark": mark})
+            channel(target).call("lease", "release", _work(target), {"tag": tag})
         except HostLostError:
             continue
 
 
-def lease_holder(target: Target, mark: str) -> dict[str, Any] | None:
+def lease_holder(target: Target, tag: str) -> dict[str, Any] | None:
     """Who else holds a host, unless that lease has expired or its owner is dead; None if it may be taken."""
     held: dict[str, Any] | None = channel(target).call("lease_holder", _work(target))
-    if held is None or held["mark"] == mark or held["expired"]:
+    if held is None or held["tag"] == tag or held["expired"]:
         return None
     return None if _is_dead(held) else held
 
@@ -48,22 +48,22 @@ def busy(target: Target, held: Mapping[str, Any]) -> InputError:
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(held["since"]))
     if _is_dead(held):
         return InputError(
-            f"run {held['mark']} was killed and left {held.get('running', 0)} processes there.",
+            f"run {held['tag']} was killed and left {held.get('running', 0)} processes there.",
             str(target),
             "run `study reap`, which removes them.",
         )
     return HostBusyError(
-        f"run {held['mark']} holds it (owner {Owner.from_json(held['owner']).name}, since {since}).",
+        f"run {held['tag']} holds it (owner {Owner.from_json(held['owner']).name}, since {since}).",
         str(target),
         "wait until it has ended, or say `when_busy: queue` in the study.",
     )
 
 
-def _take(target: Target, mark: str, journal: Journal) -> dict[str, Any] | None:
-    ours = {"mark": mark, "owner": _owner(journal).to_json()}
+def _take(target: Target, tag: str, journal: Journal) -> dict[str, Any] | None:
+    ours = {"tag": tag, "owner": _owner(journal).to_json()}
     held: dict[str, Any] | None = channel(target).call("lease", "take", _work(target), ours)
     if held is not None and _is_dead(held):
-        held = channel(target).call("lease", "take", _work(target), {**ours, "stale": held["mark"]})
+        held = channel(target).call("lease", "take", _work(target), {**ours, "stale": held["tag"]})
     return held
 
 

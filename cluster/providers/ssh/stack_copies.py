@@ -45,9 +45,9 @@ class StackCopy:
         lines = [f"{jar['sha256']}  lib/{jar['name']}" for jar in manifest["jars"]]
         return "".join(f"{line}\n" for line in sorted(lines))
 
-    def to_vars(self, mark: str, tar: Path | None = None) -> dict[str, Any]:
+    def to_vars(self, tag: str, tar: Path | None = None) -> dict[str, Any]:
         """For the playbook; `aside` is where it is unpacked first."""
-        aside = self.home.with_name(f".{self.home.name}.{mark.replace('/', '-')}")
+        aside = self.home.with_name(f".{self.home.name}.{tag.replace('/', '-')}")
         return {
             "name": self.stack.name,
             "home": str(self.home),

@@ -31,7 +31,7 @@ _MODULES = (
     "cluster/state/__init__.py",
     "cluster/state/atomic.py",
     "cluster/state/journal.py",
-    "cluster/state/marks.py",
+    "cluster/state/tags.py",
     "cluster/state/runtime.py",
     "workloads/__init__.py",
     "workloads/base/__init__.py",

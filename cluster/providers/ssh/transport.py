@@ -40,7 +40,7 @@ class SshTransport:
     intended."""
 
     def __init__(self, site: Site, journal: Journal, place: Callable[[], Place]) -> None:
-        self.mark = site.mark
+        self.tag = site.tag
         self.journal = journal
         self._run = site.root.absolute().parents[1]
         self._place = cache(place)
@@ -111,11 +111,11 @@ class SshTransport:
     def _started(
         self, verb: str, node: Node, command: Command, stdout: Path, stderr: Path, *more: str
     ) -> ProcessId:
-        named = {"mark": self.mark, "node": node.name, "name": command.name}
+        named = {"tag": self.tag, "node": node.name, "name": command.name}
         self.journal.write("intent", act="start", argv=list(command.argv), **named)
         streams = [str(self.at(node, stream)) for stream in (stdout, stderr)]
         given = {**asdict(command), "env": dict(command.env)}
-        pid, ticks = self._call(node.name, verb, self.mark, node.name, given, *streams, *more)
+        pid, ticks = self._call(node.name, verb, self.tag, node.name, given, *streams, *more)
         self.journal.write("process-started", **named, pid=pid, start_ticks=ticks)
         return ProcessId(node.name, command.name, pid, ticks)
 

@@ -1,7 +1,7 @@
 """Daemons as transient units of a host's systemd, with CPU, memory and I/O accounting on.
 
 Transient: nothing is written to /etc, and a unit is gone with its process. Its description is the
-build's mark. The user may run this one command as root, and in it only as himself (README: sudo).
+build's tag. The user may run this one command as root, and in it only as himself (README: sudo).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cluster.machine.processes import environment
 from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.state import atomic
-from cluster.state.marks import is_below, start_ticks
+from cluster.state.tags import is_below, start_ticks
 
 PREFIX = "density-study-"
 ACCOUNTING = ("CPUAccounting=yes", "MemoryAccounting=yes", "IOAccounting=yes")
@@ -33,32 +33,32 @@ def usable() -> bool:
     return Path("/run/systemd/system").is_dir()
 
 
-def unit_name(mark: str, node: str, name: str) -> str:
-    return PREFIX + re.sub(r"[^A-Za-z0-9.-]", "-", f"{mark}-{node}-{name}") + ".service"
+def unit_name(tag: str, node: str, name: str) -> str:
+    return PREFIX + re.sub(r"[^A-Za-z0-9.-]", "-", f"{tag}-{node}-{name}") + ".service"
 
 
-def run_argv(user: str, unit: str, mark: str, command: Sequence[str]) -> tuple[str, ...]:
+def run_argv(user: str, unit: str, tag: str, command: Sequence[str]) -> tuple[str, ...]:
     """The one command line that the sudo rule allows, up to `--`."""
     properties = (f"--property={one}" for one in ACCOUNTING)
     head = ("sudo", "-n", "/usr/bin/systemd-run", "--quiet", "--collect", f"--uid={user}")
-    return (*head, f"--unit={unit}", f"--description={mark}", *properties, "--", *command)
+    return (*head, f"--unit={unit}", f"--description={tag}", *properties, "--", *command)
 
 
 def start(
-    mark: str, node: str, command: Command, stdout: str, stderr: str, toolkit: str
+    tag: str, node: str, command: Command, stdout: str, stderr: str, toolkit: str
 ) -> list[int]:
     """[pid, start in ticks] of the unit's process. StudyError if systemd does not start it."""
-    unit = unit_name(mark, node, command.name)
+    unit = unit_name(tag, node, command.name)
     spec = Path(f"{stdout}.unit.json")
     spec.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "argv": command.argv, "cwd": command.cwd, "stdout": stdout, "stderr": stderr,
-        "env": environment(mark, node, command),
+        "env": environment(tag, node, command),
     }  # fmt: skip
     atomic.write_text(spec, json.dumps(content), mode=0o600)
     become = (sys.executable, "-c", _BECOME, toolkit, str(spec))
     done = subprocess.run(
-        run_argv(getpass.getuser(), unit, mark, become), capture_output=True, text=True, check=False
+        run_argv(getpass.getuser(), unit, tag, become), capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise StudyError(
@@ -85,18 +85,18 @@ def become(spec: str) -> None:
     os.execve(given["argv"][0], given["argv"], given["env"])
 
 
-def of(mark: str) -> list[str]:
-    """Units of the mark that systemd still knows."""
+def of(tag: str) -> list[str]:
+    """Units of the tag that systemd still knows."""
     if not usable():
         return []
     argv = ("systemctl", "list-units", "--all", "--plain", "--no-legend", f"{PREFIX}*")
     listed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
     rows = (line.split(None, 4) for line in listed.splitlines())
-    return [row[0] for row in rows if len(row) == 5 and is_below(row[4].strip(), mark)]
+    return [row[0] for row in rows if len(row) == 5 and is_below(row[4].strip(), tag)]
 
 
 def _identity(unit: str, spec: Path) -> list[int]:
-    """Once the unit's process is the daemon itself, and carries its mark; or has already ended."""
+    """Once the unit's process is the daemon itself, and carries its tag; or has already ended."""
     deadline = time.monotonic() + _STARTED_WITHIN_S
     pid = None  # asked until it is known, not longer: each question is a process that a slow guest starts
     while time.monotonic() < deadline:
@@ -105,7 +105,7 @@ def _identity(unit: str, spec: Path) -> list[int]:
             ticks = start_ticks(pid) if pid else None
             if ticks is None:
                 break
-            if b"STUDY_MARK=" in _environ(pid):
+            if b"STUDY_TAG=" in _environ(pid):
                 return [pid, ticks]
         time.sleep(0.02)
     ended = "its process ended at once" if time.monotonic() < deadline else "it had not begun"

@@ -34,7 +34,7 @@ def _summary(
     )  # fmt: skip
     base = one_block("nightly")
     trial = base.trials[0].model_copy(update={"topology": "v1-flash", "build": "b1-v1-flash"})
-    values = {"run": _id(run), "settings": settings, "blocks": builds, "trials": (trial,),
+    values = {"run": _id(run), "settings": settings, "repetitions": builds, "trials": (trial,),
               "findings": (), "builds": ()}  # fmt: skip
     return base.model_copy(update={**values, **changes})
 
@@ -85,9 +85,9 @@ def test_few_builds_claim_nothing() -> None:
 
 @pytest.mark.thorough
 def test_without_change_at_most_one_comparison_of_twenty_calls_a_regression() -> None:
-    dice, pairs, called = random.Random(1), 80, 0
+    rng, pairs, called = random.Random(1), 80, 0
     for _ in range(pairs):
-        seeds = dice.sample(range(10**6), 2)
+        seeds = rng.sample(range(10**6), 2)
         before = _summary(1).model_copy(
             update={"settings": _summary(seeds[0], spread=0.1).settings}
         )

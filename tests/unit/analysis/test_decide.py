@@ -26,8 +26,8 @@ def _question(
     return Question(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def _one(question: Question, blocks: int = 8) -> Finding:
-    return decide([question], blocks)[0]
+def _one(question: Question, repetitions: int = 8) -> Finding:
+    return decide([question], repetitions)[0]
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_interval_and_test_decide(rule: Rule, ratio: float, verdict: str) -> Non
 
 
 def test_few_units_are_points() -> None:
-    found = _one(_question(RISES, noisy(1.0, 4), noisy(9.0, 4)), blocks=4)
+    found = _one(_question(RISES, noisy(1.0, 4), noisy(9.0, 4)), repetitions=4)
     assert (found.verdict, found.low, found.p, found.test) == ("no claim", None, None, None)
     assert found.effect == pytest.approx(9.0, rel=0.1)
-    lost = _one(_question(RISES, noisy(1.0, 8), noisy(9.0, 4)), blocks=8)
+    lost = _one(_question(RISES, noisy(1.0, 8), noisy(9.0, 4)), repetitions=8)
     assert "4 valid builds in an arm" in lost.why
 
 
@@ -177,31 +177,31 @@ def test_a_hypothesis_nothing_answers_says_so() -> None:
     assert (own.verdict, own.why) == ("no claim", "an arm has no valid trial")
 
 
-def _under_sla(
+def _under_slo(
     p99_ms: dict[int, float], ops_s: dict[int, float], builds: int = 8, isolation: str = "vm"
 ) -> Finding:
     settings = tuple(
         ycsb("c", vms, ops_s=noisy(ops_s[vms], builds), latencies={("READ", 99.0): noisy(ms, builds)})
         for vms, ms in p99_ms.items()
     )  # fmt: skip
-    found = findings(Evidence(settings, builds, isolation), Hypotheses(sla={"read_p99": "20 ms"}))
+    found = findings(Evidence(settings, builds, isolation), Hypotheses(slo={"read_p99": "20 ms"}))
     return next(one for one in found if one.family == "best-density")
 
 
 OPS_S = {0: 100.0, 2: 140.0, 4: 180.0}
 
 
-def test_the_best_density_keeps_the_sla_and_beats_the_others() -> None:
-    best = _under_sla({0: 10.0, 2: 12.0, 4: 60.0}, OPS_S)
+def test_the_best_density_keeps_the_slo_and_beats_the_others() -> None:
+    best = _under_slo({0: 10.0, 2: 12.0, 4: 60.0}, OPS_S)
     assert (best.verdict, best.arms) == ("reproduced", "2 VMs per host")
     assert best.effect == pytest.approx(1.4, rel=0.05)
-    assert _under_sla({0: 10.0, 2: 12.0, 4: 14.0}, OPS_S).arms == "4 VMs per host"
+    assert _under_slo({0: 10.0, 2: 12.0, 4: 14.0}, OPS_S).arms == "4 VMs per host"
 
 
 def test_a_best_density_in_doubt_is_no_claim() -> None:
-    assert _under_sla({0: 10.0, 2: 12.0, 4: 20.0}, OPS_S).verdict == "no claim"  # spans the limit
-    assert _under_sla({0: 10.0, 2: 10.0}, {0: 100.0, 2: 100.5}).verdict == "no claim"
-    assert _under_sla({0: 10.0, 2: 12.0}, OPS_S, builds=4).verdict == "no claim"
-    assert _under_sla({0: 10.0, 2: 12.0}, OPS_S, isolation="process").verdict == "no claim"
-    none = _under_sla({0: 90.0, 2: 90.0}, OPS_S)
-    assert (none.verdict, none.why) == ("no claim", "every density breaks the SLA")
+    assert _under_slo({0: 10.0, 2: 12.0, 4: 20.0}, OPS_S).verdict == "no claim"  # spans the limit
+    assert _under_slo({0: 10.0, 2: 10.0}, {0: 100.0, 2: 100.5}).verdict == "no claim"
+    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, builds=4).verdict == "no claim"
+    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, isolation="process").verdict == "no claim"
+    none = _under_slo({0: 90.0, 2: 90.0}, OPS_S)
+    assert (none.verdict, none.why) == ("no claim", "every density breaks the SLO")

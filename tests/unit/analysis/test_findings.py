@@ -28,19 +28,19 @@ def _setting(
 
 def _density(
     settings: tuple[SettingSummary, ...],
-    blocks: int,
+    repetitions: int,
     isolation: str,
     emulated: tuple[str, ...] = (),
 ) -> tuple[Finding, ...]:
-    evidence = Evidence(settings, blocks, isolation, frozenset(emulated))
-    return decide(list(effects.density(evidence)), blocks)
+    evidence = Evidence(settings, repetitions, isolation, frozenset(emulated))
+    return decide(list(effects.density(evidence)), repetitions)
 
 
 ONE, TWO, FOUR = _setting(1, 100.0, 61.0), _setting(2, 112.0, 74.0), _setting(4, 150.0, 80.0)
 
 
 def test_the_last_density_is_compared_with_the_first() -> None:
-    rate, cpu = _density((FOUR, ONE, TWO), blocks=1, isolation="vm")
+    rate, cpu = _density((FOUR, ONE, TWO), repetitions=1, isolation="vm")
     assert (rate.effect, cpu.effect) == pytest.approx((1.5, 80 / 61))
     assert (
         rate.statement
@@ -50,9 +50,9 @@ def test_the_last_density_is_compared_with_the_first() -> None:
 
 
 def test_one_block_gives_points_and_no_claim() -> None:
-    for finding in _density((ONE, TWO), blocks=1, isolation="vm"):
+    for finding in _density((ONE, TWO), repetitions=1, isolation="vm"):
         assert (finding.verdict, finding.low, finding.high) == ("no claim", None, None)
-        assert finding.why == "1 block: points only; a claim needs 5 builds an arm"
+        assert finding.why == "1 repetition: points only; a claim needs 5 builds an arm"
 
 
 @pytest.mark.parametrize(("isolation", "emulated"), (("process", ()), ("vm", ("flash",))))
@@ -81,14 +81,14 @@ def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
 
 def test_an_arm_without_a_valid_trial_is_said() -> None:
     empty = _setting(2, None, n_builds=0, metrics=())
-    rate, _ = _density((ONE, empty), blocks=1, isolation="vm")
+    rate, _ = _density((ONE, empty), repetitions=1, isolation="vm")
     assert (rate.effect, rate.why) == (None, "an arm has no valid trial")
 
 
 def test_the_answer_is_one_sentence_with_the_numbers() -> None:
     assert answer((ONE, TWO), 1, "process", 2) == (
-        "No claim (1 block): with 2 workers per host instead of 1 on the same memory, short scans ran at "
-        "1.12x the operations a second and the host's CPU was busy 74 % instead of 61 %."
+        "No claim (1 repetition): with 2 workers per host instead of 1 on the same memory, short scans ran "
+        "at 1.12x the operations a second and the host's CPU was busy 74 % instead of 61 %."
     )
 
 

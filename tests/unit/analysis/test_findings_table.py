@@ -6,11 +6,11 @@ import pytest
 
 from analysis.report.charts.findings_table import findings_table, probability
 from analysis.report.formats import as_markdown
-from tests.support.summary_factory import eight_blocks, one_block
+from tests.support.summary_factory import eight_repetitions, one_block
 
 
 def test_a_tested_finding_shows_test_p_units_and_what_it_could_have_shown() -> None:
-    summary = eight_blocks()
+    summary = eight_repetitions()
     table = findings_table(summary)
     headers = [column.header for column in table.columns]
     assert len(table.rows) == len(summary.findings) == len(table.claims)

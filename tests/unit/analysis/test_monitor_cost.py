@@ -14,11 +14,11 @@ from workloads.planning.plan import Plan, Step
 
 
 def planned(pairs: int, **overrides: Any) -> Plan:
-    return plan(**{"monitor.cost_trials": pairs, **overrides})
+    return plan(**{"monitor.overhead_trials": pairs, **overrides})
 
 
 def parts(made: Plan) -> list[Step]:
-    return [step for step in made.trials if step.cost_pair is not None]
+    return [step for step in made.trials if step.overhead_pair is not None]
 
 
 def test_without_pairs_the_plan_is_what_it_was() -> None:
@@ -31,9 +31,9 @@ def test_each_pair_is_one_setting_on_one_build_once_with_and_once_without() -> N
     assert len(found) == 10 and len({(s.setting and s.setting.id) for s in found}) == 1
     for first, second in zip(found[::2], found[1::2], strict=True):
         assert second.index == first.index + 1  # nothing between them
-        assert (first.build, first.cost_pair) == (second.build, second.cost_pair)
+        assert (first.build, first.overhead_pair) == (second.build, second.overhead_pair)
         assert {first.monitored, second.monitored} == {True, False}
-    assert sorted({s.cost_pair or 0 for s in found}) == [1, 2, 3, 4, 5]
+    assert sorted({s.overhead_pair or 0 for s in found}) == [1, 2, 3, 4, 5]
 
 
 def test_pairs_go_round_the_builds_and_leave_the_studys_order_alone() -> None:
@@ -41,7 +41,7 @@ def test_pairs_go_round_the_builds_and_leave_the_studys_order_alone() -> None:
     by_build = [len([s for s in parts(made) if s.build == build]) // 2 for build in made.builds]
     assert by_build == [3, 2]
     alone = [(s.build, s.setting) for s in plan().trials]
-    assert [(s.build, s.setting) for s in made.trials if s.cost_pair is None] == alone
+    assert [(s.build, s.setting) for s in made.trials if s.overhead_pair is None] == alone
 
 
 def test_now_the_one_and_now_the_other_comes_first() -> None:
@@ -79,9 +79,9 @@ def tables(rates: dict[int, tuple[float | None, float | None]]) -> tuple[Any, An
         for on, rate in zip((True, False), both, strict=True)
     ]
     trials = pd.DataFrame(
-        [{"trial": t, "workload": "ycsb", "setting": "s", "cost_pair": float(p), "monitored": on}
+        [{"trial": t, "workload": "ycsb", "setting": "s", "overhead_pair": float(p), "monitored": on}
          for t, p, on, _ in rows]
-        + [{"trial": "study", "workload": "ycsb", "setting": "s", "cost_pair": None, "monitored": True}]
+        + [{"trial": "study", "workload": "ycsb", "setting": "s", "overhead_pair": None, "monitored": True}]
     )  # fmt: skip
     verdicts = pd.DataFrame(
         {"verdict": {t: "invalid" if rate is None else "valid" for t, _, _, rate in rows}}

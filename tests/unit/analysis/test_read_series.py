@@ -128,7 +128,7 @@ def test_steadiness_of_a_setting_is_that_of_its_builds(tmp_path: Path) -> None:
     builds = {"t1": "b1", "t2": "b1", "t3": "b2", "t4": "b3"}  # t5 is not valid
     valid = pd.DataFrame(
         [(trial, "v1", "s", int(build[1]), build) for trial, build in builds.items()],
-        columns=["trial", "topology", "setting", "block", "build"],
+        columns=["trial", "topology", "setting", "repetition", "build"],
     )
     found = steadiness(tmp_path)
     assert set(found["name"]) == {"throughput_cv"}

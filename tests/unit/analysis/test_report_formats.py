@@ -10,7 +10,7 @@ import pytest
 
 from analysis.report.formats import CSV_COLUMNS, FORMATS, as_csv, as_json, as_markdown
 from analysis.summary.summary import Summary
-from tests.support.summary_factory import eight_blocks, one_block
+from tests.support.summary_factory import eight_repetitions, one_block
 
 FORMULAE = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")')
 ALERT = "<script>alert(1)</script>"
@@ -27,7 +27,7 @@ def labelled(label: str) -> Summary:
 
 
 def test_csv_holds_every_number_of_every_setting() -> None:
-    summary = eight_blocks()
+    summary = eight_repetitions()
     table = rows(summary)
     wanted = [(s, m) for s in summary.settings for m in s.metrics]
     assert len(table) == len(wanted)

@@ -15,7 +15,7 @@ from analysis.report.charts import figure
 from analysis.report.page import render, write
 from analysis.summary.summary import Summary
 from tests.support.report_pages import Elements, embedded, html
-from tests.support.summary_factory import FACTORIES, eight_blocks, one_block
+from tests.support.summary_factory import FACTORIES, eight_repetitions, one_block
 
 pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
 
@@ -120,7 +120,7 @@ def test_warnings_stand_before_the_charts_and_only_once() -> None:
     for words in (
         "isolation: process",
         "served from memory",
-        "1 block: points only, no claim",
+        "1 repetition: points only, no claim",
         "2 of 13",
     ):
         assert notes.count(words) == 1
@@ -134,7 +134,7 @@ def test_a_warning_of_the_summary_is_not_said_again_in_other_words() -> None:
         update={
             "warnings": (
                 "Of 13 trials, 1 invalid: shown below, and outside every number of a setting.",
-                "1 block: points without intervals; a claim needs 5 builds an arm.",
+                "1 repetition: points without intervals; a claim needs 5 builds an arm.",
                 "isolation: process. A stand-in for VMs.",
             )
         }
@@ -233,7 +233,7 @@ def test_write_replaces_whole_pages_only(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("os.fsync", full_disk)
     with pytest.raises(OSError, match="No space"):
-        write(eight_blocks(), target)
+        write(eight_repetitions(), target)
     assert target.read_text(encoding="utf-8") == before
     assert [path.name for path in target.parent.iterdir()] == ["index.html"]
 

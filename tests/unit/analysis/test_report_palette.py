@@ -12,8 +12,8 @@ from analysis.report.charts import palette
 
 CSS = (Path(palette.__file__).parents[1] / "static" / "report.css").read_text(encoding="utf-8")
 LIGHT, DARK = (
-    dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
-    for block in re.findall(r":root \{(.*?)\}", CSS, re.S)
+    dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", repetition))
+    for repetition in re.findall(r":root \{(.*?)\}", CSS, re.S)
 )
 SCHEMES = pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
 

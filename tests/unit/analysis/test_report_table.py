@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.report.table import summary_header, summary_rows
 from analysis.summary.summary import Summary
-from tests.support.summary_factory import eight_blocks, one_block
+from tests.support.summary_factory import eight_repetitions, one_block
 
 
 def plain(summary: Summary) -> list[tuple[str, ...]]:
@@ -32,8 +32,8 @@ def test_a_row_a_setting_and_topology_with_units_and_verdicts() -> None:
 
 def test_density_is_called_what_it_is() -> None:
     assert summary_header(one_block())[1] == "Workers per host"
-    assert summary_header(eight_blocks())[1] == "VMs per host"
-    assert plain(eight_blocks())[0][1] == "bare"
+    assert summary_header(eight_repetitions())[1] == "VMs per host"
+    assert plain(eight_repetitions())[0][1] == "bare"
 
 
 def test_bad_trials_are_counted_beside_valid_ones() -> None:

@@ -21,7 +21,7 @@ NOISES: dict[str, Noise] = {
     "heavy": lambda rng, n: 0.05 * rng.standard_t(5, n),
 }
 REPEATS = 1000
-SLACK = 0.02
+SLOCK = 0.02
 """Three standard errors of a share near 95 % over so many repeats."""
 
 
@@ -36,7 +36,7 @@ def test_the_interval_covers_as_often_as_the_method_asks(noise: str, units: int)
         ends = ratio_interval(first.tolist(), (1.3 * later).tolist())
         hits += ends.low <= 1.3 <= ends.high
     low, high = (0.93, 0.97) if units >= 8 else (0.90, 1.0)
-    assert low - SLACK <= hits / REPEATS <= high + SLACK
+    assert low - SLOCK <= hits / REPEATS <= high + SLOCK
 
 
 def test_a_percentile_bootstrap_of_the_mean_would_not() -> None:
@@ -49,7 +49,7 @@ def test_a_percentile_bootstrap_of_the_mean_would_not() -> None:
         means = later[draws[0]].mean(1) - first[draws[1]].mean(1)
         low, high = np.quantile(means, [0.025, 0.975])
         hits += low <= 0 <= high
-    assert hits / 400 < 0.90 + SLACK
+    assert hits / 400 < 0.90 + SLOCK
 
 
 def test_an_interval_of_one_arm_covers_too() -> None:
@@ -58,7 +58,7 @@ def test_an_interval_of_one_arm_covers_too() -> None:
     for _ in range(REPEATS):
         ends = mean_interval((100 * np.exp(0.1 * rng.standard_normal(8))).tolist())
         hits += ends.low <= 100.0 <= ends.high
-    assert 0.93 - SLACK <= hits / REPEATS <= 0.97 + SLACK
+    assert 0.93 - SLOCK <= hits / REPEATS <= 0.97 + SLOCK
     assert mean_interval([0.0, 2.0]).low < 0  # not all positive: no logarithms
 
 
@@ -104,7 +104,7 @@ def test_equivalence_is_claimed_at_its_margin_in_at_most_one_of_twenty(
     for _ in range(REPEATS):
         first, later = (np.exp(0.05 * rng.standard_normal(units)) for _ in "ab")
         claims += equivalence_p(first.tolist(), (ratio * later).tolist()) <= 0.05
-    assert 0.02 < claims / REPEATS <= 0.05 + SLACK
+    assert 0.02 < claims / REPEATS <= 0.05 + SLOCK
 
 
 def test_equal_arms_are_shown_equivalent_and_far_ones_never() -> None:

@@ -126,7 +126,9 @@ def test_what_one_build_does_not_disclose_is_a_difference() -> None:
 
 def test_only_what_is_unexpected_is_warned_of() -> None:
     run = _run()
-    assert caveats([], [], [], [], unexpected(run, TOPOLOGIES, MEDIA))[-1].startswith("0 blocks")
+    assert caveats([], [], [], [], unexpected(run, TOPOLOGIES, MEDIA))[-1].startswith(
+        "0 repetitions"
+    )
     run["b1-v2-flash"]["machine"]["kernel"] = "Linux 6.2"
     (*_, warning) = caveats([], [], [], [], unexpected(run, TOPOLOGIES, MEDIA))
     assert (

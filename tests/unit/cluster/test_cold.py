@@ -40,7 +40,7 @@ def test_it_waits_until_next_to_nothing_is_unwritten(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "sync", lambda: synced.append(len(left)))
     monkeypatch.setattr(page_cache, "_unwritten_kib", lambda: left.pop(0))
     monkeypatch.setattr(time, "sleep", waited.append)
-    page_cache.settle_writes()
+    page_cache.flush_dirty_pages()
     assert synced == [3] and left == [] and len(waited) == 2
 
 
@@ -56,5 +56,5 @@ def test_a_busy_host_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(page_cache, "_unwritten_kib", lambda: 10**6)
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    page_cache.settle_writes(30.0)
+    page_cache.flush_dirty_pages(30.0)
     assert next(clock) <= 60

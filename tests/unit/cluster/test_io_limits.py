@@ -54,7 +54,7 @@ def test_a_machine_without_the_controller_is_refused(tmp_path: Path) -> None:
 
 
 def test_groups_are_a_builds_and_a_disks() -> None:
-    names = {io_limits.group(mark, disk) for mark in ("s/r/b1", "s/r/b2") for disk in ("/a", "/b")}
+    names = {io_limits.group(tag, disk) for tag in ("s/r/b1", "s/r/b2") for disk in ("/a", "/b")}
     assert len(names) == 4
 
 

@@ -66,14 +66,14 @@ def test_it_outlives_the_process_that_asked_and_ends_with_its_owner(
     other.kill()
     other.wait()
     assert lease.state == "dead"
-    assert acquire("second/r2", root, this()).mark == "second/r2"
+    assert acquire("second/r2", root, this()).tag == "second/r2"
 
 
 def test_a_stale_lease_whose_processes_live_needs_a_reap(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
     acquire("first/r1", root, Owner.of_process(other.pid))
-    environment = {**os.environ, "STUDY_MARK": "first/r1/b1"}
+    environment = {**os.environ, "STUDY_TAG": "first/r1/b1"}
     orphan = subprocess.Popen(["sleep", "60"], env=environment)
     other.kill()
     other.wait()
@@ -90,21 +90,21 @@ def test_a_stale_lease_whose_processes_live_needs_a_reap(
 def test_an_abandoned_lease_goes_to_whoever_asks_once_its_processes_are_gone(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
-    mark = f"abandoned-{os.getpid()}/r1"
+    tag = f"abandoned-{os.getpid()}/r1"
     owner = Owner.of_process(other.pid)
-    acquire(mark, root, owner)
+    acquire(tag, root, owner)
     abandon("other/r9")
     with pytest.raises(HostBusyError):
         acquire("second/r2", root, this())
-    abandon(mark)
-    left = subprocess.Popen(["sleep", "60"], env={**os.environ, "STUDY_MARK": mark})
+    abandon(tag)
+    left = subprocess.Popen(["sleep", "60"], env={**os.environ, "STUDY_TAG": tag})
     try:
         with pytest.raises(InputError, match="study reap"):
             acquire("second/r2", root, this())
     finally:
         left.kill()
         left.wait()
-    assert acquire("second/r2", root, this()).mark == "second/r2"
+    assert acquire("second/r2", root, this()).tag == "second/r2"
 
 
 def test_a_run_that_is_opened_again_has_abandoned_nothing(root: Path) -> None:
@@ -132,7 +132,7 @@ def test_two_studies_of_one_scheduler_are_not_measured_at_once(tmp_path: Path, r
     with pytest.raises(HostBusyError, match="'first'"):
         acquire("second/r2", tmp_path / "second", this())
     os.utime(root / "journal.jsonl", (0, 0))  # stopped long ago, and never ended
-    assert acquire("second/r2", tmp_path / "second", this()).mark == "second/r2"
+    assert acquire("second/r2", tmp_path / "second", this()).tag == "second/r2"
 
 
 def test_released_it_is_free_and_only_its_holder_can(

@@ -44,7 +44,7 @@ def element(layout: Topology, index: int = 1) -> ET.Element:
 def test_a_domain_bears_its_mark_and_reads_past_the_hosts_memory(layout: Topology) -> None:
     domain = element(layout)
     told = domain.find(f"metadata/{{{METADATA_URI}}}build")
-    assert told is not None and told.get("mark") == SITE.mark and told.get("node") == "w1"
+    assert told is not None and told.get("tag") == SITE.tag and told.get("node") == "w1"
     assert domain.get("type") == "qemu"
     assert {d.get("cache") for d in domain.findall("devices/disk/driver")} == {"none"}
     assert domain.find("memoryBacking/nosharepages") is not None
@@ -114,7 +114,7 @@ def test_a_clone_names_its_image_and_a_seed_is_secret() -> None:
 
 
 def test_the_mark_is_read_back_from_what_libvirt_tells() -> None:
-    assert mark_in('<build xmlns="urn:density-study:1" mark="s/r/b1" node="w1"/>') == "s/r/b1"
+    assert mark_in('<build xmlns="urn:density-study:1" tag="s/r/b1" node="w1"/>') == "s/r/b1"
     assert mark_in("no XML") is None
 
 

@@ -24,7 +24,7 @@ from cluster.model.topology import Topology
 from cluster.providers.local.provider import LocalProvider
 from cluster.providers.provider import provider_of
 from cluster.state.journal import Journal
-from cluster.state.marks import marked
+from cluster.state.tags import tagged
 from tests.support.topologies import local
 
 
@@ -32,7 +32,7 @@ from tests.support.topologies import local
 def site(tmp_path: Path) -> Iterator[Site]:
     own = Site(tmp_path / "runs" / "b1", f"test/{os.getpid()}-{tmp_path.name}/b1")
     yield own
-    stop_all(marked(own.mark), 0.0)
+    stop_all(tagged(own.tag), 0.0)
 
 
 @pytest.fixture
@@ -50,16 +50,16 @@ def topology(tmp_path: Path) -> Topology:
 
 
 def intend(site: Site, journal: Journal, ports: list[tuple[str, int]]) -> None:
-    journal.write("intent", act="build", build="b1", mark=site.mark, provider="local", ports=ports)
+    journal.write("intent", act="build", build="b1", tag=site.tag, provider="local", ports=ports)
 
 
 def test_directories_are_marked_and_journalled(
     site: Site, journal: Journal, topology: Topology, tmp_path: Path
 ) -> None:
     LocalProvider().create(site, topology, journal)
-    on_disk = tmp_path / "disk" / "density-study" / site.mark / "w1"
-    assert (on_disk / "STUDY_MARK").read_text() == site.mark + "\n"
-    assert (site.root / "data" / "c1" / "STUDY_MARK").exists()  # has no disk of its own
+    on_disk = tmp_path / "disk" / "density-study" / site.tag / "w1"
+    assert (on_disk / "STUDY_TAG").read_text() == site.tag + "\n"
+    assert (site.root / "data" / "c1" / "STUDY_TAG").exists()  # has no disk of its own
     events = [(e["event"], e["path"]) for e in journal.read()]
     assert events.index(("intent", str(on_disk))) < events.index(("dir-made", str(on_disk)))
 
@@ -77,7 +77,7 @@ def test_tear_down_removes_everything_but_logs_and_conf(
     assert remains_of(site, journal).processes
     proof = tear_down(site, journal)
     assert not transport.alive(process)
-    assert (proof.mark, proof.found) == (site.mark, 0)
+    assert (proof.tag, proof.found) == (site.tag, 0)
     assert list((tmp_path / "disk").iterdir()) == []
     assert not (site.root / "data").exists()
     assert log.read_text() == "kept"
@@ -94,9 +94,9 @@ def test_a_directory_whose_making_was_cut_short_goes_too(
     site: Site, journal: Journal, tmp_path: Path
 ) -> None:
     intend(site, journal, [])
-    path = tmp_path / "disk" / "density-study" / site.mark / "w1"
-    journal.write("intent", act="make-dir", mark=site.mark, path=str(path))
-    (path / "tmp").mkdir(parents=True)  # killed before the mark was written
+    path = tmp_path / "disk" / "density-study" / site.tag / "w1"
+    journal.write("intent", act="make-dir", tag=site.tag, path=str(path))
+    (path / "tmp").mkdir(parents=True)  # killed before the tag was written
     tear_down(site, journal)
     assert not path.exists()
 
@@ -107,9 +107,9 @@ def test_what_carries_another_mark_is_left_alone_and_said(
     intend(site, journal, [])
     path = tmp_path / "theirs"
     path.mkdir()
-    (path / "STUDY_MARK").write_text("somebody/else/b1\n")
+    (path / "STUDY_TAG").write_text("somebody/else/b1\n")
     (path / "data").write_text("precious")
-    journal.write("intent", act="make-dir", mark=site.mark, path=str(path))
+    journal.write("intent", act="make-dir", tag=site.tag, path=str(path))
     with pytest.raises(TearDownError, match="theirs"):
         tear_down(site, journal)
     assert (path / "data").read_text() == "precious"

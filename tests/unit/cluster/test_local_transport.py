@@ -1,4 +1,4 @@
-"""The local transport: processes that outlive who started them, and are found by their mark."""
+"""The local transport: processes that outlive who started them, and are found by their tag."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cluster.model.errors import StudyError
 from cluster.model.transport import ProcessId
 from cluster.providers.local.transport import LocalTransport
 from cluster.state.journal import Journal
-from cluster.state.marks import is_alive, is_below, marked, start_ticks
+from cluster.state.tags import is_alive, is_below, start_ticks, tagged
 from tests.support.topologies import worker
 
 NODE = worker("w1")
@@ -32,15 +32,15 @@ def journal(tmp_path: Path) -> Journal:
 
 
 @pytest.fixture
-def mark(tmp_path: Path) -> Iterator[str]:
+def tag(tmp_path: Path) -> Iterator[str]:
     own = f"test/{os.getpid()}-{tmp_path.name}"
     yield own
-    stop_all(marked(own), 0.0)
+    stop_all(tagged(own), 0.0)
 
 
 @pytest.fixture
-def transport(mark: str, journal: Journal) -> LocalTransport:
-    return LocalTransport(mark, journal)
+def transport(tag: str, journal: Journal) -> LocalTransport:
+    return LocalTransport(tag, journal)
 
 
 def outputs(folder: Path) -> tuple[Path, Path]:
@@ -55,7 +55,7 @@ def test_the_intent_is_in_the_journal_before_the_process(
     assert (intent["event"], intent["act"], intent["argv"]) == ("intent", "start", ["sleep", "60"])
     assert started["event"] == "process-started"
     assert (started["pid"], started["start_ticks"]) == (process.pid, process.start_ticks)
-    assert {intent["mark"], started["mark"]} == {transport.mark}
+    assert {intent["tag"], started["tag"]} == {transport.tag}
 
 
 def test_the_environment_is_clean_and_marked(
@@ -66,7 +66,7 @@ def test_the_environment_is_clean_and_marked(
     out, err = outputs(tmp_path)
     assert transport.wait(transport.start(NODE, command, out, err), 10) == 0
     environment = dict(line.split("=", 1) for line in out.read_text().splitlines())
-    assert environment["STUDY_MARK"] == transport.mark
+    assert environment["STUDY_TAG"] == transport.tag
     assert environment["STUDY_NODE"] == "w1"
     assert environment["OWN"] == "1"
     assert "JAVA_TOOL_OPTIONS" not in environment
@@ -89,7 +89,7 @@ def test_another_transport_can_stop_it(
     transport: LocalTransport, journal: Journal, tmp_path: Path
 ) -> None:
     process = transport.start(NODE, SLEEP, *outputs(tmp_path))
-    other = LocalTransport(transport.mark, journal)
+    other = LocalTransport(transport.tag, journal)
     assert other.alive(process)
     other.stop(process)
     assert not other.alive(process)
@@ -151,20 +151,20 @@ def test_marked_finds_grandchildren_and_nothing_foreign(
     try:
         command = Command("parent", ("sh", "-c", "sleep 60 & sleep 60"))
         parent = transport.start(NODE, command, *outputs(tmp_path))
-        until(lambda: len(marked(transport.mark)) == 3)
-        found = marked(transport.mark)
+        until(lambda: len(tagged(transport.tag)) == 3)
+        found = tagged(transport.tag)
         assert parent.pid in {process.pid for process in found}
         assert foreign.pid not in {process.pid for process in found}
         assert {process.node for process in found} == {"w1"}
-        assert marked(transport.mark + "0") == []
+        assert tagged(transport.tag + "0") == []
     finally:
         foreign.kill()
         foreign.wait()
 
 
-def test_the_asking_process_is_never_among_the_marked(mark: str) -> None:
-    code = f"from cluster.state.marks import marked; print(marked({mark!r}))"
-    environment = {**os.environ, "STUDY_MARK": mark}
+def test_the_asking_process_is_never_among_the_marked(tag: str) -> None:
+    code = f"from cluster.state.tags import tagged; print(tagged({tag!r}))"
+    environment = {**os.environ, "STUDY_TAG": tag}
     said = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
@@ -172,11 +172,11 @@ def test_the_asking_process_is_never_among_the_marked(mark: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "above", "expected"),
+    ("tag", "above", "expected"),
     [("s/r/b", "s/r", True), ("s/r", "s/r", True), ("s/r2", "s/r", False), ("s/r", "s/r/b", False)],
 )
-def test_is_below(mark: str, above: str, expected: bool) -> None:
-    assert is_below(mark, above) is expected
+def test_is_below(tag: str, above: str, expected: bool) -> None:
+    assert is_below(tag, above) is expected
 
 
 def until(done: object, seconds: float = 5.0) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cluster.lifecycle.readiness import hbase_seen, hdfs_seen, services, yarn_seen
-from cluster.lifecycle.startup_monitor import Watch
+from cluster.lifecycle.startup_monitor import StartupMonitor
 from cluster.model.command import Command
 from cluster.model.errors import BringUpError
 from cluster.model.topology import Node
@@ -108,9 +108,9 @@ def daemon(name: str, logs: Path) -> Daemon:
     return Daemon(name, "w1", name, Command(name, ("true",)), "", *paths)
 
 
-def watch(fake: Fake, logs: Path, deadline_s: float = 60) -> Watch:
+def watch(fake: Fake, logs: Path, deadline_s: float = 60) -> StartupMonitor:
     (logs / "w1").mkdir(parents=True, exist_ok=True)
-    made = Watch(fake, {"w1": local().workers[0]}, logs, deadline_s)  # type: ignore[arg-type]
+    made = StartupMonitor(fake, {"w1": local().workers[0]}, logs, deadline_s)  # type: ignore[arg-type]
     for number, name in enumerate(("namenode", "datanode")):
         made.add(ProcessId("w1", name, number, number), daemon(name, logs))
     return made

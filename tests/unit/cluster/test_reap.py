@@ -17,8 +17,8 @@ from cluster.model.command import Command
 from cluster.providers.local.transport import LocalTransport
 from cluster.state import lease
 from cluster.state.journal import Journal
-from cluster.state.marks import marked
 from cluster.state.owner import Owner
+from cluster.state.tags import tagged
 from tests.support.topologies import worker
 
 pytestmark = pytest.mark.usefixtures("runtime")
@@ -31,22 +31,22 @@ class Crashed:
     def __init__(self, runs: Path, study: str) -> None:
         self.owner = subprocess.Popen(["sleep", "60"])
         owner = Owner.of_process(self.owner.pid)
-        self.mark = f"{study}-{os.getpid()}/r1"
+        self.tag = f"{study}-{os.getpid()}/r1"
         self.root = runs / f"{study}-{os.getpid()}" / "r1"
         self.journal = Journal(self.root / "journal.jsonl")
         self.journal.write(
-            "run-opened", study=study, run="r1", mark=self.mark,
+            "run-opened", study=study, run="r1", tag=self.tag,
             owner=owner.to_json(),
         )  # fmt: skip
-        lease.acquire(self.mark, self.root, owner)
-        site = Site(self.root / "builds" / "b1", f"{self.mark}/b1")
+        lease.acquire(self.tag, self.root, owner)
+        site = Site(self.root / "builds" / "b1", f"{self.tag}/b1")
         self.journal.write(
-            "intent", act="build", build="b1", mark=site.mark, provider="local", ports=[]
+            "intent", act="build", build="b1", tag=site.tag, provider="local", ports=[]
         )
         node = worker("w1")
         # The test's disk is its run folder: a node without a disk keeps its data there.
         self.data = make(site, type(node)(**{**vars(node), "disk": None}), self.journal)
-        transport = LocalTransport(site.mark, self.journal)
+        transport = LocalTransport(site.tag, self.journal)
         log = self.root / "log"
         self.process = transport.start(node, Command("daemon", ("sleep", "60")), log, log)
 
@@ -60,7 +60,7 @@ def crashed(tmp_path: Path) -> Iterator[Crashed]:
     made = Crashed(tmp_path / "runs", "crashed")
     yield made
     made.kill()
-    stop_all(marked(made.mark), 0.0)
+    stop_all(tagged(made.tag), 0.0)
 
 
 def test_a_killed_runs_things_are_removed(crashed: Crashed, tmp_path: Path) -> None:
@@ -72,10 +72,10 @@ def test_a_killed_runs_things_are_removed(crashed: Crashed, tmp_path: Path) -> N
     finally:
         foreign.kill()
         foreign.wait()
-    assert reaped.mark == crashed.mark
+    assert reaped.tag == crashed.tag
     assert f"process {crashed.process.pid}" in str(reaped)
     assert str(crashed.data) in str(reaped)
-    assert marked(crashed.mark) == []
+    assert tagged(crashed.tag) == []
     assert not crashed.data.exists()
     assert lease.holder() is None
     assert reap(tmp_path / "runs") == NOTHING
@@ -86,7 +86,7 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Crashed, tmp_path: Path) ->
     before = crashed.journal.path.read_text()
     (said,) = reap(tmp_path / "runs", dry_run=True).reaped
     assert "would remove process" in str(said)
-    assert len(marked(crashed.mark)) == 1
+    assert len(tagged(crashed.tag)) == 1
     assert crashed.data.exists()
     assert lease.holder() is not None
     assert crashed.journal.path.read_text() == before
@@ -94,7 +94,7 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Crashed, tmp_path: Path) ->
 
 def test_a_live_run_is_left_alone(crashed: Crashed, tmp_path: Path) -> None:
     assert reap(tmp_path / "runs") == NOTHING
-    assert len(marked(crashed.mark)) == 1
+    assert len(tagged(crashed.tag)) == 1
     assert crashed.data.exists()
 
 
@@ -103,14 +103,14 @@ def test_a_run_that_ended_but_left_something_is_reaped_though_its_owner_lives(
 ) -> None:
     crashed.journal.write("run-ended", outcome="failed", message="")
     assert len(reap(tmp_path / "runs").reaped) == 1
-    assert marked(crashed.mark) == []
+    assert tagged(crashed.tag) == []
 
 
 def test_a_run_opened_again_after_its_end_is_live(crashed: Crashed, tmp_path: Path) -> None:
     opening = next(crashed.journal.read())
     crashed.journal.write("run-ended", outcome="failed", message="")
     crashed.journal.write("run-opened", **{k: opening[k] for k in (
-        "study", "run", "mark", "owner")})  # fmt: skip
+        "study", "run", "tag", "owner")})  # fmt: skip
     assert reap(tmp_path / "runs") == NOTHING
 
 

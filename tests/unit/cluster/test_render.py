@@ -64,7 +64,7 @@ def test_every_worker_has_equal_containers_and_as_many_cores_as_containers() -> 
 def test_containers_inherit_mark_and_node() -> None:
     yarn = settings(render(blueprint(local())), "nodes/w1/yarn-site.xml")
     passed = yarn["yarn.nodemanager.env-whitelist"].split(",")
-    assert {"STUDY_MARK", "STUDY_NODE", "JAVA_HOME"} <= set(passed)
+    assert {"STUDY_TAG", "STUDY_NODE", "JAVA_HOME"} <= set(passed)
 
 
 def test_only_nodes_that_share_an_address_are_told_apart_by_port() -> None:
@@ -154,8 +154,8 @@ def test_the_collector_does_not_change_with_density() -> None:
 
 def test_the_jit_of_what_is_measured_is_left_alone_save_in_emulated_guests() -> None:
     limited = "-XX:TieredStopAtLevel=1"
-    for patience, wanted in ((1.0, False), (12.0, True)):
-        rendered = render(replace(blueprint(physical()), patience=patience))
+    for timeout_scale, wanted in ((1.0, False), (12.0, True)):
+        rendered = render(replace(blueprint(physical()), timeout_scale=timeout_scale))
         assert {limited in daemon.command.argv for daemon in rendered.daemons} == {wanted}
         mapred = settings(rendered, "client/mapred-site.xml")
         for kind in ("map", "reduce"):
@@ -163,7 +163,7 @@ def test_the_jit_of_what_is_measured_is_left_alone_save_in_emulated_guests() -> 
 
 
 def test_emulated_guests_are_asked_less_often_and_waited_for_longer() -> None:
-    rendered = render(replace(blueprint(physical()), patience=12.0))
+    rendered = render(replace(blueprint(physical()), timeout_scale=12.0))
     (hmaster,) = (d for d in rendered.daemons if d.role == "hmaster")
     assert "dfs.client.retry.policy.spec=1000,500" in hmaster.command.argv  # 500 s, not 100 s
     heartbeat = "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"
@@ -204,10 +204,10 @@ def test_a_path_that_hadoop_would_take_apart_is_refused(path: str) -> None:
     assert caught.value.where == "disk of node 'w1'"
 
 
-@pytest.mark.parametrize("mark", ["s", "s//r", "/s/r", "s/../r", "s/r;x", "s/r/"])
-def test_a_mark_is_names_joined_by_slashes(mark: str) -> None:
+@pytest.mark.parametrize("tag", ["s", "s//r", "/s/r", "s/../r", "s/r;x", "s/r/"])
+def test_a_mark_is_names_joined_by_slashes(tag: str) -> None:
     with pytest.raises(InputError):
-        render(replace(blueprint(local()), mark=mark))
+        render(replace(blueprint(local()), tag=tag))
 
 
 @pytest.mark.parametrize("address", ["", "a b", "host:1", "-x"])

@@ -24,7 +24,7 @@ from cluster.providers.ssh.target import Target, target_from_json, target_to_jso
 from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from cluster.providers.ssh.units import run_argv, unit_name
 from cluster.providers.ssh.wire import failure, raise_failure
-from cluster.state.marks import marked
+from cluster.state.tags import tagged
 
 TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"
@@ -48,11 +48,11 @@ def test_a_target_holds_no_secret_and_survives_the_journal() -> None:
 
 
 def test_an_emulated_guest_may_be_silent_for_longer() -> None:
-    guest = replace(TARGET, patience=12)
+    guest = replace(TARGET, timeout_scale=12)
     assert "ServerAliveCountMax=36" in ssh_options(guest, {})
     assert "ServerAliveCountMax=3" in ssh_options(TARGET, {})
     assert target_from_json(json.loads(json.dumps(target_to_json(guest)))) == guest
-    assert "patience" not in target_to_json(TARGET)
+    assert "timeout_scale" not in target_to_json(TARGET)
 
 
 def test_a_private_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_the_agent_needs_the_standard_library_alone(tmp_path: Path) -> None:
     assert answers[3]["error"] == "FileNotFoundError"
     assert answers[4]["error"] == "other"
     assert answers[5] == {"ok": None}
-    assert marked(own) == []
+    assert tagged(own) == []
 
 
 def test_errors_keep_their_fields_over_the_wire() -> None:
@@ -159,7 +159,7 @@ def test_a_systemd_too_busy_to_answer_is_asked_again(
     said = iter(["", "4242\n"])
     monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout=next(said)))
     monkeypatch.setattr(units, "start_ticks", lambda pid: 77)
-    monkeypatch.setattr(units, "_environ", lambda pid: b"STUDY_MARK=s/r/b1\0")
+    monkeypatch.setattr(units, "_environ", lambda pid: b"STUDY_TAG=s/r/b1\0")
     assert units._identity("u.service", tmp_path / "out.unit.json") == [4242, 77]
 
 

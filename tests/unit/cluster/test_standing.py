@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.running_clusters import require_yarn, standing_builds
+from cluster.lifecycle.running_clusters import require_yarn, running_clusters
 from cluster.model.cluster import Cluster
 from cluster.model.errors import InputError, StudyError
 from cluster.state.journal import Journal
@@ -22,11 +22,11 @@ def journal(runs: Path, run: str, *events: tuple[str, str]) -> None:
 
 
 def test_a_build_stands_from_ready_until_it_is_destroyed(tmp_path: Path) -> None:
-    assert standing_builds(tmp_path) == []
+    assert running_clusters(tmp_path) == []
     journal(tmp_path, "r2", ("intent", "b1"), ("build-ready", "b1"))
     journal(tmp_path, "r1", ("build-ready", "b1"), ("destroyed", "b1"), ("build-ready", "b2"))
     journal(tmp_path, "r3", ("build-ready", "b1"), ("intent", "b1"))  # being built anew
-    assert standing_builds(tmp_path) == [tmp_path / "s/r2/builds/b1", tmp_path / "s/r1/builds/b2"]
+    assert running_clusters(tmp_path) == [tmp_path / "s/r2/builds/b1", tmp_path / "s/r1/builds/b2"]
 
 
 def test_yarn_that_is_gone_is_told_at_once(tmp_path: Path) -> None:

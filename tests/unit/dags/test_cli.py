@@ -62,8 +62,8 @@ def test_help_shows_examples() -> None:
 
 
 def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path) -> None:
-    text = study("plan", str(spec), "--set", "blocks=2")
-    planned = runs.plan_study(spec, {"blocks": 2})
+    text = study("plan", str(spec), "--set", "repetitions=2")
+    planned = runs.plan_study(spec, {"repetitions": 2})
     lines = [line.split() for line in text.splitlines()]
     shown = [(line[1], " ".join(line[2:-1])) for line in lines if line and line[0].isdigit()]
     what = {"up": "bring up", "down": "tear down"}
@@ -77,11 +77,11 @@ def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path
 
 
 def test_enough_blocks_are_not_warned_of(spec: Path) -> None:
-    assert "no claim possible" not in study("plan", str(spec), "--set", "blocks=5")
+    assert "no claim possible" not in study("plan", str(spec), "--set", "repetitions=5")
 
 
 def test_plan_tells_what_the_blocks_can_show(spec: Path) -> None:
-    text = study("plan", str(spec), "--set", "blocks=8", "--effect", "1.05")
+    text = study("plan", str(spec), "--set", "repetitions=8", "--effect", "1.05")
     assert "density-rate (2 comparisons): shows a ratio of" in text
     assert "a ratio of 1.05 needs" in text
 

@@ -20,7 +20,7 @@ from tests.support.drafts import QUICKSTART, host
 from tests.support.populations import measured, truths
 from workloads.execution import run as runs_module
 from workloads.execution import steps
-from workloads.execution.run import Ask, Run, end_run, has_ended, load_run, open_run
+from workloads.execution.run import Run, RunRequest, end_run, has_ended, load_run, open_run
 from workloads.execution.steps import steps_left
 
 
@@ -37,7 +37,7 @@ def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def opened(runs: Path, **ask: object) -> Run:
-    return open_run(QUICKSTART, runs, ask=Ask(**ask))  # type: ignore[arg-type]
+    return open_run(QUICKSTART, runs, ask=RunRequest(**ask))  # type: ignore[arg-type]
 
 
 def test_an_unfinished_run_is_gone_on_with_and_a_finished_one_is_not(tmp_path: Path) -> None:
@@ -59,17 +59,17 @@ def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
 def test_blocks_are_added_to_the_finished_run_and_only_they_are_left(tmp_path: Path) -> None:
     first = opened(tmp_path)
     end_run(first, "ok")
-    longer = opened(tmp_path, add_blocks=2)
+    longer = opened(tmp_path, add_repetitions=2)
     assert longer.root == first.root
-    assert longer.plan.blocks == 3
+    assert longer.plan.repetitions == 3
     assert load_run(first.root).plan == longer.plan
-    assert {step.block for step in longer.plan.trials} == {1, 2, 3}
+    assert {step.repetition for step in longer.plan.trials} == {1, 2, 3}
 
 
 def test_the_same_command_after_a_crash_goes_on_and_adds_nothing(tmp_path: Path) -> None:
     end_run(opened(tmp_path), "ok")
-    once = opened(tmp_path, add_blocks=2, only=("ycsb-*",))
-    again = opened(tmp_path, add_blocks=2, only=("ycsb-*",))
+    once = opened(tmp_path, add_repetitions=2, only=("ycsb-*",))
+    again = opened(tmp_path, add_repetitions=2, only=("ycsb-*",))
     assert again.plan == once.plan
     assert opened(tmp_path).plan == once.plan
 
@@ -78,22 +78,22 @@ def test_a_crash_between_plan_and_journal_leaves_the_extension_to_be_done(tmp_pa
     first = opened(tmp_path)
     end_run(first, "ok")
     before = first.journal.path.read_bytes()
-    longer = opened(tmp_path, add_blocks=1)
+    longer = opened(tmp_path, add_repetitions=1)
     first.journal.path.write_bytes(before)  # as if killed right after the plan was written
     assert not has_ended(load_run(first.root))
-    assert opened(tmp_path, add_blocks=1).plan == longer.plan
+    assert opened(tmp_path, add_repetitions=1).plan == longer.plan
 
 
 def test_another_extension_of_an_unfinished_run_is_refused(tmp_path: Path) -> None:
     opened(tmp_path)
     with pytest.raises(InputError, match="unfinished") as caught:
-        opened(tmp_path, add_blocks=2)
+        opened(tmp_path, add_repetitions=2)
     assert "--fresh" in caught.value.remedy
 
 
 def test_blocks_can_not_be_added_to_what_never_ran(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no finished run"):
-        opened(tmp_path, add_blocks=2)
+        opened(tmp_path, add_repetitions=2)
     assert not list(tmp_path.glob("quickstart/*"))
 
 

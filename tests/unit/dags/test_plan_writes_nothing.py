@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cluster.machine.host_commands import ACTS
+from cluster.machine.host_commands import HOST_COMMANDS
 from cluster.machine.medium import check_disk, probe
 from cluster.model.errors import InputError
 from cluster.providers.local.provider import LocalProvider
@@ -88,7 +88,7 @@ def test_no_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
         text=True,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "tiny: 1 block(s)" in ended.stdout
+    assert "tiny: 1 repetition(s)" in ended.stdout
     assert sorted(tmp_path.rglob("*")) == before
     noted = "medium auto is taken for flash" in " ".join(ended.stdout.split())
     assert noted == (medium == "auto")
@@ -110,7 +110,7 @@ def test_a_plan_is_made_where_nothing_can_be_written(tmp_path: Path) -> None:
         cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "tiny: 1 block(s)" in ended.stdout
+    assert "tiny: 1 repetition(s)" in ended.stdout
 
 
 @pytest.mark.parametrize("resolve", [planned_hosts, resolve_hosts])
@@ -204,7 +204,7 @@ def test_a_plan_on_hosts_over_ssh_leaves_nothing_and_makes_no_disk(
     class Channel:
         def call(self, verb: str, act: str, arguments: list[Any]) -> Any:
             assert act != "probe"
-            return ACTS[act](*arguments)
+            return HOST_COMMANDS[act](*arguments)
 
     monkeypatch.setattr(resolve, "channel", lambda target: Channel())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))

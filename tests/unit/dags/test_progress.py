@@ -42,7 +42,7 @@ class Story:
         self.entries.append({"t": self.t, "event": event, **fields})
 
     def open(self) -> Story:
-        self.tell("run-opened", run="r1", study="tiny", mark="tiny/r1")
+        self.tell("run-opened", run="r1", study="tiny", tag="tiny/r1")
         return self
 
     def begin(self, index: int) -> Story:

@@ -32,7 +32,7 @@ def logs(folder: Path) -> list[RawFile]:
 
 @pytest.fixture(autouse=True)
 def _small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "BYTES_A_TASK", 1)
+    monkeypatch.setattr(ingest, "BYTES_PER_TASK", 1)
 
 
 def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_so_percentiles_are_of_all_clients(tmp_path: Path) -> None:
 def test_each_core_has_two_tasks_where_there_are_bytes_enough(
     cores: int, tasks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "BYTES_A_TASK", 2**27)
-    half = ingest.LEAST_BYTES_A_TASK // 2
+    monkeypatch.setattr(ingest, "BYTES_PER_TASK", 2**27)
+    half = ingest.MIN_BYTES_PER_TASK // 2
     files = [RawFile(f"t{n:02d}", "dool", "a", "a.csv", "", bytes=half) for n in range(40)]
     groups = list(ingest.task_groups(files, cores))
     assert len(groups) == tasks

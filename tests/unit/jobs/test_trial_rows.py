@@ -60,12 +60,12 @@ def test_the_client_is_a_scope_of_its_own(run: tuple[Path, tuple[Manifest, ...]]
 def test_a_guest_has_a_share_of_its_hosts_cpu(run: tuple[Path, tuple[Manifest, ...]]) -> None:
     manifest = run[1][1]
     cores = topology_from_json(manifest.topology).hosts[0].cores
-    assert {row["given_percent"] for row in node_rows(manifest)} == {None}
+    assert {row["host_cpu_share_percent"] for row in node_rows(manifest)} == {None}
     guest = GuestCpu(
         node="w1", host="h1", cpu_s=5.0, waited_s=9.0, from_epoch_s=100.0, to_epoch_s=110.0
     )
     told = {
-        row["node"]: row["given_percent"]
+        row["node"]: row["host_cpu_share_percent"]
         for row in node_rows(manifest.model_copy(update={"guests": (guest,)}))
     }
     assert told == {"m1": None, "c1": None, "w1": 100.0 * 5.0 / (10.0 * cores), "w2": None}

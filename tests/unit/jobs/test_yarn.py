@@ -12,7 +12,7 @@ from analysis.tables.storage import NAMENODES
 from cluster.model.cluster import Cluster, Site, cluster_to_json
 from cluster.model.errors import InputError
 from cluster.render.rendered import endpoints
-from jobs.remote_analysis import Elsewhere, analyse_elsewhere
+from jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
 from jobs.spark.yarn import standing_cluster, yarn_engine
 from tests.support.topologies import blueprint, local
 
@@ -86,10 +86,10 @@ def test_a_build_without_a_cluster_is_bad_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        (Elsewhere("yarn"), "which cluster's YARN is not said"),
-        (Elsewhere("local[2]", store="/srv/data"), "is a folder of this machine"),
+        (AnalysisTarget("yarn"), "which cluster's YARN is not said"),
+        (AnalysisTarget("local[2]", store="/srv/data"), "is a folder of this machine"),
     ],
 )
-def test_what_cannot_work_is_refused(where: Elsewhere, said: str, tmp_path: Path) -> None:
+def test_what_cannot_work_is_refused(where: AnalysisTarget, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         analyse_elsewhere(tmp_path, where)

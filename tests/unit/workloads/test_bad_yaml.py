@@ -42,7 +42,7 @@ BAD = {
     "merge of a number": ("<<: 3", "expected a mapping"),
     "NUL": ("vms: a\0b", "the character #x00 is not allowed"),
     "escape of no character": ('question: "\\U00110000"', "chr()"),
-    "lone surrogate": ('sla: "\\ud800"', "write a mapping of keys"),
+    "lone surrogate": ('slo: "\\ud800"', "write a mapping of keys"),
     "large": ("# " + "x" * 200_000, "larger than 128 KiB"),
 }
 
@@ -94,8 +94,8 @@ def test_an_override_of_a_deep_key_is_refused(key: str) -> None:
 
 def test_a_fault_in_an_override_is_told_of_the_override() -> None:
     with pytest.raises(InputError) as caught:
-        parse_study(TEXT, "q.yaml", {"blocks": "two"})
-    assert caught.value.where == "q.yaml with blocks replaced, key blocks"
+        parse_study(TEXT, "q.yaml", {"repetitions": "two"})
+    assert caught.value.where == "q.yaml with repetitions replaced, key repetitions"
 
 
 def test_a_date_is_text() -> None:
@@ -104,9 +104,9 @@ def test_a_date_is_text() -> None:
 
 
 def test_aliases_and_merges_within_the_limits_are_read() -> None:
-    text = TEXT.replace("factors:", "factors: &f").replace("blocks: 1", "blocks: &b 1")
+    text = TEXT.replace("factors:", "factors: &f").replace("repetitions: 1", "repetitions: &b 1")
     merged = parse_study(text.replace("seed: 20130226", "seed: *b"), "q.yaml").study
-    assert (merged.blocks, merged.seed) == (1, 1)
+    assert (merged.repetitions, merged.seed) == (1, 1)
 
 
 @pytest.mark.timeout(20)
@@ -139,7 +139,7 @@ def test_a_misspelt_key_is_told_the_one_that_is_like_it() -> None:
             "workloads[1].ycsb.records",
             "write a list, like [1, 2], not 1",
         ),
-        ("blocks: 1", "blocks: true", "blocks", "write a whole number, not True"),
+        ("repetitions: 1", "repetitions: true", "repetitions", "write a whole number, not True"),
         (
             "study: quickstart",
             "study: Q_",

@@ -16,7 +16,7 @@ from cluster.model.transport import ProcessId
 from tests.support.drafts import draft
 from tests.support.topologies import physical
 from workloads.base.clock import read_clock
-from workloads.base.workload import Bench
+from workloads.base.workload import TrialContext
 from workloads.execution.monitoring import Monitors
 from workloads.record.record import Record
 
@@ -107,9 +107,9 @@ def watch(tmp_path: Path, ahead_s: float) -> tuple[Monitors, Ticking]:
     transport, topology = FakeTransport(ahead_s), physical()
     cluster = Cluster.__new__(Cluster)
     object.__setattr__(cluster, "topology", topology)
-    object.__setattr__(cluster, "site", type("Site", (), {"mark": "m"}))
+    object.__setattr__(cluster, "site", type("Site", (), {"tag": "m"}))
     monitor = Ticking(transport.clock_s)
-    bench = Bench(cluster, transport, record, None)  # type: ignore[arg-type]
+    bench = TrialContext(cluster, transport, record, None)  # type: ignore[arg-type]
     return Monitors(bench, PERIOD_S, {"ticking": monitor}), monitor
 
 

@@ -31,7 +31,7 @@ def test_in_another_zone_there_is_only_the_text() -> None:
 
 
 def test_a_damaged_year_makes_no_time() -> None:
-    """Found by fuzzing: the year 1013 made times before the epoch."""
+    """SizingResult by fuzzing: the year 1013 made times before the epoch."""
     text = with_times("20 Nov 1013 17:44:42 UTC", "Nov-20 17:44:42")
     (row,) = parse_dool(text, "d.csv").rows
     assert (row.epoch_s, row.time_text) == (None, "Nov-20 17:44:42")

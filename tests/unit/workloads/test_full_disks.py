@@ -10,7 +10,7 @@ import pytest
 from cluster.model.cluster import Cluster, Endpoints, Site
 from cluster.model.errors import StudyError
 from cluster.model.topology import Topology
-from cluster.providers.provider import Room
+from cluster.providers.provider import FreeResources
 from tests.support.topologies import local
 from workloads.execution import full_disks as module
 from workloads.execution.full_disks import FULL_MIB, full_disks
@@ -20,10 +20,10 @@ class _Provider:
     def __init__(self, disks_mib: Mapping[str, int] | None) -> None:
         self._disks_mib = disks_mib
 
-    def room(self, topology: Topology) -> Mapping[str, Room]:
+    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
         if self._disks_mib is None:
             raise StudyError("no route to host", "host h1", "look at it")
-        return {topology.hosts[0].name: Room(9000, self._disks_mib)}
+        return {topology.hosts[0].name: FreeResources(9000, self._disks_mib)}
 
 
 @pytest.mark.parametrize(

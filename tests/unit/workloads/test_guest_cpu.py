@@ -12,7 +12,7 @@ from cluster.model.errors import StudyError
 from cluster.providers.libvirt import usage
 from cluster.providers.libvirt.guests import guests
 from cluster.providers.libvirt.usage import guest_times, vcpu_times
-from cluster.providers.provider import GuestTime
+from cluster.providers.provider import VcpuTime
 from tests.live.guests import topology, vm_host
 from workloads.execution.guest_cpu import GuestReading, between
 
@@ -45,7 +45,7 @@ def test_every_vcpu_counts_and_a_domain_that_is_off_tells_nothing() -> None:
     assert set(told) == {"study-1-m1", "study-1-w1"}
     assert told["study-1-m1"].cpu_s == pytest.approx(1.75)
     assert told["study-1-m1"].waited_s == pytest.approx(0.001105643)
-    assert told["study-1-w1"] == GuestTime(0.07, 0.0)
+    assert told["study-1-w1"] == VcpuTime(0.07, 0.0)
 
 
 def test_a_guest_of_which_libvirt_tells_nothing_is_no_idle_one(
@@ -66,8 +66,8 @@ def test_a_guest_of_which_libvirt_tells_nothing_is_no_idle_one(
 
 def test_between_two_readings_each_guest_had_the_difference(tmp_path: Path) -> None:
     cluster: Any = type("C", (), {"topology": topology(vm_host("qemu:///system", tmp_path, 1), 1)})
-    before = GuestReading(100.0, {"m1": GuestTime(5.0, 1.0), "w1": GuestTime(2.0, 0.0)})
-    after = GuestReading(110.0, {"m1": GuestTime(9.0, 3.0), "w1": GuestTime(2.5, 0.0)})
+    before = GuestReading(100.0, {"m1": VcpuTime(5.0, 1.0), "w1": VcpuTime(2.0, 0.0)})
+    after = GuestReading(110.0, {"m1": VcpuTime(9.0, 3.0), "w1": VcpuTime(2.5, 0.0)})
     first, second = between(cluster, before, after)
     assert (first.node, first.host, first.cpu_s, first.waited_s) == ("m1", "h1", 4.0, 2.0)
     assert (second.node, second.cpu_s, second.from_epoch_s, second.to_epoch_s) == (

@@ -11,7 +11,7 @@ import pytest
 from cluster.model.errors import InputError
 from cluster.model.memory import GUEST_OS_MIB
 from cluster.model.ports import allocate_ports
-from cluster.render.blueprint import Blueprint, Places
+from cluster.render.blueprint import Blueprint, NodePaths
 from cluster.render.hdfs import RACK_FAULT_TOLERANT
 from cluster.render.rendered import render
 from dags.cli.display import warnings_of
@@ -121,7 +121,7 @@ def test_hosts_are_racks_over_which_replicas_are_spread(tmp_path: Path) -> None:
     (tmp_path / "g.yaml").write_text(TEXT)
     topology = plan_study(tmp_path / "g.yaml", runs=tmp_path).topologies["v2-flash"]
     data = {node.name: Path("/study") / node.name for node in topology.nodes}
-    places = Places(Path("/study/conf"), Path("/study/logs"), data)
+    places = NodePaths(Path("/study/conf"), Path("/study/logs"), data)
     blueprint = Blueprint(topology, "s/r/b1", allocate_ports(topology), HOMES, places)
     files = render(blueprint).files
     racks = dict(line.split() for line in files["nodes/m1/racks"].splitlines())

@@ -86,7 +86,7 @@ def test_the_command() -> None:
     command = NodeCpu().command("h1", "/x/h1.nodecpu.csv", 0.5, "s/r/b")
     assert command.argv[:3] == (sys.executable, "-m", "workloads.monitors.nodecpu_sampler")
     assert command.argv[3:] == (
-        *("--host", "h1", "--period", "0.5", "--output", "/x/h1.nodecpu.csv", "--mark", "s/r/b"),
+        *("--host", "h1", "--period", "0.5", "--output", "/x/h1.nodecpu.csv", "--tag", "s/r/b"),
     )
     assert command.env["STUDY_NODE"] == "monitor"
     assert MONITORS["nodecpu"].kind == "nodecpu"

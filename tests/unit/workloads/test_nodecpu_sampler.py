@@ -16,7 +16,7 @@ import pytest
 
 from workloads.monitors.nodecpu import NodeCpu, NodeCpuSample, parse_nodecpu
 
-MARK = f"test-study/run-{os.getpid()}/build"
+TAG = f"test-study/run-{os.getpid()}/build"
 ROOT = Path(__file__).parents[3]
 DUTY = """
 import time, sys
@@ -38,13 +38,13 @@ time.sleep(0.8)
 """
 
 
-def marked(node: str, mark: str = MARK) -> dict[str, str]:
-    return {"STUDY_MARK": mark, "STUDY_NODE": node}
+def tagged(node: str, tag: str = TAG) -> dict[str, str]:
+    return {"STUDY_TAG": tag, "STUDY_NODE": node}
 
 
 @contextmanager
 def sampling(output: Path, period_s: float = 0.25) -> Iterator[subprocess.Popen[bytes]]:
-    command = NodeCpu().command("h1", str(output), period_s, "test-study/" + MARK.split("/")[1])
+    command = NodeCpu().command("h1", str(output), period_s, "test-study/" + TAG.split("/")[1])
     sampler = subprocess.Popen(command.argv, env={**command.env, "PYTHONPATH": str(ROOT)})
     try:
         while not output.exists() or NodeCpu().last_epoch_s(output.read_text()) is None:
@@ -62,7 +62,7 @@ def burn(code: str, *arguments: str, node: str) -> tuple[float, str]:
     """CPU seconds that the process and its children used, by the kernel's account; its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     argv = [sys.executable, "-S", "-c", code, *arguments]
-    run = subprocess.run(argv, env=marked(node), check=True, capture_output=True, text=True)
+    run = subprocess.run(argv, env=tagged(node), check=True, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, run.stdout
 
@@ -111,7 +111,7 @@ def ticks_s(row: NodeCpuSample) -> float:
 
 @pytest.mark.thorough
 def test_short_lives_are_counted(tmp_path: Path) -> None:
-    """Seven children of 80 ms, most of them between two rounds, without a mark of their own."""
+    """Seven children of 80 ms, most of them between two rounds, without a tag of their own."""
     output = tmp_path / "h1.nodecpu.csv"
     with sampling(output, period_s=0.3):
         used_s, _ = burn(SHORT_LIVES, node="w1")
@@ -123,8 +123,8 @@ def test_short_lives_are_counted(tmp_path: Path) -> None:
 def test_only_marked_processes_count_and_each_for_its_node(tmp_path: Path) -> None:
     output = tmp_path / "h1.nodecpu.csv"
     sleep = [sys.executable, "-S", "-c", "import time; time.sleep(30)"]
-    nodes = {"w1": marked("w1"), "w2": marked("w2"), "x": marked("x", "test-study/run-2")}
-    nodes["y"] = marked("y", MARK + "0") | {"STUDY_MARK": MARK.replace("/build", "0/build")}
+    nodes = {"w1": tagged("w1"), "w2": tagged("w2"), "x": tagged("x", "test-study/run-2")}
+    nodes["y"] = tagged("y", TAG + "0") | {"STUDY_TAG": TAG.replace("/build", "0/build")}
     sleepers = [subprocess.Popen(sleep, env=env) for env in nodes.values()]
     try:
         with sampling(output):
@@ -140,10 +140,10 @@ def test_only_marked_processes_count_and_each_for_its_node(tmp_path: Path) -> No
 
 @pytest.mark.thorough
 def test_descendants_with_an_environment_of_their_own_count(tmp_path: Path) -> None:
-    """As YARN's containers: started by a marked process, in a clean environment."""
+    """As YARN's containers: started by a tagged process, in a clean environment."""
     output = tmp_path / "h1.nodecpu.csv"
     code = "import subprocess; subprocess.run(['/bin/sleep', '1'], env={})"
-    parent = subprocess.Popen([sys.executable, "-S", "-c", code], env=marked("w1"))
+    parent = subprocess.Popen([sys.executable, "-S", "-c", code], env=tagged("w1"))
     with sampling(output, period_s=0.1):
         assert parent.wait() == 0
     assert 2 in {sample.processes for sample in rows(output) if sample.node == "w1"}
@@ -162,14 +162,14 @@ def test_rounds_keep_to_the_period_and_never_go_back(tmp_path: Path) -> None:
 
 
 def test_a_round_is_cheap(tmp_path: Path) -> None:
-    """32 marked processes, one round a second: well below 1 % of a core."""
+    """32 tagged processes, one round a second: well below 1 % of a core."""
     sleep = ["/bin/sleep", "30"]
-    sleepers = [subprocess.Popen(sleep, env=marked("w1")) for _ in range(32)]
+    sleepers = [subprocess.Popen(sleep, env=tagged("w1")) for _ in range(32)]
     code = f"""
 import io, time
 from workloads.monitors.cpu_account import CpuAccount
 from workloads.monitors.nodecpu_sampler import Processes, sample
-processes, account, file = Processes({MARK!r}), CpuAccount(), io.StringIO()
+processes, account, file = Processes({TAG!r}), CpuAccount(), io.StringIO()
 sample(processes, account, file)
 begun = time.process_time()
 for _ in range(20):

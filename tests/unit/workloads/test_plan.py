@@ -15,20 +15,20 @@ from workloads.spec.settings import DfsioSetting
 
 
 def test_the_same_study_and_seed_give_the_same_plan() -> None:
-    assert plan(blocks=5) == plan(blocks=5)
-    assert [s.label for s in plan(blocks=5).steps] != [
-        s.label for s in plan(blocks=5, seed=1).steps
+    assert plan(repetitions=5) == plan(repetitions=5)
+    assert [s.label for s in plan(repetitions=5).steps] != [
+        s.label for s in plan(repetitions=5, seed=1).steps
     ]
 
 
 def test_each_block_builds_every_topology_once_and_runs_every_setting_on_it() -> None:
-    made = plan(blocks=3)
+    made = plan(repetitions=3)
     wanted = {setting.id for setting in study().settings()}
-    for block in (1, 2, 3):
-        steps = [step for step in made.steps if step.block == block]
+    for repetition in (1, 2, 3):
+        steps = [step for step in made.steps if step.repetition == repetition]
         assert sorted(s.build for s in steps if s.kind == "up") == [
-            f"b{block}-v1-flash",
-            f"b{block}-v2-flash",
+            f"b{repetition}-v1-flash",
+            f"b{repetition}-v2-flash",
         ]
         for build in {s.build for s in steps}:
             kinds = [s.kind for s in steps if s.build == build]
@@ -38,7 +38,7 @@ def test_each_block_builds_every_topology_once_and_runs_every_setting_on_it() ->
 
 def test_at_most_one_cluster_stands_at_any_time() -> None:
     standing: list[str] = []
-    for step in plan(blocks=4).steps:
+    for step in plan(repetitions=4).steps:
         if step.kind == "up":
             assert standing == []
             standing.append(step.build)
@@ -49,7 +49,7 @@ def test_at_most_one_cluster_stands_at_any_time() -> None:
 
 
 def test_blocks_are_shuffled_differently() -> None:
-    made = plan(blocks=8)
+    made = plan(repetitions=8)
     orders = {
         tuple(s.setting.id for s in made.trials if s.build == build and s.setting)
         for build in made.builds
@@ -70,7 +70,7 @@ def test_what_writes_data_comes_before_what_reads_it(seed: int) -> None:
 
 
 def test_every_trial_has_a_name_of_its_own() -> None:
-    names = [step.trial for step in plan(blocks=3).trials]
+    names = [step.trial for step in plan(repetitions=3).trials]
     assert len(set(names)) == len(names) == 36
 
 
@@ -92,14 +92,14 @@ def test_a_medium_no_disk_has_is_named_with_those_it_has() -> None:
 
 
 def test_blocks_added_later_are_those_asked_for_at_first() -> None:
-    longer = extended(plan(blocks=2), study(), Extension(add_blocks=3))
-    assert longer.steps == plan(blocks=5).steps
-    assert (longer.blocks, longer.builds) == (5, plan(blocks=5).builds)
+    longer = extended(plan(repetitions=2), study(), Extension(add_repetitions=3))
+    assert longer.steps == plan(repetitions=5).steps
+    assert (longer.repetitions, longer.builds) == (5, plan(repetitions=5).builds)
 
 
 def test_an_extension_may_leave_settings_out_but_no_topology() -> None:
-    longer = extended(plan(), study(), Extension(add_blocks=1, only=("ycsb-*",)))
-    added = [step for step in longer.steps if step.block == 2]
+    longer = extended(plan(), study(), Extension(add_repetitions=1, only=("ycsb-*",)))
+    added = [step for step in longer.steps if step.repetition == 2]
     assert {step.setting.workload for step in added if step.setting} == {"ycsb"}
     assert {longer.builds[step.build] for step in added} == set(longer.topologies)
     assert longer.steps[: len(plan().steps)] == plan().steps

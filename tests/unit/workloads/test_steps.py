@@ -44,7 +44,7 @@ class World:
     def tear_down(self, site: Any, _: Any) -> None:
         self.acts.append(f"down {site.root.name}")
         if self.fail_down:
-            raise TearDownError("still there.", site.mark, "look.")
+            raise TearDownError("still there.", site.tag, "look.")
 
     def run_trial(self, run: Run, step: Step, *_: Any) -> Manifest:
         self.acts.append(f"trial {step.trial}")
@@ -96,7 +96,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def open_again(run: Run) -> None:
-    run.journal.write("run-opened", mark=run.mark, owner=Owner.of_dag_run("made").to_json())
+    run.journal.write("run-opened", tag=run.tag, owner=Owner.of_dag_run("made").to_json())
 
 
 def carry_out(run: Run) -> list[tuple[str, str]]:

@@ -31,8 +31,13 @@ def test_quantities_come_out_in_the_units_their_names_say() -> None:
     ("old", "new", "where", "what"),
     [
         ("seed:", "sed:", "q.yaml:28, key sed", "unknown key 'sed'"),
-        ("blocks: 1", "blocks: two", "q.yaml:27, key blocks", "write a whole number, not 'two'"),
-        ("blocks: 1", "blocks: 1\nblocks: 2", "q.yaml:28", "duplicate key 'blocks'"),
+        (
+            "repetitions: 1",
+            "repetitions: two",
+            "q.yaml:27, key repetitions",
+            "write a whole number, not 'two'",
+        ),
+        ("repetitions: 1", "repetitions: 1\nrepetitions: 2", "q.yaml:28", "duplicate key 'repetitions'"),
         ("6 GiB", "6", "q.yaml:10, key hosts[0].memory", "no unit"),
         ("6 GiB", "6 min", "q.yaml:10, key hosts[0].memory", "not a quantity of MiB"),
         ("6 GiB", "-6 GiB", "q.yaml:10, key hosts[0].memory", "more than nothing"),
@@ -82,10 +87,10 @@ LINE = len(TEXT.splitlines()) + 1
 
 
 def test_what_a_study_asks_of_its_numbers_is_read() -> None:
-    asked = "sla: {read_p99: 20 ms, scan_p99.9: 1 s}\nschedule: '0 2 * * 6'\n"
+    asked = "slo: {read_p99: 20 ms, scan_p99.9: 1 s}\nschedule: '0 2 * * 6'\n"
     compared = "compare: {baseline: rolling 5, tolerance: 5%}\n"
     study = parse_study(TEXT + EXPECT + asked + compared, "q.yaml").study
-    assert study.sla == {"read_p99": 20.0, "scan_p99.9": 1000.0}
+    assert study.slo == {"read_p99": 20.0, "scan_p99.9": 1000.0}
     (one,) = study.expect
     assert (one.later, one.first, one.low, one.high) == ("2", "1", 1.5, None)
     assert study.compare is not None and study.compare.baseline.rolling == 5
@@ -98,9 +103,9 @@ def test_what_a_study_asks_of_its_numbers_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "key", "what"),
     [
-        ("sla: {read_p42: 20 ms}", "sla.read_p42", "no latency"),
-        ("sla: {read_p99: 20}", "sla.read_p99", "no unit"),
-        ("sla: {read_p99: 0 ms}", "sla.read_p99", "more than nothing"),
+        ("slo: {read_p42: 20 ms}", "slo.read_p42", "no latency"),
+        ("slo: {read_p99: 20}", "slo.read_p99", "no unit"),
+        ("slo: {read_p99: 0 ms}", "slo.read_p99", "more than nothing"),
         (EXPECT.replace("> 1.5", "about 2"), "expect[0]", "no expected ratio"),
         (EXPECT.replace("> 1.5", "> 0"), "expect[0]", "above 0"),
         (EXPECT.replace("2_over_1", "2_under_1"), "expect[0]", "<later>_over_<first>"),
@@ -137,8 +142,8 @@ def test_two_hosts_of_one_name_are_refused() -> None:
 
 
 def test_overrides_lie_over_the_file_and_are_kept_with_the_run() -> None:
-    file = parse_study(TEXT, "q.yaml", {"blocks": 3, "stack.base_port": 22000})
-    assert (file.study.blocks, file.study.stack.base_port) == (3, 22000)
+    file = parse_study(TEXT, "q.yaml", {"repetitions": 3, "stack.base_port": 22000})
+    assert (file.study.repetitions, file.study.stack.base_port) == (3, 22000)
     assert parse_study(file.text, "kept.yaml").study == file.study
 
 

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from cluster.clients.compilers import compiled_s
-from workloads.ycsb.warm_up import LOOKS_AT_REST, Rest
+from workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle
 
 
 def looks(readings: Sequence[Mapping[str, float] | None], every_s: float = 5.0) -> list[bool]:
-    """What `Rest` says at each of the readings."""
+    """What `CompilerIdle` says at each of the readings."""
     found = iter(readings)
     times = iter(number * every_s for number in range(len(readings)))
-    rest = Rest(lambda: next(found), lambda: next(times))
+    rest = CompilerIdle(lambda: next(found), lambda: next(times))
     return [rest() for _ in readings]
 
 

@@ -72,7 +72,7 @@ factors: {vms_per_host: [1, 2]}
 workloads:
   - ycsb: {records: [1000], mixes: [a, c], threads: [2, 4], latency_at: [50%], duration: 30 s,
            warm_up: 5 s, warm_up_daemons: DAEMONS}
-blocks: 2
+repetitions: 2
 """
 
 

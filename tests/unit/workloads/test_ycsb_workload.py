@@ -13,7 +13,7 @@ from cluster.state.journal import Journal
 from workloads.spec.settings import Mix, YcsbSetting
 from workloads.ycsb import warm_up, workload
 from workloads.ycsb.properties import operations_at_most
-from workloads.ycsb.workload import Ycsb
+from workloads.ycsb.workload import YcsbWorkload
 
 
 class World:
@@ -59,10 +59,10 @@ class World:
     def run(self, one: YcsbSetting) -> list[str]:
         """Run one; what was done, by whatever means, the measured window as 'WINDOW'."""
         self.acts.clear()
-        prepared = Ycsb().prepare(self.bench, one)
+        prepared = YcsbWorkload().prepare(self.bench, one)
         self.acts.append("WINDOW")
-        Ycsb().run(self.bench, one)
-        Ycsb().collect(self.bench, one, prepared)
+        YcsbWorkload().run(self.bench, one)
+        YcsbWorkload().collect(self.bench, one, prepared)
         return self.acts[: self.acts.index("WINDOW") + 1]
 
 
@@ -184,9 +184,9 @@ def test_every_trial_of_a_mix_tells_how_warm_its_daemons_were(
 ) -> None:
     monkeypatch.setattr(workload, "warm_up_mix", lambda *_: 0.9)
     world.trial("c", **STEADY)
-    later = Ycsb().prepare(world.bench, setting("c", **STEADY, target_ops_s=100.0))
+    later = YcsbWorkload().prepare(world.bench, setting("c", **STEADY, target_ops_s=100.0))
     assert later.state is not None and later.state["compiling_share"] == 0.9
-    load = Ycsb().prepare(world.bench, setting("load", **STEADY))
+    load = YcsbWorkload().prepare(world.bench, setting("load", **STEADY))
     assert load.state is not None and "compiling_share" not in load.state
 
 
@@ -198,7 +198,7 @@ def test_a_warm_up_until_steady_adds_no_rows(world: World) -> None:
 
 def test_the_table_is_cut_for_all_its_servers(world: World) -> None:
     world.trial("load", regions_per_server=7)
-    Ycsb().prepare(world.bench, setting("load", regions_per_server=7))
+    YcsbWorkload().prepare(world.bench, setting("load", regions_per_server=7))
     (create,) = [verb for verb in world.verbs if verb[0] == "create"]
     assert create[create.index("--regions") + 1] == "14"
 

@@ -17,7 +17,7 @@ from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.model.topology import Node, Topology
 from cluster.model.transport import ProcessId
-from workloads.base.workload import Bench
+from workloads.base.workload import TrialContext
 from workloads.ycsb.noisy_neighbour.placement import pair
 
 NAME = "neighbour"
@@ -37,7 +37,7 @@ def required_pair(topology: Topology) -> tuple[Node, Node]:
     return found
 
 
-def victims_servers(bench: Bench) -> str:
+def victims_servers(bench: TrialContext) -> str:
     """HOST:PORT,... of the web pages of the RegionServers on the victim's node."""
     victim, _ = required_pair(bench.cluster.topology)
     servers = bench.cluster.endpoints.regionserver_http.items()
@@ -45,8 +45,8 @@ def victims_servers(bench: Bench) -> str:
 
 
 @contextmanager
-def noise(bench: Bench, threads: int) -> Iterator[None]:
-    """`threads` busy cores and a writing disk beside the victim while the block runs; 0: silence.
+def noise(bench: TrialContext, threads: int) -> Iterator[None]:
+    """`threads` busy cores and a writing disk beside the victim while the repetition runs; 0: silence.
 
     What it did is left in raw/neighbour.out. StudyError if it could not, or not to the end.
     """
@@ -78,7 +78,7 @@ def noise_made(raw: Path) -> dict[str, Any] | None:
     return made
 
 
-def _start(bench: Bench, node: Node, threads: int) -> ProcessId:
+def _start(bench: TrialContext, node: Node, threads: int) -> ProcessId:
     """Its source goes on the command line: the standard library is all it needs on the node."""
     argv = (
         *bench.transport.python(node), "-c", _SOURCE.read_text(encoding="utf-8"),

@@ -23,8 +23,8 @@ _COOKIES = {0x1C849303: 2, 0x1C849301: 1, 0x1C849308: 0}
 _WORD_SIZE_BITS = 0xF0
 _OUTER = struct.Struct(">II")  # cookie, length of the compressed part
 _INNER = struct.Struct(">IIIIQQd")
-_MOST_OPERATIONS = 2**53  # exact in a double, and a thousand of them still add up in a long
-_MOST_BYTES = 2**24  # inflated; three significant digits up to 2**63 need 0.5 MB
+_MAX_OPERATIONS = 2**53  # exact in a double, and a thousand of them still add up in a long
+_MAX_BYTES = 2**24  # inflated; three significant digits up to 2**63 need 0.5 MB
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def decode(payload: str) -> Histogram:
     """
     body, buckets = inner(payload)
     histogram = Histogram(tuple(_counts(body, buckets)))
-    if histogram.total > _MOST_OPERATIONS:
+    if histogram.total > _MAX_OPERATIONS:
         raise RejectedError(f"histogram counts {histogram.total} operations: none ever ran so many")
     return histogram
 
@@ -105,7 +105,7 @@ def _inflate(wire: bytes) -> bytes:
         raise RejectedError(f"histogram is cut off: {len(wire) - _OUTER.size} of {length} bytes")
     inflater = zlib.decompressobj()
     try:
-        inner = inflater.decompress(wire[_OUTER.size :], _MOST_BYTES)
+        inner = inflater.decompress(wire[_OUTER.size :], _MAX_BYTES)
     except zlib.error:
         raise RejectedError("histogram does not inflate") from None
     if not inflater.eof or inflater.unused_data:

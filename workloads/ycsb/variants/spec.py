@@ -20,7 +20,7 @@ from workloads.ycsb.setting import (
     refuse_too_many,
 )
 from workloads.ycsb.target import LatencyTarget, Target
-from workloads.ycsb.variants.store import LEAST_SITES, LONGEST_REGION, VariantStore
+from workloads.ycsb.variants.store import MAX_REGION, MIN_SITES, VariantStore
 from workloads.ycsb.warm_up_knobs import WARM_UP_CLIENT_S, WarmUp, WarmUpClient, warm_up_knobs
 
 VariantMix = Literal["variant-load", "region-scan", "sample-read", "cohort-query"]
@@ -37,7 +37,7 @@ class GenomicsSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     samples: tuple[Annotated[int, Field(strict=True, ge=1, le=999_999)], ...] = Field(min_length=1)
-    sites: Annotated[int, Field(strict=True, ge=LEAST_SITES, le=INT_MAX)] = 4000
+    sites: Annotated[int, Field(strict=True, ge=MIN_SITES, le=INT_MAX)] = 4000
     mixes: tuple[VariantMix, ...] = Field(
         ("variant-load", "region-scan", "sample-read"), min_length=1
     )
@@ -68,7 +68,7 @@ class GenomicsSpec(BaseModel):
             raise FaultyKeyError(
                 f"samples x sites is more than the {INT_MAX:,} rows YCSB can count", "sites"
             )
-        if LONGEST_REGION * self.region_sites * max(self.samples) > INT_MAX:
+        if MAX_REGION * self.region_sites * max(self.samples) > INT_MAX:
             raise FaultyKeyError(
                 f"the longest region of every sample has more than the {INT_MAX:,} rows that YCSB "
                 "can count",

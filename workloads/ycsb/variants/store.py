@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 WORKLOAD = "org.densitystudy.variants.VariantWorkload"
-LEAST_SITES = 24
+MIN_SITES = 24
 """One on each chromosome."""
-LONGEST_REGION = 20
+MAX_REGION = 20
 """Medians; `Regions.LONGEST` of the client."""
 VALUE_MIB = 80 / 2**20
 """Values of a row, mean of reference blocks and variants; a test in Java counts them."""
@@ -25,7 +25,7 @@ class VariantStore(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     samples: int = Field(gt=0)
-    sites: int = Field(ge=LEAST_SITES)
+    sites: int = Field(ge=MIN_SITES)
     regions: int = Field(gt=0)
     region_sites: int = Field(gt=0)
     seed: int = Field(ge=0)
@@ -47,7 +47,7 @@ class VariantStore(BaseModel):
     @property
     def longest_scan(self) -> int:
         """Rows of the longest region there may be."""
-        return LONGEST_REGION * self.region_sites * self.samples
+        return MAX_REGION * self.region_sites * self.samples
 
     @property
     def splits(self) -> str:

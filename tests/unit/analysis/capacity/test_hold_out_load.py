@@ -83,13 +83,13 @@ def test_loads_of_one_share_of_their_builds_are_repetitions_of_one_level() -> No
     builds = [
         point.model_copy(
             update={
-                "repetition": block,
+                "repetition": repetition,
                 "value": point.value * (pace if point.quantity == "rate" else 1.0),
                 "load": None if point.load is None else point.load * pace,
                 "share": None if point.load is None else share,
             }
         )
-        for block, pace in ((1, 1.0), (2, 0.9))
+        for repetition, pace in ((1, 1.0), (2, 0.9))
         for point, share in with_shares()
     ]
     misses = [miss for miss in hold_out_load(builds) if miss.quantity == "latency"]

@@ -12,7 +12,7 @@ import yaml
 from analysis.capacity.inputs.catalogue import EXAMPLE, read_catalogue
 from analysis.capacity.inputs.nextflow import parse_trace, profile_of, write_profile
 from analysis.capacity.inputs.profile import read_profile
-from analysis.capacity.inputs.ranged import Ranged
+from analysis.capacity.inputs.ranged import UncertainValue
 from cluster.model.errors import InputError
 from tests.support import example_points
 
@@ -94,10 +94,10 @@ def test_missing_prices_are_refused_and_named(tmp_path: Path) -> None:
 
 
 def test_draws_of_a_range_lie_where_it_says() -> None:
-    value = Ranged(value=10, low=5, high=40, tag="assumed", source="test")
+    value = UncertainValue(value=10, low=5, high=40, tag="assumed", source="test")
     drawn = value.draws(np.random.default_rng(1), 20000)
     assert np.quantile(drawn, (0.05, 0.5, 0.95)) == pytest.approx((5, 10, 40), rel=0.05)
-    fixed = Ranged(value=3, low=3, high=3, tag="measured", source="test")
+    fixed = UncertainValue(value=3, low=3, high=3, tag="measured", source="test")
     assert set(fixed.draws(np.random.default_rng(1), 10)) == {3.0}
 
 

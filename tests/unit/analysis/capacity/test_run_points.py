@@ -23,7 +23,7 @@ def measured(
     """Points of trials at a target of 1,000 a second, from trial to the rate it did. own: what a trial
     has of its own."""
     trial: dict[str, Any] = {"workload": "ycsb", "setting": SETTING, "vms_per_host": 2,
-                             "medium": "flash", "block": 1, "target_ops_s": 1000.0}  # fmt: skip
+                             "medium": "flash", "repetition": 1, "target_ops_s": 1000.0}  # fmt: skip
     metric = {"percentile": None, "operation": None, "latency_kind": None, "scope": None}
     names = list(rates)
     frames = {
@@ -69,13 +69,13 @@ def test_the_latency_of_a_queue_is_no_point_of_the_curve(monkeypatch: pytest.Mon
 
 
 def test_a_load_is_a_share_of_what_its_own_build_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of another block nothing is taken, and where the build has no rate, nothing is said."""
+    """Of another repetition nothing is taken, and where the build has no rate, nothing is said."""
     free: dict[str, Any] = {"setting": "ycsb-c-r1000-t8", "target_ops_s": None}
     own = {
         "free-1": free,
-        "free-2": {**free, "block": 2},
-        "at-2": {"block": 2},
-        "at-3": {"block": 3},
+        "free-2": {**free, "repetition": 2},
+        "at-2": {"repetition": 2},
+        "at-3": {"repetition": 3},
     }
     rates = {"free-1": 2000.0, "at-1": 1000.0, "free-2": 1600.0, "at-2": 1000.0, "at-3": 1000.0}
     points = measured(monkeypatch, rates, own)

@@ -11,20 +11,20 @@ EMULATED = 12.0
 slack already."""
 
 
-def patience(mark: str, journal: Journal) -> float:
+def timeout_scale(tag: str, journal: Journal) -> float:
     """Factor for the limits of waiting, by what the journal says of the build's acceleration."""
-    return patience_of(acceleration(mark, journal))
+    return timeout_scale_of(acceleration(tag, journal))
 
 
-def patience_of(told: Mapping[str, str]) -> float:
+def timeout_scale_of(told: Mapping[str, str]) -> float:
     """The same, of what `acceleration` told."""
     return EMULATED if "tcg" in told.values() else 1.0
 
 
-def acceleration(mark: str, journal: Journal) -> dict[str, str]:
+def acceleration(tag: str, journal: Journal) -> dict[str, str]:
     """For the disclosure, too: libvirt's URI -> kvm or tcg. Empty for a build without guests."""
     return {
         entry["uri"]: entry["accel"]
         for entry in journal.read()
-        if entry["event"] == "acceleration" and entry["mark"] == mark
+        if entry["event"] == "acceleration" and entry["tag"] == tag
     }

@@ -1,4 +1,4 @@
-"""Marks: every process of a study carries STUDY_MARK in its environment, so it can be found again.
+"""Marks: every process of a study carries STUDY_TAG in its environment, so it can be found again.
 
 Linux only: reads /proc. Processes of other users cannot be read and are never ours.
 """
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from cluster.model.transport import ProcessId
 
-MARK = "STUDY_MARK"
+TAG = "STUDY_TAG"
 NODE = "STUDY_NODE"
-MARK_FILE = "STUDY_MARK"
+TAG_FILE = "STUDY_TAG"
 """Name of the file that says whose a directory is."""
 
 _PROC = Path("/proc")
@@ -43,20 +43,20 @@ def is_alive(process: ProcessId) -> bool:
     return start_ticks(process.pid) == process.start_ticks
 
 
-def marked(mark: str) -> list[ProcessId]:
-    """Live processes whose mark is `mark` or lies below it ("<study>/<run>" finds all its builds).
+def tagged(tag: str) -> list[ProcessId]:
+    """Live processes whose tag is `tag` or lies below it ("<study>/<run>" finds all its builds).
 
-    Never the asking process itself, which may carry a mark too.
+    Never the asking process itself, which may carry a tag too.
     """
-    found = (process for process, theirs in _all_marked() if is_below(theirs, mark))
+    found = (process for process, theirs in _all_tagged() if is_below(theirs, tag))
     return [process for process in found if process.pid != os.getpid()]
 
 
-def is_below(mark: str, above: str) -> bool:
-    return mark == above or mark.startswith(above + "/")
+def is_below(tag: str, above: str) -> bool:
+    return tag == above or tag.startswith(above + "/")
 
 
-def _all_marked() -> Iterator[tuple[ProcessId, str]]:
+def _all_tagged() -> Iterator[tuple[ProcessId, str]]:
     for entry in os.scandir(_PROC):
         if not entry.name.isdigit():
             continue
@@ -64,10 +64,10 @@ def _all_marked() -> Iterator[tuple[ProcessId, str]]:
         before = start_ticks(pid)
         environment = _environment(pid)
         # Read twice: the pid may have passed to another process between the reads.
-        if before is None or MARK not in environment or start_ticks(pid) != before:
+        if before is None or TAG not in environment or start_ticks(pid) != before:
             continue
         node = environment.get(NODE, "")
-        yield ProcessId(node, _name(pid), pid, before), environment[MARK]
+        yield ProcessId(node, _name(pid), pid, before), environment[TAG]
 
 
 def _state_threads_ticks(stat: str) -> tuple[str, int, int]:
