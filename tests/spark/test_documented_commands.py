@@ -30,7 +30,7 @@ CHECKOUT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
     "CONTRIBUTING.md",
-    *sorted(f"docs/{p.name}" for p in CHECKOUT.glob("docs/*.md")),
+    *sorted(str(p.relative_to(CHECKOUT)) for p in CHECKOUT.glob("docs/**/*.md")),
 )
 PROGRAMS = ("study", "make", "python", "spark-submit", "apt-get", ".")
 INLINE = re.compile(rf"`((?:{'|'.join(PROGRAMS[:-1])}) [^`]+)`")

@@ -1,4 +1,4 @@
-"""CONTRIBUTING's table of rules names tests that are there, and leaves no rule out."""
+"""docs/methodology.md has every rule of measurement, and the tests it names exist."""
 
 from __future__ import annotations
 
@@ -6,20 +6,47 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-TEXT = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| (\d+) \| (.+?) \| (.+) \|$", TEXT, re.M)
-NAMED = re.findall(
-    r"`((?:unit|property|golden|spark|dag|live|browser)/[\w/]+\.py)(?:::(\w+))?`", TEXT
+CHECKOUT = TESTS.parent
+PAGE = (CHECKOUT / "docs" / "methodology.md").read_text(encoding="utf-8")
+RULES = {
+    int(number): text
+    for number, text in re.findall(r"^### Rule (\d+): (.*?)(?=^##)", PAGE, re.M | re.S)
+}
+PARTS = ("- Mistake: ", "- Source: ", "- Tests: ")
+NAMED = re.compile(
+    r"`(unit|property|golden|spark|dag|live|browser)/(?:[\w/]+/)?(test_\w+\.py)(?:::(\w+))?`"
 )
+CITED = re.compile(r"\bmethods? (\d+)(?:(?:,| and) (\d+))?")
+"""How code names a rule: "(method 7)", "(method 5, 16)", "(methods 4 and 19)"."""
 
 
-def test_every_rule_has_its_row_in_order() -> None:
-    assert [int(number) for number, _, _ in ROWS] == list(range(3, 23))
+def test_every_rule_is_there_in_order() -> None:
+    assert list(RULES) == list(range(1, 25))
 
 
-def test_every_test_that_guards_a_rule_exists() -> None:
-    assert len(NAMED) >= len(ROWS)
-    for file, name in NAMED:
-        assert (TESTS / file).is_file(), file
-        source = (TESTS / file).read_text(encoding="utf-8")
-        assert not name or f"def {name}(" in source, f"{file}::{name}"
+def test_every_rule_names_its_mistake_its_source_and_its_tests() -> None:
+    for number, text in RULES.items():
+        assert [part for part in PARTS if part not in text] == [], number
+        assert NAMED.search(text), number
+
+
+def test_every_named_test_exists() -> None:
+    """Wherever its file lies below the folder of its kind."""
+    for kind, file, name in NAMED.findall(PAGE):
+        sources = [path.read_text(encoding="utf-8") for path in (TESTS / kind).rglob(file)]
+        assert sources, f"{kind}/{file}"
+        assert any(f"def {name}(" in source for source in sources) or not name, f"{file}::{name}"
+
+
+def test_every_rule_that_code_cites_is_there() -> None:
+    rooms = ("cluster", "workloads", "jobs", "analysis", "dags")
+    code = [
+        path.read_text(encoding="utf-8")
+        for room in rooms
+        for path in Path(CHECKOUT / room).rglob("*.py")
+    ]
+    cited = {
+        int(number) for text in code for found in CITED.findall(text) for number in found if number
+    }
+    assert len(cited) > 10
+    assert cited <= set(RULES)

@@ -26,5 +26,5 @@ def read_model(path: Path, kind: type[M]) -> M:
         raise InputError(
             sentence(first, key),
             f"{path}:{document.line_of(location)}" + (f", key {key}" if key else ""),
-            "correct the key; the README lists them.",
+            "correct the key; docs/capacity.md lists them.",
         ) from error

@@ -1,7 +1,7 @@
 """Daemons as transient units of a host's systemd, with CPU, memory and I/O accounting on.
 
 Transient: nothing is written to /etc, and a unit is gone with its process. Its description is the
-build's tag. The user may run this one command as root, and in it only as himself (README: sudo).
+build's tag. The user may run this one command as root, and in it only as himself (docs/providers.md: sudo).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def start(
         raise StudyError(
             f"systemd did not start it: {done.stderr.strip()[-500:]}.",
             f"{command.name} on node {node!r}, unit {unit}",
-            "check the sudo rule of the README, and `journalctl -u` of the unit.",
+            "check the sudo rule in docs/providers.md, and `journalctl -u` of the unit.",
         )
     return _identity(unit, spec)
 

@@ -56,7 +56,7 @@ def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
     assert opened(tmp_path).root != first.root
 
 
-def test_blocks_are_added_to_the_finished_run_and_only_they_are_left(tmp_path: Path) -> None:
+def test_repetitions_are_added_to_the_finished_run_and_only_they_are_left(tmp_path: Path) -> None:
     first = opened(tmp_path)
     end_run(first, "ok")
     longer = opened(tmp_path, add_repetitions=2)
@@ -91,7 +91,7 @@ def test_another_extension_of_an_unfinished_run_is_refused(tmp_path: Path) -> No
     assert "--fresh" in caught.value.remedy
 
 
-def test_blocks_can_not_be_added_to_what_never_ran(tmp_path: Path) -> None:
+def test_repetitions_can_not_be_added_to_what_never_ran(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no finished run"):
         opened(tmp_path, add_repetitions=2)
     assert not list(tmp_path.glob("quickstart/*"))

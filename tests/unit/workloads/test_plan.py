@@ -48,7 +48,7 @@ def test_at_most_one_cluster_stands_at_any_time() -> None:
     assert standing == []
 
 
-def test_blocks_are_shuffled_differently() -> None:
+def test_repetitions_are_shuffled_differently() -> None:
     made = plan(repetitions=8)
     orders = {
         tuple(s.setting.id for s in made.trials if s.build == build and s.setting)
@@ -91,7 +91,7 @@ def test_a_medium_no_disk_has_is_named_with_those_it_has() -> None:
         make_plan(study(**{"factors.medium": ["hdd"]}), [host()])
 
 
-def test_blocks_added_later_are_those_asked_for_at_first() -> None:
+def test_repetitions_added_later_are_those_asked_for_at_first() -> None:
     longer = extended(plan(repetitions=2), study(), Extension(add_repetitions=3))
     assert longer.steps == plan(repetitions=5).steps
     assert (longer.repetitions, longer.builds) == (5, plan(repetitions=5).builds)

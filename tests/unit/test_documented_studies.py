@@ -1,0 +1,57 @@
+"""Every study, and every part of one, that README and the pages show in YAML is valid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cluster.model.errors import InputError
+from workloads.execution.run import plan_study
+from workloads.spec.study_file import parse_study
+
+CHECKOUT = Path(__file__).parents[2]
+PAGES = (CHECKOUT / "README.md", *sorted(CHECKOUT.glob("docs/**/*.md")))
+BASE = """
+study: documented
+hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
+factors: {vms_per_host: [1, 2]}
+workloads: [{ycsb: {records: [100_000], mixes: [load, c], threads: [8]}}]
+"""
+"""What a page's part of a study is laid over."""
+
+
+def repetitions() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for number, repetition in enumerate(
+            re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S), 1
+        ):
+            yield f"{page.relative_to(CHECKOUT)} {number}", repetition
+
+
+SHOWN = dict(repetitions())
+
+
+def test_pages_show_whole_studies_and_parts() -> None:
+    whole = [name for name, text in SHOWN.items() if "study" in yaml.safe_load(text)]
+    assert "README.md 1" in whole
+    assert len(whole) < len(SHOWN)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_it_is_a_valid_study(name: str, tmp_path: Path) -> None:
+    shown = yaml.safe_load(SHOWN[name])
+    text = SHOWN[name] if "study" in shown else yaml.safe_dump(yaml.safe_load(BASE) | shown)
+    study = parse_study(text, name).study
+    if study.provider == "local":  # others are planned after asking their hosts
+        (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
+        assert plan_study(tmp_path / "study.yaml", runs=tmp_path / "runs").trials
+
+
+def test_a_misspelt_key_is_found() -> None:
+    with pytest.raises(InputError, match="blokcs"):
+        parse_study(BASE + "blokcs: 5\n", "a page")
