@@ -5,23 +5,24 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import execnet
 import pytest
 
 from cluster.model.errors import InputError, StudyError
 from cluster.providers.ssh import units
 from cluster.providers.ssh.ansible import _judge
-from cluster.providers.ssh.channel import control_path
+from cluster.providers.ssh.channel import SERVE, control_path
 from cluster.providers.ssh.known_hosts import write_known_hosts
 from cluster.providers.ssh.options import IDENTITY, identity_file, ssh_options
 from cluster.providers.ssh.target import Target, target_from_json, target_to_json
-from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
+from cluster.providers.ssh.toolkit import toolkit
 from cluster.providers.ssh.units import run_argv, unit_name
 from cluster.providers.ssh.wire import failure, raise_failure
 from cluster.state.tags import tagged
@@ -90,30 +91,25 @@ def test_the_toolkit_is_the_same_bytes_again() -> None:
 def test_the_agent_needs_the_standard_library_alone(tmp_path: Path) -> None:
     """-S: no site-packages, so that anything else would be an ImportError."""
     own = f"test/{os.getpid()}-{tmp_path.name}"
-    (tmp_path / TOOLKIT).write_bytes(toolkit())
-    place = str(tmp_path / TOOLKIT)
-    boot = f"import sys; sys.path.insert(0, {place!r}); from cluster.providers.ssh.agent import main; main()"
     command = {"name": "d", "argv": ["/bin/sh", "-c", "exit 3"], "env": {}, "cwd": None}
     out = str(tmp_path / "out")
-    requests = [
-        ["act", "clock", []],
-        ["start", own, "w1", command, out, out],
-        ["read", str(tmp_path / "none"), 0, 10],
-        ["act", "no-such-act", []],
-        ["act", "check-free", [[["127.0.0.1", 65535]]]],
-    ]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", boot],
-        input="".join(json.dumps(one) + "\n" for one in requests),
-        capture_output=True, text=True, cwd="/", check=True,
-    )  # fmt: skip
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert answers[0] == {"ok": "ready"}
-    assert answers[1]["ok"] > 1e9
-    assert len(answers[2]["ok"]) == 2
-    assert answers[3]["error"] == "FileNotFoundError"
-    assert answers[4]["error"] == "other"
-    assert answers[5] == {"ok": None}
+    group = execnet.Group()
+    agent = group.makegateway(f"popen//python={sys.executable} -I -S").remote_exec(SERVE)
+    agent.send(toolkit())
+    assert agent.receive() == "ready"
+
+    def answer(*request: Any) -> Any:
+        agent.send(request)
+        return agent.receive()
+
+    try:
+        assert answer("act", "clock", [])["ok"] > 1e9
+        assert len(answer("start", own, "w1", command, out, out)["ok"]) == 2
+        assert answer("read", str(tmp_path / "none"), 0, 10)["error"] == "FileNotFoundError"
+        assert answer("act", "no-such-act", [])["error"] == "other"
+        assert answer("act", "check-free", [[["127.0.0.1", 65535]]]) == {"ok": None}
+    finally:
+        group.terminate(5.0)
     assert tagged(own) == []
 
 
