@@ -13,7 +13,7 @@ from cluster.providers.libvirt import usage
 from cluster.providers.libvirt.guests import guests
 from cluster.providers.libvirt.usage import guest_times, vcpu_times
 from cluster.providers.provider import VcpuTime
-from tests.live.guests import topology, vm_host
+from tests.live.support.guests import topology, vm_host
 from workloads.execution.guest_cpu import GuestReading, between
 
 STATS = """\

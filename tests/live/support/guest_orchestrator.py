@@ -1,6 +1,6 @@
-"""Makes one guest, and kills itself right after a chosen intent: python -m tests.live.guest_orchestrator.
+"""Makes one guest, and kills itself right after a chosen intent.
 
-Arguments: folder, libvirt's URI, the cache of images, and which intent (from 0).
+python -m tests.live.support.guest_orchestrator, with arguments: folder, libvirt's URI, the cache of images, and which intent (from 0).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from cluster.providers.libvirt.provider import LibvirtProvider
 from cluster.state.journal import Journal
-from tests.live.builds import open_build
-from tests.live.guests import one_guest
+from tests.live.support.builds import open_build
+from tests.live.support.guests import one_guest
 
 
 class Fatal(Journal):

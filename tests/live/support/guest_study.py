@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from tests.live.libvirtd import Libvirtd
+from tests.live.support.libvirtd import Libvirtd
 from workloads.execution.run import Run, open_run
 from workloads.monitors.dool import parse_dool
 from workloads.record.manifest import Manifest

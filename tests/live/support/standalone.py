@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from cluster.stack import classpath, ensure, find_java
-from tests.live.java_client import MORTAL, YCSB
+from tests.live.support.java_client import MORTAL, YCSB
 
 REGIONS = 6
 RECORDS = 6_000

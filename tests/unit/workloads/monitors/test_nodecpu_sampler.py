@@ -17,7 +17,7 @@ import pytest
 from workloads.monitors.nodecpu import NodeCpu, NodeCpuSample, parse_nodecpu
 
 TAG = f"test-study/run-{os.getpid()}/build"
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 DUTY = """
 import time, sys
 share, seconds = float(sys.argv[1]), float(sys.argv[2])

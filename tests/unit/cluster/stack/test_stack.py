@@ -195,7 +195,7 @@ def test_of_several_processes_one_assembles(toy: ToyStack) -> None:
         RECIPES["toy"] = Recipe("toy", "1.0", Path({str(toy.recipe.directory)!r}))
         print(ensure("toy").home)
     """)
-    argv, root = [sys.executable, "-c", script], Path(__file__).parents[3]
+    argv, root = [sys.executable, "-c", script], Path(__file__).parents[4]
     children = [
         subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root)
         for _ in range(3)
@@ -239,7 +239,7 @@ def test_where_the_cache_is(
 def test_the_command_tells_errors_in_one_line_and_ends_with_2() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cluster.stack", "ensure", "nosuch"],
-        cwd=Path(__file__).parents[3],
+        cwd=Path(__file__).parents[4],
         env={**os.environ, "PATH": ""},
         capture_output=True,
         text=True,

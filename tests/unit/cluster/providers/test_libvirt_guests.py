@@ -26,7 +26,7 @@ from cluster.providers.libvirt.xml import (
     network_xml,
     volume_xml,
 )
-from tests.live.guests import topology, vm_host
+from tests.live.support.guests import topology, vm_host
 
 SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
 KERNEL, INITRD = PurePosixPath("/images/k"), PurePosixPath("/images/i")

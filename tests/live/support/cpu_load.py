@@ -1,4 +1,4 @@
-"""A load that uses a known share of the CPU: `python -m tests.live.cpu_load SHARE PROCESSES SECONDS`.
+"""A load that uses a known share of the CPU: `python -m tests.live.support.cpu_load SHARE PROCESSES SECONDS`.
 
 Each process spins whenever its CPU time is behind SHARE x the time gone by, and sleeps otherwise; so its
 share is known by construction, not by trust in the scheduler. It sleeps for a random time: the kernel

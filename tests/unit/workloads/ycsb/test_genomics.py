@@ -10,7 +10,7 @@ import pytest
 from analysis.summary.labels import labels
 from cluster.model.errors import InputError
 from tests.support.drafts import QUICKSTART, draft, host
-from tests.unit.workloads.test_ycsb_workload import World, world
+from tests.unit.workloads.ycsb.test_ycsb_workload import World, world
 from workloads.planning.plan import make_plan
 from workloads.record.manifest import Manifest
 from workloads.spec.settings import YcsbSetting

@@ -17,7 +17,7 @@ from workloads.ycsb.output.summary import (
     parse_summary,
 )
 
-SAMPLES = Path(__file__).parents[2] / "samples"
+SAMPLES = Path(__file__).parents[3] / "samples"
 
 
 def read(name: str) -> bytes:

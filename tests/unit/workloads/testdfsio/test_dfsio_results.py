@@ -9,7 +9,7 @@ import pytest
 from workloads.base.parsing import ParseError
 from workloads.testdfsio.output.results import DfsioResult, parse_results
 
-SAMPLES = Path(__file__).parents[2] / "samples"
+SAMPLES = Path(__file__).parents[3] / "samples"
 BLOCK = """\
 ----- TestDFSIO ----- : write
             Date & time: Fri Nov 20 17:17:34 UTC 2026

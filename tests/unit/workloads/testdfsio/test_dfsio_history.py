@@ -21,7 +21,7 @@ from workloads.testdfsio.output.history import (
 from workloads.testdfsio.output.io_parts import parse_io_part
 from workloads.testdfsio.output.results import parse_results
 
-SAMPLES = Path(__file__).parents[2] / "samples"
+SAMPLES = Path(__file__).parents[3] / "samples"
 PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
 JOB = "job_1795200000000_0001"
 

@@ -1,4 +1,7 @@
-"""Brings a cluster up and then stays, for a test to kill: python -m tests.live.orchestrator FOLDER."""
+"""Brings a cluster up and then stays, for a test to kill.
+
+python -m tests.live.support.orchestrator FOLDER
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from cluster.lifecycle.bring_up import bring_up
 from cluster.providers.stacks import ensure_stacks
 from cluster.state import lease
 from cluster.state.owner import Owner
-from tests.live.builds import open_build, topology
+from tests.live.support.builds import open_build, topology
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])

@@ -16,7 +16,7 @@ from workloads.base.parsing import RejectedError
 from workloads.ycsb.output.histogram import Histogram, decode, merge
 from workloads.ycsb.output.summary import parse_summary
 
-SAMPLES = Path(__file__).parents[2] / "samples"
+SAMPLES = Path(__file__).parents[3] / "samples"
 
 
 def payloads(name: str) -> list[str]:
