@@ -1,6 +1,6 @@
 """Makes one guest, and kills itself right after a chosen intent.
 
-python -m tests.live.support.guest_orchestrator, with arguments: folder, libvirt's URI, the cache of images, and which intent (from 0).
+python -m tests.live.support.guest_orchestrator FOLDER URI IMAGES N: which intent, from 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Builds and takes down one cluster, and is killed by itself after a given line of its journal.
 
 python -m tests.live.support.killed SPEC RUNS [KIND]: without a kind it comes to its end. Daemons are
-stand-ins that sleep, so that every line comes within seconds; what starts, tags and removes them is the real thing.
+stand-ins that sleep, so that every line comes within seconds; what starts, tags and removes them
+is the real thing.
 """
 
 from __future__ import annotations
