@@ -17,7 +17,7 @@ help: ## this list
 
 setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; again: nothing to do
 	@$(BIN)/python -m cluster.stack ensure all
-	@$(BIN)/python -m dags.home
+	@$(BIN)/python -m dags.airflow_home.home
 
 # The stacks and the environment wait for the network in turns; together they take less.
 $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
@@ -31,7 +31,7 @@ study: setup ## run the quickstart study through Airflow and print where the rep
 	@$(BIN)/study run workloads/studies/quickstart.yaml
 
 airflow: setup ## Airflow's web UI on loopback with these DAGs; prints address and password
-	@$(BIN)/python -m dags.webserver
+	@$(BIN)/python -m dags.web.webserver
 
 lint: setup ## ruff, types, import direction
 	$(BIN)/ruff check .

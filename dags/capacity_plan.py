@@ -1,7 +1,7 @@
 """DAG `capacity_plan`: a purchase planned on every run whose tables are new, written beside its report.
 
 Triggered by the asset that `density_study` updates; by hand, name the run. Thin tasks over
-dags/capacity_stages.py. What cannot be planned is an excuse in the same place, and no failure.
+dags/stages/capacity_stages.py. What cannot be planned is an excuse in the same place, and no failure.
 """
 # Airflow's decorators are not followed by mypy here (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
@@ -12,9 +12,9 @@ from typing import Any
 
 from airflow.sdk import Param, dag, task
 
-from dags import capacity_stages
-from dags.asked import asked
-from dags.assets import RUN, TABLES
+from dags.stages import capacity_stages
+from dags.tasks.assets import RUN, TABLES
+from dags.tasks.params import asked
 
 PARAMS = {
     "genomes_per_day": Param(
@@ -28,13 +28,13 @@ PARAMS = {
         description="wgs30x, exome, cohort-query, or a YAML file.",
     ),
     "hosts": Param(
-        "analysis/capacity/examples/catalog.yaml",
+        "analysis/capacity/inputs/examples/catalog.yaml",
         type="string",
         minLength=1,
         title="Host catalogue",
         description="YAML file, absolute or in the project's folder. The example's prices are made up.",
     ),
-    "sla": Param(
+    "slo": Param(
         ["turnaround_p95=24h", "query_p95=3s"],
         type="array",
         items={"type": "string"},

@@ -1,12 +1,12 @@
-"""DAG `density_study`: one study, from its YAML file to its report. Its tasks: dags/study_tasks.py."""
+"""DAG `density_study`: one study, from its YAML file to its report. Its tasks: dags/tasks/study_tasks.py."""
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
 from airflow.sdk import Param, dag
 
-from dags.home import project_root
-from dags.study_tasks import OPERATING, study_tasks
+from dags.airflow_home.home import project_root
+from dags.tasks.study_tasks import OPERATING, study_tasks
 
 SHIPPED = sorted(
     str(path.relative_to(project_root()))
@@ -29,7 +29,7 @@ PARAMS = {
         title="Overrides",
         description=(
             "Keys of the study to replace for this run, dotted where they are nested: "
-            '{"blocks": 2, "stack.base_port": 22000}.'
+            '{"repetitions": 2, "stack.base_port": 22000}.'
         ),
     ),
     "fresh": Param(
@@ -38,12 +38,12 @@ PARAMS = {
         title="Start anew",
         description="Off: go on with the newest unfinished run, if the study is unchanged.",
     ),
-    "add_blocks": Param(
+    "add_repetitions": Param(
         0,
         type="integer",
         minimum=0,
         maximum=1000,
-        title="Add blocks",
+        title="Add repetitions",
         description="Extend the newest finished run: build every topology that many times more.",
     ),
     "only": Param(
@@ -59,14 +59,14 @@ PARAMS = {
         minLength=1,
         title="Runs folder",
         description="Where runs are kept: absolute, or relative to the project's folder.",
-        section="Places",
+        section="NodePaths",
     ),
     "run": Param(
         None,
         type=["null", "string"],
         title="Opened run",
         description="Folder of a run that is already open, to carry out as it is. Usually empty.",
-        section="Places",
+        section="NodePaths",
     ),
 }
 

@@ -1,7 +1,7 @@
 """`python -m dags.inprocess RUN`: the DAG, run in process on SQLite by `dag.test`, for an open run.
 
-Started by `study run`, which sets AIRFLOW_HOME and the rest (dags/home.py): Airflow reads them when
-it is imported.
+Started by `study run`, which sets AIRFLOW_HOME and the rest (dags/airflow_home/home.py): Airflow reads them
+when it is imported.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 
-from dags import lifeline
-from dags.database import migrate_once
-from dags.home import home
+from dags.airflow_home import lifeline
+from dags.airflow_home.database import migrate_once
+from dags.airflow_home.home import home
 
 SUCCESS, FAILURE = 0, 1
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from airflow.sdk import Param, dag, task
 
-from dags import stages
-from dags.asked import asked
-from dags.home import project_root
+from dags.airflow_home.home import project_root
+from dags.stages import study_stages
+from dags.tasks.params import asked
 
 PARAMS = {
     "runs": Param(
@@ -47,7 +47,7 @@ def reap_clusters() -> None:
     def reap() -> list[str]:
         """What was removed (or would be) and what was left alone, a line each; usually empty."""
         given = asked()
-        swept = stages.reap(project_root() / given["runs"], given["dry_run"])
+        swept = study_stages.reap(project_root() / given["runs"], given["dry_run"])
         return [str(one) for one in (*swept.reaped, *swept.left_alone)]
 
     reap()

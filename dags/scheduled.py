@@ -1,4 +1,4 @@
-"""A DAG for each study whose YAML has `schedule:`, named study_<name>. Its tasks: dags/study_tasks.py.
+"""A DAG for each study whose YAML has `schedule:`, named study_<name>. Its tasks: dags/tasks/study_tasks.py.
 
 Studies are looked for in workloads/studies and in the folders of $DENSITY_STUDY_STUDIES (divided like
 PATH). A study that is not valid gets no DAG: the log says why, and `study plan` does too.
@@ -14,12 +14,12 @@ from pathlib import Path
 
 from airflow.sdk import DAG, Asset, Param, dag
 
-from cluster.errors import StudyError
-from dags.home import project_root
-from dags.study_tasks import OPERATING, study_tasks
-from workloads.schedule import Schedule
-from workloads.study import Study
-from workloads.study_file import read_study
+from cluster.model.errors import StudyError
+from dags.airflow_home.home import project_root
+from dags.tasks.study_tasks import OPERATING, study_tasks
+from workloads.spec.schedule import Schedule
+from workloads.spec.study import Study
+from workloads.spec.study_file import read_study
 
 log = logging.getLogger(__name__)
 FOLDERS = "DENSITY_STUDY_STUDIES"
@@ -57,7 +57,7 @@ def study_dag(path: Path, study: Study) -> DAG:
             "spec": Param(str(path), type="string", title="Study"),
             "overrides": Param({}, type="object", additionalProperties=True, title="Overrides"),
             "fresh": Param(True, type="boolean", title="Start anew"),
-            "add_blocks": Param(0, type="integer", title="Blocks to add"),
+            "add_repetitions": Param(0, type="integer", title="Repetitions to add"),
             "only": Param([], type="array", title="Settings"),
             "runs": Param(os.environ.get(RUNS, "runs"), type="string", title="Runs folder"),
             "run": Param(None, type=["null", "string"], title="Opened run"),

@@ -20,29 +20,21 @@ from typing import Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from analysis import tables
-from analysis.places import is_local, place
-from analysis.store import read_table, write_table
 from analysis.tables import Table
-from cluster.errors import StudyError
-from cluster.journal import Journal
-from jobs import (
-    ahead,
-    bring_up_times,
-    checks,
-    latency,
-    price_performance,
-    rate_series,
-    setting_metrics,
-    steadiness,
-    store,
-    throughput,
-    utilization,
-)
-from jobs import ingest as ingesting
-from jobs.inputs import Inputs, read_inputs
+from analysis.tables.storage import is_local, place
+from analysis.tables.store import read_table, write_table
+from cluster.model.errors import StudyError
+from cluster.state.journal import Journal
+from jobs import preload
+from jobs.checks import trial_checks
+from jobs.ingest import ingest as ingesting
+from jobs.metrics import latency, price_performance, setting_metrics, throughput, utilization
 from jobs.published import page_of, point_to_newest
 from jobs.run_folder import require_inside
-from jobs.session import spark_session, tune
+from jobs.series import bring_up_times, rate_series, steadiness
+from jobs.spark import store
+from jobs.spark.inputs import Inputs, read_inputs
+from jobs.spark.session import spark_session, tune
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +67,7 @@ def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | No
     data: the folder or URI that holds records/ and tables/, where that is not the run's own folder;
     journal and report stay in the run's folder.
     """
-    ahead.begin()
+    preload.begin()
     for name in STAGES if stages is None else stages:
         run_stage(name, run_root, data)
 
@@ -104,8 +96,8 @@ def metrics(_: Path, data: Path) -> None:
 def verdicts(run_root: Path, data: Path) -> None:
     """One row of checks a trial, made of its numbers and its record, and Great Expectations' verdict
     on it."""
-    _write(_session(data), data, checks)
-    from analysis.validity import decide
+    _write(_session(data), data, trial_checks)
+    from analysis.validity.verdicts import decide
 
     docs = run_root / "report" / "data_docs" if is_local(run_root) else None
     if docs is not None:
@@ -121,7 +113,7 @@ def series(_: Path, data: Path) -> None:
 def report(run_root: Path, data: Path) -> None:
     """summary.json and the page beside it."""
     from analysis.report import page
-    from analysis.summarise import write_summary
+    from analysis.summarise.summarise import write_summary
 
     page.write(write_summary(run_root, data), page_of(run_root))
     point_to_newest(run_root)

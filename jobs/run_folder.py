@@ -6,10 +6,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.places import is_local
-from cluster.errors import StudyError
+from analysis.tables.storage import is_local
+from cluster.model.errors import StudyError
 
-MOST_MANIFEST_BYTES = 2**26
+MAX_MANIFEST_BYTES = 2**26
 _OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml")
 _BELOW = ("records/*", "records/*/manifest.json", "tables/*", "report/*")
 
@@ -24,8 +24,8 @@ def require_inside(run_root: Path) -> None:
             raise _refused(path, "is a symbolic link")
         if path.name == "manifest.json" and path.exists():
             info = path.stat()
-            if not stat.S_ISREG(info.st_mode) or info.st_size > MOST_MANIFEST_BYTES:
-                raise _refused(path, f"is no plain file of at most {MOST_MANIFEST_BYTES} bytes")
+            if not stat.S_ISREG(info.st_mode) or info.st_size > MAX_MANIFEST_BYTES:
+                raise _refused(path, f"is no plain file of at most {MAX_MANIFEST_BYTES} bytes")
 
 
 def _paths(run_root: Path) -> Iterator[Path]:

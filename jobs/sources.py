@@ -6,8 +6,8 @@
     samples = spark.read.format("dool").load("records/*/monitor/*.dool.csv")
     refused = spark.read.format("dool").option("table", "quarantine").load("records/*/monitor/*.dool.csv")
 
-They read with the readers of ingest (`jobs.file_batches`), any tool's files and of any place that fsspec
-knows, and need no manifest. Columns are those of docs/tables.md, with `file` (the path) in place of
+They read with the readers of ingest (`jobs.ingest.file_batches`), any tool's files and of any place that
+fsspec knows, and need no manifest. Columns are those of docs/tables.md, with `file` (the path) in place of
 trial, host and client. A line that is not understood is a row of the table `quarantine`, never a number.
 """
 
@@ -24,16 +24,16 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from analysis import tables
-from analysis.places import expanded
 from analysis.tables import Table
-from jobs.file_batches import tables_of
-from jobs.ingest import task_groups
-from jobs.raw_files import RawFile
-from jobs.schema import struct
+from analysis.tables.storage import expanded
+from jobs.ingest.file_batches import tables_of
+from jobs.ingest.ingest import task_groups
+from jobs.raw.raw_files import RawFile
+from jobs.spark.spark_types import struct
 
 FILE, KNOWN_BY_MANIFEST = "file", ("trial", "host", "client")
 _CORES = 8  # where files are listed, nobody knows how many there will be
-_ROWS_A_BATCH = 20_000
+_ROWS_PER_BATCH = 20_000
 
 
 class _Files(InputPartition):
@@ -66,7 +66,7 @@ class _Reader(DataSourceReader):
                     paths = pa.array([file.path] * len(rows), pa.string())
                     columns = [paths if n == FILE else rows[n] for n in schema.names]
                     named = pa.Table.from_arrays(columns, schema.names).cast(schema)
-                    yield from named.to_batches(max_chunksize=_ROWS_A_BATCH)
+                    yield from named.to_batches(max_chunksize=_ROWS_PER_BATCH)
 
 
 class RawFiles(DataSource):

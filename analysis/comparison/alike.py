@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analysis.summary import SettingSummary
+from analysis.summary.summary import SettingSummary
 
 
 def alike(entries: Iterable[SettingSummary]) -> bool:

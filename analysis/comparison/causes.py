@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.disclosure import DIFFERENCES
-from analysis.summary import Summary
-from analysis.unequal import ABSENT, leaves
+from analysis.summary.comparability import ABSENT, leaves
+from analysis.summary.disclosure import DIFFERENCES
+from analysis.summary.summary import Summary
 
 _SHORT = 80
 _RUN_PATH = re.compile(r"/\S*?(?=/<own>)")

@@ -20,10 +20,10 @@ from analysis.comparison.result import ChangePoint
 from analysis.findings.arms import rate_points
 from analysis.statistics.interval import ratio_of_means
 from analysis.statistics.power import ALPHA
-from analysis.summary import Summary
+from analysis.summary.summary import Summary
 
-LEAST_RUNS = 8
-LEAST_PART = 3
+MIN_RUNS = 8
+MIN_PART = 3
 """Runs on each side of a change."""
 PERMUTATIONS = 999
 Series = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -31,7 +31,7 @@ Series = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
     """Changes of rate over runs, oldest first; none with fewer than 8 runs."""
-    if len(summaries) < LEAST_RUNS:
+    if len(summaries) < MIN_RUNS:
         return ()
     series = dict(_series(summaries))
     alpha = ALPHA / max(1, len(series))
@@ -52,17 +52,17 @@ def splits(levels: Series, alpha: float = ALPHA) -> list[tuple[int, float]]:
 
 
 def _split(levels: Series, offset: int, alpha: float) -> Iterator[tuple[int, float]]:
-    if len(levels) < 2 * LEAST_PART or np.ptp(levels) == 0:
+    if len(levels) < 2 * MIN_PART or np.ptp(levels) == 0:
         return
     statistics = _statistics(levels[None, :])[0]
     best = int(statistics.argmax())
-    dice = np.random.default_rng(len(levels))
-    shuffled = dice.permuted(np.tile(levels, (PERMUTATIONS, 1)), axis=1)
+    rng = np.random.default_rng(len(levels))
+    shuffled = rng.permuted(np.tile(levels, (PERMUTATIONS, 1)), axis=1)
     least = statistics[best] - 1e-9
     p = (1 + int((_statistics(shuffled).max(axis=1) >= least).sum())) / (PERMUTATIONS + 1)
     if p > alpha:
         return
-    at = best + LEAST_PART
+    at = best + MIN_PART
     yield offset + at, p
     yield from _split(levels[:at], offset, alpha)
     yield from _split(levels[at:], offset + at, alpha)
@@ -73,7 +73,7 @@ def _statistics(
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """|difference of means| over its standard error, for each row and split."""
     length = rows.shape[1]
-    sizes = np.arange(LEAST_PART, length - LEAST_PART + 1)
+    sizes = np.arange(MIN_PART, length - MIN_PART + 1)
     sums, squares = rows.cumsum(axis=1), (rows**2).cumsum(axis=1)
     before, before_squares = sums[:, sizes - 1], squares[:, sizes - 1]
     after, after_squares = sums[:, -1:] - before, squares[:, -1:] - before_squares

@@ -16,8 +16,8 @@ from analysis.findings.arms import Points, latency_arms, main_operation, rate_po
 from analysis.findings.decide import decide
 from analysis.findings.question import Question
 from analysis.findings.rule import FALLS, RISES, Rule
-from analysis.summary import Finding, SettingSummary, Summary
-from cluster.errors import InputError
+from analysis.summary.summary import Finding, SettingSummary, Summary
+from cluster.model.errors import InputError
 
 TAIL = 99.0
 Key = tuple[str, str]
@@ -45,7 +45,7 @@ def compare(
         for key in shared
         for question in _questions([side[key] for side in sides[:-1]], sides[-1][key])
     ]
-    found = decide(questions, min(summary.blocks for summary in (*before, after)))
+    found = decide(questions, min(summary.repetitions for summary in (*before, after)))
     every = dict.fromkeys(key for side in sides for key in side)
     return RunComparison(
         study=after.study,

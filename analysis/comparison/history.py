@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import mean
 
 from analysis.findings.arms import rate_points
-from analysis.summary import FORMAT, Summary
-from cluster.errors import InputError, StudyError
-from cluster.run_folders import run_folders
+from analysis.summary.summary import FORMAT, Summary
+from cluster.model.errors import InputError, StudyError
+from cluster.state.run_folders import run_folders
 
 SUMMARY = "report/summary.json"
 

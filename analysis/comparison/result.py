@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from analysis.summary import Finding
+from analysis.summary.summary import Finding
 
 FORMAT: Literal[1] = 1
 Outcome = Literal["regression", "slower", "faster", "within tolerance", "no claim"]

@@ -13,12 +13,12 @@ from analysis.findings.arms import Comparison, comparisons, rate, used_cpu
 from analysis.findings.best_density import best_density
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence, density
-from analysis.statistics.power import LEAST_UNITS as LEAST_BUILDS
-from analysis.summary import Finding
-from workloads.hypotheses import Hypotheses
+from analysis.statistics.power import MIN_UNITS as MIN_BUILDS
+from analysis.summary.summary import Finding
+from workloads.spec.hypotheses import Hypotheses
 
 __all__ = [
-    "LEAST_BUILDS",
+    "MIN_BUILDS",
     "Comparison",
     "Evidence",
     "comparisons",
@@ -42,8 +42,8 @@ def findings(evidence: Evidence, asked: Hypotheses = NO_HYPOTHESES) -> tuple[Fin
         *expectations.questions(evidence, asked.expect),
     ]
     return (
-        *decide(questions, evidence.blocks),
-        *best_density(evidence, asked.sla),
+        *decide(questions, evidence.repetitions),
+        *best_density(evidence, asked.slo),
         *claims.findings(evidence),
     )
 

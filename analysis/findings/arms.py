@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import mean
 
 from analysis.statistics.interval import ratio_of_means
-from analysis.summary import Metric, SettingSummary
+from analysis.summary.summary import Metric, SettingSummary
 
 RATES = ("throughput", "throughput_map_phase")
 Points = tuple[float, ...]
@@ -108,7 +108,7 @@ def main_operation(entry: SettingSummary) -> str | None:
 
 
 def points_of(metric: Metric) -> Points:
-    """One a unit, in block order; the value itself where no points are kept."""
+    """One a unit, in repetition order; the value itself where no points are kept."""
     if metric.points or metric.value is None:
         return metric.points
     return (metric.value,)

@@ -1,10 +1,10 @@
-"""The best density under the SLA: where the rate is highest among densities that keep the limits.
+"""The best density under the SLO: where the rate is highest among densities that keep the limits.
 
-Written before the data: a density keeps the SLA if the whole interval of each limited latency lies at
+Written before the data: a density keeps the SLO if the whole interval of each limited latency lies at
 or under its limit, and breaks it if the whole interval lies over; a density is best if it keeps the
-SLA and its rate is above that of every other density that does not break it (Mann-Whitney, Holm over
+SLO and its rate is above that of every other density that does not break it (Mann-Whitney, Holm over
 the densities). One finding a medium, for each of the study's mixes; a density's rate is its highest
-among threads and targets that keep the SLA. Under 5 builds a density: the highest point, no claim.
+among threads and targets that keep the SLO. Under 5 builds a density: the highest point, no claim.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from analysis.findings.decide import decide
 from analysis.findings.question import Evidence, Question
 from analysis.findings.rule import RISES
 from analysis.statistics.interval import mean_interval
-from analysis.statistics.power import LEAST_UNITS
-from analysis.summary import Finding, SettingSummary
-from workloads.hypotheses import latency_name
+from analysis.statistics.power import MIN_UNITS
+from analysis.summary.summary import Finding, SettingSummary
+from workloads.spec.hypotheses import latency_name
 
-Kept = Literal["kept", "broken", "unsure", "none"]
+Retention = Literal["kept", "broken", "unsure", "none"]
 
 
 @dataclass(frozen=True)
 class _Arm:
-    """A density's fastest setting that keeps the SLA, or may."""
+    """A density's fastest setting that keeps the SLO, or may."""
 
     entry: SettingSummary
-    kept: Kept
+    kept: Retention
 
 
-def best_density(evidence: Evidence, sla: Mapping[str, float]) -> Iterator[Finding]:
+def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Finding]:
     """One finding a mix and medium with two densities or more; none where no limit applies."""
-    entries = [e for e in evidence.settings if e.neighbour is None and _limited(e, sla)]
+    entries = [e for e in evidence.settings if e.neighbour is None and _limited(e, slo)]
     for _, group in groupby(sorted(entries, key=_asked), key=_asked):
-        densities = _arms(list(group), sla)
+        densities = _arms(list(group), slo)
         if len(densities) > 1:
-            yield _finding(evidence, densities, sla)
+            yield _finding(evidence, densities, slo)
 
 
 def _asked(entry: SettingSummary) -> tuple[str, int, str]:
     return entry.mode or "", entry.records or 0, entry.medium
 
 
-def _limited(entry: SettingSummary, sla: Mapping[str, float]) -> bool:
+def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
     seen = {metric.operation for metric in entry.metrics if metric.name == "latency"}
-    return any(latency_name(name)[0] in seen for name in sla)
+    return any(latency_name(name)[0] in seen for name in slo)
 
 
-def _arms(entries: Sequence[SettingSummary], sla: Mapping[str, float]) -> list[_Arm]:
+def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_Arm]:
     """One a topology, ascending by density; RegionServers a node as few as there are."""
     least = min(entry.regionservers_per_node for entry in entries)
     plain = sorted(
@@ -62,7 +62,7 @@ def _arms(entries: Sequence[SettingSummary], sla: Mapping[str, float]) -> list[_
     )
     return [
         max(
-            (_Arm(entry, _keeps(entry, sla)) for entry in same),
+            (_Arm(entry, _keeps(entry, slo)) for entry in same),
             key=lambda arm: (arm.kept != "broken", *_middle(arm.entry)),
         )
         for _, group in groupby(plain, key=lambda entry: entry.vms_per_host)
@@ -75,17 +75,17 @@ def _middle(entry: SettingSummary) -> tuple[float]:
     return (median(points) if points else 0.0,)
 
 
-def _keeps(entry: SettingSummary, sla: Mapping[str, float]) -> Kept:
+def _keeps(entry: SettingSummary, slo: Mapping[str, float]) -> Retention:
     """`unsure`: an interval spans its limit; with few builds the points stand for the interval."""
-    judged: set[Kept] = set()
-    for name, limit_ms in sla.items():
+    judged: set[Retention] = set()
+    for name, limit_ms in slo.items():
         metric = latency(entry, *latency_name(name))
         points = points_of(metric) if metric else ()
         if not points:
             judged.add("none")
             continue
         low, high = min(points), max(points)
-        if len(points) >= LEAST_UNITS:
+        if len(points) >= MIN_UNITS:
             ends = mean_interval(points)
             low, high = ends.low, ends.high
         judged.add("kept" if high <= limit_ms else "broken" if low > limit_ms else "unsure")
@@ -94,29 +94,29 @@ def _keeps(entry: SettingSummary, sla: Mapping[str, float]) -> Kept:
     return "unsure" if "unsure" in judged or judged == {"none"} else "kept"
 
 
-def _finding(evidence: Evidence, densities: Sequence[_Arm], sla: Mapping[str, float]) -> Finding:
-    limits = ", ".join(f"{name} at most {limit:g} ms" for name, limit in sla.items())
+def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, float]) -> Finding:
+    limits = ", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items())
     subject, medium = densities[0].entry.label.split(",")[0], densities[0].entry.medium
     able = [arm for arm in densities if arm.kept != "broken" and rate_points(arm.entry)]
     base = {
         "id": f"best-density-{densities[0].entry.mode}-r{densities[0].entry.records or 0}-{medium}",
         "family": "best-density",
         "subject": subject,
-        "measure": "best density under the SLA",
+        "measure": "best density under the SLO",
         "among": medium,
-        "rule": "keeps the SLA, and its rate is above that of each other density",
+        "rule": "keeps the SLO, and its rate is above that of each other density",
         "unit": "build",
     }
     if not able:
-        words = f"{subject}, {medium}: best density under the SLA ({limits}): none keeps it"
+        words = f"{subject}, {medium}: best density under the SLO ({limits}): none keeps it"
         return Finding(
-            **base, statement=words, verdict="no claim", why="every density breaks the SLA"
+            **base, statement=words, verdict="no claim", why="every density breaks the SLO"
         )
     best = max(able, key=lambda arm: _middle(arm.entry))
     others = [arm for arm in able if arm is not best]
     words = evidence.density(best.entry.vms_per_host)
-    statement = f"{subject}, {medium}: best density under the SLA ({limits}): {words}"
-    duels = decide([_duel(evidence, best, other) for other in others], evidence.blocks)
+    statement = f"{subject}, {medium}: best density under the SLO ({limits}): {words}"
+    duels = decide([_duel(evidence, best, other) for other in others], evidence.repetitions)
     verdict, why = _verdict(evidence, best, duels)
     worst = max(duels, key=lambda duel: duel.p_adjusted or 1.0, default=None)
     return Finding(
@@ -157,12 +157,12 @@ def _verdict(
 ) -> tuple[Literal["reproduced", "no claim"], str]:
     """`contradicted` has no meaning here: the rule names the density itself."""
     if best.kept != "kept":
-        return "no claim", "whether it keeps the SLA is not decided: an interval spans a limit"
+        return "no claim", "whether it keeps the SLO is not decided: an interval spans a limit"
     open_duels = [duel for duel in duels if duel.verdict != "reproduced"]
     if open_duels:
         return "no claim", f"{open_duels[0].arms}: {open_duels[0].why}"
     forbidden = evidence.about_vms(best.entry)
-    few = len(rate_points(best.entry)) < LEAST_UNITS
+    few = len(rate_points(best.entry)) < MIN_UNITS
     if forbidden or few:
-        return "no claim", "; ".join(forbidden) or f"a claim needs {LEAST_UNITS} builds an arm"
-    return "reproduced", duels[0].why if duels else "every other density breaks the SLA"
+        return "no claim", "; ".join(forbidden) or f"a claim needs {MIN_UNITS} builds an arm"
+    return "reproduced", duels[0].why if duels else "every other density breaks the SLO"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from analysis.findings.claim_rules import CLAIMS, Claim
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence, Question
-from analysis.summary import Finding, FindingVerdict
+from analysis.summary.summary import Finding, FindingVerdict
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
@@ -22,7 +22,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
 
 def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
     questions = tuple(claim.questions(evidence))
-    parts = decide(questions, evidence.blocks)
+    parts = decide(questions, evidence.repetitions)
     verdict, why = _verdict(claim, questions, parts)
     whole = Finding(
         id=claim.id,

@@ -19,9 +19,9 @@ from analysis.statistics.interval import (
     ratio_of_means,
     spread,
 )
-from analysis.statistics.power import ALPHA, LEAST_UNITS, detectable_ratio
+from analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
 from analysis.statistics.rank_test import least_p, rank_p
-from analysis.summary import Finding, FindingVerdict
+from analysis.summary.summary import Finding, FindingVerdict
 
 _LEVEL_TEST = "one-sample t"
 
@@ -36,7 +36,7 @@ class _Tested:
     test: str
 
 
-def decide(questions: Sequence[Question], blocks: int) -> tuple[Finding, ...]:
+def decide(questions: Sequence[Question], repetitions: int) -> tuple[Finding, ...]:
     """A finding for each question, in their order. The family of a test is all of its family's
     questions that were tested and that nothing forbids to decide."""
     tested = [_test(question) for question in questions]
@@ -44,7 +44,7 @@ def decide(questions: Sequence[Question], blocks: int) -> tuple[Finding, ...]:
     sizes = {q.family: sum(_counts(o, t) for o, t in zip(questions, tested, strict=True)
                            if o.family == q.family) for q in questions}  # fmt: skip
     return tuple(
-        _finding(question, one, p, max(1, sizes[question.family]), blocks)
+        _finding(question, one, p, max(1, sizes[question.family]), repetitions)
         for question, one, p in zip(questions, tested, adjusted, strict=True)
     )
 
@@ -87,7 +87,7 @@ def _effect(question: Question) -> float | None:
 def _test(question: Question) -> _Tested | None:
     """None with fewer than 5 units an arm, or values a ratio cannot be made of."""
     effect = _effect(question)
-    if effect is None or min(_units(question)) < LEAST_UNITS:
+    if effect is None or min(_units(question)) < MIN_UNITS:
         return None
     if question.reference:
         return _level(question, question.reference)
@@ -113,9 +113,9 @@ def _level(question: Question, reference: float) -> _Tested:
 
 
 def _finding(
-    question: Question, tested: _Tested | None, p: float | None, family_size: int, blocks: int
+    question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
 ) -> Finding:
-    verdict, why = _verdict(question, tested, p, family_size, blocks)
+    verdict, why = _verdict(question, tested, p, family_size, repetitions)
     return Finding(
         id=question.id,
         statement=question.statement,
@@ -147,11 +147,11 @@ def _detectable(question: Question, family_size: int) -> float | None:
 
 
 def _verdict(
-    question: Question, tested: _Tested | None, p: float | None, family_size: int, blocks: int
+    question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
 ) -> tuple[FindingVerdict, str]:
     reasons = [
         *(f"refused: the arms' disclosures differ in {named}" for named in question.refused),
-        *_too_few(question, blocks),
+        *_too_few(question, repetitions),
         *question.obstacles,
     ]
     if reasons or tested is None or p is None:
@@ -166,18 +166,18 @@ def _verdict(
     return "no claim", f"{_undecided(question, p, family_size)}: {ends}, {holm_words}"
 
 
-def _too_few(question: Question, blocks: int) -> list[str]:
+def _too_few(question: Question, repetitions: int) -> list[str]:
     units = _units(question)
     if question.refused:
         return []
     if not all(units):
         return ["an arm has no valid trial"]
-    if min(units) >= LEAST_UNITS:
+    if min(units) >= MIN_UNITS:
         return []
-    counted = "1 block" if blocks == 1 else f"{blocks} blocks"
-    if blocks >= LEAST_UNITS:
+    counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
+    if repetitions >= MIN_UNITS:
         counted = f"{min(units)} valid {question.unit}s in an arm"
-    return [f"{counted}: points only; a claim needs {LEAST_UNITS} {question.unit}s an arm"]
+    return [f"{counted}: points only; a claim needs {MIN_UNITS} {question.unit}s an arm"]
 
 
 def _inside(tested: _Tested, rule: Rule) -> bool:

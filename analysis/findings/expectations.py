@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from analysis.findings.arms import Points, cpu_points, latency_arms, rate_points
 from analysis.findings.question import Evidence, Question
 from analysis.findings.rule import Rule
-from analysis.summary import SettingSummary
-from workloads.hypotheses import Expectation, latency_name
+from analysis.summary.summary import SettingSummary
+from workloads.spec.hypotheses import Expectation, latency_name
 
 FACTORS = ("vms_per_host", "medium", "regionservers_per_node")
 

@@ -8,7 +8,7 @@ from analysis.findings.arms import Points, latency_arms, rate_points
 from analysis.findings.question import Evidence, Question
 from analysis.findings.rule import GAIN, LITTLE_GAIN, RISES, SIMILAR, Rule
 from analysis.findings.sections import least_dense, most_loaded, readers
-from analysis.summary import SettingSummary
+from analysis.summary.summary import SettingSummary
 
 GROWTH = 1.1
 """Less growth than 10 % for twice the readers is none; more is growth."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from analysis.findings.arms import Points
 from analysis.findings.rule import Rule
-from analysis.summary import SettingSummary
+from analysis.summary.summary import SettingSummary
 
 Unequal = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
 
@@ -27,7 +27,7 @@ class Evidence:
     """
 
     settings: tuple[SettingSummary, ...]
-    blocks: int
+    repetitions: int
     isolation: str
     emulated: frozenset[str] = frozenset()
     emulated_guests: bool = False

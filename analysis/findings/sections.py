@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from analysis.findings.question import Evidence
-from analysis.summary import SettingSummary
+from analysis.summary.summary import SettingSummary
 
 _PLAIN_DFSIO = re.compile(r"testdfsio-[a-z]+-n\d+(-r\d+)?")
 """No compression, no erasure coding, no other size of a read: only readers may differ."""

@@ -10,7 +10,7 @@ from analysis.findings.arms import Points, cpu_points, latency_arms, rate_points
 from analysis.findings.question import Evidence, Question
 from analysis.findings.rule import FALLS, RISES, SIMILAR, Rule
 from analysis.findings.sections import by_threads, most_loaded, on, plain
-from analysis.summary import SettingSummary
+from analysis.summary.summary import SettingSummary
 
 SCAN = "scan95-insert5"
 A_VM_ADDS = (1.1, 1.3)
@@ -19,7 +19,7 @@ A_DOUBLING = (1.6, 2.5)
 """About twice the latency for twice the threads."""
 FASTER_GROWTH = Rule(high=0.8)
 FAR_HIGHER = Rule(low=1.5)
-MOST_IDLE = 50.0
+MAX_IDLE = 50.0
 LITTLE_WAIT = 2.0
 """Percent: about 1."""
 
@@ -125,7 +125,7 @@ def c7(evidence: Evidence) -> Iterator[Question]:
     bare = most_loaded(on(evidence, SCAN, 0))[-1:]
     dense = most_loaded(on(evidence, SCAN, top))[-1:] if top else ()
     for entry in bare:
-        yield _level(evidence, "idle", entry, "cpu_idle", (MOST_IDLE, RISES))
+        yield _level(evidence, "idle", entry, "cpu_idle", (MAX_IDLE, RISES))
     for first, later in zip(bare, dense, strict=False):
         yield Question(
             id=f"C7-used-{first.topology}-{later.topology}",

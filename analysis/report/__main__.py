@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from analysis.report.page import write
-from analysis.summary import Summary
-from cluster.errors import InputError, StudyError
+from analysis.summary.summary import Summary
+from cluster.model.errors import InputError, StudyError
 
 USAGE = "usage: python -m analysis.report SUMMARY.json OUT.html"
 

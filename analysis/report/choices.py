@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.report.observations import Names
-from analysis.summary import Summary
+from analysis.report.charts.observations import Names
+from analysis.summary.summary import Summary
 
 VERDICTS = ("valid", "invalid", "unknown")
 CLAIMS = ("reproduced", "contradicted", "no claim")

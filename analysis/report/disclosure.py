@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.disclosure import DIFFERENCES
+from analysis.summary.disclosure import DIFFERENCES
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def entries(values: dict[str, Any]) -> tuple[Entry, ...]:
 
 
 def _differences(value: object) -> Entry:
-    """`analysis.disclosure` keys builds by what they have; people look for a build, then at it."""
+    """`analysis.summary.disclosure` keys builds by what they have; people look for a build, then at it."""
     if not isinstance(value, dict):
         return _entry(DIFFERENCES, value)
     by_path = tuple(Entry(path, children=_by_builds(texts)) for path, texts in value.items())

@@ -11,12 +11,12 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from analysis.report.findings import findings_table, shared_why
+from analysis.report.charts.findings_table import findings_table, shared_why
 from analysis.report.notes import notes
 from analysis.report.table import summary_header, summary_rows
 from analysis.report.trials import counts
 from analysis.report.validity import reasons
-from analysis.summary import Metric, SettingSummary, Summary
+from analysis.summary.summary import Metric, SettingSummary, Summary
 
 CSV_COLUMNS = (
     *("study", "run", "topology", "vms_per_host", "regionservers_per_node", "medium"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 TERMS: tuple[tuple[str, str], ...] = (
     (
-        "block, build, trial",
-        "A block builds every topology once, in random order. A build is one bring-up of one "
+        "repetition, build, trial",
+        "A repetition builds every topology once, in random order. A build is one bring-up of one "
         "topology: the unit for effects of density or medium. A trial is one workload setting run "
         "once on one build.",
     ),

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analysis.report.observations import Names, Observation, observations
-from analysis.report.quantity import interval, quantity
+from analysis.report.charts.observations import Names, Observation, observations
+from analysis.report.charts.quantity import interval, quantity
 from analysis.report.trials import MAIN_RATES
-from analysis.summary import SettingSummary, Summary
+from analysis.summary.summary import SettingSummary, Summary
 
 TAIL = 99.0
 

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from analysis.report.observations import emulated_media
-from analysis.summary import Summary, TrialSummary
+from analysis.report.charts.observations import emulated_media
+from analysis.summary.summary import Summary, TrialSummary
 
-FEWEST_BLOCKS_FOR_A_CLAIM = 5
+MIN_REPETITIONS_FOR_CLAIM = 5
 
 
 def notes(summary: Summary) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def notes(summary: Summary) -> tuple[str, ...]:
 _TOPICS = {
     "isolation": r"isolation: process",
     "memory": r"served from memory",
-    "blocks": r"\bblocks?: points\b",
+    "repetitions": r"\brepetitions?: points\b",
     "flags": r"valid trials? (is|are) flagged",
     "outside": r"\b(invalid|unknown|not valid)\b.*\boutside\b",
 }
@@ -44,8 +44,8 @@ def _own(summary: Summary) -> Iterator[str]:
         yield _PROCESS
     for medium in sorted(emulated_media(summary)):
         yield f"The medium {medium} is emulated by an I/O limit."
-    if summary.blocks < FEWEST_BLOCKS_FOR_A_CLAIM:
-        yield _few_blocks(summary.blocks)
+    if summary.repetitions < MIN_REPETITIONS_FOR_CLAIM:
+        yield _few_repetitions(summary.repetitions)
     outside = sum(trial.verdict != "valid" for trial in summary.trials)
     if outside:
         yield _outside(outside, len(summary.trials))
@@ -61,9 +61,9 @@ _PROCESS = (
 )
 
 
-def _few_blocks(blocks: int) -> str:
-    count = "1 block" if blocks == 1 else f"{blocks} blocks"
-    return f"{count}: points only, no claim. Claims need {FEWEST_BLOCKS_FOR_A_CLAIM} builds an arm."
+def _few_repetitions(repetitions: int) -> str:
+    count = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
+    return f"{count}: points only, no claim. Claims need {MIN_REPETITIONS_FOR_CLAIM} builds an arm."
 
 
 def _outside(outside: int, trials: int) -> str:

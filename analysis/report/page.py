@@ -21,36 +21,35 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.report import (
+from analysis.report import trials, validity
+from analysis.report.charts import (
     cpu,
     effects,
-    findings,
+    findings_table,
     inside,
     latency,
     seconds,
     steadiness,
     throughput,
-    trials,
-    validity,
 )
+from analysis.report.charts.datatable import other_table
+from analysis.report.charts.figure import DATA, Figure, vega_bundle
+from analysis.report.charts.observations import Names, names
+from analysis.report.charts.palette import CPU, config
+from analysis.report.charts.quantity import duration, ratio
+from analysis.report.charts.talk import talk_charts
 from analysis.report.choices import choices
-from analysis.report.datatable import other_table
 from analysis.report.disclosure import entries
-from analysis.report.figure import DATA, Figure, vega_bundle
 from analysis.report.glossary import TERMS
 from analysis.report.matrix import matrix
 from analysis.report.notes import badges, notes
-from analysis.report.observations import Names, names
-from analysis.report.palette import CPU, config
 from analysis.report.planning import planning
-from analysis.report.quantity import duration, ratio
-from analysis.report.talk import talk_charts
-from analysis.summary import Summary
-from cluster import atomic
+from analysis.summary.summary import Summary
+from cluster.state import atomic
 
 _HERE = Path(__file__).parent
 SCRIPTS = ("inside.js", "filters.js", "report.js")
-"""Ours, in the order they run; Vega's bundle goes before them."""
+"""OwnedResources, in the order they run; Vega's bundle goes before them."""
 LONG_JSON = 300_000
 """Characters from which on JSON is packed, so that a long study's page stays small."""
 
@@ -91,8 +90,8 @@ def render(summary: Summary) -> str:
         symbols=inside.symbols(),
         cpu_kinds=CPU,
         others=other_table(summary, called),
-        findings=findings.findings_table(summary),
-        why=findings.shared_why(summary),
+        findings=findings_table.findings_table(summary),
+        why=findings_table.shared_why(summary),
         trials=trials.rows(summary, called),
         trial_counts=trials.counts(summary),
         disclosure=entries(summary.disclosure),
@@ -130,7 +129,7 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
     measuring = f"{duration(summary.time.measuring_s)} of {duration(summary.time.total_s)}"
     return [
         ("Provider", f"{summary.provider}, isolation: {summary.isolation}"),
-        ("Blocks", f"{summary.blocks}, seed {summary.seed}"),
+        ("Repetitions", f"{summary.repetitions}, seed {summary.seed}"),
         ("Trials", trials.counts(summary)),
         ("Measuring", measuring),
         *_monitor_cost(summary),

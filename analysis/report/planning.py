@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.capacity.plan import Excuse, Plan
-from analysis.capacity.plan_text import facts, plan_sentence, spread
-from analysis.report.figure import Column, DataTable
-from analysis.summary import Summary
+from analysis.capacity.plan.plan import Excuse, Plan
+from analysis.capacity.sizing.plan_text import facts, plan_sentence, spread
+from analysis.report.charts.figure import Column, DataTable
+from analysis.summary.summary import Summary
 
 SHOWN_EVIDENCE = 40
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from analysis.report.observations import Names, names
-from analysis.report.quantity import ABSENT, quantity
+from analysis.report.charts.observations import Names, names
+from analysis.report.charts.quantity import ABSENT, quantity
 from analysis.report.trials import MAIN_RATES
-from analysis.summary import Metric, SettingSummary, Summary, TrialSummary
+from analysis.summary.summary import Metric, SettingSummary, Summary, TrialSummary
 
 NONE = "none"
 NO_TRIAL = "no valid trial"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.report.observations import Names
-from analysis.report.quantity import quantity
-from analysis.summary import Summary, TrialSummary
+from analysis.report.charts.observations import Names
+from analysis.report.charts.quantity import quantity
+from analysis.summary.summary import Summary, TrialSummary
 
 MAIN_RATES = ("throughput", "throughput_map_phase")
 
@@ -41,7 +41,7 @@ def courses(summary: Summary, names: Names) -> tuple[tuple[int, str], ...]:
     found = [row for row in rows(summary, names) if row.course is not None]
     return tuple(
         (row.course or 0, f"{row.trial.order}: {row.label}, {row.density_in_words}, {row.medium}, "
-         f"block {row.trial.block} ({row.trial.verdict})")
+         f"repetition {row.trial.repetition} ({row.trial.verdict})")
         for row in found
     )  # fmt: skip
 

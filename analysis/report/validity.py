@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from analysis.report.figure import Column, DataTable
-from analysis.summary import Summary
+from analysis.report.charts.figure import Column, DataTable
+from analysis.summary.summary import Summary
 
 _ORDER = ("invalid", "unknown", "valid")
 

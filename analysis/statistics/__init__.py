@@ -16,5 +16,5 @@ skewed, heavy-tailed and unequal noise of 3 to 30 %):
 
 Welch's interval is the one that keeps 93 to 97 % from 8 builds on and at least 90 % at 5 to 7, and it
 says of a mean, not of a median, what the rank test beside it does not assume.
-tests/unit/test_statistics.py repeats the simulation.
+tests/unit/analysis/test_statistics.py repeats the simulation.
 """

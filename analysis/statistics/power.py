@@ -16,19 +16,19 @@ from analysis.statistics.rank_test import least_p
 
 ALPHA = 0.05
 POWER = 0.8
-LEAST_UNITS = 5
+MIN_UNITS = 5
 """Fewer units an arm: points, and no claim (method 2)."""
 ASSUMED_SPREAD = 0.025
 """Between builds, where no earlier run of the study tells it."""
-MOST_UNITS = 1000
+MAX_UNITS = 1000
 _RANK_EFFICIENCY = 3 / 3.141592653589793
 """Mann-Whitney's test needs so much of the units that the t test does (normal noise)."""
-_MOST_LOG_RATIO = 20.0
+_MAX_LOG_RATIO = 20.0
 
 
 def can_claim(first: int, later: int, comparisons: int = 1) -> bool:
     """Whether any outcome at all could be significant at these numbers of units."""
-    return min(first, later) >= LEAST_UNITS and least_p(first, later) * comparisons <= ALPHA
+    return min(first, later) >= MIN_UNITS and least_p(first, later) * comparisons <= ALPHA
 
 
 def power(
@@ -50,7 +50,7 @@ def detectable_ratio(
 ) -> float | None:
     """The least ratio above 1 that is shown with a chance of 80 %; None if none ever is."""
     spreads = _detectable_spreads(units, units if others is None else others, comparisons)
-    return None if spreads is None else exp(min(spreads * spread, _MOST_LOG_RATIO))
+    return None if spreads is None else exp(min(spreads * spread, _MAX_LOG_RATIO))
 
 
 @cache
@@ -62,12 +62,12 @@ def _detectable_spreads(first: int, later: int, comparisons: int) -> float | Non
     def lacking(log_ratio: float) -> float:
         return power(exp(log_ratio), first, 1.0, comparisons, later) - POWER
 
-    return float(optimize.brentq(lacking, 1e-9, _MOST_LOG_RATIO))
+    return float(optimize.brentq(lacking, 1e-9, _MAX_LOG_RATIO))
 
 
 def units_needed(ratio: float, spread: float, comparisons: int = 1) -> int | None:
     """The fewest units an arm that show `ratio` with a chance of 80 %; None beyond 1000."""
-    for units in range(LEAST_UNITS, MOST_UNITS + 1):
+    for units in range(MIN_UNITS, MAX_UNITS + 1):
         if power(ratio, units, spread, comparisons) >= POWER:
             return units
     return None

@@ -9,7 +9,7 @@ from math import comb
 from scipy import stats
 
 NAME = "Mann-Whitney, exact"
-MOST_ARRANGEMENTS = 20_000
+MAX_ARRANGEMENTS = 20_000
 """Ties are enumerated up to so many arrangements; beyond, the normal approximation is as good."""
 
 
@@ -17,11 +17,11 @@ def rank_p(first: Sequence[float], later: Sequence[float], ratio: float = 1.0) -
     """Two-sided p of "`later` is `ratio` times `first`". Values positive, at least one an arm."""
     shifted = [value * ratio for value in first]
     tied = len({*shifted, *later}) < len(shifted) + len(later)
-    few = comb(len(first) + len(later), len(first)) <= MOST_ARRANGEMENTS
+    few = comb(len(first) + len(later), len(first)) <= MAX_ARRANGEMENTS
     if not tied:
         method: object = "exact"
     elif few:
-        method = stats.PermutationMethod(n_resamples=MOST_ARRANGEMENTS)
+        method = stats.PermutationMethod(n_resamples=MAX_ARRANGEMENTS)
     else:
         method = "asymptotic"
     return min(float(stats.mannwhitneyu(later, shifted, method=method).pvalue), 1.0)

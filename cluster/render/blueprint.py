@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from cluster.ports import Ports
-from cluster.render.names import check_address, check_mark, check_name, check_path
-from cluster.topology import Node, Topology
+from cluster.model.ports import Ports
+from cluster.model.topology import Node, Topology
+from cluster.render.names import check_address, check_name, check_path, check_tag
 
 
 @dataclass(frozen=True)
-class Homes:
+class InstallDirs:
     """Where Java and the two stacks are on every node. Class paths list jar by jar, in fixed order."""
 
     java: PurePath
@@ -23,7 +23,7 @@ class Homes:
 
 
 @dataclass(frozen=True)
-class Places:
+class NodePaths:
     """Where a build's files are on its nodes: `conf` and `logs` hold a folder a node.
 
     `data` is each node's own directory on its disk; it is ours alone and removed at tear-down, as
@@ -54,21 +54,21 @@ class Places:
 class Blueprint:
     """One build of one topology, ready to be rendered.
 
-    `patience`: how many times longer than on real hardware all takes, over 1 where nodes are emulated
-    guests (`cluster.patience`).
+    `timeout_scale`: how many times longer than on real hardware all takes, over 1 where nodes are emulated
+    guests (`cluster.state.timeout_scale`).
     """
 
     topology: Topology
-    mark: str
+    tag: str
     ports: Ports
-    homes: Homes
-    places: Places
+    homes: InstallDirs
+    places: NodePaths
     wal_provider: str = "asyncfs"
-    patience: float = 1.0
+    timeout_scale: float = 1.0
 
     def check(self) -> Blueprint:
         """Itself. InputError if a name, address or path cannot be rendered safely."""
-        check_mark(self.mark, "run")
+        check_tag(self.tag, "run")
         for host in self.topology.hosts:
             check_name(host.name, "hosts")
         for node in self.topology.nodes:
@@ -90,7 +90,7 @@ class Blueprint:
         """How often daemons ask each other: of what emulated guests can do, answering must not take all. A
         second at most: a client that asks more rarely misses the end of a job, whose ApplicationMaster tells
         of it for five."""
-        return str(round(min(usual_ms * self.patience, max(usual_ms, 1000))))
+        return str(round(min(usual_ms * self.timeout_scale, max(usual_ms, 1000))))
 
     @property
     def shared_address(self) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Literal
 
-from cluster.render.blueprint import Homes
+from cluster.render.blueprint import InstallDirs
 
 StackName = Literal["hadoop", "hbase"]
 SUFFIX = ".classpath"
 
 
-def classpath_files(homes: Homes, conf: PurePath) -> dict[str, str]:
+def classpath_files(homes: InstallDirs, conf: PurePath) -> dict[str, str]:
     """Both argument files of one conf folder. The folder comes last: a class-data archive binds to
     the jars before it, and may hold no folder."""
     paths = {"hadoop": homes.hadoop_classpath, "hbase": homes.hbase_classpath}

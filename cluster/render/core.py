@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cluster.model.topology import Node
 from cluster.render.blueprint import Blueprint
-from cluster.topology import Node
 
 
 def core_site(blueprint: Blueprint, node: Node) -> dict[str, str]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from cluster.command import Command
-from cluster.memory import daemon_heaps
+from cluster.model.command import Command
+from cluster.model.memory import daemon_heaps
+from cluster.model.topology import Node
 from cluster.render.blueprint import Blueprint
 from cluster.render.classpath import StackName, classpath_flag
 from cluster.render.hbase import regionserver_ports, starts_with_hdfs
@@ -21,7 +22,6 @@ from cluster.render.jvm import (
 )
 from cluster.render.logging import log_flags
 from cluster.stack.archive import archive_flag
-from cluster.topology import Node
 
 PREPARE = "format"
 """Name of the command that makes the empty filesystem; the NameNode starts after it."""
@@ -111,7 +111,7 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
         f"{homes.java}/bin/java",
         *heap_flags(daemon_heaps(node)[kind]),
         *collector_flags(kind),
-        *(FAST_START if name == PREPARE else jit_flags(blueprint.patience)),
+        *(FAST_START if name == PREPARE else jit_flags(blueprint.timeout_scale)),
         *common_flags(f"{blueprint.data(node)}/tmp"),
         *(NETTY if kind in _OF_HBASE else ()),
         archive_flag(home),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cluster.model.topology import Node
 from cluster.render.blueprint import Blueprint
-from cluster.topology import Node
 
 SPLIT_POLICY = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy"
 """Tables are pre-split; a split inside a measuring window would be part of the number."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cluster.host import Medium
+from cluster.model.host import Medium
+from cluster.model.topology import Node
 from cluster.render.blueprint import Blueprint
-from cluster.topology import Node
 
 RACK_FAULT_TOLERANT = (
     "org.apache.hadoop.hdfs.server.blockmanagement.BlockPlacementPolicyRackFaultTolerant"

@@ -36,9 +36,9 @@ def heap_flags(heap_mib: int) -> tuple[str, ...]:
     return (f"-Xms{min(FIRST_HEAP_MIB, heap_mib)}m", f"-Xmx{heap_mib}m")
 
 
-def jit_flags(patience: float) -> tuple[str, ...]:
+def jit_flags(timeout_scale: float) -> tuple[str, ...]:
     """None on real hardware: the JIT of what is measured is left as it is."""
-    return EMULATED_JIT if patience > 1 else ()
+    return EMULATED_JIT if timeout_scale > 1 else ()
 
 
 def collector_flags(kind: str) -> tuple[str, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cluster.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
+from cluster.model.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
+from cluster.model.topology import Node
 from cluster.render.blueprint import Blueprint
 from cluster.render.jvm import ADD_OPENS, FAST_START, jit_flags
-from cluster.topology import Node
 
 HISTORY_DIR = "/study/history"
 """In HDFS: `intermediate/<user>/*.jhist` is what the ApplicationMaster leaves of each job."""
@@ -34,7 +34,7 @@ def _containers(blueprint: Blueprint) -> dict[str, str]:
     java = " ".join(
         (heap, "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Duser.language=en", *ADD_OPENS)
     )
-    measured = " ".join((java, *jit_flags(blueprint.patience)))
+    measured = " ".join((java, *jit_flags(blueprint.timeout_scale)))
     return {
         "mapreduce.map.memory.mb": str(CONTAINER_MIB),
         "mapreduce.reduce.memory.mb": str(CONTAINER_MIB),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from cluster.errors import InputError
+from cluster.model.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _ADDRESS = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
@@ -23,9 +23,9 @@ def check_address(address: str, where: str) -> str:
     return _checked(_ADDRESS, address, where, "an IPv4 address or a host name")
 
 
-def check_mark(mark: str, where: str) -> str:
-    """`mark` if it is names joined by slashes, as <study>/<run>/<build>; no part may be '..'."""
-    return _checked(_MARK, mark, where, "<study>/<run>/<build>")
+def check_tag(tag: str, where: str) -> str:
+    """`tag` if it is names joined by slashes, as <study>/<run>/<build>; no part may be '..'."""
+    return _checked(_MARK, tag, where, "<study>/<run>/<build>")
 
 
 def check_path(path: PurePath, where: str) -> PurePath:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from cluster.cluster import Endpoints
+from cluster.model.cluster import Endpoints
+from cluster.model.topology import Node, Topology
 from cluster.render.blueprint import Blueprint
 from cluster.render.classpath import classpath_files
 from cluster.render.core import core_site, racks
@@ -18,7 +19,6 @@ from cluster.render.mapred import mapred_site
 from cluster.render.metrics import METRICS2
 from cluster.render.xml import configuration_xml
 from cluster.render.yarn import capacity_scheduler, yarn_site
-from cluster.topology import Node, Topology
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cluster.memory import CONTAINER_MIB
+from cluster.model.memory import CONTAINER_MIB
+from cluster.model.topology import Node
 from cluster.render.blueprint import Blueprint
-from cluster.topology import Node
 
-PASSED_TO_CONTAINERS = ("JAVA_HOME", "LANG", "STUDY_MARK", "STUDY_NODE")
-"""So that tear-down finds every container by its mark, and its CPU is counted to its node."""
+PASSED_TO_CONTAINERS = ("JAVA_HOME", "LANG", "STUDY_TAG", "STUDY_NODE")
+"""So that tear-down finds every container by its tag, and its CPU is counted to its node."""
 
 
 def yarn_site(blueprint: Blueprint, node: Node) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.errors import StudyError
+from cluster.model.errors import StudyError
 from cluster.stack.archive import ensure_archives
 from cluster.stack.java import find_java
 from cluster.stack.maven import find_maven, run_maven

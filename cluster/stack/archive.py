@@ -1,7 +1,7 @@
 """Class-data archives: a stack's classes, parsed and verified once, mapped by every JVM after that.
 
 A daemon starts in half the time with one, and its JIT is left as it is. Which classes go in was
-recorded from running daemons (`python -m tests.record_classes`) and is kept beside each pom.xml.
+recorded from running daemons (`python -m tests.support.record_classes`) and is kept beside each pom.xml.
 The JVM binds an archive to the exact jars before it on the class path, and silently does without it
 where they differ.
 """
@@ -18,12 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 
-from cluster import atomic
-from cluster.errors import StudyError
+from cluster.model.errors import StudyError
 from cluster.stack.classpath import classpath
 from cluster.stack.java import Java
 from cluster.stack.recipe import recipe_of
 from cluster.stack.stack import Stack
+from cluster.state import atomic
 
 ARCHIVE = "classes.jsa"
 CLASSES = "classes.txt.gz"

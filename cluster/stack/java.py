@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.errors import InputError
+from cluster.model.errors import InputError
 
 # Hadoop 3.4 and HBase 2.6 were tried on 17. On later ones the removed SecurityManager stops them.
 FEATURE = 17

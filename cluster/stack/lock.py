@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.errors import InputError
+from cluster.model.errors import InputError
 
 _LINE = re.compile(r"([0-9a-f]{64})  (\S+\.jar)")
 

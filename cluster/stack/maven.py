@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from cluster.errors import InputError
+from cluster.model.errors import InputError
 from cluster.stack.java import Java
 
 _TAIL_LINES = 15

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.errors import InputError
+from cluster.model.errors import InputError
 
 # Raise it when the shape of the assembled tree changes: old trees are then left alone and not used.
 TREE_FORMAT = 1

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.errors import InputError
+from cluster.model.errors import InputError
 from cluster.stack.java import Java, find_java
 from cluster.stack.maven import find_maven
 from cluster.stack.recipe import Recipe, recipe_of

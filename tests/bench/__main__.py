@@ -24,9 +24,9 @@ from tests.bench import (
     report_page,
     setup_time,
 )
-from tests.bench.measurement import Bench, Measurement
+from tests.bench.measurement import Measurement, TrialContext
 
-BENCHES: Mapping[str, Bench] = {
+BENCHES: Mapping[str, TrialContext] = {
     "capacity": capacity.bench,
     "setup": setup_time.bench,
     "bringup": bringup.bench,

@@ -20,15 +20,16 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from pyspark.sql import SparkSession
 
-from jobs import ingest, latency, throughput, utilization
-from jobs.file_tables import file_tables
-from jobs.inputs import read_inputs
-from jobs.raw_files import RawFile, raw_files_of
-from jobs.records import manifests_of
-from jobs.session import spark_session, tune
+from jobs.ingest import ingest
+from jobs.ingest.file_tables import file_tables
+from jobs.metrics import latency, throughput, utilization
+from jobs.raw.manifest_rows import manifests_of
+from jobs.raw.raw_files import RawFile, raw_files_of
+from jobs.spark.inputs import read_inputs
+from jobs.spark.session import spark_session, tune
 from tests.bench.made_run import Size, make_run
 from tests.bench.measurement import Measurement, at_least, at_most, printed
-from tests.spark.duckdb_oracle import HOSTS, LATENCIES, RATES, query
+from tests.spark.support.duckdb_oracle import HOSTS, LATENCIES, RATES, query
 
 PROJECT = Path(__file__).parent.parent.parent
 MILLION = 10**6

@@ -15,24 +15,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.bringup import bring_up
-from cluster.cluster import Endpoints, Site
-from cluster.command import Command
-from cluster.journal import Journal
-from cluster.marks import MARK, NODE, marked
-from cluster.ports import allocate_ports
-from cluster.provider import provider_of
-from cluster.readiness import services
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.readiness import services
+from cluster.lifecycle.startup_monitor import POLL_S
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Endpoints, Site
+from cluster.model.command import Command
+from cluster.model.ports import allocate_ports
+from cluster.model.topology import Topology
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.blueprint import Blueprint
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, owner, render
-from cluster.stacks import Stacks, ensure_stacks
-from cluster.teardown import tear_down
-from cluster.topology import Topology
-from cluster.watch import POLL_S
+from cluster.state.journal import Journal
+from cluster.state.tags import NODE, TAG, tagged
 from tests.bench.measurement import Measurement, at_most, printed
 from tests.bench.memory import pss_mib
-from tests.live.builds import open_build, topology
+from tests.live.support.builds import open_build, topology
 
 WORKERS = 3
 JVMS = 13
@@ -42,7 +42,7 @@ SERVICES = ("hdfs", "yarn", "hbase")
 
 
 def bench(repeats: int) -> list[Measurement]:
-    """Ours and the floor `repeats` times each, in turns."""
+    """OwnedResources and the floor `repeats` times each, in turns."""
     stacks = ensure_stacks()
     ours, floors, idle_gib = [], [], []
     phases: dict[str, list[float]] = {name: [] for name in SERVICES}
@@ -91,10 +91,10 @@ def _prepared(site: Site, journal: Journal, layout: Topology, stacks: Stacks) ->
     provider = provider_of(layout.provider)
     ports = allocate_ports(layout)
     places = provider.places(site, layout)
-    rendered = render(Blueprint(layout, site.mark, ports, stacks.homes, places))
+    rendered = render(Blueprint(layout, site.tag, ports, stacks.homes, places))
     taken = sorted(ports.by_service.values())
     intent = {"act": "build", "build": site.root.name, "provider": layout.provider, "ports": taken}
-    journal.write("intent", mark=site.mark, **intent)
+    journal.write("intent", tag=site.tag, **intent)
     provider.create(site, layout, journal)
     transport = provider.transport(site, journal)
     for path, text in rendered.files.items():
@@ -116,7 +116,7 @@ def _script(site: Site, rendered: Rendered) -> str:
 def _line(site: Site, daemon: Daemon) -> str:
     command: Command = daemon.command
     path = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
-    env = {**path, NODE: daemon.node, **command.env, MARK: site.mark}
+    env = {**path, NODE: daemon.node, **command.env, TAG: site.tag}
     given = shlex.join(["env", "-i", *(f"{k}={v}" for k, v in env.items()), *command.argv])
     streams = f">>{shlex.quote(str(daemon.stdout))} 2>>{shlex.quote(str(daemon.stderr))}"
     return f"cd {shlex.quote(str(command.cwd))} && {given} {streams}"
@@ -134,7 +134,7 @@ def _await(layout: Topology, endpoints: Endpoints) -> None:
 
 def _idle_gib(site: Site) -> float:
     time.sleep(IDLE_S)
-    processes = marked(site.mark)
+    processes = tagged(site.tag)
     if len(processes) != JVMS:
         raise RuntimeError(f"{len(processes)} JVMs run, not {JVMS}")
     return sum(pss_mib(process.pid) for process in processes) / 1024

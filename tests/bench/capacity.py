@@ -7,19 +7,19 @@ from itertools import product
 
 import numpy as np
 
-from analysis.capacity.catalogue import EXAMPLE, Catalogue, HostType, read_catalogue
-from analysis.capacity.fit import fit
-from analysis.capacity.hold_out import Mode, hold_out
-from analysis.capacity.model import Model
-from analysis.capacity.points import Point
-from analysis.capacity.profile import read_profile
-from analysis.capacity.question import parse_promises, question
-from analysis.capacity.size import size
+from analysis.capacity.accuracy.hold_out import Mode, hold_out
+from analysis.capacity.curves.fit import fit
+from analysis.capacity.curves.model import Model
+from analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue, HostType, read_catalogue
+from analysis.capacity.inputs.points import Point
+from analysis.capacity.inputs.profile import read_profile
+from analysis.capacity.inputs.question import parse_promises, question
+from analysis.capacity.sizing.size import size
 from tests.bench.measurement import Measurement, at_most, printed
-from tests.coverage import coverage
-from tests.decisions import decisions
-from tests.example_points import GROUPS, rate
-from tests.populations import Shape, measured, truths
+from tests.support.coverage import coverage
+from tests.support.decisions import decisions
+from tests.support.example_points import GROUPS, rate
+from tests.support.populations import Shape, measured, truths
 
 HOST_TYPES = 20
 DENSITIES = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -67,7 +67,7 @@ def large_catalogue() -> Catalogue:
 
 
 def large_model() -> Model:
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     points = [
         Point(
             group=group,
@@ -76,7 +76,7 @@ def large_model() -> Model:
             medium=medium,
             quantity="rate",
             value=rate(group, "hdd" if medium == "hdd" else "flash", hosts, v)
-            * float(np.exp(0.03 * dice.standard_normal())),
+            * float(np.exp(0.03 * rng.standard_normal())),
             unit=GROUPS[group][0],
             repetition=repetition,
         )
@@ -108,7 +108,7 @@ def _accuracy() -> list[Measurement]:
 
 
 def _coverage() -> list[Measurement]:
-    """On clusters as wild as public ones: see tests/coverage.py."""
+    """On clusters as wild as public ones: see tests/support/coverage.py."""
     lines = []
     for (mode, kind), share in coverage(COVERED_CLUSTERS, 1000).items():
         name = f"coverage, {4 * COVERED_CLUSTERS} wild clusters, {mode} held out, {kind}"

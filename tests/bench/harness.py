@@ -12,26 +12,26 @@ import tempfile
 import time
 from pathlib import Path
 
-from cluster.bringup import bring_up
-from cluster.cluster import Cluster
-from cluster.journal import Journal
-from cluster.provider import provider_of
-from cluster.stacks import ensure_stacks
-from cluster.teardown import tear_down
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Cluster
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import ensure_stacks
+from cluster.state.journal import Journal
 from tests.bench.measurement import Measurement, at_least, printed
-from tests.drafts import draft, plan, study
-from tests.live.builds import open_build, topology
-from workloads.plan import Step
-from workloads.record import Record
-from workloads.run import Run
-from workloads.settings import YcsbSetting
-from workloads.trial import run_trial
-from workloads.workload import Bench
-from workloads.ycsb.saturation import client_ops_s, measured_ops_s
-from workloads.ycsb.workload import Ycsb, client_commands
+from tests.live.support.builds import open_build, topology
+from tests.support.drafts import draft, plan, study
+from workloads.base.workload import TrialContext
+from workloads.execution.run import Run
+from workloads.execution.saturation import client_ops_s, measured_ops_s
+from workloads.execution.trial import run_trial
+from workloads.planning.plan import Step
+from workloads.record.record import Record
+from workloads.spec.settings import YcsbSetting
+from workloads.ycsb.workload import YcsbWorkload, client_commands
 
 GOAL = 0.98
-LEAST_PAIRS = 5
+MIN_PAIRS = 5
 SETTING = YcsbSetting(mix="read45-insert55", records=50_000, threads=8, duration_s=24, warm_up_s=10,
                       warm_up_daemons_s=20)  # fmt: skip
 
@@ -43,7 +43,7 @@ def bench(repeats: int) -> list[Measurement]:
         site, journal = open_build(folder, os.getpid())
         try:
             cluster = bring_up(site, topology(folder), ensure_stacks(), journal)
-            pairs = _pairs(_Standing(folder, cluster, journal), max(repeats, LEAST_PAIRS))
+            pairs = _pairs(_Standing(folder, cluster, journal), max(repeats, MIN_PAIRS))
         finally:
             tear_down(site, journal)
     inside, by_hand = zip(*pairs, strict=True)
@@ -79,8 +79,8 @@ class _Standing:
     def by_hand(self) -> float:
         """Prepared as a trial is; then the client alone, and no monitor."""
         record = Record.open(self.run.records, draft(str(self._step().trial)))
-        bench = Bench(self.cluster, self.transport, record, self.run.journal)
-        Ycsb().prepare(bench, SETTING)
+        bench = TrialContext(self.cluster, self.transport, record, self.run.journal)
+        YcsbWorkload().prepare(bench, SETTING)
         (command,) = client_commands(bench, SETTING, "raw")
         began_s = time.time()
         with (record.raw / "out").open("wb") as out, (record.raw / "err").open("wb") as err:
@@ -93,7 +93,7 @@ class _Standing:
     def _step(self) -> Step:
         self._number += 1
         build = self.cluster.site.root.name
-        return Step(index=self._number, kind="trial", block=1, build=build, label="bench",
+        return Step(index=self._number, kind="trial", repetition=1, build=build, label="bench",
                     trial=f"bench-{self._number}", order=self._number, setting=SETTING,
                     estimate_s=1.0)  # fmt: skip
 

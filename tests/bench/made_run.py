@@ -11,13 +11,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from cluster.host import Disk, Host
-from cluster.journal import Journal
-from cluster.owner import Owner
-from cluster.topology import Node, Topology, topology_to_json
-from tests import record_texts as texts
-from workloads.manifest import ClientRun, ClockOffset, Manifest, MonitorRun, PhaseSeconds, Window
-from workloads.settings import YcsbSetting
+from cluster.model.host import Disk, Host
+from cluster.model.topology import Node, Topology, topology_to_json
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
+from tests.support import record_texts as texts
+from workloads.record.manifest import (
+    ClientRun,
+    ClockOffset,
+    Manifest,
+    MonitorRun,
+    PhaseSeconds,
+    Window,
+)
+from workloads.spec.settings import YcsbSetting
 
 BEGIN_S = 1_795_200_000
 WARM_UP_S = 60
@@ -49,7 +56,7 @@ def make_run(root: Path, size: Size) -> Path:
         "run-opened",
         study="made",
         run=root.name,
-        mark="m",
+        tag="m",
         owner=Owner.of_dag_run("made").to_json(),
     )
     return root
@@ -193,7 +200,7 @@ def _manifest(
         stdout="raw/ycsb-1.out", stderr="raw/ycsb-1.err", start_epoch_s=start_s, end_epoch_s=end_s,
     )  # fmt: skip
     return Manifest(
-        study="made", run="made", trial=trial, block=int(build[1 : build.index("-")]), build=build,
+        study="made", run="made", trial=trial, repetition=int(build[1 : build.index("-")]), build=build,
         order=order, seed=1, state="complete", setting_id=setting.id, setting=setting,
         topology=topology_to_json(topology), isolation=topology.isolation,
         window=Window(start_epoch_s=start_s, end_epoch_s=end_s), clients=(client,), monitors=monitors,

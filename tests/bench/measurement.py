@@ -52,5 +52,5 @@ def holds_in_all(name: str, goal: str, runs: list[bool]) -> Measurement:
     return Measurement(name, "yes=1", tuple(float(r) for r in runs), goal, all(runs))
 
 
-Bench = Callable[[int], list[Measurement]]
+TrialContext = Callable[[int], list[Measurement]]
 """A benchmark takes how often to repeat, and gives its lines."""

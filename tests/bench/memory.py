@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 PERIOD_S = 1.0
-MARK = b"STUDY_MARK="
+TAG = b"STUDY_TAG="
 
 
 def run_with_peak(argv: list[str], cwd: Path, env: dict[str, str]) -> tuple[float, float]:
@@ -38,7 +38,7 @@ def _sample(root: int, peak: list[float], ended: threading.Event) -> None:
 
 
 def _ours(root: int) -> set[int]:
-    """The command, its descendants, and what carries a study's mark (daemons have other parents)."""
+    """The command, its descendants, and what carries a study's tag (daemons have other parents)."""
     parents = {pid: _parent(pid) for pid in _pids()}
     ours = {root} | {pid for pid in parents if _is_marked(pid)}
     grown = True
@@ -62,7 +62,7 @@ def _parent(pid: int) -> int:
 
 def _is_marked(pid: int) -> bool:
     try:
-        return MARK in Path(f"/proc/{pid}/environ").read_bytes()
+        return TAG in Path(f"/proc/{pid}/environ").read_bytes()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return False
 

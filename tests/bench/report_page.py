@@ -5,16 +5,16 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from analysis.report.chromium import Chromium
 from analysis.report.page import write
 from tests.bench.measurement import Measurement, at_most
-from tests.summary_factory import FACTORIES
+from tests.support.chromium import chromium, open_report
+from tests.support.summary_factory import FACTORIES
 
 FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
 def bench(repeats: int) -> list[Measurement]:
-    """Opens the page of a made-up run of 8 blocks, from file://, in a browser just started."""
+    """Opens the page of a made-up run of 8 repetitions, from file://, in a browser just started."""
     with tempfile.TemporaryDirectory(prefix="density-bench-") as folder:
         page = Path(folder) / "index.html"
         write(FACTORIES["eight"](), page)
@@ -28,6 +28,7 @@ def bench(repeats: int) -> list[Measurement]:
 
 def _first_chart_s(page: Path) -> float:
     """Charts are drawn in the page's own HTML: they are there with its first paint."""
-    with Chromium() as browser:
-        browser.open(page)
-        return float(browser.evaluate(FIRST_PAINT)) / 1000.0
+    with chromium() as browser:
+        opened = browser.new_page()
+        open_report(opened, page)
+        return float(opened.evaluate(FIRST_PAINT)) / 1000.0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from jobs import ahead
+from jobs import preload
 
 if __name__ == "__main__":
     root = Path(sys.argv[1])
-    ahead.start_spark()  # as `study report` does
+    preload.start_spark()  # as `study report` does
     from jobs import pipeline
 
     pipeline.analyse(root, stages=pipeline.TABLE_STAGES)
-    from analysis.summarise import write_summary
+    from analysis.summarise.summarise import write_summary
 
     write_summary(root)

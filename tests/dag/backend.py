@@ -19,18 +19,18 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import jobs
-from cluster.cluster import Site
-from cluster.errors import BringUpError, StudyError, TearDownError
-from cluster.host import Disk, Host
+from cluster.model.cluster import Site
+from cluster.model.errors import BringUpError, StudyError, TearDownError
+from cluster.model.host import Disk, Host
 from jobs.published import point_to_newest
-from workloads import run as runs
-from workloads import steps
-from workloads.manifest import Manifest
-from workloads.plan import Step
-from workloads.record import Record
-from workloads.run import Run
-from workloads.study import Study
-from workloads.trial import draft_manifest
+from workloads.execution import run as runs
+from workloads.execution import steps
+from workloads.execution.run import Run
+from workloads.execution.trial import draft_manifest
+from workloads.planning.plan import Step
+from workloads.record.manifest import Manifest
+from workloads.record.record import Record
+from workloads.spec.study import Study
 
 SMALL = """\
 study: small
@@ -137,9 +137,9 @@ def _fault(root: Path, name: str) -> str:
 
 
 def _client(root: Path, seconds: str) -> None:
-    """A workload's process, marked as the transport marks it, in a session of its own."""
-    mark = f"{root.parent.name}/{root.name}/b1"
-    environment = {"STUDY_MARK": mark, "PATH": os.environ["PATH"]}
+    """A workload's process, tagged as the transport tags it, in a session of its own."""
+    tag = f"{root.parent.name}/{root.name}/b1"
+    environment = {"STUDY_TAG": tag, "PATH": os.environ["PATH"]}
     subprocess.run(["sleep", seconds], env=environment, start_new_session=True, check=False)
 
 

@@ -11,16 +11,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dags.home import Home, project_root
+from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
-from tests.populations import measured, truths
+from tests.support.populations import measured, truths
 
 
 def main(folder: Path) -> None:
     backend.install()
     os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
     os.environ.update(Home(folder / "airflow", project_root()).command_environment())
-    from dags.database import migrate_once
+    from dags.airflow_home.database import migrate_once
 
     migrate_once(folder / "airflow" / "command.db")
     spec = folder / "tiny.yaml"
@@ -39,8 +39,8 @@ def main(folder: Path) -> None:
         "listens": _listens(),
         "planned": _plan({"run": root}),
         "not named": nothing,
-        "bad promise": _plan({"run": root, "sla": ["sometime"]}),
-        "unknown key": _plan({"run": root, "sla": [], "slaa": ["query_p95=3s"]}),
+        "bad promise": _plan({"run": root, "slo": ["sometime"]}),
+        "unknown key": _plan({"run": root, "slo": [], "slaa": ["query_p95=3s"]}),
     }))  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def _listens() -> list[str]:
 
 def _plan(conf: dict[str, Any]) -> dict[str, Any]:
     """The DAG on measured points in the run's tables' place: the backend makes no tables."""
-    import analysis.capacity.run_points as run_points
+    import analysis.capacity.inputs.run_points as run_points
     from dags.capacity_plan import capacity
 
     run_points.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dags import home
+from dags.airflow_home import home
 from tests.dag import backend
 
 
@@ -25,10 +25,16 @@ def main() -> None:
 
 
 def _study() -> None:
-    from dags import running
-    from dags.cli import main as study
+    from dags.cli import carry_out
+    from dags.cli.main import main as study
 
-    running.python = lambda _, *rest: [sys.executable, "-m", "tests.dag.faked", "inprocess", *rest]
+    carry_out.python = lambda _, *rest: [
+        sys.executable,
+        "-m",
+        "tests.dag.faked",
+        "inprocess",
+        *rest,
+    ]
     study()
 
 
@@ -39,7 +45,7 @@ def _in_process() -> None:
 
 
 def _webserver() -> None:
-    from dags import webserver
+    from dags.web import webserver
 
     place = home.home()
     webserver.home = lambda: FakedHome(place.root, place.project)

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.owner import Owner
-from dags.home import Home, project_root
+from cluster.state.owner import Owner
+from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
-from workloads import run as runs
+from workloads.execution import run as runs
 
 SCENARIOS: dict[str, dict[str, str]] = {
     "all well": {},
@@ -32,13 +32,13 @@ def main(folder: Path) -> None:
     backend.install()
     os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
     os.environ.update(Home(folder / "airflow", project_root()).command_environment())
-    from dags.database import migrate_once
+    from dags.airflow_home.database import migrate_once
 
     migrate_once(folder / "airflow" / "command.db")
     _hand_out_last_slot_first()
     told = {name: _run(folder / name, faults) for name, faults in SCENARIOS.items()}
     told["bad input"] = _run_dag({"spec": str(folder / "nowhere.yaml"), "runs": str(folder)})
-    told["bad params"] = _refused({"overrides": "blocks=2"})
+    told["bad params"] = _refused({"overrides": "repetitions=2"})
     told["reap"] = _reap(folder / "reaped")
     print(json.dumps(told))
 
@@ -75,21 +75,21 @@ def _run_dag(conf: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reap(runs_folder: Path) -> dict[str, Any]:
-    """DAG reap_clusters, beside what a killed run left: one process of its mark."""
-    from cluster.command import Command
-    from cluster.journal import Journal
-    from cluster.local.transport import spawn
+    """DAG reap_clusters, beside what a killed run left: one process of its tag."""
+    from cluster.machine.processes import spawn
+    from cluster.model.command import Command
+    from cluster.state.journal import Journal
     from dags.reap_clusters import reap_hourly
 
     child = subprocess.Popen(["sleep", "60"])
     owner = Owner.of_process(child.pid)
     child.kill()
     child.wait()
-    mark = f"killed-{os.getpid()}/r1"
-    journal = Journal(runs_folder / mark / "journal.jsonl")
-    journal.write("run-opened", study=mark, run="r1", mark=mark, owner=owner.to_json())
+    tag = f"killed-{os.getpid()}/r1"
+    journal = Journal(runs_folder / tag / "journal.jsonl")
+    journal.write("run-opened", study=tag, run="r1", tag=tag, owner=owner.to_json())
     out = runs_folder / "out"
-    left = spawn(f"{mark}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
+    left = spawn(f"{tag}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
     looked = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": True})
     alive_after_look = left.poll() is None
     # Said anew: `test` keeps the params of its last run.

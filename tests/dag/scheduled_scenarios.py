@@ -12,16 +12,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dags.home import Home, project_root
-from tests.arms import noisy, ycsb
+from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
-from tests.summary_factory import one_block
-from workloads.run import load_run
+from tests.support.arms import noisy, ycsb
+from tests.support.summary_factory import one_block
+from workloads.execution.run import load_run
 
 STUDY = """\
 study: nightly
 schedule: {schedule}
-blocks: 5
+repetitions: 5
 compare: {{baseline: rolling 5, tolerance: 10%, spread: 2%}}
 hosts:
   - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{medium: flash}}]}}
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
     (folder / "studies" / "broken.yaml").write_text("study: broken\nschedule: at noon\n")
     on_asset = STUDY.format(schedule="{asset: 'file:///release'}").replace("nightly", "on-release")
     (folder / "studies" / "release.yaml").write_text(on_asset)
-    from dags.database import migrate_once
+    from dags.airflow_home.database import migrate_once
 
     migrate_once(folder / "airflow" / "command.db")
     from dags import scheduled
@@ -82,10 +82,10 @@ def _run(folder: Path, dag: Any, ops_s: float) -> dict[str, Any]:
 
 
 def write_summary(root: Path, ops_s: float) -> None:
-    """As the analysis of five blocks with so many operations a second would."""
+    """As the analysis of five repetitions with so many operations a second would."""
     summary = one_block(root.parent.name).model_copy(
         update={
-            "run": root.name, "blocks": 5, "findings": (),
+            "run": root.name, "repetitions": 5, "findings": (),
             "settings": (ycsb("a", ops_s=noisy(ops_s, 5, 0.01, ops_s)),),
         }
     )  # fmt: skip

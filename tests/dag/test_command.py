@@ -12,11 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.marks import marked
-from dags.home import project_root
+from cluster.state.tags import tagged
+from dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down, expected_order, order, wait_until
-from workloads.record import closed_records
-from workloads.run import Run, has_ended, load_run
+from workloads.execution.run import Run, has_ended, load_run
+from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v1-flash testdfsio-write-n2"
@@ -65,7 +65,7 @@ class Command:
         wait_until(has_begun, 120, f"{label} begins")
 
     def nothing_left(self) -> bool:
-        return not marked(self.run.mark)
+        return not tagged(self.run.tag)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def command(tmp_path: Path, airflow_home: Path) -> Iterator[Command]:
         if process.poll() is None:
             process.kill()
         process.communicate()
-    for left in marked(command.run.mark):  # a test that failed half-way
+    for left in tagged(command.run.tag):  # a test that failed half-way
         psutil.Process(left.pid).kill()
 
 
@@ -110,7 +110,7 @@ def test_an_interrupt_leaves_nothing_and_an_incomplete_record(
     break_down(command.folder / "runs", {TRIAL: "sleep 60"})
     process = command.start()
     command.reaches(TRIAL)
-    wait_until(lambda: len(marked(command.run.mark)) >= 2, 10, "its client runs")
+    wait_until(lambda: len(tagged(command.run.tag)) >= 2, 10, "its client runs")
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 128 + number, err
@@ -148,7 +148,7 @@ def test_the_child_ends_when_the_command_is_killed(command: Command) -> None:
     process.kill()
     process.communicate()
     wait_until(lambda: not children[0].is_running() or _is_zombie(children[0]), 3, "it ends")
-    assert {left.name for left in marked(command.run.mark)} == {"sleep"}
+    assert {left.name for left in tagged(command.run.tag)} == {"sleep"}
 
     reap = [sys.executable, "-m", "tests.dag.faked", "study", "reap"]
     reaped = subprocess.run(

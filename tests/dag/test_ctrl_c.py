@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster import lease
-from cluster.marks import marked
+from cluster.state import lease
+from cluster.state.tags import tagged
 from tests.dag.backend import wait_until
 from tests.dag.web import STUDY, Study, Web
 
@@ -77,10 +77,10 @@ def test_nothing_of_the_run_is_left_and_the_terminal_shows_it(
     study.break_down(**{TRIAL: "sleep 300"})
     terminal.trigger(**study.conf)
     study.reaches(TRIAL)
-    mark = study.run.mark
-    assert len(marked(mark)) == 1
+    tag = study.run.tag
+    assert len(tagged(tag)) == 1
     held = lease.holder()
-    assert held is not None and held.mark == mark
+    assert held is not None and held.tag == tag
     family = psutil.Process(terminal.pid).children(recursive=True)
     terminal.family += family
 
@@ -88,11 +88,11 @@ def test_nothing_of_the_run_is_left_and_the_terminal_shows_it(
     wait_until(terminal.ended, 60, "it has ended")
 
     assert terminal.exit_code == 128 + signal.SIGINT
-    assert marked(mark) == []
+    assert tagged(tag) == []
     assert lease.holder() is None
     _, alive = psutil.wait_procs(family, timeout=10)
     # Nobody waits for the orphans of the scheduler but the machine's init.
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
     shown = re.sub(r"\s+", " ", terminal.out.read_text())
-    assert f"{mark}: removed" in shown
+    assert f"{tag}: removed" in shown
     assert "the host's lease" in shown

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dags.home import Home, project_root
+from dags.airflow_home.home import Home, project_root
 
 pytestmark = pytest.mark.dag
 ANALYSIS = ["ingest", "metrics", "verdicts", "series", "report"]
@@ -124,8 +124,8 @@ def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path
     """As Airflow's dag-processor sees it: .airflowignore, the file, the params' schema."""
     code = (
         "import json\n"
-        "from dags.database import migrate_once\n"
-        "from dags.home import home\n"
+        "from dags.airflow_home.database import migrate_once\n"
+        "from dags.airflow_home.home import home\n"
         "migrate_once(home().command_database)\n"
         "from airflow.dag_processing.dagbag import DagBag\n"
         "bag = DagBag()\n"
@@ -155,7 +155,7 @@ def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path
     assert (active_runs, at_once, retries) == (1, 1, 0)
     assert params["spec"] in schema["spec"]["examples"]
     assert {key: bool(each.get("title")) for key, each in schema.items()} == dict.fromkeys(
-        ("spec", "overrides", "fresh", "add_blocks", "only", "runs", "run"), True
+        ("spec", "overrides", "fresh", "add_repetitions", "only", "runs", "run"), True
     )
 
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from analysis.capacity.plan import PLAN
-from dags.home import Home, project_root
-from dags.status import Status, status_of
+from analysis.capacity.plan.plan import PLAN
+from dags.airflow_home.home import Home, project_root
+from dags.run_status.status import Status, status_of
 from tests.dag.backend import expected_order, order, wait_until
 from tests.dag.web import Study, Web, started
 
@@ -44,7 +44,7 @@ def test_a_study_runs_time_after_time_with_a_capacity_plan_between(web: Web) -> 
 
 
 def test_a_run_marked_failed_is_torn_down_has_ended_and_is_gone_on_with(web: Web) -> None:
-    study = Study(web, "marked")
+    study = Study(web, "tagged")
     study.break_down(**{TRIAL: "sleep 120"})
     run_id = web.trigger(**study.conf)
     study.reaches(TRIAL)
@@ -177,7 +177,7 @@ def test_an_unknown_key_is_refused_and_starts_nothing(web: Web) -> None:
     assert not study.runs.exists()
     log = web.log_of(run_id, "open_run")
     assert "unknown key 'frsh'; did you mean 'fresh'?" in log
-    assert "add_blocks, fresh, only, overrides, run, runs, spec" in log
+    assert "add_repetitions, fresh, only, overrides, run, runs, spec" in log
 
 
 def test_a_run_cut_short_ends_when_airflow_stopped(web: Web) -> None:
@@ -192,7 +192,7 @@ def test_a_run_cut_short_ends_when_airflow_stopped(web: Web) -> None:
     airflow = web.folder / "airflow"
     environment = {**web.environment, **Home(airflow, project_root()).web_environment(web.port)}
     subprocess.run(
-        [sys.executable, "-m", "dags.component", "prepare"],
+        [sys.executable, "-m", "dags.web.component", "prepare"],
         env=environment, check=True, capture_output=True,
     )  # fmt: skip
     with sqlite3.connect(airflow / "web.db") as database:

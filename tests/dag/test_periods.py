@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cluster.run_folders import run_folders
-from dags.status import find_run, status_of
+from cluster.state.run_folders import run_folders
+from dags.run_status.status import find_run, status_of
 from tests.dag.backend import wait_until
 from tests.dag.scheduled_scenarios import STUDY
 from tests.dag.web import OVER, Web, started

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dags.home import project_root
+from dags.airflow_home.home import project_root
 
 pytestmark = pytest.mark.dag
 

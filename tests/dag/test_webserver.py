@@ -1,4 +1,4 @@
-"""`python -m dags.webserver` for real: scheduler, dag-processor, API server; LocalExecutor, SQLite."""
+"""`python -m dags.web.webserver` for real: scheduler, dag-processor, API server; LocalExecutor, SQLite."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dags.home import project_root
+from dags.airflow_home.home import project_root
 from tests.dag.backend import expected_order, order
 from tests.dag.web import Study, Web, started
-from workloads.run import has_ended
+from workloads.execution.run import has_ended
 
 pytestmark = pytest.mark.dag
 
@@ -61,7 +61,7 @@ def test_the_password_is_the_owners_alone(web: Web) -> None:
 
 
 def test_a_taken_port_is_bad_input(web: Web, tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "dags.webserver", "--port", str(web.port)]
+    argv = [sys.executable, "-m", "dags.web.webserver", "--port", str(web.port)]
     environment = {**os.environ, "AIRFLOW_HOME": str(tmp_path / "airflow")}
     ended = subprocess.run(
         argv, capture_output=True, text=True, env=environment, cwd=project_root(), check=False

@@ -16,9 +16,9 @@ from typing import Any
 import psutil
 import requests
 
-from dags.home import project_root
+from dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down, wait_until
-from workloads.run import Run, load_run
+from workloads.execution.run import Run, load_run
 
 STUDY = "density_study"
 OVER = ("success", "failed")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from cluster.model.topology import Topology
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, render
-from cluster.topology import Topology
 from tests.golden.conftest import Compare
-from tests.topologies import blueprint, local, physical
+from tests.support.topologies import blueprint, local, physical
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,16 @@ from urllib.request import urlopen
 
 import pytest
 
-from cluster.bringup import bring_up
-from cluster.client import hadoop_command
-from cluster.cluster import Cluster
-from cluster.marks import marked
-from cluster.provider import provider_of
-from cluster.stacks import ensure_stacks
-from cluster.teardown import tear_down
-from cluster.transport import ProcessId
-from tests.live.builds import open_build, topology
-from workloads.settings import DfsioSetting
+from cluster.clients.client_commands import hadoop_command
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Cluster
+from cluster.model.transport import ProcessId
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import ensure_stacks
+from cluster.state.tags import tagged
+from tests.live.support.builds import open_build, topology
+from workloads.spec.settings import DfsioSetting
 from workloads.testdfsio.arguments import job_arguments
 from workloads.testdfsio.workload import MAIN
 
@@ -94,7 +94,7 @@ def _state(cluster: Cluster) -> str | None:
 
 def _application_masters(cluster: Cluster) -> list[int]:
     found = []
-    for process in marked(cluster.site.mark):
+    for process in tagged(cluster.site.tag):
         try:
             argv = Path(f"/proc/{process.pid}/cmdline").read_text().split("\0")
         except OSError:

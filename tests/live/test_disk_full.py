@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.command import STUDY, environment, left_of, study, wait_for
-from workloads.record import closed_records
+from tests.live.support.command import STUDY, environment, left_of, study, wait_for
+from workloads.record.record import closed_records
 
 pytestmark = [
     pytest.mark.live,
@@ -31,7 +31,7 @@ factors: {{vms_per_host: [2]}}
 stack: {{base_port: 26000}}
 workloads:
   - testdfsio: {{modes: [write, append], files: 3, file_size: 64 MiB}}
-blocks: 2
+repetitions: 2
 seed: 7
 """
 

@@ -12,21 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from cluster import lease
-from cluster.libvirt.image import ensure_image
-from cluster.libvirt.names import IMAGE_POOL
-from cluster.libvirt.provider import STACKS, LibvirtProvider
-from cluster.libvirt.virsh import Virsh
-from cluster.marks import marked
+from cluster.providers.libvirt.image import ensure_image
+from cluster.providers.libvirt.names import IMAGE_POOL
+from cluster.providers.libvirt.provider import STACKS, LibvirtProvider
+from cluster.providers.libvirt.virsh import Virsh
 from cluster.render.jvm import EMULATED_JIT
 from cluster.stack import ensure_all
-from tests.live.guest_study import open_guests, samples, used_core_s
-from tests.live.libvirtd import Libvirtd, libvirtd
-from tests.namespace import inside
-from workloads.manifest import Manifest
-from workloads.record import closed_records
-from workloads.run import Run, end_run
-from workloads.steps import close_run, run_next_step
+from cluster.state import lease
+from cluster.state.tags import tagged
+from tests.live.support.guest_study import open_guests, samples, used_core_s
+from tests.live.support.libvirtd import Libvirtd, libvirtd
+from tests.support.namespace import inside
+from workloads.execution.run import Run, end_run
+from workloads.execution.steps import close_run, run_next_step
+from workloads.record.manifest import Manifest
+from workloads.record.record import closed_records
 
 pytestmark = [
     pytest.mark.vm,
@@ -145,7 +145,7 @@ def test_nothing_is_left_of_it(run: Run, daemon: Libvirtd) -> None:
     assert virsh.names("list") == [] and virsh.names("net-list") == []
     assert virsh.names("pool-list") == [IMAGE_POOL]
     assert list(Path(daemon.folder.parent / "disk").iterdir()) == []
-    assert marked(run.mark) == []
+    assert tagged(run.tag) == []
     assert lease.holder() is None
     assert not (run.site(build).root / "ssh").exists()
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from cluster import lease
-from cluster.errors import HostBusyError
-from cluster.journal import Journal
-from cluster.marks import MARK, marked
-from cluster.owner import Owner
-from cluster.reap import reap
-from cluster.ssh.channel import close_channels
-from cluster.ssh.options import IDENTITY
-from cluster.ssh.units import run_argv, unit_name
+from cluster.lifecycle.reap import reap
+from cluster.model.errors import HostBusyError
+from cluster.providers.ssh.channel import close_channels
+from cluster.providers.ssh.options import IDENTITY
+from cluster.providers.ssh.units import run_argv, unit_name
+from cluster.state import lease
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
+from cluster.state.tags import TAG, tagged
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
-from tests.live.killed import kinds
-from workloads.run import open_run
+from tests.live.support.killed import kinds
+from workloads.execution.run import open_run
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -62,8 +62,8 @@ def physical_spec(hosts: Hosts, text: str, to: Path) -> Path:
 
 @pytest.fixture
 def foreign() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of another study: marked like ours, and none of our business."""
-    env = {**os.environ, MARK: "another-study/r1/b1"}
+    """A process of another study: tagged like ours, and none of our business."""
+    env = {**os.environ, TAG: "another-study/r1/b1"}
     process = subprocess.Popen(["java", "600"], executable="/bin/sleep", env=env)
     yield process
     process.kill()
@@ -71,7 +71,7 @@ def foreign() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def orchestrate(enter: tuple[str, ...], spec: Path, runs: Path, *kind: str) -> int:
-    argv = [*enter, sys.executable, "-m", "tests.live.killed", str(spec), str(runs), *kind]
+    argv = [*enter, sys.executable, "-m", "tests.live.support.killed", str(spec), str(runs), *kind]
     return subprocess.run(argv, check=False, timeout=300).returncode
 
 
@@ -91,7 +91,7 @@ def test_local(
         runs = tmp_path / f"runs-{number}"
         assert orchestrate((), spec, runs, kind) == -9, kind
         reap(runs)
-        assert marked("killed-local") == [], kind
+        assert tagged("killed-local") == [], kind
         assert [path.name for path in disk.iterdir()] == ["foreign"], kind
         assert lease.holder() is None, kind
         assert reap(runs).reaped == ()
@@ -153,7 +153,7 @@ def _any(hosts: Hosts, name: str) -> bool:
 def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
     hosts.on("h1", "mkdir", "-p", FOREIGN[-1])
     hosts.on("h1", "chown", "-R", USER, "/mnt/density-study")
-    hosts.on("h1", "sh", "-c", f"STUDY_MARK=another-study/r1/b1 setpriv --reuid {USER} --regid {USER} "
+    hosts.on("h1", "sh", "-c", f"STUDY_TAG=another-study/r1/b1 setpriv --reuid {USER} --regid {USER} "
              "--clear-groups sleep 900 >/dev/null 2>&1 &")  # fmt: skip
     assert orchestrate(hosts.enter, controller, tmp_path / "whole") == 0
     every = kinds(next(tmp_path.glob("whole/*/*/journal.jsonl")))
@@ -167,14 +167,21 @@ def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
         reap(runs)
         assert left_on(hosts, "m1") == [], kind
         assert left_on(hosts, "h1") == FOREIGN, kind
-        assert marked("killed-physical") == [], kind
+        assert tagged("killed-physical") == [], kind
     assert hosts.on("h1", "ls", "/mnt/density-study").split() == ["another-study"]
 
 
 def test_the_cable_is_out_while_it_is_built_then_reap(
     hosts: Hosts, controller: Path, tmp_path: Path
 ) -> None:
-    argv = [*hosts.enter, sys.executable, "-m", "tests.live.killed", str(controller), str(tmp_path)]
+    argv = [
+        *hosts.enter,
+        sys.executable,
+        "-m",
+        "tests.live.support.killed",
+        str(controller),
+        str(tmp_path),
+    ]
     building = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
     try:
         wait_for(tmp_path, "dir-made", building)
@@ -218,20 +225,20 @@ def test_a_host_that_another_run_holds_is_refused(
     """The first run's controller may be another machine: the lease is on the host."""
     open_run(controller, tmp_path / "first", owner=Owner.of_process(os.getpid()))
     # It is held once something is built; here only the lease is taken.
-    from cluster.ssh.channel import channel
-    from cluster.ssh.host_leases import take_leases
-    from cluster.ssh.target import Target
+    from cluster.providers.ssh.channel import channel
+    from cluster.providers.ssh.host_leases import take_leases
+    from cluster.providers.ssh.target import Target
 
     journal = Journal(next(tmp_path.glob("first/*/*/journal.jsonl")))
-    mark = "killed-physical/" + journal.path.parent.name
+    tag = "killed-physical/" + journal.path.parent.name
     known = tmp_path / "first" / "killed-physical" / "known_hosts"
     target = Target("h1", hosts.addresses["h1"], 22, USER, str(known))
-    take_leases({"h1": target}, mark, journal)
+    take_leases({"h1": target}, tag, journal)
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "another controller"))
     with pytest.raises(HostBusyError, match="holds it"):
         open_run(controller, tmp_path / "second")
     assert lease.holder() is None
-    channel(target).call("lease", "release", f"/var/tmp/density-study-{USER}", {"mark": mark})
+    channel(target).call("lease", "release", f"/var/tmp/density-study-{USER}", {"tag": tag})
 
 
 def wait_for(runs: Path, kind: str, process: subprocess.Popen[str]) -> None:

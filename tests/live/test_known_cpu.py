@@ -22,27 +22,28 @@ import pandas as pd
 import psutil
 import pytest
 
-from analysis.store import read_table
 from analysis.tables import METRICS
-from cluster import lease
-from cluster.cluster import Cluster, Endpoints, Site
-from cluster.command import Command
-from cluster.journal import Journal
-from cluster.marks import marked
-from cluster.owner import Owner
-from cluster.provider import provider_of
-from cluster.topology import Topology, topology_to_json
-from jobs import store, utilization
-from jobs.ingest import ingest
-from jobs.inputs import read_inputs
-from jobs.session import spark_session
-from tests.drafts import draft
-from tests.live.quiet import busy_ticks, wait_for_quiet
-from tests.topologies import local
-from workloads.manifest import Window
-from workloads.monitoring import Monitors
-from workloads.record import Record
-from workloads.workload import Bench
+from analysis.tables.store import read_table
+from cluster.model.cluster import Cluster, Endpoints, Site
+from cluster.model.command import Command
+from cluster.model.topology import Topology, topology_to_json
+from cluster.providers.provider import provider_of
+from cluster.state import lease
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
+from cluster.state.tags import tagged
+from jobs.ingest.ingest import ingest
+from jobs.metrics import utilization
+from jobs.spark import store
+from jobs.spark.inputs import read_inputs
+from jobs.spark.session import spark_session
+from tests.live.support.quiet import busy_ticks, wait_for_quiet
+from tests.support.drafts import draft
+from tests.support.topologies import local
+from workloads.base.workload import TrialContext
+from workloads.execution.monitoring import Monitors
+from workloads.record.manifest import Window
+from workloads.record.record import Record
 
 PATIENCE_S = 600.0
 pytestmark = pytest.mark.timeout(PATIENCE_S + 300)
@@ -53,7 +54,7 @@ SECONDS, EDGE_S = 12.0, 1.5
 """The load is there a while before the window and after it: a sample of 1 s cannot say where within it a
 load began, and what a process used after it was last seen is its parent's to tell (`cpu_account`)."""
 WITHIN_POINTS = 2.0
-MOST_BACKGROUND_POINTS = 1.0
+MAX_BACKGROUND_POINTS = 1.0
 """Half of what the test allows: the rest is for the monitors themselves and for chance."""
 CASES = [
     (share, processes) for processes in dict.fromkeys((1, CORES)) for share in (0.25, 0.5, 0.75)
@@ -100,16 +101,16 @@ class Watched:
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("known-cpu")
-    root, mark = folder / "run", f"live-{os.getpid()}/{folder.name}/b1"
+    root, tag = folder / "run", f"live-{os.getpid()}/{folder.name}/b1"
     lease.acquire(
-        mark, root, Owner.of_process(os.getpid())
+        tag, root, Owner.of_process(os.getpid())
     )  # no study of this host may run meanwhile
     try:
-        cluster = _no_daemons(root, mark)
+        cluster = _no_daemons(root, tag)
         attempts, deadline = itertools.count(), time.monotonic() + PATIENCE_S
         loads = {case: _undisturbed(root, cluster, attempts, case, deadline) for case in CASES}
     finally:
-        lease.release(mark)
+        lease.release(tag)
     spark = spark_session()
     ingest(spark, root)
     inputs = read_inputs(spark, root, utilization.INPUTS)
@@ -125,9 +126,9 @@ def _undisturbed(
     deadline: float,
 ) -> Load:
     """The load, beside which the machine did nothing else. Skips all tests if none is by `deadline`."""
-    while (busy := wait_for_quiet(MOST_BACKGROUND_POINTS, deadline)) is None:
+    while (busy := wait_for_quiet(MAX_BACKGROUND_POINTS, deadline)) is None:
         load = _watch(root, cluster, next(attempts), *case)
-        if load.others_percent <= MOST_BACKGROUND_POINTS:
+        if load.others_percent <= MAX_BACKGROUND_POINTS:
             return load
         if time.monotonic() > deadline:
             busy = load.others_percent
@@ -138,14 +139,14 @@ def _undisturbed(
     )
 
 
-def _no_daemons(root: Path, mark: str) -> Cluster:
+def _no_daemons(root: Path, tag: str) -> Cluster:
     """What the monitors need to know of a cluster; this machine's cores, no daemon."""
     given = local(2)
     host = replace(given.hosts[0], cores=CORES)
     nodes = tuple(replace(node, cores=CORES) for node in given.nodes)
     topology: Topology = replace(given, hosts=(host,), nodes=nodes)
     nowhere = Endpoints("", "", "", "", "", "", {}, {}, {})
-    site = Site(root / "builds" / "b1", mark)
+    site = Site(root / "builds" / "b1", tag)
     return Cluster(site, topology, nowhere, (), (), root, root, root, root, {})
 
 
@@ -156,14 +157,16 @@ def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: i
     )
     record = Record.open(root / "records", opening)
     journal = Journal(root / "journal.jsonl")
-    bench = Bench(cluster, provider_of("local").transport(cluster.site, journal), record, journal)
+    bench = TrialContext(
+        cluster, provider_of("local").transport(cluster.site, journal), record, journal
+    )
     monitors = Monitors(bench, 1.0)
     stopped = ()
     try:
         monitors.start()
-        before, began = _others_s(cluster.site.mark), time.monotonic()
+        before, began = _others_s(cluster.site.tag), time.monotonic()
         told = _load(bench, share, processes)
-        others_s = _others_s(cluster.site.mark) - before
+        others_s = _others_s(cluster.site.tag) - before
         seconds = time.monotonic() - began
     finally:
         stopped = monitors.stop(time.time())
@@ -182,20 +185,27 @@ def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: i
     return load
 
 
-def _others_s(mark: str) -> float:
+def _others_s(tag: str) -> float:
     """CPU seconds since boot of all processes but this one, its children that ended, and the monitors."""
     ours_s = sum(os.times()[:4])
-    for process in marked(mark):
+    for process in tagged(tag):
         with contextlib.suppress(psutil.NoSuchProcess):
             ours_s += sum(psutil.Process(process.pid).cpu_times()[:2])
     return busy_ticks()[0] / os.sysconf("SC_CLK_TCK") - ours_s
 
 
-def _load(bench: Bench, share: float, processes: int) -> dict[str, float]:
+def _load(bench: TrialContext, share: float, processes: int) -> dict[str, float]:
     """When it began and ended, and the CPU it used, by its own account."""
     node = next(node for node in bench.cluster.topology.workers)
     seconds = SECONDS + 2 * EDGE_S
-    argv = (sys.executable, "-m", "tests.live.cpu_load", str(share), str(processes), str(seconds))
+    argv = (
+        sys.executable,
+        "-m",
+        "tests.live.support.cpu_load",
+        str(share),
+        str(processes),
+        str(seconds),
+    )
     out, err = bench.record.root / "logs" / "load.out", bench.record.root / "logs" / "load.err"
     process = bench.transport.start(node, Command("load", argv, cwd=str(REPOSITORY)), out, err)
     try:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cluster.journal import Journal
-from tests.live.command import study_run
-from workloads.manifest import Manifest
-from workloads.record import closed_records
-from workloads.settings import YcsbSetting
+from cluster.state.journal import Journal
+from tests.live.support.command import study_run
+from workloads.record.manifest import Manifest
+from workloads.record.record import closed_records
+from workloads.spec.settings import YcsbSetting
 from workloads.ycsb.warm_up import REST_SHARE
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]

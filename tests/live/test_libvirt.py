@@ -13,26 +13,26 @@ from pathlib import Path
 
 import pytest
 
-from cluster.cluster import Site
-from cluster.command import Command
-from cluster.errors import InputError
-from cluster.host import IoLimits
-from cluster.journal import Journal
-from cluster.libvirt.accel import boots
-from cluster.libvirt.image import Image, ensure_image
-from cluster.libvirt.names import IMAGE_POOL, domain_name
-from cluster.libvirt.provider import STACKS, LibvirtProvider
-from cluster.libvirt.store import store
-from cluster.libvirt.virsh import Virsh
-from cluster.reap import reap
-from cluster.ssh.transport import SshTransport
+from cluster.lifecycle.reap import reap
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Site
+from cluster.model.command import Command
+from cluster.model.errors import InputError
+from cluster.model.host import IoLimits
+from cluster.model.topology import Node, Topology
+from cluster.providers.libvirt.accel import boots
+from cluster.providers.libvirt.image import Image, ensure_image
+from cluster.providers.libvirt.names import IMAGE_POOL, domain_name
+from cluster.providers.libvirt.provider import STACKS, LibvirtProvider
+from cluster.providers.libvirt.store import store
+from cluster.providers.libvirt.virsh import Virsh
+from cluster.providers.ssh.transport import SshTransport
 from cluster.stack import ensure_all
-from cluster.teardown import tear_down
-from cluster.topology import Node, Topology
-from tests.live.builds import open_build
-from tests.live.guests import one_guest, one_limited
-from tests.live.libvirtd import Libvirtd, libvirtd
-from tests.namespace import inside
+from cluster.state.journal import Journal
+from tests.live.support.builds import open_build
+from tests.live.support.guests import one_guest, one_limited
+from tests.live.support.libvirtd import Libvirtd, libvirtd
+from tests.support.namespace import inside
 
 pytestmark = [
     pytest.mark.timeout(1500),
@@ -82,9 +82,9 @@ def test_a_guest_boots_answers_with_its_own_key_and_is_gone(daemon: Libvirtd) ->
     site, journal = open_build(folder, os.getpid())
     layout = one_guest(daemon.uri, folder)
     provider, virsh = LibvirtProvider(), Virsh(daemon.uri)
-    foreign = domain_name(site.mark, "w9")
+    foreign = domain_name(site.tag, "w9")
     (folder / "disk" / "theirs").write_text("kept")
-    intend(journal, site.mark)
+    intend(journal, site.tag)
     with foreign_domain(virsh, foreign):
         _make_and_remove(provider, site, layout, journal)
         assert virsh.names("list") == [foreign]
@@ -116,7 +116,7 @@ def test_acceleration_is_what_a_kernel_proved(daemon: Libvirtd) -> None:
     folder = daemon.folder.parent
     site, journal = open_build(folder, os.getpid())
     image = ensure_image(ensure_all(STACKS))
-    stored = store(Virsh(daemon.uri), str(folder / "images"), image, journal, site.mark)
+    stored = store(Virsh(daemon.uri), str(folder / "images"), image, journal, site.tag)
     booted, why = boots(Virsh(daemon.uri), site, journal, stored.kernel, "tcg", 120)
     assert booted, why
     booted, why = boots(Virsh(daemon.uri), site, journal, stored.initrd, "tcg", 10)
@@ -131,7 +131,7 @@ def test_limits_hold_within_5_percent(daemon: Libvirtd) -> None:
     site, journal = open_build(folder, os.getpid())
     layout = one_limited(daemon.uri, folder, IoLimits(read_iops=80, read_mib_s=16, write_mib_s=16))
     provider = LibvirtProvider()
-    intend(journal, site.mark)
+    intend(journal, site.tag)
     try:
         provider.create(site, layout, journal)
         (told,) = (e["told"]["measured"] for e in journal.read() if e["event"] == "emulated")
@@ -174,7 +174,13 @@ def _killed_at_every_step(daemon: Libvirtd, virsh: Virsh) -> list[str]:
     while not steps or steps[-1] != "start-domain":
         runs = folder / f"kill-{len(steps)}"
         runs.mkdir()
-        argv = [sys.executable, "-m", "tests.live.guest_orchestrator", str(runs), daemon.uri]
+        argv = [
+            sys.executable,
+            "-m",
+            "tests.live.support.guest_orchestrator",
+            str(runs),
+            daemon.uri,
+        ]
         killed = subprocess.run([*argv, str(folder / "images"), str(len(steps))], check=False)
         assert killed.returncode == -signal.SIGKILL
         (path,) = runs.glob("runs/*/*/journal.jsonl")
@@ -198,14 +204,14 @@ def test_a_build_that_never_was_is_torn_down(tmp_path: Path) -> None:
 
 def test_an_unreachable_libvirt_is_no_empty_result(tmp_path: Path) -> None:
     site, journal = open_build(tmp_path, os.getpid())
-    intend(journal, site.mark)
+    intend(journal, site.tag)
     uri = "qemu:///system?socket=/nowhere/libvirt-sock"
-    journal.write("intent", act="make-network", mark=site.mark, uri=uri, network="n")
+    journal.write("intent", act="make-network", tag=site.tag, uri=uri, network="n")
     with pytest.raises(Exception, match="virsh") as caught:
         tear_down(site, journal)
     assert not isinstance(caught.value, InputError)
 
 
-def intend(journal: Journal, mark: str) -> None:
+def intend(journal: Journal, tag: str) -> None:
     given = {"act": "build", "build": "b1", "provider": "libvirt", "ports": []}
-    journal.write("intent", mark=mark, **given)
+    journal.write("intent", tag=tag, **given)

@@ -17,22 +17,22 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from cluster import lease
-from cluster.bringup import bring_up
-from cluster.client import hadoop_command
-from cluster.cluster import Phase, Site, cluster_from_json
-from cluster.command import Command
-from cluster.errors import BringUpError, InputError
-from cluster.journal import Journal
-from cluster.marks import marked
-from cluster.provider import provider_of
-from cluster.reap import reap
+from cluster.clients.client_commands import hadoop_command
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.reap import reap
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Phase, Site, cluster_from_json
+from cluster.model.command import Command
+from cluster.model.errors import BringUpError, InputError
+from cluster.model.transport import ProcessId, Transport
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.mapred import HISTORY_DIR
-from cluster.stacks import Stacks, ensure_stacks
-from cluster.teardown import tear_down
-from cluster.transport import ProcessId, Transport
-from tests.live.builds import BASE_PORT, open_build, topology
-from workloads.ycsb.ready import row_written_and_read
+from cluster.state import lease
+from cluster.state.journal import Journal
+from cluster.state.tags import tagged
+from tests.live.support.builds import BASE_PORT, open_build, topology
+from workloads.execution.hbase_ready import row_written_and_read
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -94,9 +94,9 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         yield Up(folder)
     finally:
         for journal_path in folder.glob("runs/*/*/journal.jsonl"):
-            mark = "/".join(journal_path.parent.parts[-2:])
+            tag = "/".join(journal_path.parent.parts[-2:])
             tear_down(
-                Site(journal_path.parent / "builds" / "b1", f"{mark}/b1"), Journal(journal_path)
+                Site(journal_path.parent / "builds" / "b1", f"{tag}/b1"), Journal(journal_path)
             )
 
 
@@ -128,7 +128,7 @@ def test_every_daemon_maps_its_class_data_archive(up: Up) -> None:
 
 def test_every_daemon_listens_on_loopback_alone_except_where_disclosed(up: Up) -> None:
     """Hadoop binds ShuffleHandler to every address, and nothing can configure it."""
-    open_ports = {port for port, _ in wildcard_listeners(up.site.mark)}
+    open_ports = {port for port, _ in wildcard_listeners(up.site.tag)}
     told = up.cluster.disclosure["listens_on_all_addresses"]
     shuffle = {int(one.rpartition(" ")[2]) for one in told["ShuffleHandler of the NodeManagers"]}
     assert open_ports == shuffle == {BASE_PORT + 17, BASE_PORT + 27}
@@ -156,8 +156,8 @@ def test_dfsio_runs_on_yarn_in_marked_containers(up: Up) -> None:
     open_to_all: set[str] = set()
 
     def look() -> None:
-        open_to_all.update(who for _, who in wildcard_listeners(up.site.mark))
-        for process in marked(up.site.mark):
+        open_to_all.update(who for _, who in wildcard_listeners(up.site.tag))
+        for process in tagged(up.site.tag):
             if process.pid not in daemons and "YarnChild" in arguments(process.pid):
                 containers[process.pid] = process
 
@@ -179,7 +179,7 @@ def test_a_second_cluster_on_the_same_ports_is_refused(
     with pytest.raises(InputError, match=f"port {BASE_PORT} .* is taken by process") as caught:
         bring_up(site, topology(tmp_path), stacks, journal)
     assert caught.value.where == "stack.base_port"
-    assert marked(site.mark) == []
+    assert tagged(site.tag) == []
     assert not (tmp_path / "disk").exists()
 
 
@@ -191,7 +191,7 @@ def test_torn_down_nothing_is_left_but_logs(up: Up) -> None:
     finally:
         foreign.kill()
         foreign.wait()
-    assert marked(up.site.mark) == []
+    assert tagged(up.site.tag) == []
     assert list((up.folder / "disk").iterdir()) == []
     assert (up.site.root / "logs" / "w1" / "datanode.log").stat().st_size > 0
     assert tear_down(up.site, up.journal).found == 0
@@ -217,14 +217,14 @@ def test_a_daemon_killed_during_bring_up_is_named_at_once(tmp_path: Path, stacks
     assert caught.value.daemon == "datanode"
     assert "'w2'" in caught.value.where
     assert "DataNode" in caught.value.log_tail
-    assert marked(site.mark) == []
+    assert tagged(site.tag) == []
 
 
 def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    argv = [sys.executable, "-m", "tests.live.orchestrator", str(tmp_path)]
+    argv = [sys.executable, "-m", "tests.live.support.orchestrator", str(tmp_path)]
     orchestrator = subprocess.Popen(argv)
     foreign = subprocess.Popen(["java", "600"], executable="/bin/sleep")
     try:
@@ -240,13 +240,13 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
             process.wait()
         reap(tmp_path / "runs")
     assert len([one for one in reaped.removed if one.startswith("process")]) >= 6
-    assert marked(reaped.mark) == []
+    assert tagged(reaped.tag) == []
     assert list((tmp_path / "disk").iterdir()) == []
     assert lease.holder() is None
 
 
-def wildcard_listeners(mark: str) -> set[tuple[int, str]]:
-    """(port, main class) of the mark's processes that listen on every address."""
+def wildcard_listeners(tag: str) -> set[tuple[int, str]]:
+    """(port, main class) of the tag's processes that listen on every address."""
     inodes: dict[str, int] = {}
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for fields in map(str.split, Path(table).read_text().splitlines()[1:]):
@@ -254,7 +254,7 @@ def wildcard_listeners(mark: str) -> set[tuple[int, str]]:
             if fields[3] == "0A" and host not in LOOPBACK:
                 inodes[f"socket:[{fields[9]}]"] = int(port, 16)
     found = set()
-    for process in marked(mark):
+    for process in tagged(tag):
         for descriptor in Path(f"/proc/{process.pid}/fd").glob("*"):
             with contextlib.suppress(OSError):  # closed, or its process ended, meanwhile
                 port_there = inodes.get(str(descriptor.readlink()))

@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
-from cluster.errors import InputError, TearDownError
-from cluster.journal import Journal
-from cluster.reap import reap
-from cluster.ssh.channel import close_channels
-from cluster.ssh.options import IDENTITY
+from cluster.lifecycle.reap import reap
+from cluster.model.errors import InputError, TearDownError
+from cluster.providers.ssh.channel import close_channels
+from cluster.providers.ssh.options import IDENTITY
+from cluster.state.journal import Journal
 from tests.hosts.fixture import Hosts
 from tests.live.test_killed import left_on, physical_spec
-from workloads.manifest import Manifest
-from workloads.record import closed_records
-from workloads.run import Run, open_run
-from workloads.steps import StepOutcome, close_run, next_step, run_next_step
+from workloads.execution.run import Run, open_run
+from workloads.execution.steps import StepOutcome, close_run, next_step, run_next_step
+from workloads.record.manifest import Manifest
+from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.timeout(900)
 

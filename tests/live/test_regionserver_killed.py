@@ -12,24 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from cluster.bringup import bring_up
-from cluster.client import java_command
-from cluster.provider import provider_of
+from cluster.clients.client_commands import java_command
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.transport import ProcessId
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import ensure_stacks
 from cluster.stack import classpath, ensure
-from cluster.stacks import ensure_stacks
-from cluster.teardown import tear_down
-from cluster.transport import ProcessId
-from tests.drafts import draft
-from tests.live.builds import open_build, topology
-from tests.live.java_client import YCSB
-from workloads.record import Record
-from workloads.settings import YcsbSetting
-from workloads.workload import Bench
+from tests.live.support.builds import open_build, topology
+from tests.live.support.java_client import YCSB
+from tests.support.drafts import draft
+from workloads.base.workload import TrialContext
+from workloads.record.record import Record
+from workloads.spec.settings import YcsbSetting
 from workloads.ycsb.faults import faults_of
+from workloads.ycsb.output.status import parse_status
+from workloads.ycsb.output.summary import OperationCount, operation_counts, parse_summary
 from workloads.ycsb.properties import client_arguments
-from workloads.ycsb.status import parse_status
-from workloads.ycsb.summary import OperationCount, operation_counts, parse_summary
-from workloads.ycsb.workload import Ycsb
+from workloads.ycsb.workload import YcsbWorkload
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
@@ -62,8 +62,10 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
     try:
         cluster = bring_up(site, topology(folder), ensure_stacks(), journal)
         transport = provider_of("local").transport(site, journal)
-        bench = Bench(cluster, transport, Record.open(folder / "records", draft("trial")), journal)
-        Ycsb().prepare(bench, SETTING)
+        bench = TrialContext(
+            cluster, transport, Record.open(folder / "records", draft("trial")), journal
+        )
+        YcsbWorkload().prepare(bench, SETTING)
         victim = next(
             p for p in cluster.processes if p.name.startswith("regionserver") and p.node == "w2"
         )
@@ -72,7 +74,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
         tear_down(site, journal)
 
 
-def _run(bench: Bench, victim: ProcessId) -> Killed:
+def _run(bench: TrialContext, victim: ProcessId) -> Killed:
     raw = bench.record.raw
     words = (*client_arguments(SETTING, f"{raw}/ycsb-1-"), *IMPATIENT)
     command = java_command(bench.cluster, "ycsb-1", classpath(ensure("ycsb")), YCSB, words)

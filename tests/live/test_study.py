@@ -11,11 +11,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from analysis.summary import schema
-from tests.live.command import SPEC, left_of, study, study_run, wait_for
-from workloads.record import closed_records
-from workloads.testdfsio.io_parts import parse_io_part
-from workloads.ycsb.summary import operation_counts, overall, parse_summary
+from analysis.summary.summary import schema
+from tests.live.support.command import SPEC, left_of, study, study_run, wait_for
+from workloads.record.record import closed_records
+from workloads.testdfsio.output.io_parts import parse_io_part
+from workloads.ycsb.output.summary import operation_counts, overall, parse_summary
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 

@@ -15,31 +15,32 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.store import read_table
 from analysis.tables import METRICS, TRIALS
-from cluster.bringup import bring_up
-from cluster.cluster import Cluster, Site
-from cluster.hdfs import Hdfs
-from cluster.journal import Journal
-from cluster.provider import provider_of
-from cluster.stacks import ensure_stacks
-from cluster.teardown import tear_down
-from cluster.topology import topology_to_json
-from jobs import store, throughput
-from jobs.ingest import ingest
-from jobs.inputs import read_inputs
-from jobs.session import spark_session
-from tests.dfsio_rates import slow_rates
-from tests.drafts import draft
-from tests.live.builds import open_build, topology
-from workloads.manifest import ClientRun, Window
-from workloads.record import Record
-from workloads.settings import DfsioSetting
+from analysis.tables.store import read_table
+from cluster.clients.hdfs import Hdfs
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Cluster, Site
+from cluster.model.topology import topology_to_json
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import ensure_stacks
+from cluster.state.journal import Journal
+from jobs.ingest.ingest import ingest
+from jobs.metrics import throughput
+from jobs.spark import store
+from jobs.spark.inputs import read_inputs
+from jobs.spark.session import spark_session
+from tests.live.support.builds import open_build, topology
+from tests.support.dfsio_rates import slow_rates
+from tests.support.drafts import draft
+from workloads.base.workload import Collected, TrialContext
+from workloads.record.manifest import ClientRun, Window
+from workloads.record.record import Record
+from workloads.spec.settings import DfsioSetting
 from workloads.testdfsio.amount import asked_bytes
 from workloads.testdfsio.data import DataSet
 from workloads.testdfsio.fit import require_fit
-from workloads.testdfsio.workload import TestDfsio
-from workloads.workload import Bench, Collected
+from workloads.testdfsio.workload import DfsioWorkload
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -126,7 +127,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
 def run_trial(
     root: Path, cluster: Cluster, journal: Journal, name: str
 ) -> tuple[Collected, ClientRun]:
-    one, workload = SETTINGS[name], TestDfsio()
+    one, workload = SETTINGS[name], DfsioWorkload()
     opening = draft(trial(name)).model_copy(
         update={
             "setting": one,
@@ -136,7 +137,7 @@ def run_trial(
     )
     record = Record.open(root / "records", opening)
     transport = provider_of("local").transport(cluster.site, journal)
-    bench = Bench(cluster, transport, record, journal)
+    bench = TrialContext(cluster, transport, record, journal)
     prepared = workload.prepare(bench, one)
     (client,) = workload.run(bench, one)
     collected = workload.collect(bench, one, prepared)

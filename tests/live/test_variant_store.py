@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.java_client import YCSB
-from tests.live.standalone import StandaloneHBase, hbase
-from workloads.genomics.store import STORED_ROW_MIB, VariantStore
-from workloads.settings import Mix, YcsbSetting
+from tests.live.support.java_client import YCSB
+from tests.live.support.standalone import StandaloneHBase, hbase
+from workloads.spec.settings import Mix, YcsbSetting
 from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.hdr import IntervalRow, parse_hdr
+from workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
+from workloads.ycsb.output.summary import operation_counts, overall, parse_summary
 from workloads.ycsb.properties import client_arguments, client_name, table_of
-from workloads.ycsb.summary import operation_counts, overall, parse_summary
+from workloads.ycsb.variants.store import STORED_ROW_MIB, VariantStore
 
 __all__ = ["hbase"]  # a fixture
 

@@ -15,20 +15,20 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.places import NAMENODES
-from analysis.store import read_table
 from analysis.tables import TABLES
-from cluster.bringup import bring_up
-from cluster.cluster import Cluster
-from cluster.marks import marked
-from cluster.stacks import ensure_stacks
-from cluster.teardown import tear_down
-from cluster.topology import Node, Topology
-from jobs.analysis_elsewhere import run_place
-from jobs.ingest import SMALL_BYTES
+from analysis.tables.storage import NAMENODES
+from analysis.tables.store import read_table
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Cluster
+from cluster.model.topology import Node, Topology
+from cluster.providers.stacks import ensure_stacks
+from cluster.state.tags import tagged
+from jobs.ingest.ingest import SMALL_BYTES
+from jobs.remote_analysis import run_place
 from tests.bench.made_run import Size, make_run
-from tests.live.builds import open_build, topology
-from tests.live.command import STUDY
+from tests.live.support.builds import open_build, topology
+from tests.live.support.command import STUDY
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -53,7 +53,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield bring_up(site, roomy(topology(folder)), ensure_stacks(), journal)
     finally:
         tear_down(site, journal)
-        assert marked(site.mark) == []
+        assert tagged(site.tag) == []
 
 
 @pytest.fixture(scope="module")

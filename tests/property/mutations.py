@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workloads.base.parsing import Parsed
 from workloads.monitors.dool import parse_dool
 from workloads.monitors.nodecpu import parse_nodecpu
-from workloads.parsing import Parsed
-from workloads.testdfsio.history import parse_history
-from workloads.testdfsio.io_parts import parse_io_part
-from workloads.testdfsio.results import parse_results
-from workloads.ycsb.hdr import parse_hdr
-from workloads.ycsb.raw import parse_raw
-from workloads.ycsb.status import parse_status
-from workloads.ycsb.summary import parse_summary
+from workloads.testdfsio.output.history import parse_history
+from workloads.testdfsio.output.io_parts import parse_io_part
+from workloads.testdfsio.output.results import parse_results
+from workloads.ycsb.output.interval_log import parse_hdr
+from workloads.ycsb.output.raw_latencies import parse_raw
+from workloads.ycsb.output.status import parse_status
+from workloads.ycsb.output.summary import parse_summary
 
 Parser = Callable[[bytes | str, str], Parsed[Any]]
 

@@ -10,10 +10,13 @@ from typing import Any
 import yaml
 
 _SHIPPED = Path(__file__).parents[2] / "workloads" / "studies"
-STUDIES = (*sorted(_SHIPPED.glob("*.yaml")), Path(__file__).parents[1] / "live" / "guests.yaml")
+STUDIES = (
+    *sorted(_SHIPPED.glob("*.yaml")),
+    Path(__file__).parents[1] / "live" / "support" / "guests.yaml",
+)
 _WEIGHTS = [0.03 if path.stem == "talk-2013" else 1.0 for path in STUDIES]  # it takes a second each
 EXTRAS = """\
-sla: {read_p99: 20 ms}
+slo: {read_p99: 20 ms}
 expect: [{name: h, workload: load, compare: vms_per_host, 2_over_1: '> 1.5'}]
 compare: {baseline: rolling 5, tolerance: 5%}
 schedule: '0 2 * * 6'
@@ -140,8 +143,8 @@ def _number(text: str, choose: random.Random) -> str:
 _KEYS = (
     *("hosts", "disks", "limits", "read_iops", "read_mib_s", "path", "medium", "memory", "cores"),
     *("roles", "vms", "latency_at", "clients", "isolation", "skip_size", "readers", "compression"),
-    *("erasure_coding", "usd_per_hour", "storage_policy", "cost_trials", "regionservers_per_node"),
-    *("ssh", "address", "blocks", "seed", "expect", "x"),
+    *("erasure_coding", "usd_per_hour", "storage_policy", "overhead_trials", "regionservers_per_node"),
+    *("ssh", "address", "repetitions", "seed", "expect", "x"),
 )  # fmt: skip
 _WAYS: tuple[Callable[[str, random.Random], str], ...] = (
     _value_for_value, _value_for_value, _at_a_path, _at_a_path, _at_a_path, _characters, _lines, _number,

@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from jobs.file_batches import tables_of
-from jobs.file_tables import by_rows
-from jobs.hdr_decoder import Decoder
-from jobs.raw_files import RawFile
-from jobs.trial_facts import TrialFacts
-from tests import record_texts as texts
+from jobs.histograms.decoder import Decoder
+from jobs.ingest.file_batches import tables_of
+from jobs.ingest.file_tables import by_rows
+from jobs.raw.raw_files import RawFile
+from jobs.raw.trial_context import TrialFacts
 from tests.property.mutations import SAMPLES, mutate
-from workloads.parsing import RejectedError
-from workloads.ycsb.histogram import decode
+from tests.support import record_texts as texts
+from workloads.base.parsing import RejectedError
+from workloads.ycsb.output.histogram import decode
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 PATTERNS = {
@@ -45,34 +45,34 @@ FACTS = TrialFacts((BEGIN_S, BEGIN_S + 20.0), 0.25, 1.0, 3.0, {"w1": "node:w1"})
 
 
 def dool_text(seconds: int, begin_s: float = BEGIN_S) -> str:
-    dice = random.Random(seconds)
+    rng = random.Random(seconds)
     rows = []
     for second in range(seconds):
-        user, system, iowait = (round(dice.uniform(0, 30), 3) for _ in range(3))
+        user, system, iowait = (round(rng.uniform(0, 30), 3) for _ in range(3))
         idle = round(100 - user - system - iowait, 3)
-        moved = float(dice.randint(0, 2**40))
+        moved = float(rng.randint(0, 2**40))
         rows.append(
-            (begin_s + second + dice.random() / 2, (user, system, idle, iowait, 0.0, moved, 1.0))
+            (begin_s + second + rng.random() / 2, (user, system, idle, iowait, 0.0, moved, 1.0))
         )
     return texts.dool(rows)
 
 
 def nodecpu_text(seconds: int) -> str:
-    dice = random.Random(seconds)
+    rng = random.Random(seconds)
     spent = {name: [0, 0] for name in ("m1", "w1", "w2", "monitor")}
     rounds = []
     for second in range(seconds):
         for ticks in spent.values():
-            ticks[0] += dice.randint(0, 60)
-            ticks[1] += dice.randint(0, 9)
+            ticks[0] += rng.randint(0, 60)
+            ticks[1] += rng.randint(0, 9)
         rounds.append((BEGIN_S + second, {name: (t[0], t[1]) for name, t in spent.items()}))
     return texts.nodecpu(rounds)
 
 
 def hdr_text(seconds: int) -> str:
-    dice = random.Random(seconds)
+    rng = random.Random(seconds)
     intervals = [
-        (1.0, [round(dice.lognormvariate(6.5, 1.2)) for _ in range(dice.randint(0, 80))])
+        (1.0, [round(rng.lognormvariate(6.5, 1.2)) for _ in range(rng.randint(0, 80))])
         for _ in range(seconds)
     ]
     return texts.hdr("READ", BEGIN_S, intervals)
@@ -202,7 +202,7 @@ def test_sound_histograms_are_decoded_by_the_library(
     """With the same histogram twice and empty ones."""
     data = (hdr_text(40) + hdr_text(30) + hdr_text(40)).encode()
     same("ycsb-hdr", data, tmp_path / "file")
-    monkeypatch.setattr("jobs.hdr_decoder.decode", None)
+    monkeypatch.setattr("jobs.histograms.decoder.decode", None)
     found = tables_of([RawFile("t", "ycsb-hdr", "c", "raw/c-READ.hdr", str(tmp_path / "file"))])
     assert sum(rows.num_rows for _, rows in found) >= 110
 

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from cluster import owner as owners
-from cluster import presence
-from cluster.journal import Journal
-from cluster.owner import Owner, Place
-from cluster.run_state import run_state
+from cluster.state import owner as owners
+from cluster.state import presence
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner, Place
+from cluster.state.run_state import run_state
 
 SEEDS = 1000
 STEPS = 60
@@ -69,7 +69,7 @@ class World:
                 return
             self.alive[me].enter_context(presence.present(self.root))
             yield
-            self.journal.write("run-opened", mark="s/r", owner=me.to_json())
+            self.journal.write("run-opened", tag="s/r", owner=me.to_json())
             self.beat()
         for _ in range(self.pick.randrange(12)):
             yield
@@ -83,7 +83,7 @@ class World:
             yield
             if not locked or (found and found.state in ("alive", "unknown")):
                 return
-            self.journal.write("run-opened", mark="s/r", owner=me.to_json())
+            self.journal.write("run-opened", tag="s/r", owner=me.to_json())
             self.beat()
         for _ in range(self.pick.randrange(6)):
             yield

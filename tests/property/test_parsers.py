@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.property.mutations import PARSERS, Parser, Sample, mutate, samples
-from workloads.parsing import Parsed, ParseError
-from workloads.testdfsio.history import parse_history
-from workloads.testdfsio.io_parts import parse_io_part
-from workloads.ycsb.status import parse_status
+from workloads.base.parsing import Parsed, ParseError
+from workloads.testdfsio.output.history import parse_history
+from workloads.testdfsio.output.io_parts import parse_io_part
+from workloads.ycsb.output.status import parse_status
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 MUTATED = 100_000 if DEEP else 3_000
@@ -149,9 +149,9 @@ def _lines_with_numbers(sample: Sample) -> list[tuple[bytes, int, int]]:
                 end = at
                 while line[end : end + 1] in b"0123456789." and end < len(line):
                     end += 1
-                marked = [*lines]
-                marked[row.line - 1] = line[:at] + b"\x01" + line[end:]
-                found.append((b"\n".join(marked), row.line, end - at))
+                tagged = [*lines]
+                tagged[row.line - 1] = line[:at] + b"\x01" + line[end:]
+                found.append((b"\n".join(tagged), row.line, end - at))
     return found
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cluster.errors import InputError
-from cluster.host import Disk, Host
-from cluster.memory import CONTAINER_MIB, worker_minimum_mib
-from cluster.placement import Density, Layout, place, workers_mib
-from cluster.topology import Topology, topology_from_json, topology_to_json
+from cluster.model.errors import InputError
+from cluster.model.host import Disk, Host
+from cluster.model.memory import CONTAINER_MIB, worker_minimum_mib
+from cluster.model.placement import Density, Layout, place, workers_mib
+from cluster.model.topology import Topology, topology_from_json, topology_to_json
 
 LAYOUT = Layout("local", "process", 1, 21000)
 DENSITIES = st.lists(

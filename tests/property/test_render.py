@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.memory import OVERHEAD_MIB, daemon_heaps
+from cluster.model.memory import OVERHEAD_MIB, daemon_heaps
+from cluster.model.topology import Topology
 from cluster.render.mapred import NOBODYS_PORT
 from cluster.render.rendered import render
 from cluster.render.xml import configuration_xml
-from cluster.topology import Topology
-from tests.topologies import blueprint, local
+from tests.support.topologies import blueprint, local
 
 TOPOLOGIES = st.builds(local, st.integers(1, 6), st.integers(0, 4), st.integers(20000, 30000))
 XML_TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="￾￿"))

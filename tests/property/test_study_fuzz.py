@@ -18,14 +18,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cluster.errors import InputError
-from dags import cli
+from cluster.model.errors import InputError
+from dags.cli import main
 from tests.property.study_mutations import mutated
 
 SHORT = 2000
 ALL = int(os.environ.get("STUDY_FUZZ", "100000"))
 PARTS = 20
-MOST_CPU_S, MOST_S = 20, 600
+MAX_CPU_S, MAX_S = 20, 600
 """A plan takes a second of processor time at most; a busy machine, or a slow one, is no hang."""
 
 
@@ -35,8 +35,8 @@ def watchdog() -> Iterator[None]:
         raise TimeoutError("no answer")
 
     before = {kind: signal.signal(kind, hang) for kind in (signal.SIGPROF, signal.SIGALRM)}
-    signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
-    signal.alarm(MOST_S)
+    signal.setitimer(signal.ITIMER_PROF, MAX_CPU_S)
+    signal.alarm(MAX_S)
     try:
         yield
     finally:
@@ -51,7 +51,7 @@ def outcome(seed: int, folder: Path) -> str:
     spec.write_text(mutated(seed), encoding="utf-8", errors="surrogatepass")
     try:
         with watchdog():
-            cli.plan(spec, folder / "runs", None, None, 1.2)
+            main.plan(spec, folder / "runs", None, None, 1.2)
     except InputError as error:
         assert error.what and error.remedy and error.exit_code == 2
         assert len(str(error)) < 4000
@@ -63,7 +63,7 @@ def outcome(seed: int, folder: Path) -> str:
 
 
 def outcomes(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    monkeypatch.setattr(cli, "out", Console(file=io.StringIO()))
+    monkeypatch.setattr(main, "out", Console(file=io.StringIO()))
     monkeypatch.setenv("HOME", str(folder))  # nobody's known_hosts: no host is asked
     found = Counter(outcome(seed, folder) for seed in seeds)
     assert [path.name for path in folder.iterdir()] == ["mutated.yaml"]  # nothing was written

@@ -9,27 +9,27 @@ import pyarrow as pa
 import pytest
 
 from analysis import tables
-from analysis.arrow import arrow_schema
-from jobs.intervals import with_facts
-from jobs.operation_seconds import TrialOperations
-from jobs.percentiles import PERCENTILES, TrialHistograms, merged
-from jobs.trial_facts import TrialFacts
+from analysis.tables.arrow import arrow_schema
+from jobs.histograms.intervals import with_facts
+from jobs.histograms.operation_seconds import TrialOperations
+from jobs.histograms.percentiles import PERCENTILES, TrialHistograms, merged
+from jobs.raw.trial_context import TrialFacts
 from tests.property.test_summed_tables import FACTS, OFFSET_S, RUNS, START_S, parts, whole
-from tests.spark.oracle import percentile_ms
-from workloads.ycsb.operations import NOT_OF_USERS, READ_MODIFY_WRITE
+from tests.spark.support.oracle import percentile_ms
+from workloads.ycsb.output.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
 
-def intervals(dice: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:
+def intervals(rng: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:
     """Rows of `ycsb_histograms`, and the latencies that are measured."""
     rows, measured = [], defaultdict(list)
     for line in range(60):
-        start_s = START_S + OFFSET_S + dice.choice((0, 1.999, 2.0, 3.5))
-        operation = dice.choice(("READ", "INSERT", READ_MODIFY_WRITE, *NOT_OF_USERS))
-        outcome = dice.choice((None, None, "FAILED"))
-        kind = dice.choice(("closed-loop", "intended"))
-        latencies = [dice.randrange(1, 300) for _ in range(dice.randrange(40))]
+        start_s = START_S + OFFSET_S + rng.choice((0, 1.999, 2.0, 3.5))
+        operation = rng.choice(("READ", "INSERT", READ_MODIFY_WRITE, *NOT_OF_USERS))
+        outcome = rng.choice((None, None, "FAILED"))
+        kind = rng.choice(("closed-loop", "intended"))
+        latencies = [rng.randrange(1, 300) for _ in range(rng.randrange(40))]
         values = sorted(set(latencies))
-        rows.append({"trial": "t", "client": dice.choice("ab"), "file": "f", "line": line,
+        rows.append({"trial": "t", "client": rng.choice("ab"), "file": "f", "line": line,
                      "operation": operation, "outcome": outcome, "kind": kind, "start_epoch_s": start_s,
                      "length_s": 1.0, "operations": len(latencies), "value_us": values,
                      "counts": [latencies.count(value) for value in values]})  # fmt: skip

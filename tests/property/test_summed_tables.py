@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 
 from analysis import tables
-from analysis.arrow import arrow_schema
 from analysis.tables import Table
-from jobs.exact_arrays import exact_sum
-from jobs.file_tables import summed
-from jobs.host_tables import DISKS, MEANS, SHARES, host_tables
-from jobs.neighbours import with_host_neighbours, with_node_neighbours
-from jobs.node_tables import PARTS, node_tables
-from jobs.raw_files import RawFile
-from jobs.spans import AROUND_S, LEAST_S
-from jobs.trial_facts import Subject, TrialFacts
+from analysis.tables.arrow import arrow_schema
+from jobs.arrays.exact_sums import exact_sum
+from jobs.arrays.spans import AROUND_S, MIN_S
+from jobs.ingest.file_tables import summed
+from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from jobs.monitors.host_aggregates import DISKS, MEANS, SHARES, host_tables
+from jobs.monitors.node_aggregates import PARTS, node_tables
+from jobs.raw.raw_files import RawFile
+from jobs.raw.trial_context import Subject, TrialFacts
 
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 12.5, 1.0, 0.25
 WINDOW = (START_S, END_S)
@@ -33,40 +33,40 @@ RUNS = range(30)
 Row = dict[str, Any]
 
 
-def times(dice: random.Random) -> list[float]:
+def times(rng: random.Random) -> list[float]:
     """From before the window to behind it; some late, some lost, and in some the clock goes back."""
     at_s, found = START_S - 3, []
     while at_s < END_S + 3:
-        at_s = round(at_s + dice.choice((1.0, 1.0, 1.001, 0.75, 1.25, 3.0)), 3)
+        at_s = round(at_s + rng.choice((1.0, 1.0, 1.001, 0.75, 1.25, 3.0)), 3)
         found.append(at_s)
-    begin = dice.randrange(len(found))
-    return found + found[begin:] if dice.random() < 0.3 else found
+    begin = rng.randrange(len(found))
+    return found + found[begin:] if rng.random() < 0.3 else found
 
 
-def host_samples(dice: random.Random) -> pa.Table:
+def host_samples(rng: random.Random) -> pa.Table:
     """Some columns are not told at all, some not in every sample."""
-    untold = [name for name in MEANS if dice.random() < 0.1]
+    untold = [name for name in MEANS if rng.random() < 0.1]
     rows = []
-    for line, at_s in enumerate(times(dice)):
-        cells = {name: dice.uniform(0, 100) for name in MEANS if dice.random() < 0.97}
-        cells |= {name: float(dice.randrange(2**30)) for name in DISKS}
+    for line, at_s in enumerate(times(rng)):
+        cells = {name: rng.uniform(0, 100) for name in MEANS if rng.random() < 0.97}
+        cells |= {name: float(rng.randrange(2**30)) for name in DISKS}
         cells |= dict.fromkeys(untold)
         rows.append({"trial": "t", "host": "h", "line": line, "epoch_s": at_s,
                      "since_boot": line == 0, **cells})  # fmt: skip
     return with_host_neighbours(pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES)))
 
 
-def node_samples(dice: random.Random) -> pa.Table:
+def node_samples(rng: random.Random) -> pa.Table:
     spent: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     rows: list[Row] = []
     cores = 2
-    for at_s in times(dice):
-        cores = 4 if dice.random() < 0.05 else cores
+    for at_s in times(rng):
+        cores = 4 if rng.random() < 0.05 else cores
         for node in ("w1", "c1", "c2", "monitor"):
             ticks = spent[node]
-            ticks[0] += dice.randrange(90)
-            ticks[1] += dice.randrange(9)
-            if dice.random() < 0.9:
+            ticks[0] += rng.randrange(90)
+            ticks[1] += rng.randrange(9)
+            if rng.random() < 0.9:
                 rows.append({"trial": "t", "host": "h", "epoch_s": at_s, "node": node, "line": len(rows),
                              "user_ticks": ticks[0], "system_ticks": ticks[1], "ticks_per_s": 100,
                              "cores": cores})  # fmt: skip
@@ -98,7 +98,7 @@ def parts(since_s: float, until_s: float) -> list[tuple[int, float]]:
     since, until = since_s - START_S, until_s - START_S
     seconds = range(math.floor(since), math.floor(until) + 1)
     inside = [(second, min(until, second + 1) - max(since, second)) for second in seconds]
-    return [(second, inside_s) for second, inside_s in inside if inside_s >= LEAST_S]
+    return [(second, inside_s) for second, inside_s in inside if inside_s >= MIN_S]
 
 
 def inside_s(since_s: float, until_s: float, from_s: float = START_S + FACTS.warm_up_s) -> float:
@@ -136,17 +136,17 @@ def test_a_hosts_window_and_seconds(run: int) -> None:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_files_added_up_together_are_each_as_alone(run: int) -> None:
-    dice = random.Random(run)
+    rng = random.Random(run)
     pieces, subjects = [], []
-    for number in range(dice.randrange(1, 6)):
-        named = {"trial": f"t{number // 2}", "host": dice.choice(("h", "w1.h")) + str(number)}
-        shift_s = dice.choice((0.0, 0.0, 40.0))  # and then all samples lie outside the window
-        window = dice.choice((WINDOW, WINDOW, None))
-        warm_up_s = dice.choice((2.0, 0.0, 99.0))
+    for number in range(rng.randrange(1, 6)):
+        named = {"trial": f"t{number // 2}", "host": rng.choice(("h", "w1.h")) + str(number)}
+        shift_s = rng.choice((0.0, 0.0, 40.0))  # and then all samples lie outside the window
+        window = rng.choice((WINDOW, WINDOW, None))
+        warm_up_s = rng.choice((2.0, 0.0, 99.0))
         facts = TrialFacts(window and (window[0] + shift_s, window[1] + shift_s), OFFSET_S * number,
                            PERIOD_S, warm_up_s)  # fmt: skip
-        samples = host_samples(dice)
-        if dice.random() < 0.2:
+        samples = host_samples(rng)
+        if rng.random() < 0.2:
             samples = samples.slice(0, 1)  # since boot: none that is used
         pieces.append(renamed(samples, named))
         subjects.append(Subject(named["trial"], named["host"], len(samples), facts))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.rules import RULES, Rule
 from analysis.tables import CHECKS
-from analysis.validity import decide
+from analysis.validity.rules import RULES, Rule
+from analysis.validity.verdicts import decide
 
 COLUMNS = {column.name: column.type for column in CHECKS.columns}
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.file_batches import WHOLE, tables_of
-from jobs.file_tables import by_rows
-from jobs.raw_files import RawFile, content
+from jobs.ingest.file_batches import WHOLE, tables_of
+from jobs.ingest.file_tables import by_rows
+from jobs.raw.raw_files import RawFile, content
 from tests.property.mutations import mutate
 from tests.property.test_columns import (
     BEGIN_S,

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.store import read_table
 from analysis.tables import TABLES
+from analysis.tables.store import read_table
 from jobs import pipeline
-from jobs.session import spark_session
-from tests.spark.world import make_world
-from tests.truth import Truth
+from jobs.spark.session import spark_session
+from tests.spark.support.world import make_world
+from tests.support.truth import Truth
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs import throughput
-from jobs.ingest import ingest
-from jobs.inputs import read_inputs
-from tests.dfsio_rates import slow_rates
-from tests.record_factory import RUN, RunFactory
+from jobs.ingest.ingest import ingest
+from jobs.metrics import throughput
+from jobs.spark.inputs import read_inputs
+from tests.support.dfsio_rates import slow_rates
+from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

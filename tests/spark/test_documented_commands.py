@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.journal import Journal
+from cluster.state.journal import Journal
 from tests.bench.made_run import Size, make_run
-from workloads.plan import write_plan
-from workloads.run import plan_study
+from workloads.execution.run import plan_study
+from workloads.planning.plan import write_plan
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough, pytest.mark.timeout(600)]
 
@@ -46,9 +46,9 @@ SIMULATED = (
     ("study run", "--help"),
     (f"study report {RUN} --master yarn", "--help"),
     (f"study capacity fit {RUN}", "--help"),
-    ("python -m dags.webserver", "--help"),
+    ("python -m dags.web.webserver", "--help"),
 )
-EXAMPLES = "analysis/capacity/examples"
+EXAMPLES = "analysis/capacity/inputs/examples"
 MADE = (
     f"study capacity fit --points {EXAMPLES}/points.csv -o model.json",
     f"study capacity import-trace {EXAMPLES}/trace.txt --genomes 2 -o profile.yaml",
@@ -81,7 +81,10 @@ def scripts() -> dict[str, str]:
     found: dict[str, str] = {}
     for page in PAGES:
         text = (CHECKOUT / page).read_text()
-        shown = [*blocks(text), *([" ".join(inline.split())] for inline in INLINE.findall(text))]
+        shown = [
+            *blocks(text),
+            *([" ".join(inline.split())] for inline in INLINE.findall(text)),
+        ]
         for lines in shown:
             script = "\n".join(command(line) for line in lines)
             if script not in found.values():
@@ -108,7 +111,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(CHECKOUT / SPEC, root / "study.yaml")
         write_plan(plan, root / "plan.json")
         Journal(root / "journal.jsonl").write(
-            "run-ended", outcome="ok", message="", blocks=plan.blocks
+            "run-ended", outcome="ok", message="", repetitions=plan.repetitions
         )
     for made in MADE:
         done = run(f". .venv/bin/activate\n{made}", folder, environment(folder))

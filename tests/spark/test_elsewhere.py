@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.places import copy_missing, place
-from analysis.store import read_table
-from analysis.summary import Summary
+from analysis.summary.summary import Summary
 from analysis.tables import TABLES
-from jobs import ingest as ingesting
+from analysis.tables.storage import copy_missing, place
+from analysis.tables.store import read_table
 from jobs import pipeline
-from tests.record_factory import RUN, RunFactory
+from jobs.ingest import ingest as ingesting
+from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from analysis import tables
-from jobs.processes_cpu import processes_cpu
+from jobs.checks.processes_cpu import processes_cpu
 
 WHOLE = ("trial", "host", "cpu_used_whole")
 USED = ("trial", "scope", "name", "value")
@@ -26,7 +26,7 @@ def test_waiting_for_a_core_is_no_use_of_the_hosts(
     used += [("t", "host:h1", "cpu_used", host), ("t", "guest:w1.h1", "cpu_used", 100.0)]
     types = "trial string, node string, host string, scope string, cores int, host_cores int"
     inputs = {
-        tables.NODES: spark.createDataFrame(rows, f"{types}, given_percent double"),
+        tables.NODES: spark.createDataFrame(rows, f"{types}, host_cpu_share_percent double"),
         tables.HOST_USE: spark.createDataFrame([("t", "h1", 60.0)], WHOLE),
         tables.METRICS: spark.createDataFrame(used, USED),
     }

@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.store import read_table
 from analysis.tables import TABLES
-from cluster.errors import StudyError
-from jobs import file_batches, ingest, ingested, parse_task
-from jobs.raw_files import RawFile
-from tests.record_factory import RUN, RunFactory
+from analysis.tables.store import read_table
+from cluster.model.errors import StudyError
+from jobs.ingest import file_batches, ingest, ingest_state, parse_task
+from jobs.raw.raw_files import RawFile
+from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 
@@ -175,6 +175,6 @@ def test_other_readers_read_everything_anew(
 ) -> None:
     again(root)
     read_files.clear()
-    monkeypatch.setattr(ingested, "READERS_VERSION", 0)
+    monkeypatch.setattr(ingest_state, "READERS_VERSION", 0)
     again(root)
     assert len(set(read_files)) == 4

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dags.home import project_root
-from tests.record_factory import RUN, RunFactory
+from dags.airflow_home.home import project_root
+from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 
@@ -24,7 +24,7 @@ def test_an_event_log_lies_in_the_run_and_options_hold(tmp_path: Path) -> None:
         "spark.sql.shuffle.partitions=7",
         "spark.master=local[1]",
     )
-    argv = [sys.executable, "-m", "dags.cli", "report", str(root), "--format", "json"]
+    argv = [sys.executable, "-m", "dags.cli.main", "report", str(root), "--format", "json"]
     argv += [word for option in options for word in ("--conf", option)]
     done = subprocess.run(argv, cwd=project_root(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -9,15 +9,17 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.store import read_table
-from analysis.summary import Summary
+from analysis.summary.summary import Summary
 from analysis.tables import TABLES
-from cluster.errors import StudyError
-from jobs import ingest as ingesting
-from jobs import ingested, pipeline, session
-from jobs.raw_files import raw_files_of
-from tests.record_factory import RUN, RunFactory
+from analysis.tables.store import read_table
+from cluster.model.errors import StudyError
+from jobs import pipeline
+from jobs.ingest import ingest as ingesting
+from jobs.ingest import ingest_state
+from jobs.raw.raw_files import raw_files_of
+from jobs.spark import session
 from tests.spark.conftest import Analysed
+from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 
@@ -45,9 +47,9 @@ def test_the_same_in_any_order_and_partitioning(
     _make_tables(small)
     before = _tables(small)
     monkeypatch.setattr(session, "_FEW_BYTES", 0)
-    monkeypatch.setattr(session, "_BYTES_A_PARTITION", 2**16)
-    ingested.forget(small)
-    monkeypatch.setattr(ingesting, "BYTES_A_TASK", 1)  # a task a file, on executors
+    monkeypatch.setattr(session, "_BYTES_PER_PARTITION", 2**16)
+    ingest_state.forget(small)
+    monkeypatch.setattr(ingesting, "BYTES_PER_TASK", 1)  # a task a file, on executors
     monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)
     monkeypatch.setattr(
         ingesting,

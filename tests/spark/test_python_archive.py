@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from jobs.python_archive import PYTHON, ensure_python_archive
+from jobs.spark.python_archive import PYTHON, ensure_python_archive
 
 CODE = """
 import sys

@@ -7,12 +7,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from analysis import tables
-from jobs import price_performance
-from jobs.percentiles import PERCENTILES
-from jobs.schema import struct
-from tests.spark import oracle
+from jobs.histograms.percentiles import PERCENTILES
+from jobs.metrics import price_performance
+from jobs.spark.spark_types import struct
 from tests.spark.conftest import Analysed
-from tests.truth import MIB
+from tests.spark.support import oracle
+from tests.support.truth import MIB
 
 pytestmark = pytest.mark.spark
 MILLIONTH = 1e-6

@@ -10,8 +10,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from analysis import tables
-from jobs.raw_files import RawFile
-from jobs.readers import READERS, read
+from jobs.raw.raw_files import RawFile
+from jobs.raw.readers import READERS, read
 from jobs.sources import KNOWN_BY_MANIFEST, SOURCES, RawFiles, register
 from tests.property.mutations import SAMPLES
 

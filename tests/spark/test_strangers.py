@@ -10,14 +10,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.store import read_table
 from analysis.tables import QUARANTINE, TABLES
-from cluster.errors import StudyError
-from jobs import ingest, pipeline
-from jobs.raw_files import RawFile, UnreadableError, content
+from analysis.tables.store import read_table
+from cluster.model.errors import StudyError
+from jobs import pipeline
+from jobs.ingest import ingest
+from jobs.raw.raw_files import RawFile, UnreadableError, content
 from jobs.run_folder import require_inside
-from tests.record_factory import RUN, RunFactory
-from tests.truth import Truth
+from tests.support.record_factory import RUN, RunFactory
+from tests.support.truth import Truth
 
 pytestmark = pytest.mark.spark
 SECRET = "[READ], Return=OK, 12345\n"

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import jobs
-from analysis.places import place
-from analysis.store import read_table
 from analysis.tables import TABLES
+from analysis.tables.storage import place
+from analysis.tables.store import read_table
 from cluster.stack.java import find_java
 from tests.spark.conftest import Analysed
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.store import read_table
 from analysis.tables import TABLES
-from jobs import ingest
-from tests.record_factory import RUN, RunFactory
+from analysis.tables.store import read_table
+from jobs.ingest import ingest
+from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 
@@ -22,9 +22,9 @@ SCRIPT = """
 import os, signal, sys
 from pathlib import Path
 
-from jobs import ingest, parse_task
-from jobs.engine import Engine
-from jobs.session import spark_session, use
+from jobs.ingest import ingest, parse_task
+from jobs.spark.engine import Engine
+from jobs.spark.session import spark_session, use
 
 root = Path(sys.argv[1])
 killed = root / "killed"
@@ -40,7 +40,7 @@ def killed_once(files, folder):
 
 ingest.parse_files = killed_once
 ingest.SMALL_BYTES = 0
-ingest.BYTES_A_TASK = 1
+ingest.BYTES_PER_TASK = 1
 use(Engine({"spark.master": "local[2,3]"}))  # three attempts a task
 ingest.ingest(spark_session, root)
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.toy_stack import ToyStack, install
+from tests.support.toy_stack import ToyStack, install
 
 
 @pytest.fixture

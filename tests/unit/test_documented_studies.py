@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cluster.errors import InputError
-from workloads.run import plan_study
-from workloads.study_file import parse_study
+from cluster.model.errors import InputError
+from workloads.execution.run import plan_study
+from workloads.spec.study_file import parse_study
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = (CHECKOUT / "README.md", *sorted(CHECKOUT.glob("docs/**/*.md")))
@@ -24,14 +24,16 @@ workloads: [{ycsb: {records: [100_000], mixes: [load, c], threads: [8]}}]
 """What a page's part of a study is laid over."""
 
 
-def blocks() -> Iterator[tuple[str, str]]:
+def repetitions() -> Iterator[tuple[str, str]]:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S), 1):
-            yield f"{page.relative_to(CHECKOUT)} {number}", block
+        for number, repetition in enumerate(
+            re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S), 1
+        ):
+            yield f"{page.relative_to(CHECKOUT)} {number}", repetition
 
 
-SHOWN = dict(blocks())
+SHOWN = dict(repetitions())
 
 
 def test_pages_show_whole_studies_and_parts() -> None:

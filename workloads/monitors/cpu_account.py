@@ -61,7 +61,7 @@ class _Known:
 
 
 class CpuAccount:
-    """`add` each round's readings of all marked processes; `total` is what each node used so far."""
+    """`add` each round's readings of all tagged processes; `total` is what each node used so far."""
 
     def __init__(self) -> None:
         self.total: dict[str, Ticks] = {}

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cluster.command import Command
+from cluster.model.command import Command
+from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
 from workloads.monitors.dool_cells import (
     bytes_and_operations,
     cells_of,
@@ -27,11 +28,10 @@ from workloads.monitors.dool_header import (
     units,
 )
 from workloads.monitors.host_sample import HostSample
-from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal
 
 NO_BANNER = "no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'"
 DAY_S = 86400.0
-LEAST_STEP_S = 0.001
+MIN_STEP_S = 0.001
 _OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names
 
 
@@ -45,7 +45,7 @@ class Dool:
         host: str,
         output: str,
         period_s: float,
-        mark: str,
+        tag: str,
         python: Sequence[str] = (sys.executable,),
     ) -> Command:
         """Writes `output` until TERM, a flushed line a period. dool takes whole seconds.
@@ -60,7 +60,7 @@ class Dool:
         return Command(
             name=f"monitor-{self.kind}-{host}",
             argv=(*python, "-m", "dool", *stats, *quiet, "--output", output, str(int(period_s))),
-            env={"STUDY_MARK": mark, "STUDY_NODE": "monitor", "COLUMNS": "500", "TZ": "UTC"},
+            env={"STUDY_TAG": tag, "STUDY_NODE": "monitor", "COLUMNS": "500", "TZ": "UTC"},
         )
 
     def parse(self, data: bytes | str, file: str) -> Parsed[HostSample]:
@@ -228,7 +228,7 @@ class DoolReader:
             raise RejectedError(f"epoch {printed} is not of this century")
         if by_text is not None and not -0.001 <= epoch_s - by_text < 1.001:
             raise RejectedError(f"epoch {printed} and time {text} differ")
-        self._require_progress(epoch_s, least_s=LEAST_STEP_S)
+        self._require_progress(epoch_s, least_s=MIN_STEP_S)
         return epoch_s, text
 
     def _require_progress(self, epoch_s: float | None, least_s: float) -> None:

@@ -6,8 +6,8 @@ import csv
 import re
 from collections.abc import Collection, Mapping
 
+from workloads.base.parsing import RejectedError, decimal
 from workloads.monitors.dool_header import Key, Units
-from workloads.parsing import RejectedError, decimal
 
 _MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
 TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Literal
 
-from workloads.parsing import RejectedError
+from workloads.base.parsing import RejectedError
 
 Tool = Literal["dstat", "dool", "pcp-dstat"]
 Key = tuple[str, str]  # section, column

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from cluster.command import Command
-from workloads.parsing import Parsed
+from cluster.model.command import Command
+from workloads.base.parsing import Parsed
 
 
 class Monitor(Protocol):
@@ -16,11 +16,11 @@ class Monitor(Protocol):
     def kind(self) -> str: ...
 
     def command(
-        self, host: str, output: str, period_s: float, mark: str, python: Sequence[str]
+        self, host: str, output: str, period_s: float, tag: str, python: Sequence[str]
     ) -> Command:
         """The process that writes `output` until it gets TERM.
 
-        period_s: seconds from one sample to the next. mark: of the build whose processes it watches.
+        period_s: seconds from one sample to the next. tag: of the build whose processes it watches.
         python: begin of a command line that runs Python modules on that host (`Transport.python`).
         """
         ...

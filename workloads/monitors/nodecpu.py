@@ -12,15 +12,15 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cluster.command import Command
-from workloads.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from cluster.model.command import Command
+from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
 FORMAT = 1
 HEADER = "epoch_s,node,user_ticks,system_ticks,processes"
 TITLE = re.compile(
     r"# nodecpu format ([0-9]+), host=([^,]+), ticks_per_s=([0-9]{1,6}), cores=([0-9]{1,6})"
 )
-MOST_PROCESSES = 2**22
+MAX_PROCESSES = 2**22
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
 LATE_S = 10.0  # ticks may be seen that much later than they were spent (new nodes' first round)
@@ -75,16 +75,16 @@ class NodeCpu:
         host: str,
         output: str,
         period_s: float,
-        mark: str,
+        tag: str,
         python: Sequence[str] = (sys.executable,),
     ) -> Command:
         return Command(
             name=f"monitor-{self.kind}-{host}",
             argv=(
                 *(*python, "-m", "workloads.monitors.nodecpu_sampler"),
-                *("--host", host, "--period", str(period_s), "--output", output, "--mark", mark),
+                *("--host", host, "--period", str(period_s), "--output", output, "--tag", tag),
             ),
-            env={"STUDY_MARK": mark, "STUDY_NODE": "monitor"},
+            env={"STUDY_TAG": tag, "STUDY_NODE": "monitor"},
         )
 
     def parse(self, data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
@@ -162,7 +162,7 @@ def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
         node=cells[1],
         user_ticks=whole(cells[2]),
         system_ticks=whole(cells[3]),
-        processes=whole(cells[4], most=MOST_PROCESSES),
+        processes=whole(cells[4], most=MAX_PROCESSES),
         ticks_per_s=int(about.group(3)),
         cores=int(about.group(4)),
     )

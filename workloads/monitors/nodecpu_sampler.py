@@ -1,8 +1,8 @@
 """The sampler behind `workloads.monitors.nodecpu`: reads /proc once a period, writes a row a node.
 
-    python -m workloads.monitors.nodecpu_sampler --host H --period 1 --output FILE --mark MARK
+    python -m workloads.monitors.nodecpu_sampler --host H --period 1 --output FILE --tag TAG
 
-Counts processes whose environment holds STUDY_MARK equal to MARK or below it (`MARK/...`), by their
+Counts processes whose environment holds STUDY_TAG equal to TAG or below it (`TAG/...`), by their
 STUDY_NODE; and their descendants, which may have an environment of their own. Linux only. Ends on
 TERM or INT. `cpu_account` says how time of short-lived processes is counted, and the error of it.
 """
@@ -35,11 +35,11 @@ class _Stat:
 
 
 class Processes:
-    """The marked processes of this machine. Remembers what it found of each, so that a round costs
-    one short read a marked process and none for the others."""
+    """The tagged processes of this machine. Remembers what it found of each, so that a round costs
+    one short read a tagged process and none for the others."""
 
-    def __init__(self, mark: str) -> None:
-        self._mark = mark
+    def __init__(self, tag: str) -> None:
+        self._tag = tag
         self._nodes: dict[int, tuple[int, str]] = {}  # pid: start time, node
         self._others: set[int] = set()
 
@@ -77,14 +77,14 @@ class Processes:
         return node or None
 
     def _own_node(self, pid: int) -> str | None:
-        """STUDY_NODE of a process that carries our mark."""
+        """STUDY_NODE of a process that carries our tag."""
         try:
             environment = _read(f"/proc/{pid}/environ")
         except OSError:
             return None
         variables = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0"))
-        mark = os.fsdecode(variables.get(b"STUDY_MARK", b""))
-        if mark != self._mark and not mark.startswith(self._mark + "/"):
+        tag = os.fsdecode(variables.get(b"STUDY_TAG", b""))
+        if tag != self._tag and not tag.startswith(self._tag + "/"):
             return None
         return os.fsdecode(variables.get(b"STUDY_NODE", b"")) or None
 
@@ -127,11 +127,11 @@ def sample(processes: Processes, account: CpuAccount, file: TextIO) -> None:
     file.flush()
 
 
-def run(host: str, period_s: float, output: Path, mark: str) -> None:
+def run(host: str, period_s: float, output: Path, tag: str) -> None:
     """Sample until TERM or INT, on multiples of the period by the wall clock, without drift. A round
     that comes late is not made up for: the gap shows."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
-    processes, account = Processes(mark), CpuAccount()
+    processes, account = Processes(tag), CpuAccount()
     with output.open("w", encoding="utf-8") as file:
         file.write(title(host, _TICKS_PER_S, os.cpu_count() or 1) + "\n" + HEADER + "\n")
         sample(processes, account, file)
@@ -150,13 +150,13 @@ def _stopped_within(seconds: float) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="CPU time of marked processes, by node.")
+    parser = argparse.ArgumentParser(description="CPU time of tagged processes, by node.")
     parser.add_argument("--host", required=True)
     parser.add_argument("--period", required=True, type=float, metavar="SECONDS")
     parser.add_argument("--output", required=True, type=Path)
-    parser.add_argument("--mark", required=True)
+    parser.add_argument("--tag", required=True)
     arguments = parser.parse_args()
-    run(arguments.host, arguments.period, arguments.output, arguments.mark)
+    run(arguments.host, arguments.period, arguments.output, arguments.tag)
 
 
 if __name__ == "__main__":

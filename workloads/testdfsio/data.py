@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster.hdfs import FileStatus, Hdfs
+from cluster.clients.hdfs import FileStatus, Hdfs
 from workloads.testdfsio.amount import length_after_bytes
 from workloads.testdfsio.setting import OWN_DATA, DfsioSetting
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cluster.errors import InputError
-from cluster.memory import CONTAINER_MIB
+from cluster.model.errors import InputError
+from cluster.model.memory import CONTAINER_MIB
+from cluster.model.topology import Topology
 from cluster.render.hdfs import STORAGE
-from cluster.topology import Topology
 from workloads.testdfsio.setting import DfsioSetting, units_of
 
 _WANTED: dict[str, tuple[str, str]] = {

@@ -7,9 +7,9 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from cluster.memory import CONTAINER_HEAP_MIB
-from workloads.checked import FaultyKeyError, at_most
-from workloads.quantity import SizeBytes, SizeMib
+from cluster.model.memory import CONTAINER_HEAP_MIB
+from workloads.base.checked import FaultyKeyError, at_most
+from workloads.base.quantity import SizeBytes, SizeMib
 from workloads.testdfsio.setting import (
     DEFAULT_READ_BYTES,
     OWN_DATA,
@@ -25,10 +25,10 @@ from workloads.testdfsio.setting import (
 )
 
 Count = Annotated[int, Field(strict=True, ge=1)]
-MOST_FILES = 100_000
-MOST_BLOCKS, BLOCK_MIB = 10_000, 128
+MAX_FILES = 100_000
+MAX_BLOCKS, BLOCK_MIB = 10_000, 128
 """Of a file, and their size: dfs.namenode.fs-limits.max-blocks-per-file and dfs.blocksize of Hadoop 3.4."""
-MOST_BUFFER_BYTES = CONTAINER_HEAP_MIB * 2**20 // 2
+MAX_BUFFER_BYTES = CONTAINER_HEAP_MIB * 2**20 // 2
 """A map holds its buffer in its heap, beside what HDFS' client needs."""
 STRIPED_POLICIES = ("HOT", "COLD", "ALL_SSD", "ALL_NVDIMM", "PROVIDED")
 """Those HDFS heeds for erasure-coded files (ErasureCodingPolicyManager); others it passes over."""
@@ -42,7 +42,7 @@ class DfsioSpec(BaseModel):
 
     modes: tuple[DfsioMode, ...] = Field(min_length=1)
     files: Annotated[
-        Count, at_most(MOST_FILES, "each file is a map task, and one job does not take so many")
+        Count, at_most(MAX_FILES, "each file is a map task, and one job does not take so many")
     ]
     file_size: SizeMib
     read_size: SizeBytes = DEFAULT_READ_BYTES
@@ -81,10 +81,10 @@ class DfsioSpec(BaseModel):
 
     def _size_faults(self) -> Iterator[FaultyKeyError]:
         for key, size in (("read_size", self.read_size), ("buffer_size", self.buffer_size)):
-            if size is not None and size > MOST_BUFFER_BYTES:
+            if size is not None and size > MAX_BUFFER_BYTES:
                 yield FaultyKeyError(
                     f"{key} {size_words(size)} does not fit a map's heap; at most "
-                    f"{size_words(MOST_BUFFER_BYTES)}",
+                    f"{size_words(MAX_BUFFER_BYTES)}",
                     key,
                 )
         if self.read_size > self.file_size * 2**20:
@@ -102,11 +102,11 @@ class DfsioSpec(BaseModel):
                 "skip_size is more than file_size: only one read a file", "skip_size"
             )
         data = 1 if self.erasure_coding is None else units_of(self.erasure_coding)[0]
-        most_mib = MOST_BLOCKS * BLOCK_MIB * data // (2 if "append" in self.modes else 1)
+        most_mib = MAX_BLOCKS * BLOCK_MIB * data // (2 if "append" in self.modes else 1)
         if self.file_size > most_mib:
             yield FaultyKeyError(
                 f"file_size {self.file_size:,} MiB is too large, at most {most_mib:,} MiB: HDFS takes "
-                f"{MOST_BLOCKS:,} blocks a file"
+                f"{MAX_BLOCKS:,} blocks a file"
                 + ", and append doubles it"
                 * ("append" in self.modes),
                 "file_size",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cluster.client import hadoop_command
-from cluster.cold import IoCounters, evict_blocks, settle_writes
-from cluster.command import Command
-from cluster.hdfs import Hdfs
-from workloads.client_run import require_success, run_client
-from workloads.manifest import ClientRun, ColdProof
+from cluster.clients.client_commands import hadoop_command
+from cluster.clients.cold_reads import IoCounters, evict_blocks, flush_dirty_pages
+from cluster.clients.hdfs import Hdfs
+from cluster.model.command import Command
+from workloads.base.client_run import require_success, run_client
+from workloads.base.workload import Collected, Prepared, TrialContext
+from workloads.record.manifest import ClientRun, ColdProof
 from workloads.testdfsio.amount import distinct_bytes
 from workloads.testdfsio.arguments import job_arguments
 from workloads.testdfsio.data import DataSet
 from workloads.testdfsio.faults import faults_of
 from workloads.testdfsio.setting import DEFAULT_READ_BYTES, READS, DfsioSetting
-from workloads.workload import Bench, Collected, Prepared
 
 NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"
@@ -23,12 +23,12 @@ MAIN = "org.apache.hadoop.fs.TestDFSIO"
 TIMEOUT_S = 3600.0
 
 
-class TestDfsio:
+class DfsioWorkload:
     """One job a trial. Its three rates come from the job's own output and history (method 13)."""
 
     __test__ = False  # not a test, whatever its name says to pytest
 
-    def prepare(self, bench: Bench, setting: DfsioSetting) -> Prepared:
+    def prepare(self, bench: TrialContext, setting: DfsioSetting) -> Prepared:
         hdfs = Hdfs(bench.cluster)
         data = DataSet(hdfs, setting)
         data.allow_erasure_coding()
@@ -39,7 +39,7 @@ class TestDfsio:
         data.clear_results()
         for history in hdfs.job_histories():
             hdfs.delete(history)
-        settle_writes(bench.cluster, bench.transport)
+        flush_dirty_pages(bench.cluster, bench.transport)
         evicted = evict_blocks(bench.cluster, bench.transport)
         return Prepared(
             data_set_mib=setting.data_mib,
@@ -47,10 +47,10 @@ class TestDfsio:
             state={"io": IoCounters.read(bench.cluster, bench.transport).to_json()},
         )
 
-    def run(self, bench: Bench, setting: DfsioSetting) -> tuple[ClientRun, ...]:
+    def run(self, bench: TrialContext, setting: DfsioSetting) -> tuple[ClientRun, ...]:
         return (run_client(bench, _command(bench, setting, NAME), TIMEOUT_S),)
 
-    def collect(self, bench: Bench, setting: DfsioSetting, prepared: Prepared) -> Collected:
+    def collect(self, bench: TrialContext, setting: DfsioSetting, prepared: Prepared) -> Collected:
         spent = IoCounters.read(bench.cluster, bench.transport).since(
             prepared.state["io"] if prepared.state else {}
         )
@@ -76,7 +76,7 @@ class TestDfsio:
             state={"io": spent.to_json(), "stored": stored.to_json()},
         )
 
-    def _write_unmeasured(self, bench: Bench, setting: DfsioSetting, data: DataSet) -> None:
+    def _write_unmeasured(self, bench: TrialContext, setting: DfsioSetting, data: DataSet) -> None:
         """Write the files that the setting works on, into its own folder."""
         data.delete()
         write = setting.model_copy(update={"mode": "write", "read_size_bytes": DEFAULT_READ_BYTES})
@@ -86,7 +86,11 @@ class TestDfsio:
 
 
 def _command(
-    bench: Bench, setting: DfsioSetting, name: str, base: str | None = None, kept: str = "raw"
+    bench: TrialContext,
+    setting: DfsioSetting,
+    name: str,
+    base: str | None = None,
+    kept: str = "raw",
 ) -> Command:
     folder = base or DataSet(Hdfs(bench.cluster), setting).base
     result_file = str(bench.at(bench.record.root / kept / f"{name}.log"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workloads.parsing import ParseError
+from workloads.base.parsing import ParseError
+from workloads.ycsb.output.summary import OperationCount, operation_counts, overall, parse_summary
 from workloads.ycsb.properties import client_name, loaded_rows, operations_at_most
 from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.summary import OperationCount, operation_counts, overall, parse_summary
 
 
 def faults_of_all(folder: Path, setting: YcsbSetting) -> tuple[str, ...]:

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from workloads.checked import FaultyKeyError, at_most
-from workloads.genomics.store import STORED_ROW_MIB as STORED_VARIANT_MIB
-from workloads.genomics.store import VALUE_MIB, VariantStore
-from workloads.isolation.placement import NOBODY
-from workloads.quantity import Seconds
+from workloads.base.checked import FaultyKeyError, at_most
+from workloads.base.quantity import Seconds
+from workloads.ycsb.noisy_neighbour.placement import NOBODY
 from workloads.ycsb.target import LatencyTarget, Target
+from workloads.ycsb.variants.store import STORED_ROW_MIB as STORED_VARIANT_MIB
+from workloads.ycsb.variants.store import VALUE_MIB, VariantStore
 from workloads.ycsb.warm_up_knobs import (
     STEADY_ESTIMATE_S,
     WARM_UP_CLIENT_S,
@@ -29,7 +29,7 @@ LOADS = ("load", "variant-load")
 """Mixes that write a table whole, and end with its last row."""
 Count = Annotated[int, Field(strict=True, ge=1)]
 INT_MAX = 2**31 - 1
-MOST_SETTINGS = 500
+MAX_SETTINGS = 500
 Rows = Annotated[Count, at_most(INT_MAX, "YCSB does not count further")]
 Threads = Annotated[
     Count, at_most(10_000, "one client's Java process does not carry so many threads")
@@ -227,9 +227,9 @@ def refuse_too_many(
     """FaultyKeyError for more settings than a study has time for, before they are made."""
     each = len(set(threads)) + len(set(targets))
     settings = len(set(sizes)) * len(set(mixes)) * each
-    if settings > MOST_SETTINGS:
+    if settings > MAX_SETTINGS:
         raise FaultyKeyError(
-            f"the lists make {settings} settings, at most {MOST_SETTINGS}", "threads"
+            f"the lists make {settings} settings, at most {MAX_SETTINGS}", "threads"
         )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cluster.client import java_command
+from cluster.clients.client_commands import java_command
 from cluster.stack import classpath, ensure
-from workloads.client_run import require_success, run_client
-from workloads.workload import Bench
+from workloads.base.client_run import require_success, run_client
+from workloads.base.workload import TrialContext
 
 MAIN = "org.densitystudy.table.TableTool"
 TIMEOUT_S = 600.0
@@ -17,7 +17,7 @@ FAST_START = ("-XX:TieredStopAtLevel=1",)
 """This JVM is never measured; it had better start fast."""
 
 
-def table_tool(bench: Bench, name: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
+def table_tool(bench: TrialContext, name: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
     """Run `verbs` in order; the result of each. StudyError when one fails.
 
     Output stays in the record as logs/<name>.out and .err.

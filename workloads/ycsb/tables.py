@@ -1,6 +1,6 @@
 """`Tables`: what is known of the YCSB tables of the cluster that stands, across trials of a build.
 
-Kept in a file of the build, under the identity of its processes: a build that is built anew after a
+Retention in a file of the build, under the identity of its processes: a build that is built anew after a
 crash has other processes, and none of the old tables.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from cluster.atomic import write_text
-from cluster.cluster import Cluster
+from cluster.model.cluster import Cluster
+from cluster.state.atomic import write_text
 
 FILE = "tables.json"
 Known = Literal["there", "loaded", "snapshot"]

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from workloads.quantity import magnitude
+from workloads.base.quantity import magnitude
 
-MOST_OPS_S = 10**9
+MAX_OPS_S = 10**9
 _EXAMPLE = "70% (of the measured saturation) or 2000/s"
 
 
@@ -30,8 +30,8 @@ def target_of(value: object) -> Target:
     ops_s = magnitude(value, "1/s", _EXAMPLE)
     if not ops_s >= 1:
         raise ValueError(f"{value!r} is less than one operation a second; write it like {_EXAMPLE}")
-    if ops_s > MOST_OPS_S:
-        raise ValueError(f"{value!r} is more than {MOST_OPS_S:,} operations a second")
+    if ops_s > MAX_OPS_S:
+        raise ValueError(f"{value!r} is more than {MAX_OPS_S:,} operations a second")
     return Target(ops_s=ops_s)
 
 

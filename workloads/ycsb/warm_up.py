@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cluster.command import Command
-from cluster.compilers import compiled_s
-from workloads.client_run import GRACE_S, require_success, run_client
-from workloads.workload import Bench
+from cluster.clients.compilers import compiled_s
+from cluster.model.command import Command
+from workloads.base.client_run import GRACE_S, require_success, run_client
+from workloads.base.workload import TrialContext
 from workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS, load_of
 from workloads.ycsb.properties import table_of
 from workloads.ycsb.setting import YcsbSetting
@@ -37,7 +37,7 @@ Clients = Callable[[YcsbSetting, str, Mapping[str, float] | None], Command]
 
 
 @dataclass
-class Rest:
+class CompilerIdle:
     """Whether the compilers of all RegionServers rest; asked again and again."""
 
     read: Callable[[], Mapping[str, float] | None]
@@ -65,12 +65,12 @@ def warmed_by(setting: YcsbSetting) -> str:
     return setting.mix if setting.until_steady else "mix"
 
 
-def warm_up_inserts(bench: Bench, setting: YcsbSetting, clients: Clients) -> None:
+def warm_up_inserts(bench: TrialContext, setting: YcsbSetting, clients: Clients) -> None:
     """Inserts into the table as it stands."""
     _warm_up(bench, setting.model_copy(update={"mix": load_of(setting)}), None, clients)
 
 
-def warm_up_mix(bench: Bench, setting: YcsbSetting, clients: Clients) -> float | None:
+def warm_up_mix(bench: TrialContext, setting: YcsbSetting, clients: Clients) -> float | None:
     """The setting's own mix until steady, or for a time the one that has every operation. Returns what
     the busiest RegionServer's compilers still took of a core, if that was looked at."""
     shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
@@ -78,7 +78,7 @@ def warm_up_mix(bench: Bench, setting: YcsbSetting, clients: Clients) -> float |
 
 
 def _warm_up(
-    bench: Bench, setting: YcsbSetting, shares: Mapping[str, float] | None, clients: Clients
+    bench: TrialContext, setting: YcsbSetting, shares: Mapping[str, float] | None, clients: Clients
 ) -> float | None:
     limit_s = setting.warm_up_daemons_s
     work = setting.model_copy(
@@ -86,7 +86,9 @@ def _warm_up(
                 "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
-    rest = Rest(lambda: compiled_s(bench.cluster.endpoints)) if setting.until_steady else None
+    rest = (
+        CompilerIdle(lambda: compiled_s(bench.cluster.endpoints)) if setting.until_steady else None
+    )
     begun_s = time.monotonic()
     run = run_client(bench, clients(work, name, shares), limit_s + GRACE_S, "logs", rest)
     steady = rest is not None and rest.looks_at_rest >= LOOKS_AT_REST

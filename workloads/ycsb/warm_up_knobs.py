@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from workloads.quantity import seconds
+from workloads.base.quantity import seconds
 
 STEADY_LIMIT_S = 900.0
 """Four and six RegionServers on two cores were steady after three minutes, one after one."""

@@ -13,16 +13,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from cluster.client import java_command
-from cluster.command import Command
-from cluster.errors import StudyError
+from cluster.clients.client_commands import java_command
+from cluster.model.command import Command
+from cluster.model.errors import StudyError
 from cluster.stack import classpath, ensure
-from workloads.client_run import GRACE_S, require_success, run_clients
-from workloads.isolation.neighbour import noise, noise_made, victims_servers
-from workloads.manifest import ClientRun
-from workloads.workload import Bench, Collected, Prepared
+from workloads.base.client_run import GRACE_S, require_success, run_clients
+from workloads.base.workload import Collected, Prepared, TrialContext
+from workloads.record.manifest import ClientRun
 from workloads.ycsb.faults import faults_of_all
 from workloads.ycsb.mixes import load_of
+from workloads.ycsb.noisy_neighbour.neighbour import noise, noise_made, victims_servers
 from workloads.ycsb.properties import FAMILY, MAIN, client_arguments, client_name, table_of
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.table_tool import table_tool
@@ -33,25 +33,25 @@ CLIENT_HEAP_MIB = 512
 LOAD_TIMEOUT_S = 7200.0
 
 
-class Ycsb:
+class YcsbWorkload:
     """Saturation runs (no target: their latency is closed-loop, and only so named) and latency runs
     at a target, which record intended latency too (method 10)."""
 
-    def prepare(self, bench: Bench, setting: YcsbSetting) -> Prepared:
+    def prepare(self, bench: TrialContext, setting: YcsbSetting) -> Prepared:
         facts = _create(bench, setting) if setting.is_load else _restore(bench, setting)
         tables = Tables.of(bench.cluster)
         compiling = tables.compiling_share(table_of(setting), warmed_by(setting))
         state = {**_state(facts), **({} if compiling is None else {"compiling_share": compiling})}
         return Prepared(data_set_mib=setting.data_mib, state=state)
 
-    def run(self, bench: Bench, setting: YcsbSetting) -> tuple[ClientRun, ...]:
+    def run(self, bench: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
         timeout_s = LOAD_TIMEOUT_S
         if setting.duration_s is not None:
             timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
         with noise(bench, setting.neighbour_threads or 0):
             return run_clients(bench, client_commands(bench, setting, "raw"), timeout_s)
 
-    def collect(self, bench: Bench, setting: YcsbSetting, prepared: Prepared) -> Collected:
+    def collect(self, bench: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
         facts = table_tool(bench, "table-after", ("state", *_table(setting)))
         faults = faults_of_all(bench.record.raw, setting)
         tables = Tables.of(bench.cluster)
@@ -63,7 +63,7 @@ class Ycsb:
         )
 
 
-def _create(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
+def _create(bench: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
     """An empty table, pre-split on the real distribution of its keys."""
     servers = len(bench.cluster.endpoints.regionserver_http)
     regions = str(setting.regions_per_server * servers)
@@ -87,7 +87,7 @@ def _create(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
     return facts
 
 
-def _restore(bench: Bench, setting: YcsbSetting) -> list[dict[str, Any]]:
+def _restore(bench: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
     """The loaded, compacted table: from its snapshot, or loaded and made into one first."""
     tables, name = Tables.of(bench.cluster), table_of(setting)
     snapshot = f"{name}-loaded"
@@ -114,14 +114,14 @@ def _wants_warm_inserts(setting: YcsbSetting) -> bool:
     return setting.warm_up_daemons_s > 0 and (setting.is_load or not setting.until_steady)
 
 
-def _confined(bench: Bench, setting: YcsbSetting) -> list[tuple[str, ...]]:
+def _confined(bench: TrialContext, setting: YcsbSetting) -> list[tuple[str, ...]]:
     """An isolation trial's table, all of it on the victim's node."""
     if not setting.is_isolation:
         return []
     return [("confine", *_table(setting), "--info", victims_servers(bench))]
 
 
-def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:
+def _load_unmeasured(bench: TrialContext, setting: YcsbSetting) -> None:
     load = setting.model_copy(
         update={"mix": load_of(setting), "duration_s": None, "warm_up_s": 0.0, "warm_up_client_s": 0.0,
                 "target_percent": None, "target_ops_s": None}
@@ -139,12 +139,12 @@ def _load_unmeasured(bench: Bench, setting: YcsbSetting) -> None:
 
 
 def _warm_up_client(
-    bench: Bench, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
+    bench: TrialContext, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
 ) -> Command:
     return _command(bench, name, client_arguments(work, _prefix(bench, "logs", name), 1, shares))
 
 
-def client_commands(bench: Bench, setting: YcsbSetting, folder: str) -> list[Command]:
+def client_commands(bench: TrialContext, setting: YcsbSetting, folder: str) -> list[Command]:
     """The trial's client processes, their interval logs going to `folder` of the record."""
     names = {number: client_name(number) for number in range(1, setting.clients + 1)}
     return [
@@ -153,11 +153,11 @@ def client_commands(bench: Bench, setting: YcsbSetting, folder: str) -> list[Com
     ]
 
 
-def _prefix(bench: Bench, folder: str, name: str) -> str:
+def _prefix(bench: TrialContext, folder: str, name: str) -> str:
     return str(bench.at(bench.record.root / folder / f"{name}-"))
 
 
-def _command(bench: Bench, name: str, arguments: tuple[str, ...]) -> Command:
+def _command(bench: TrialContext, name: str, arguments: tuple[str, ...]) -> Command:
     path = classpath(ensure("ycsb"))
     return java_command(bench.cluster, name, path, MAIN, arguments, heap_mib=CLIENT_HEAP_MIB)
 

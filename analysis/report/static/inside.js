@@ -1,4 +1,4 @@
-// Inside a trial: fills the shapes of analysis/report/inside.py with the numbers of the trial chosen.
+// Inside a trial: fills the shapes of analysis/report/charts/inside.py with the numbers of the trial chosen.
 // Every row keeps `ref`, its place in summary.json.
 "use strict";
 window.drillDown = (summary, charts, draw) => {

@@ -1,0 +1,1 @@
+"""Cross-validation of the curves against accuracy goals."""

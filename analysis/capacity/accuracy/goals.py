@@ -1,0 +1,126 @@
+"""The accuracy goals, and what a hold-out says to each: met, missed, or unknown on so few points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from analysis.capacity.accuracy.hold_out import Miss, Mode
+from analysis.capacity.accuracy.hold_out_load import LoadMiss
+
+Outcome = Literal["met", "missed", "unknown", "printed"]
+"""printed: a number without a goal."""
+MEDIAN = {"hosts": 0.05, "largest": 0.08, "density": 0.05}
+P90 = {"hosts": 0.15, "largest": 0.20}
+COVERAGE = (0.85, 0.95)
+TIMES_BETTER = 1.0
+CPU_POINTS = 5.0
+LATENCY = 0.20
+JUDGED_PERCENTILE = 95.0
+SURE = 0.95
+
+
+@dataclass(frozen=True)
+class Goal:
+    name: str
+    value: str
+    goal: str
+    outcome: Outcome
+
+
+def judged(misses: Sequence[Miss], mode: Mode) -> tuple[Goal, ...]:
+    """Each goal of the mode with its outcome. `misses` must not be empty."""
+    errors = np.array([miss.error for miss in misses])
+    median, p90 = float(np.median(errors)), float(np.quantile(errors, 0.9))
+    found = [_at_most("absolute error, median", median, MEDIAN[mode])]
+    p90_goal = P90.get(mode)
+    if p90_goal is not None:
+        found.append(_at_most("absolute error, p90", p90, p90_goal))
+    else:
+        found.append(Goal("absolute error, p90", _percent(p90), "", "printed"))
+    found.append(_coverage(misses))
+    if mode == "hosts":
+        found.append(_better(misses, median))
+    return tuple(found)
+
+
+def judged_under_load(misses: Sequence[LoadMiss]) -> tuple[Goal, ...]:
+    """CPU and p95 of held-out densities: the worst density's median miss over its loads. None where not
+    measured. p95 is judged at the CPU beside it where that is known: see `hold_out_load`."""
+    of_cpu = [one for one in misses if one.quantity == "utilization"]
+    p95 = [one for one in misses if one.percentile == JUDGED_PERCENTILE]
+    at_busy = [one for one in p95 if one.busy is not None]
+    at_load = [one for one in p95 if one.busy is None]
+    judged_there = {_cell(one) for one in at_busy}
+    judged = [*at_busy, *(one for one in at_load if _cell(one) not in judged_there)]
+    found = [
+        *_worst_density("CPU, worst density, points", of_cpu, "{:.1f}", CPU_POINTS),
+        *_worst_density("p95 up to rho 0.8, worst density", judged, "{:.1%}", LATENCY),
+    ]
+    if at_busy:
+        found += _worst_density("p95 from the load alone, worst density", at_load, "{:.1%}")
+    return tuple(found)
+
+
+def _worst_density(
+    name: str, misses: Sequence[LoadMiss], form: str, limit: float | None = None
+) -> list[Goal]:
+    cells: dict[tuple[str, str, int, int], list[float]] = {}
+    for one in misses:
+        cells.setdefault(_cell(one), []).append(one.miss)
+    if not cells:
+        return []
+    worst = max(float(np.median(those)) for those in cells.values())
+    if limit is None:
+        return [Goal(name, form.format(worst), "", "printed")]
+    outcome: Outcome = "met" if worst <= limit else "missed"
+    return [Goal(name, form.format(worst), "<= " + form.format(limit), outcome)]
+
+
+def _cell(miss: LoadMiss) -> tuple[str, str, int, int]:
+    return (miss.group, miss.medium, miss.hosts, miss.vms_per_host)
+
+
+def _at_most(name: str, value: float, limit: float) -> Goal:
+    outcome: Outcome = "met" if value <= limit else "missed"
+    return Goal(name, _percent(value), f"<= {limit:.0%}", outcome)
+
+
+def _coverage(misses: Sequence[Miss]) -> Goal:
+    """Missed only where the points contradict the band: repetitions of one cell err together, so a
+    cell counts as one trial of the binomial."""
+    cells = len(misses)
+    share = float(np.mean([miss.covered / miss.repetitions for miss in misses]))
+    low, high = _wilson(share, cells)
+    if COVERAGE[0] <= share <= COVERAGE[1]:
+        outcome: Outcome = "met"
+    else:
+        outcome = "missed" if high < COVERAGE[0] or low > COVERAGE[1] else "unknown"
+    goal = f"{COVERAGE[0]:.0%} to {COVERAGE[1]:.0%}"
+    return Goal("coverage of 90 % intervals", f"{share:.1%} of {cells} cells", goal, outcome)
+
+
+def _wilson(share: float, count: int) -> tuple[float, float]:
+    interval = stats.binomtest(round(share * count), count).proportion_ci(SURE, "wilson")
+    return float(interval.low), float(interval.high)
+
+
+def _better(misses: Sequence[Miss], median: float) -> Goal:
+    baseline = [miss.baseline_error for miss in misses if miss.baseline_error is not None]
+    naive = float(np.median(baseline))
+    ratio = naive / median if median else float("inf")
+    # Where 1/n itself is within the goal there is little left to beat, and noise decides the ratio.
+    lost: Outcome = "unknown" if naive <= MEDIAN["hosts"] else "missed"
+    outcome: Outcome = "met" if ratio >= TIMES_BETTER else lost
+    value = f"{ratio:.1f} times ({_percent(naive)} by 1/n)"
+    return Goal(
+        "better than 1/n from the nearest count", value, f">= {TIMES_BETTER:g} times", outcome
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"

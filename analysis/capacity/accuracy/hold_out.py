@@ -1,0 +1,183 @@
+"""Hold-out: leave measured points out, predict them from the rest, and hold the misses against goals.
+
+A round leaves out one host count (or density) of every group at once; blend, spreads and noise are
+learnt anew from what is left, so nothing of the held-out points enters their prediction.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from analysis.capacity.curves.surface import Forecast, NoForecastError, Surface, surfaces
+from analysis.capacity.inputs.points import Arm, Point, sizes
+from cluster.model.errors import InputError
+
+Mode = Literal["hosts", "density", "largest"]
+Key = tuple[str, str]
+MIN_LEFT = {"hosts": 3, "density": 2, "largest": 3}
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A held-out cell: levels in seconds of work time, `covered` of its `measured` repetitions."""
+
+    group: str
+    medium: str
+    hosts: int
+    vms_per_host: int
+    measured_s: float
+    predicted_s: float
+    low_s: float
+    high_s: float
+    repetitions: int
+    covered: int
+    one_over_n_s: float | None
+    unit: str = "s"
+
+    @property
+    def arm(self) -> Arm:
+        return (self.group, self.medium, self.vms_per_host)
+
+    def shown(self, seconds: float) -> float:
+        """A work time in the unit that was measured: a rate for a rate."""
+        return seconds if self.unit == "s" else 1.0 / seconds
+
+    @property
+    def error(self) -> float:
+        """|predicted / measured - 1|."""
+        return abs(self.predicted_s / self.measured_s - 1)
+
+    @property
+    def baseline_error(self) -> float | None:
+        found = self.one_over_n_s
+        return None if found is None else abs(found / self.measured_s - 1)
+
+
+def hold_out(points: Sequence[Point], mode: Mode) -> tuple[Miss, ...]:
+    """Every cell that can be held out, predicted. InputError if there is none."""
+    used = sizes(points)
+    misses = [miss for held in _rounds(used, mode) for miss in _predicted(used, held, mode)]
+    if not misses:
+        raise InputError(_too_few(used, mode), "the points", _remedy(mode))
+    return tuple(misses)
+
+
+def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
+    """For each round the host count, or density, that each group holds out."""
+    axes: dict[Key, set[int]] = defaultdict(set)
+    for point in points:
+        value = point.vms_per_host if mode == "density" else point.hosts
+        if value >= 1:
+            axes[point.group, point.medium].add(value)
+    ordered = {key: sorted(values) for key, values in axes.items() if len(values) > MIN_LEFT[mode]}
+    if mode == "largest":
+        if ordered:
+            yield {key: values[-1] for key, values in ordered.items()}
+        return
+    rounds = max((len(values) - 2 for values in ordered.values()), default=0)
+    for place in range(1, rounds + 1):
+        yield {key: values[place] for key, values in ordered.items() if place < len(values) - 1}
+
+
+def _predicted(points: Sequence[Point], held: dict[Key, int], mode: Mode) -> Iterator[Miss]:
+    out = [point for point in points if _is_held(point, held, mode)]
+    left = surfaces(point for point in points if not _is_held(point, held, mode))
+    full: dict[tuple[str, str, int, int], list[Point]] = defaultdict(list)
+    for point in out:
+        full[point.group, point.medium, point.vms_per_host, point.hosts].append(point)
+    for (group, medium, v, hosts), found in full.items():
+        surface = left.get((group, medium))
+        if surface is None or not _fair(surface, v, hosts, mode):
+            continue
+        try:
+            forecast = surface.forecast(np.array([float(hosts)]), v)
+        except NoForecastError:
+            continue
+        yield _miss(surface, found, forecast)
+
+
+def _is_held(point: Point, held: dict[Key, int], mode: Mode) -> bool:
+    value = point.vms_per_host if mode == "density" else point.hosts
+    return held.get((point.group, point.medium)) == value
+
+
+def _fair(surface: Surface, v: int, hosts: int, mode: Mode) -> bool:
+    """Whether the arm surrounds the held-out place, as the mode's name says."""
+    if mode == "density":
+        measured = [d for d, curve in surface.arms.items() if hosts in curve.x.astype(int)]
+        return bool(measured) and min(measured) < v < max(measured)
+    curve = surface.arms.get(v)
+    if curve is None or len(curve.cells) < MIN_LEFT[mode]:
+        return False
+    inside = bool(curve.x[0] < hosts < curve.x[-1])
+    return inside if mode == "hosts" else bool(hosts > curve.x[-1])
+
+
+def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
+    times = np.array([point.work_time_s for point in found])
+    centre = float(forecast.prediction.log_time[0])
+    half = forecast.prediction.half_width(0)
+    first = found[0]
+    return Miss(
+        group=first.group,
+        medium=first.medium,
+        hosts=first.hosts,
+        vms_per_host=first.vms_per_host,
+        measured_s=float(np.exp(np.median(np.log(times)))),
+        predicted_s=float(np.exp(centre)),
+        low_s=float(np.exp(centre - half)),
+        high_s=float(np.exp(centre + half)),
+        repetitions=len(times),
+        covered=int((np.abs(np.log(times) - centre) <= half).sum()),
+        one_over_n_s=_one_over_n(surface, first),
+        unit=first.unit,
+    )
+
+
+def _one_over_n(surface: Surface, point: Point) -> float | None:
+    """The time that T = b/n predicts from the nearest host count left, the larger of two."""
+    curve = surface.arms.get(point.vms_per_host)
+    if curve is None:
+        return None
+    apart = np.abs(np.log(curve.x / point.hosts))
+    nearest = len(apart) - 1 - int(np.argmin(np.round(apart[::-1], 9)))
+    return float(curve.levels[nearest] * curve.x[nearest] / point.hosts)
+
+
+def left_out(
+    points: Sequence[Point], misses: Sequence[Miss], mode: Mode
+) -> tuple[tuple[Arm, str], ...]:
+    """Every arm of which no cell was predicted, and why."""
+    seen = {miss.arm for miss in misses}
+    arms: dict[Arm, list[Point]] = defaultdict(list)
+    for point in sizes(points):
+        arms[point.arm].append(point)
+    return tuple((arm, _reason(found, mode)) for arm, found in arms.items() if arm not in seen)
+
+
+def _reason(points: Sequence[Point], mode: Mode) -> str:
+    if mode == "density":
+        return "no measured density on both sides of it at equal hosts"
+    counts = sorted({point.hosts for point in points})
+    words = ", ".join(str(count) for count in counts)
+    return f"host counts {words}: 4 or more are needed"
+
+
+def _too_few(points: Sequence[Point], mode: Mode) -> str:
+    counts = sorted({point.vms_per_host if mode == "density" else point.hosts for point in points})
+    noun = "densities" if mode == "density" else "host counts"
+    if len(counts) == 1:
+        one = "density" if mode == "density" else "host count"
+        return f"the points are at one {one} only ({counts[0]}): nothing can be held out."
+    return f"too few {noun} in each group: nothing can be held out and predicted from the rest."
+
+
+def _remedy(mode: Mode) -> str:
+    if mode == "density":
+        return "measure 3 densities or more at equal hosts, for example 1, 2 and 4 VMs per host."
+    return "measure 4 host counts or more in each group, for example 2, 4, 8 and 16 hosts."

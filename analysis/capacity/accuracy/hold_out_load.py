@@ -1,0 +1,186 @@
+"""Hold-out of a density under load: the CPU and the latency it would show, from densities on both sides.
+
+Rate: the surface without the density. Utilization and latency: the neighbours' at the same rho, where
+rho is the load over the *predicted* largest rate; a host at the same share of its saturation is about as
+busy, whatever its density. Between neighbours is linear in log v, latencies in logarithms.
+
+Where the neighbours' latencies follow the CPU, a latency is also predicted at the CPU that was measured
+beside it. Near saturation 5 points of CPU are more than a factor of two of p95, so one predicted from the
+load has missed before its curve is asked; how well the CPU follows from the load is held out by itself.
+
+What is held against a prediction is a level of load: the median of its repetitions, as of a rate's.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from analysis.capacity.curves.fit import Laws, fit_laws
+from analysis.capacity.curves.latency import LatencyCurve
+from analysis.capacity.curves.model import LatencyFit, UtilizationFit
+from analysis.capacity.curves.surface import NoForecastError, surfaces
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.points import Point, sizes
+
+MAX_RHO = 0.8
+APART = 0.05
+"""Of shares that are levels of their own; trials hold theirs within half of it."""
+Loaded = Literal["utilization", "latency"]
+Cell = tuple[str, str, int, int]
+"""Group, medium, hosts, VMs per host."""
+
+
+@dataclass(frozen=True)
+class LoadMiss:
+    """Of a level of load. miss: points of CPU, or |predicted / measured - 1| of a latency. percentile:
+    of a latency. busy: share of the hosts' cores used, where that is what it was predicted from."""
+
+    quantity: Loaded
+    group: str
+    medium: str
+    hosts: int
+    vms_per_host: int
+    load: float
+    measured: float
+    predicted: float
+    percentile: float | None = None
+    repetitions: int = 1
+    busy: float | None = None
+
+    @property
+    def miss(self) -> float:
+        if self.quantity == "utilization":
+            return abs(self.predicted - self.measured)
+        return abs(self.predicted / self.measured - 1)
+
+
+def hold_out_load(points: Sequence[Point]) -> tuple[LoadMiss, ...]:
+    """Every interior density with points under load, predicted from the others. Empty if there is none."""
+    found: dict[Cell, list[Point]] = defaultdict(list)
+    for point in points:
+        if point.load is not None:
+            found[point.group, point.medium, point.hosts, point.vms_per_host].append(point)
+    return tuple(miss for cell, those in found.items() for miss in _of_cell(points, cell, those))
+
+
+def _of_cell(points: Sequence[Point], cell: Cell, held: Sequence[Point]) -> Iterator[LoadMiss]:
+    group, medium, hosts, density = cell
+    # At every host count: the density is unseen, not the cell alone.
+    left = [p for p in points if (p.group, p.medium, p.vms_per_host) != (group, medium, density)]
+    here = [p for p in left if (p.group, p.medium, p.hosts) == (group, medium, hosts)]
+    largest = _largest_rate(left, cell)
+    if largest is None:
+        return
+    laws = fit_laws(here)
+    for level in _levels(held):
+        for predicted, busy in _predictions(level, laws, density, level.load / largest):
+            if predicted is not None:
+                yield LoadMiss(
+                    level.quantity, group, medium, hosts, density, level.load, level.value, predicted,
+                    level.percentile, len(level.points), busy,
+                )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Level:
+    """Repetitions of one quantity at one load."""
+
+    quantity: Loaded
+    percentile: float | None
+    operation: str
+    points: tuple[Point, ...]
+
+    @property
+    def load(self) -> float:
+        return float(np.median([point.load or 0.0 for point in self.points]))
+
+    @property
+    def value(self) -> float:
+        return float(np.median([point.value for point in self.points]))
+
+    @property
+    def busy(self) -> float | None:
+        known = [point.busy for point in self.points if point.busy is not None]
+        return float(np.median(known)) if len(known) == len(self.points) else None
+
+    def is_of(self, curve: LatencyFit) -> bool:
+        return (curve.percentile, curve.operation) == (self.percentile, self.operation)
+
+
+def _levels(held: Sequence[Point]) -> Iterator[_Level]:
+    """Loads are repetitions of one where they are the same share of what their builds could do; where
+    that is not known, where they are the same."""
+    found: dict[tuple[Loaded, float | None, str, object], list[Point]] = defaultdict(list)
+    for point in held:
+        if point.quantity == "utilization" or point.quantity == "latency":
+            level = (point.load,) if point.share is None else ("share", round(point.share / APART))
+            found[point.quantity, point.percentile, point.operation, level].append(point)
+    for (quantity, percentile, operation, _), points in found.items():
+        yield _Level(quantity, percentile, operation, tuple(points))
+
+
+def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
+    group, medium, hosts, density = cell
+    surface = surfaces(sizes(left)).get((group, medium))
+    if surface is None:
+        return None
+    try:
+        forecast = surface.forecast(np.array([float(hosts)]), density)
+    except NoForecastError:
+        return None
+    return float(np.exp(-forecast.prediction.log_time[0]))
+
+
+def _predictions(
+    level: _Level, neighbours: Laws, density: int, rho: float
+) -> Iterator[tuple[float | None, float | None]]:
+    """Each with what was busy, where it is predicted from that."""
+    laws, curves, rates = neighbours
+    if level.quantity == "utilization":
+        reached = {place[3]: rate for place, rate in rates.items()}
+        yield _utilization(laws, reached, density, rho), None
+        return
+    same = [curve for curve in curves if level.is_of(curve)]
+    yield _latency(same, density, rho, LatencyCurve.at), None
+    if level.busy is not None:
+        yield _latency(same, density, level.busy, LatencyCurve.at_busy), level.busy
+
+
+def _utilization(
+    laws: Sequence[UtilizationFit], reached: Mapping[int, float], density: int, rho: float
+) -> float | None:
+    """Percent at rho, at most 100. reached: largest rate of each density."""
+    levels = {
+        law.vms_per_host: law.idle_percent + law.percent_per_rate * rho * reached[law.vms_per_host]
+        for law in laws
+    }
+    found = _between(levels, density)
+    return None if found is None else min(100.0, found)
+
+
+def _latency(
+    curves: Sequence[LatencyFit],
+    density: int,
+    rho: float,
+    at: Callable[[LatencyCurve, Floats], Floats],
+) -> float | None:
+    """None beyond 0.8 or beyond what a neighbour was measured at. rho: or what is busy, as `at` asks."""
+    if rho > MAX_RHO:
+        return None
+    levels = {c.vms_per_host: float(np.log(at(c.curve(), np.array([rho]))[0])) for c in curves}
+    found = _between({v: level for v, level in levels.items() if np.isfinite(level)}, density)
+    return None if found is None else float(np.exp(found))
+
+
+def _between(values: dict[int, float], density: int) -> float | None:
+    """Linear in log v between the two nearest; None unless there is one on either side."""
+    known = sorted(v for v in values if v >= 1)
+    if density < 1 or not known or not known[0] < density < known[-1]:
+        return None
+    found = np.interp(np.log(density), np.log(known), [values[v] for v in known])
+    return float(found)

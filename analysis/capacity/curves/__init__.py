@@ -1,0 +1,1 @@
+"""Curves fitted to measured points, and their predictions with intervals."""

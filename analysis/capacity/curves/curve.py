@@ -1,0 +1,132 @@
+"""`Curve`: measured work time over one axis (hosts, or VMs per host), cell by cell.
+
+What it says where nothing was measured is calibration.py's; the coefficients here are for reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+
+import numpy as np
+
+from analysis.capacity.inputs.array import Floats
+
+BISQUARE_SCALES = 4.685
+"""A repeat farther from the level has no weight at all; on normal noise 5 % of efficiency are lost
+(J. Tukey's bisquare, in P. Huber and E. Ronchetti, Robust Statistics, 2009)."""
+ROUNDS = 5
+SQUARES_SCALES = 2.5
+"""Deviations of repeats count up to so many scales: an outlier says nothing of the noise."""
+MIN_REPEATS = 3
+"""With fewer nobody can tell which repeat is the outlier: the mean is the level."""
+MIN_CLIFF = 1.15
+"""Times by which a step must be steeper than 1/n."""
+CLIFF_SCALES = 3.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The repetitions at one place of the axis, in order."""
+
+    x: int
+    times: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Cliff:
+    """A step between neighbouring cells over which work time falls more than the hosts grow. factor: by
+    how much it falls."""
+
+    below: int
+    above: int
+    factor: float
+
+    def __str__(self) -> str:
+        return (
+            f"from {self.below} to {self.above} hosts work time falls {self.factor:.1f} times, more than "
+            f"the hosts grow: a resource, often memory, may run out below {self.above} hosts; measure "
+            "between them, or plan with no fewer"
+        )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """`family` is the module scaling or density: fit(x, times), predict(coefficients, x)."""
+
+    family: ModuleType
+    cells: tuple[Cell, ...]
+
+    @cached_property
+    def x(self) -> Floats:
+        return np.array([cell.x for cell in self.cells], dtype=float)
+
+    @cached_property
+    def repeats(self) -> Floats:
+        return np.array([len(cell.times) for cell in self.cells], dtype=float)
+
+    @cached_property
+    def levels(self) -> Floats:
+        """Work time of each cell (m,): a robust mean of the logarithms. A median of three repeats has a
+        third more variance, a plain mean follows one wild repeat."""
+        found = [_location(logs, self._scale) for logs in self._logs]
+        levels: Floats = np.exp(np.array(found))
+        return levels
+
+    @cached_property
+    def repeat_degrees(self) -> int:
+        """Degrees of freedom that the repetitions leave to the noise."""
+        return int((self.repeats - 1).sum())
+
+    @cached_property
+    def repeat_squares(self) -> float:
+        """Sum of squares of repeats' log times round their cells' levels, outliers cut."""
+        most = SQUARES_SCALES * self._scale if self._scale else np.inf
+        misses = [np.log(self.levels[i]) - logs for i, logs in enumerate(self._logs)]
+        return float((np.clip(np.concatenate(misses), -most, most) ** 2).sum())
+
+    def cliffs(self, variance: float) -> tuple[Cliff, ...]:
+        """Of a curve over hosts. variance: of a repeat's log time."""
+        gain, grown = -np.diff(np.log(self.levels)), np.diff(np.log(self.x))
+        noise = np.sqrt(variance * (1 / self.repeats[1:] + 1 / self.repeats[:-1]))
+        steep = gain - grown > np.maximum(np.log(MIN_CLIFF), CLIFF_SCALES * noise)
+        return tuple(
+            Cliff(self.cells[i].x, self.cells[i + 1].x, float(np.exp(gain[i])))
+            for i in np.flatnonzero(steep)
+        )
+
+    @cached_property
+    def coefficients(self) -> Floats:
+        """Of the family's formula over all cells, (3,)."""
+        found: Floats = self.family.fit(self.x, self.levels)
+        return found
+
+    @cached_property
+    def _logs(self) -> list[Floats]:
+        return [np.log(cell.times) for cell in self.cells]
+
+    @cached_property
+    def _scale(self) -> float:
+        """Robust sd of a repeat, from all cells; 0 without repetitions, or if they are equal."""
+        misses = [
+            np.abs(logs - np.median(logs)) * (len(logs) / (len(logs) - 1)) ** 0.5
+            for logs in self._logs
+            if len(logs) > 1
+        ]
+        every = np.concatenate(misses) if misses else np.zeros(0)
+        every = every[every > 0]  # of an odd number one is its own median
+        return 1.4826 * float(np.median(every)) if len(every) else 0.0
+
+
+def _location(logs: Floats, scale: float) -> float:
+    centre = float(np.median(logs))
+    if len(logs) < MIN_REPEATS or scale == 0:
+        return float(logs.mean())
+    for _ in range(ROUNDS):
+        apart = np.abs(logs - centre) / (BISQUARE_SCALES * scale)
+        weights = np.clip(1.0 - apart**2, 0.0, None) ** 2
+        if weights.sum() == 0:
+            return centre
+        centre = float((weights * logs).sum() / weights.sum())
+    return centre

@@ -1,0 +1,62 @@
+"""Density: X(v) = g*v / (1 + alpha*(v-1) + beta*v*(v-1)) at constant host hardware.
+
+The Universal Scalability Law (N. Gunther, Guerrilla Capacity Planning, 2007) in VMs per host. Turned
+over it is linear: T(v)*v = c0 + c1*(v-1) + c2*v*(v-1) with T = 1/X, g = 1/c0, alpha = c1/c0,
+beta = c2/c0. beta >= 0, and 0 under four densities; alpha < 0 (superlinear) is allowed. The bare host,
+v = 0, is an arm of its own: the law has no place for it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.capacity.curves.shapes import OVERLOAD, POWER, UNIVERSAL, evenly, grid, shapes, shares
+from analysis.capacity.inputs.array import Floats
+
+DENSITIES_FOR_BETA = 4
+SHAPES = shapes(
+    [
+        (UNIVERSAL, 0.4, shares(
+            evenly(0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+            [(0, 3.0), (0.02, 1), (0.05, 1), (0.1, 1), (0.15, 1), (0.2, 1), (0.3, 1), (0.4, 1), (0.5, 1),
+             (0.65, 0.5), (0.8, 0.5)])),
+        (POWER, 0.35, grid(
+            [(-0.8, 0.3), (-0.6, 0.5), (-0.4, 0.7), (-0.3, 1), (-0.2, 1), (-0.1, 1), (0, 1), (0.1, 1),
+             (0.2, 1), (0.3, 1), (0.4, 1), (0.6, 1), (0.8, 1), (1, 0.5)],
+            [(-0.2, 0.2), (-0.1, 0.5), (0, 1), (0.1, 1), (0.2, 1), (0.3, 1), (0.45, 0.5), (0.6, 0.3)])),
+        (OVERLOAD, 0.25, grid(
+            evenly(0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0),
+            evenly(0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6, 0.8), evenly(1, 2))),
+    ],
+    deviations=[(0, 0.25), (0.01, 0.25), (0.03, 0.25), (0.08, 0.16), (0.2, 0.07), (0.5, 0.02)],
+)  # fmt: skip
+"""Over VMs per host: what constant hardware gives rises, stays or falls, and may have an optimum."""
+
+
+def basis(densities: Floats) -> Floats:
+    """Columns 1/v, (v-1)/v, v-1 of shape (m, 3): T = basis @ (c0, c1, c2)."""
+    v = densities
+    return np.stack([1.0 / v, (v - 1.0) / v, v - 1.0], axis=1)
+
+
+def fit(densities: Floats, times: Floats) -> Floats:
+    """c0, c1, c2 of the times (m,) at distinct densities (m,), by relative least squares, c2 >= 0."""
+    matrix = basis(densities) / times[:, None]
+    found = np.linalg.lstsq(matrix, np.ones(len(times)), rcond=None)[0]
+    if len(times) < DENSITIES_FOR_BETA or found[2] < 0:
+        found = np.linalg.lstsq(matrix[:, :2], np.ones(len(times)), rcond=None)[0]
+    result: Floats = np.pad(found, (0, 3 - len(found)))
+    return result
+
+
+def predict(coefficients: Floats, densities: Floats) -> Floats:
+    """T (k,) at densities (k,); a curve bent below nothing is held at a thousandth of its start."""
+    floor = 1e-3 * abs(coefficients[0])
+    result: Floats = np.maximum(basis(densities) @ coefficients, floor)
+    return result
+
+
+def law(coefficients: Floats) -> tuple[float, float, float]:
+    """(g, alpha, beta) of one fit (3,). g is a rate: things a second of one VM per host."""
+    c0, c1, c2 = (float(one) for one in coefficients)
+    return 1.0 / c0, c1 / c0, c2 / c0

@@ -1,0 +1,80 @@
+"""How a real curve may deviate from every law, and how likely measured levels are under each deviation.
+
+A hypothesis is a Gaussian process round a law (Matern 3/2 over the logarithm of the axis: steps and
+bends that no law has), and an error of each cell beyond its repeats' (a cell is one build of a
+cluster). Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), chapters 2 and 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from analysis.capacity.curves.shapes import Weighted, grid
+from analysis.capacity.inputs.array import Floats
+
+WIDE = 3.0
+"""sd of a curve's level in log: nothing is known of it beforehand."""
+LEAST = 1e-3
+"""sd of a cell that is as exact as can be."""
+OFFSET = 1.0
+"""sd by which the curve below a cliff is off, in log."""
+MIN_CELLS = 4
+"""With fewer cells a cliff cannot be told from the curve's bend."""
+REACHES = ((1.0, 0.5), (2.5, 0.5))
+CELL_ERRORS = ((0.0, 0.25), (0.01, 0.25), (0.025, 0.27), (0.06, 0.17), (0.15, 0.06))
+"""Of cells with repetitions, which show their own noise besides."""
+LONE_ERRORS = ((0.01, 0.08), (0.025, 0.26), (0.06, 0.38), (0.15, 0.28))
+"""Of cells without repetitions: their noise is part of it."""
+CLIFFS = ((0.0, 0.905), (0.05, 0.075), (0.95, 0.02))
+"""Where in the first gap a cliff is (0: there is none). The measured cells cannot tell one end from the
+other; on public clusters it is more often near the first place."""
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """One a row (H,). deviation: sd from a law, in log. reach: of one deviation, in log of the axis.
+    cell_error: sd. cliff: share of the first gap between measured places, below which a resource no
+    longer suffices; 0: none."""
+
+    deviation: Floats
+    reach: Floats
+    cell_error: Floats
+    cliff: Floats
+    weight: Floats
+
+    def __getitem__(self, places: np.ndarray) -> Hypotheses:
+        return Hypotheses(*(getattr(self, one.name)[places] for one in fields(self)))
+
+    def edges(self, cells: Floats) -> Floats:
+        """NodePaths of the cliffs (H,), in log; cells (m,): the measured places, ascending."""
+        if len(cells) < MIN_CELLS:
+            return np.full(len(self.cliff), -np.inf)
+        found = cells[0] + self.cliff * (cells[1] - cells[0])
+        return np.where(self.cliff > 0, found, -np.inf)
+
+    def between(self, one: Floats, other: Floats, edges: Floats) -> Floats:
+        """Covariances (H, k, m) of log times at one (k,) and other (m,), the curve's level included."""
+        apart = np.sqrt(3.0) * np.abs(one[:, None] - other[None, :]) / self.reach[:, None, None]
+        matern = self.deviation[:, None, None] ** 2 * (1 + apart) * np.exp(-apart)
+        low, lower = one < edges[:, None], other < edges[:, None]
+        result: Floats = matern + WIDE**2 + OFFSET**2 * (low[:, :, None] & lower[:, None, :])
+        return result
+
+    def of_levels(self, cells: Floats, noise: Floats) -> Floats:
+        """Covariances of measured levels (H, m, m). noise (m,): variance that repeats leave in each."""
+        own = noise + self.cell_error[:, None] ** 2 + LEAST**2
+        every = self.between(cells, cells, self.edges(cells))
+        result: Floats = every + own[:, :, None] * np.eye(len(cells))
+        return result
+
+
+def hypotheses(deviations: Weighted, cell_errors: Weighted) -> Hypotheses:
+    """All combinations; a deviation of nothing has no reach. deviations: an axis' own (shapes.py)."""
+    rows = [
+        (*values, weight)
+        for values, weight in grid(deviations, REACHES, cell_errors, CLIFFS)
+        if values[0] > 0 or values[1] == REACHES[0][0]
+    ]
+    return Hypotheses(*np.array(rows).T)

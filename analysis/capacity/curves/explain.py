@@ -1,0 +1,111 @@
+"""`explain`: one curve and one prediction with every number they are made of, to be checked by hand.
+
+Every shape (shapes.py) under every deviation (deviation.py) is a pair with a weight: its weight before
+the data times the likelihood of the measured levels. A pair predicts
+log T(x) = shape(x) + its shift to the levels + its gain times what the levels are off the shifted shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.capacity.curves.curve import Curve
+from analysis.capacity.curves.deviation import Hypotheses
+from analysis.capacity.curves.prediction import Prediction
+from analysis.capacity.curves.shapes import Law
+from analysis.capacity.curves.surface import FARTHEST, Surface, surfaces
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.points import Point
+from cluster.model.errors import InputError
+
+SHOWN = 8
+
+
+@dataclass(frozen=True)
+class ShapeRow:
+    """time_s: at the place asked for, of the law alone, shifted to the mean of the measured levels."""
+
+    law: Law
+    parameters: tuple[float, ...]
+    weight: float
+    time_s: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """sds: of log time, by what they come from. stretch: factor of the half width."""
+
+    curve: Curve
+    hosts: int
+    middle: float
+    shapes: tuple[ShapeRow, ...]
+    hypotheses: Hypotheses
+    hypothesis_weights: Floats
+    prediction: Prediction
+    sds: dict[str, float]
+    unit: str
+
+
+def surface_of(points: Sequence[Point], group: str, medium: str) -> Surface:
+    """medium: may be empty if the group was measured on one only. InputError if there is no such."""
+    every = surfaces(points)
+    media = [one for name, one in every if name == group]
+    if not media:
+        known = ", ".join(sorted({name for name, _ in every}))
+        raise InputError(f"there is no group {group!r}.", "--group", f"name one of {known}.")
+    if medium not in media and (medium or len(media) > 1):
+        fault = f"{group!r} was not measured on {medium!r}." if medium else "several are measured."
+        raise InputError(fault, "--medium", f"name one of {', '.join(media)}.")
+    return every[group, medium or media[0]]
+
+
+def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
+    """InputError if the curve was not measured at that density, or at fewer than three host counts."""
+    curve = surface.arms.get(vms_per_host)
+    if curve is None or vms_per_host not in surface.scalable:
+        known = ", ".join(str(v) for v in surface.scalable) or "none"
+        raise InputError(
+            f"{surface.group} on {surface.medium} has no curve over hosts at {vms_per_host} VMs per host.",
+            "--vms-per-host",
+            f"name a density with 3 host counts or more: {known}.",
+        )
+    if hosts > FARTHEST * curve.x[-1]:
+        most = int(FARTHEST * curve.x[-1])
+        raise InputError(f"{hosts} hosts are too far to predict.", "--hosts", f"{most} at most.")
+    calibration, x = surface.scaling, np.array([float(hosts)])
+    mixed = calibration.mixed(curve)
+    weights = mixed.weights(calibration.log_weights)
+    of_shapes, of_hypotheses = weights.sum(axis=0), weights.sum(axis=1)
+    heaviest = np.argsort(-of_hypotheses)[:SHOWN]
+    prediction = calibration.predict(curve, x)
+    own = float(prediction.shares @ prediction.covariances[:, 0, 0])
+    apart = float(prediction.covariance[0, 0]) - own
+    return Explanation(
+        curve=curve,
+        hosts=hosts,
+        middle=mixed.middle,
+        shapes=tuple(
+            _rows(mixed.shapes.laws, of_shapes, np.exp(mixed.at(x)[:, 0] + mixed.levels.mean()))
+        ),
+        hypotheses=calibration.hypotheses[heaviest],
+        hypothesis_weights=of_hypotheses[heaviest],
+        prediction=prediction,
+        sds={
+            "the curve, within a deviation": own**0.5,
+            "the deviations' means apart": max(apart, 0.0) ** 0.5,
+            "a build of the cluster": float(prediction.shares @ prediction.cells) ** 0.5,
+            "a repetition": prediction.repeat**0.5,
+        },
+        unit=surface.unit,
+    )
+
+
+def _rows(laws: tuple[tuple[Law, Floats], ...], weights: Floats, times: Floats) -> list[ShapeRow]:
+    every = [(law, tuple(float(one) for one in row)) for law, rows in laws for row in rows]
+    heaviest = np.argsort(-weights)[:SHOWN]
+    return [
+        ShapeRow(every[i][0], every[i][1], float(weights[i]), float(times[i])) for i in heaviest
+    ]

@@ -1,0 +1,267 @@
+"""`fit`: points to a `Model`. What cannot be fitted is an excuse that says what to measure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from analysis.capacity.curves import density as density_law
+from analysis.capacity.curves.calibration import Calibration
+from analysis.capacity.curves.curve import Curve
+from analysis.capacity.curves.interaction import interaction
+from analysis.capacity.curves.latency import (
+    LatencyCurve,
+    fit_latency,
+    fit_latency_of_cpu,
+    log_misses,
+)
+from analysis.capacity.curves.model import (
+    CellFit,
+    DensityFit,
+    ErrorOfPrediction,
+    InteractionFit,
+    LatencyFit,
+    Model,
+    ScalingFit,
+    UtilizationFit,
+)
+from analysis.capacity.curves.surface import (
+    FARTHEST,
+    MIN_COUNTS,
+    Surface,
+    density_curves,
+    surfaces,
+    work_cells,
+)
+from analysis.capacity.curves.utilization import fit_utilization
+from analysis.capacity.inputs.points import Point, check_units, sizes
+from cluster.model.errors import InputError
+
+Place = tuple[str, str, int, int]
+"""Group, medium, hosts, VMs per host."""
+Laws = tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...], dict[Place, float]]
+Sweep = tuple[Place, str, float]
+"""And the operation and percentile of its latencies."""
+
+
+def fit(points: Sequence[Point], sources: Sequence[str]) -> Model:
+    """InputError if the points allow no curve at all."""
+    check_units(points, "the points")
+    found = surfaces(points)
+    scaling = tuple(one for surface in found.values() for one in _scaling(surface))
+    density = tuple(_density(points, found))
+    if not scaling and not density:
+        raise InputError(_nothing(points), "the points", _REMEDY)
+    rates = _largest_rates(points)
+    return Model(
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        sources=tuple(sources),
+        points=tuple(points),
+        scaling=scaling,
+        density=density,
+        interactions=tuple(_interactions(found)),
+        utilization=tuple(_utilization(points)),
+        latency=tuple(_latency(points, rates)),
+        excuses=tuple(_excuses(found)),
+        warnings=tuple(_cliffs(found)),
+    )
+
+
+_REMEDY = (
+    "measure at 3 host counts or more (for example 2, 4 and 8), or 3 densities or more at equal hosts, "
+    "with 3 repetitions each."
+)
+
+
+def _nothing(points: Sequence[Point]) -> str:
+    used = sizes(points)
+    if not used:
+        return "there is no time and no rate among the points."
+    hosts = sorted({point.hosts for point in used})
+    densities = sorted({point.vms_per_host for point in used})
+    if len(hosts) == 1:
+        return (
+            f"the points are at one host count only ({hosts[0]}) and at {len(densities)} "
+            f"densit{'y' if len(densities) == 1 else 'ies'}: too few for any curve."
+        )
+    return f"too few points: no group has {MIN_COUNTS} host counts or 3 densities."
+
+
+def _scaling(surface: Surface) -> Iterator[ScalingFit]:
+    for v in surface.scalable:
+        curve = surface.arms[v]
+        a, b, c = (float(one) for one in curve.coefficients)
+        yield ScalingFit(
+            group=surface.group,
+            medium=surface.medium,
+            vms_per_host=v,
+            unit=surface.unit,
+            a_s=a,
+            b_s=b,
+            c_s=c,
+            cells=_cells(curve, surface.scaling),
+            smallest_hosts=int(curve.x[0]),
+            largest_hosts=int(curve.x[-1]),
+            error=_error(curve, surface.scaling),
+            repeat_noise=surface.scaling.noise.of(curve) ** 0.5,
+        )
+
+
+def _error(curve: Curve, calibration: Calibration) -> ErrorOfPrediction:
+    """inside: in the middle between two measured counts, the worst of them; above: at the next count,
+    as far up as the last measured step, and half again the largest at most."""
+    x = curve.x
+    step = min(x[-1] / x[-2], FARTHEST)
+    found = calibration.predict(curve, np.append(np.sqrt(x[1:] * x[:-1]), x[-1] * step))
+    widths = [float(np.exp(found.half_width(place)) - 1) for place in range(len(x))]
+    return ErrorOfPrediction(inside=max(widths[:-1]), above=widths[-1])
+
+
+def _cells(curve: Curve, calibration: Calibration) -> tuple[CellFit, ...]:
+    formula = curve.family.predict(curve.coefficients, curve.x)
+    left_out = calibration.left_out(curve) if len(curve.cells) > 2 else None
+    return tuple(
+        CellFit(
+            x=cell.x,
+            level_s=float(curve.levels[i]),
+            repetitions=len(cell.times),
+            residual=float(formula[i] / curve.levels[i] - 1),
+            left_out=None if left_out is None else float(np.exp(left_out[i]) - 1),
+        )
+        for i, cell in enumerate(curve.cells)
+    )
+
+
+def _density(points: Sequence[Point], found: dict[Any, Surface]) -> Iterator[DensityFit]:
+    for (group, medium, hosts), curve in density_curves(work_cells(points)).items():
+        if len(curve.cells) < 2:
+            continue
+        surface = found[group, medium]
+        g, alpha, beta = density_law.law(curve.coefficients)
+        yield DensityFit(
+            group=group,
+            medium=medium,
+            hosts=hosts,
+            unit=surface.unit,
+            g_per_s=g,
+            alpha=alpha,
+            beta=beta,
+            beta_fitted=len(curve.cells) >= density_law.DENSITIES_FOR_BETA,
+            superlinear=alpha < 0,
+            cells=_cells(curve, surface.density),
+        )
+
+
+def fit_laws(points: Sequence[Point]) -> Laws:
+    """Utilization and latency under load alone, and the largest rate that each place reached."""
+    rates = _largest_rates(points)
+    return tuple(_utilization(points)), tuple(_latency(points, rates)), rates
+
+
+def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:
+    for surface in found.values():
+        if len(surface.densities) > 1:
+            answer, p = interaction(surface.arms)
+            yield InteractionFit(group=surface.group, medium=surface.medium, answer=answer, p=p)
+
+
+def _place(point: Point) -> Place:
+    return (point.group, point.medium, point.hosts, point.vms_per_host)
+
+
+def _largest_rates(points: Sequence[Point]) -> dict[Place, float]:
+    """The rate an arm reached at most: the median of its builds', or a load it did without being told
+    what its own build could do."""
+    found: dict[Place, list[float]] = defaultdict(list)
+    for point in points:
+        if point.quantity == "rate":
+            found[_place(point)].append(point.value)
+    measured = {place: float(np.median(values)) for place, values in found.items()}
+    for point in points:
+        if point.load is not None and point.share is None:
+            place = _place(point)
+            measured[place] = max(measured.get(place, 0.0), point.load)
+    return measured
+
+
+def rho_of(point: Point, largest_rate: float) -> float:
+    """Of a point under load. largest_rate: of its place, where its own build's is not known."""
+    return (point.load or 0.0) / largest_rate if point.share is None else point.share
+
+
+def _utilization(points: Sequence[Point]) -> Iterator[UtilizationFit]:
+    found: dict[Place, list[Point]] = defaultdict(list)
+    for point in points:
+        if point.quantity == "utilization":
+            found[_place(point)].append(point)
+    for place, those in found.items():
+        law = fit_utilization([point.load or 0.0 for point in those], [p.value for p in those])
+        if law is not None:
+            group, medium, hosts, v = place
+            yield UtilizationFit(
+                group=group, medium=medium, hosts=hosts, vms_per_host=v, **law.__dict__
+            )
+
+
+def _latency(points: Sequence[Point], rates: dict[Place, float]) -> Iterator[LatencyFit]:
+    found: dict[tuple[str, str], dict[Sweep, list[Point]]] = defaultdict(lambda: defaultdict(list))
+    for point in points:
+        if point.quantity == "latency" and point.load is not None:
+            sweep = (_place(point), point.operation, point.percentile or 0.0)
+            found[point.group, point.medium][sweep].append(point)
+    for sweeps in found.values():
+        for (place, operation, percentile), curve in _curves(sweeps, rates).items():
+            group, medium, hosts, v = place
+            yield LatencyFit(
+                group=group, medium=medium, hosts=hosts, vms_per_host=v, operation=operation,
+                percentile=percentile, largest_rate=rates[place], **curve.__dict__,
+            )  # fmt: skip
+
+
+def _curves(
+    sweeps: dict[Sweep, list[Point]], rates: dict[Place, float]
+) -> dict[Sweep, LatencyCurve]:
+    """Of one workload on one medium: all by the CPU if times follow it more closely than the load, all
+    of them together; else by the load. What the bottleneck is does not change from cell to cell, and
+    one cell is too few points to ask."""
+    by_load: dict[Sweep, LatencyCurve] = {}
+    by_cpu: dict[Sweep, LatencyCurve] = {}
+    missed = {"load": 0.0, "cpu": 0.0}
+    for sweep, points in sweeps.items():
+        rhos = [rho_of(point, rates[sweep[0]]) for point in points]
+        times_s, busy = [p.value for p in points], [p.busy for p in points if p.busy is not None]
+        if (curve := fit_latency(rhos, times_s)) is None:
+            continue
+        by_load[sweep] = curve
+        if len(busy) < len(points) or (other := fit_latency_of_cpu(rhos, times_s, busy)) is None:
+            continue
+        by_cpu[sweep] = other
+        missed["load"] += float((log_misses(curve, rhos, times_s) ** 2).mean())
+        missed["cpu"] += float((log_misses(other, rhos, times_s, busy) ** 2).mean())
+    closer = len(by_cpu) == len(by_load) and missed["cpu"] < missed["load"]
+    return by_cpu if closer else by_load
+
+
+def _cliffs(found: dict[Any, Surface]) -> Iterator[str]:
+    for surface in found.values():
+        for v, curve in surface.arms.items():
+            for cliff in curve.cliffs(surface.scaling.noise.of(curve)):
+                yield f"{surface.group} on {surface.medium}, {v} VMs per host: {cliff}"
+
+
+def _excuses(found: dict[Any, Surface]) -> Iterator[str]:
+    for surface in found.values():
+        where = f"{surface.group} on {surface.medium}"
+        if not surface.scalable:
+            counts = ", ".join(str(count) for count in surface.host_counts)
+            only = "one host count only" if len(surface.host_counts) == 1 else "too few host counts"
+            yield f"{where}: {only} ({counts}), so no scaling with hosts; measure 3 or more"
+        positive = [v for v in surface.densities if v >= 1]
+        if len(positive) == 1:
+            yield f"{where}: one density only ({positive[0]}), so no density law; measure 1, 2 and 4"
+        elif len(positive) < density_law.DENSITIES_FOR_BETA:
+            yield f"{where}: {len(positive)} densities, so beta = 0; measure 4 for a density law that bends"

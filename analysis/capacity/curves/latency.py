@@ -1,0 +1,148 @@
+"""Latency against load: R(rho) = S * (1 + k * stretch(rho, c)), fitted for each percentile by itself.
+stretch is the wait of an M/M/c queue by H. Sakasegawa's approximation (Annals of the Institute of
+Statistical Mathematics 29, 1977), rho^(sqrt(2(c+1)) - 1) / (c * (1 - rho)); it is within 5 % of Erlang-C.
+
+S and S*k come from non-negative least squares of relative misses, c from a short list by the least
+miss. rho is the load over the largest rate the same arm reached. Nothing is said beyond the largest
+rho that was measured.
+
+A curve of the CPU has in rho's place what is busy: the share of the hosts' cores that were used during
+the same trial. It tells what a rate does not, that a shared or throttled machine was slower just then,
+and near saturation some percent of speed are a multiple of a latency. How busy a load makes the cores is
+a line, fitted beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import nnls
+
+from analysis.capacity.curves.utilization import fit_utilization
+from analysis.capacity.inputs.array import Floats
+
+MIN_LOADS = 3
+SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+ALMOST_SATURATED = 0.98
+"""A load measured at saturation itself has no finite open-queue latency: it is left out of the fit."""
+
+
+def stretch(rho: Floats, servers: float) -> Floats:
+    """Waiting time over service time; shape as rho."""
+    power = np.sqrt(2 * (servers + 1)) - 1
+    result: Floats = np.power(rho, power) / (servers * (1 - rho))
+    return result
+
+
+@dataclass(frozen=True)
+class LatencyCurve:
+    """service_s: S. factor: k. spread: sd of log misses at a load, inflated for the two coefficients
+    fitted. of_cpu: it is a curve of busy = idle + busy_per_rho * rho."""
+
+    service_s: float
+    factor: float
+    servers: float
+    spread: float
+    largest_rho: float
+    smallest_rho: float
+    loads: int
+    of_cpu: bool = False
+    idle: float = 0.0
+    busy_per_rho: float = 1.0
+    largest_busy: float = 1.0
+
+    def at(self, rho: Floats) -> Floats:
+        """Seconds at rho; nan beyond the largest measured rho."""
+        inside = rho <= self.largest_rho
+        busy = self.idle + self.busy_per_rho * np.where(inside, rho, 0.0)
+        return np.where(inside, self._at(np.minimum(busy, self.largest_busy)), np.nan)
+
+    def at_busy(self, busy: Floats) -> Floats:
+        """Seconds where so much of the cores is used; nan beyond the most that was measured, and for a
+        curve that is not of the CPU."""
+        inside = self.of_cpu & (busy <= self.largest_busy)
+        return np.where(inside, self._at(np.where(inside, busy, 0.0)), np.nan)
+
+    def _at(self, used: Floats) -> Floats:
+        found: Floats = self.service_s * (1 + self.factor * stretch(used, self.servers))
+        return found
+
+
+def fit_latency(rho: Sequence[float], times_s: Sequence[float]) -> LatencyCurve | None:
+    """The curve through (rho, seconds); None with fewer than 3 distinct loads below saturation."""
+    load, time = np.asarray(rho, dtype=float), np.asarray(times_s, dtype=float)
+    below = (load > 0) & (load <= ALMOST_SATURATED)
+    return _closest(load[below], time[below]) if _distinct(load[below]) >= MIN_LOADS else None
+
+
+def fit_latency_of_cpu(
+    rho: Sequence[float], times_s: Sequence[float], busy: Sequence[float]
+) -> LatencyCurve | None:
+    """The same through (busy, seconds), and the line from rho to busy. busy: share of the hosts' cores."""
+    load, time, used = (np.asarray(values, dtype=float) for values in (rho, times_s, busy))
+    below = (load > 0) & (np.maximum(load, used) <= ALMOST_SATURATED)
+    load, time, used = load[below], time[below], used[below]
+    if _distinct(load) < MIN_LOADS:
+        return None
+    return _over_load(_closest(used, time), load, used, time)
+
+
+def log_misses(
+    curve: LatencyCurve, rho: Sequence[float], times_s: Sequence[float], busy: Sequence[float] = ()
+) -> Floats:
+    """Of the points that the curve says something of: by what is busy, if it is of the CPU."""
+    if curve.of_cpu:
+        predicted = curve.at_busy(np.asarray(busy, dtype=float))
+    else:
+        predicted = curve.at(np.asarray(rho, dtype=float))
+    misses: Floats = np.log(np.asarray(times_s, dtype=float) / predicted)
+    return misses[np.isfinite(misses)]
+
+
+def _distinct(load: Floats) -> int:
+    return len(np.unique(np.round(load, 2)))
+
+
+def _closest(load: Floats, time: Floats) -> LatencyCurve:
+    return min((_fitted(load, time, c) for c in SERVERS), key=lambda curve: curve.spread)
+
+
+def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
+    """load: or what is used of the cores."""
+    matrix = np.stack([np.ones_like(load), stretch(load, servers)], axis=1) / time[:, None]
+    (base, slope), _ = nnls(matrix, np.ones(len(load)))
+    base = max(float(base), 1e-3 * float(time.min()))
+    curve = LatencyCurve(
+        service_s=base,
+        factor=float(slope) / base,
+        servers=servers,
+        spread=0.0,
+        largest_rho=float(load.max()),
+        smallest_rho=float(load.min()),
+        loads=_distinct(load),
+    )
+    return replace(curve, spread=_spread(curve, load, time))
+
+
+def _over_load(by_cpu: LatencyCurve, load: Floats, used: Floats, time: Floats) -> LatencyCurve:
+    """A curve of the CPU, told by load: who plans knows the load, and the line between them errs, too."""
+    law = fit_utilization(load.tolist(), (100 * used).tolist())
+    assert law is not None  # of fewer loads there is no curve
+    curve = replace(
+        by_cpu,
+        largest_rho=float(load.max()),
+        smallest_rho=float(load.min()),
+        loads=_distinct(load),
+        of_cpu=True,
+        idle=law.idle_percent / 100,
+        busy_per_rho=law.percent_per_rate / 100,
+        largest_busy=float(used.max()),
+    )
+    return replace(curve, spread=_spread(curve, load, time))
+
+
+def _spread(curve: LatencyCurve, load: Floats, time: Floats) -> float:
+    misses = np.log(time / curve.at(load))
+    return float(np.sqrt((misses**2).sum() / max(1, len(load) - 2)))

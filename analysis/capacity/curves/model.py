@@ -1,0 +1,175 @@
+"""`Model`: what `study capacity fit` writes. The points, and what was fitted to them.
+
+Predictions are made from the points again (surface.py), always by the same code; the coefficients are
+there to be read, drawn and compared.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from analysis.capacity.curves.latency import LatencyCurve
+from analysis.capacity.inputs.points import Point
+from cluster.model.errors import InputError
+from cluster.state.atomic import write_text
+
+FORMAT: Literal[1] = 1
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CellFit(_Frozen):
+    """One measured cell of a curve: `x` hosts (scaling) or VMs per host (density)."""
+
+    x: int
+    level_s: float = Field(description="median work time of the repetitions, seconds for one thing")
+    repetitions: int
+    residual: float = Field(description="formula / level - 1")
+    left_out: float | None = Field(description="predicted without the cell / level - 1")
+
+
+class ErrorOfPrediction(_Frozen):
+    """Half widths of the 90 % interval, as factors less 1."""
+
+    inside: float
+    above: float
+
+
+class ScalingFit(_Frozen):
+    """T(n) = a + b/n + c*n, seconds of work time for one thing."""
+
+    group: str
+    medium: str
+    vms_per_host: int
+    unit: str
+    a_s: float
+    b_s: float
+    c_s: float
+    cells: tuple[CellFit, ...]
+    smallest_hosts: int
+    largest_hosts: int
+    error: ErrorOfPrediction
+    repeat_noise: float = Field(description="sd of log times within a cell of this curve")
+
+
+class DensityFit(_Frozen):
+    """X(v) = g*v / (1 + alpha*(v-1) + beta*v*(v-1)) at one host count."""
+
+    group: str
+    medium: str
+    hosts: int
+    unit: str
+    g_per_s: float
+    alpha: float
+    beta: float
+    beta_fitted: bool = Field(description="false under 4 densities: beta is 0 for want of points")
+    superlinear: bool = Field(description="alpha < 0")
+    cells: tuple[CellFit, ...]
+
+
+class InteractionFit(_Frozen):
+    group: str
+    medium: str
+    answer: Literal["present", "absent", "untested"]
+    p: float | None
+
+
+class UtilizationFit(_Frozen):
+    """U = idle + per_rate * X, percent of the hosts' cores."""
+
+    group: str
+    medium: str
+    hosts: int
+    vms_per_host: int
+    idle_percent: float
+    percent_per_rate: float
+    spread_points: float
+    largest_rate: float
+    loads: int
+
+
+class LatencyFit(_Frozen):
+    """R = S * (1 + k * rho^(sqrt(2(c+1))-1) / (c*(1-rho)))."""
+
+    group: str
+    medium: str
+    hosts: int
+    vms_per_host: int
+    operation: str
+    percentile: float
+    service_s: float
+    factor: float
+    servers: float
+    spread: float
+    smallest_rho: float
+    largest_rho: float
+    largest_rate: float = Field(description="what rho is a share of, things a second")
+    loads: int
+    of_cpu: bool = Field(False, description="in place of rho stands idle + busy_per_rho * rho")
+    idle: float = Field(0.0, description="share of the hosts' cores, at no load")
+    busy_per_rho: float = 1.0
+    largest_busy: float = 1.0
+
+    def curve(self) -> LatencyCurve:
+        return LatencyCurve(**{one.name: getattr(self, one.name) for one in fields(LatencyCurve)})
+
+
+class Model(_Frozen):
+    format: Literal[1] = FORMAT
+    created: str = Field(description="UTC, ISO 8601")
+    sources: tuple[str, ...]
+    points: tuple[Point, ...]
+    scaling: tuple[ScalingFit, ...]
+    density: tuple[DensityFit, ...]
+    interactions: tuple[InteractionFit, ...]
+    utilization: tuple[UtilizationFit, ...]
+    latency: tuple[LatencyFit, ...]
+    excuses: tuple[str, ...] = Field(description="what could not be fitted, and what to measure")
+    warnings: tuple[str, ...] = Field((), description="cliffs: where a resource may run out")
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return tuple(sorted({point.group for point in self.points}))
+
+
+def read_model(path: Path) -> Model:
+    """InputError for a file that is none, or of a format this version does not know."""
+    try:
+        value: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the model cannot be read: {error}.", str(path), "make one: study capacity fit."
+        ) from error
+    if isinstance(value, dict) and value.get("kind") in ("plan", "excuse"):
+        raise InputError(
+            f"it is a {value['kind']} of study capacity size, not a model.",
+            str(path),
+            "name the model the plan was made from, or a CSV file of points.",
+        )
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        found = value.get("format") if isinstance(value, dict) else None
+        raise InputError(
+            f"the model has format {found!r}; this version reads {FORMAT}.",
+            str(path),
+            "fit it again with this version: study capacity fit.",
+        )
+    try:
+        return Model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"{key}: {first['msg']}.", str(path), "fit it again: study capacity fit."
+        ) from error
+
+
+def write_model(model: Model, path: Path) -> None:
+    """Whole or not at all."""
+    write_text(path, model.model_dump_json(indent=1) + "\n")

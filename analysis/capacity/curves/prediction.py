@@ -1,0 +1,163 @@
+"""`Prediction`: log work time where a curve was or was not measured, as a mixture of processes says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import optimize, special, stats
+
+from analysis.capacity.curves.deviation import Hypotheses
+from analysis.capacity.curves.shapes import Shapes
+from analysis.capacity.inputs.array import Floats
+
+LEVEL = 0.90
+NEGLIGIBLE = 5e-4
+"""Hypotheses of less weight are left out of a prediction."""
+NORMAL_DEGREES = 30.0
+"""Where no repeats told the noise, it is part of the hypotheses, and their mixture has the tails."""
+MIN_DEGREES = 4.0
+WIDEST = 100.0
+"""Scales from its middle there is nothing of any interval asked for."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A mixture of normal distributions of log work time at k places, one a hypothesis.
+
+    shares (h,) add to 1; means (h, k) and covariances (h, k, k) are of the true curve. Variances beyond
+    it: cells (h,), of the level that one build shows; repeat, of one measurement. degrees: of Student's
+    t in each, for the noise is estimated. stretch (k,): factor of all widths, from calibration.
+    """
+
+    shares: Floats
+    means: Floats
+    covariances: Floats
+    cells: Floats
+    repeat: float
+    degrees: float
+    stretch: Floats
+
+    @cached_property
+    def log_time(self) -> Floats:
+        """Mean of the mixture (k,)."""
+        result: Floats = self.shares @ self.means
+        return result
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Of the mixture (k, k)."""
+        apart = self.means - self.log_time
+        own = np.einsum("h,hij->ij", self.shares, self.covariances)
+        result: Floats = own + (apart * self.shares[:, None]).T @ apart
+        return result
+
+    def moved(self, by: Floats | float, covariance: Floats | float = 0.0) -> Prediction:
+        """With `by` (k,) added to the log times, and a covariance (k, k) of that."""
+        return replace(self, means=self.means + by, covariances=self.covariances + covariance)
+
+    def half_width(self, place: int, level: float = LEVEL) -> float:
+        """Half of the interval in log T that holds one new measurement."""
+        variances = self.covariances[:, place, place] + self.cells + self.repeat
+        scales = np.sqrt(variances)
+        off = self.means[:, place] - self.log_time[place]
+
+        def outside(half: float) -> float:
+            above = stats.t.sf((half - off) / scales, self.degrees)
+            below = stats.t.sf((half + off) / scales, self.degrees)
+            return float(self.shares @ (above + below)) - (1 - level)
+
+        farthest = float((np.abs(off) + WIDEST * scales).max())
+        return float(self.stretch[place] * optimize.brentq(outside, 0.0, farthest, xtol=1e-5))
+
+    def draws(self, rng: np.random.Generator, count: int) -> Floats:
+        """True work times (count, k), of one curve a draw."""
+        values, vectors = np.linalg.eigh(self.covariances)
+        roots = vectors * np.sqrt(np.clip(values, 0.0, None))[:, None, :]
+        which = rng.choice(len(self.shares), size=count, p=self.shares)
+        scale = np.sqrt(self.degrees / rng.chisquare(self.degrees, count))
+        normal = rng.standard_normal((count, len(self.log_time))) * scale[:, None]
+        errors = np.einsum("dij,dj->di", roots[which], normal) + self.means[which] - self.log_time
+        errors = np.clip(errors * self.stretch, -3.0, 3.0)
+        times: Floats = np.exp(self.log_time[None, :] + errors)
+        return times
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Levels (m,), in log, of cells at x (m,), under every hypothesis: covariances (H, m, m)."""
+
+    shapes: Shapes
+    hypotheses: Hypotheses
+    x: Floats
+    middle: float
+    levels: Floats
+    covariances: Floats
+
+    def at(self, x: Floats) -> Floats:
+        """log T of every shape at x (K, k), less its mean over the cells."""
+        cells = self.shapes.log_times(self.x / self.middle).mean(axis=1, keepdims=True)
+        found: Floats = self.shapes.log_times(x / self.middle) - cells
+        return found
+
+    @cached_property
+    def of_shapes(self) -> Floats:
+        return self.at(self.x)
+
+    def weights(self, log_weights: Floats) -> Floats:
+        """Of every hypothesis and shape (H, K) after the levels; log_weights (H, K): before."""
+        found = self.log_likelihood + log_weights
+        result: Floats = np.exp(found - special.logsumexp(found))
+        return result
+
+    @cached_property
+    def log_likelihood(self) -> Floats:
+        """Of the levels under every hypothesis and shape (H, K), up to one constant."""
+        root = np.linalg.cholesky(self.covariances)
+        misses = (self.levels - self.levels.mean())[:, None] - self.of_shapes.T
+        white = np.linalg.inv(root) @ misses
+        size = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        result: Floats = -0.5 * (white**2).sum(axis=1) - size[:, None]
+        return result
+
+
+def mixture(
+    mixed: Mixed, log_weights: Floats, x: Floats, repeat: float, degrees: float
+) -> Prediction:
+    """The mixture at x (k,). log_weights (H, K): before the curve's data."""
+    weights = mixed.weights(log_weights)
+    of_hypotheses = weights.sum(axis=1)
+    kept = np.flatnonzero(of_hypotheses > NEGLIGIBLE)
+    found = mixed.at(x)
+    within = weights[kept] / of_hypotheses[kept][:, None]
+    shares = of_hypotheses[kept] / of_hypotheses[kept].sum()
+    means, own = _parts(mixed, kept, within, found, x)
+    return Prediction(
+        shares=shares,
+        means=means + mixed.levels.mean(),
+        covariances=own,
+        cells=mixed.hypotheses.cell_error[kept] ** 2,
+        repeat=repeat,
+        degrees=max(degrees, MIN_DEGREES) if degrees else NORMAL_DEGREES,
+        stretch=np.ones(len(x)),
+    )
+
+
+def _parts(
+    mixed: Mixed, kept: np.ndarray, weights: Floats, found: Floats, x: Floats
+) -> tuple[Floats, Floats]:
+    """Means (h, k) and covariances (h, k, k) at x under the kept hypotheses, each over shapes of
+    weights (h, K). found (K, k): log T of the shapes at x."""
+    log_x, log_cells = np.log(x), np.log(mixed.x)
+    those = mixed.hypotheses[kept]
+    edges = those.edges(log_cells)
+    across = those.between(log_cells, log_x, edges)
+    gain = np.linalg.solve(mixed.covariances[kept], across)  # (h, m, k)
+    own = those.between(log_x, log_x, edges)
+    own = own - np.swapaxes(across, 1, 2) @ gain
+    levels = mixed.levels - mixed.levels.mean()
+    each = found - mixed.of_shapes @ gain + (levels @ gain)[:, None, :]  # (h, K, k)
+    means = np.einsum("hs,hsk->hk", weights, each)
+    apart = (each - means[:, None, :]) * np.sqrt(weights)[:, :, None]
+    return means, own + np.swapaxes(apart, 1, 2) @ apart

@@ -1,0 +1,197 @@
+"""`Surface`: work time of one group on one medium, over hosts and VMs per host together.
+
+Every density is an arm with its own curve over hosts; a density between measured ones is read off the
+density law fitted across the arms at each host count. An arm with under three host counts borrows the
+shape of the arm with most, at its own level: that hosts and density do not interact is then assumed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from analysis.capacity.curves import density, scaling
+from analysis.capacity.curves.calibration import Calibration, calibrate
+from analysis.capacity.curves.curve import Cell, Curve
+from analysis.capacity.curves.prediction import Prediction
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.points import Point, sizes
+
+FARTHEST = 1.5
+"""Times the largest measured host count: nothing is forecast beyond."""
+MIN_COUNTS = 3
+MIN_DENSITIES = 2
+BORROWED_SPREAD = 0.05
+"""Extra log error of an arm that borrows another's shape: interactions seen are of this size."""
+
+BELOW_SPREAD = 0.2
+"""Extra log error under an arm's smallest host count: no law was better on public clusters."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Of work time at each host count asked for, and what it assumes besides."""
+
+    prediction: Prediction
+    notes: tuple[str, ...] = ()
+
+
+class NoForecastError(Exception):
+    """Nothing measured supports the number asked for; the text says what to measure."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    group: str
+    medium: str
+    unit: str
+    arms: dict[int, Curve]
+    scaling: Calibration
+    density: Calibration
+
+    @cached_property
+    def host_counts(self) -> tuple[int, ...]:
+        return tuple(sorted({cell.x for curve in self.arms.values() for cell in curve.cells}))
+
+    @cached_property
+    def densities(self) -> tuple[int, ...]:
+        return tuple(sorted(self.arms))
+
+    @cached_property
+    def scalable(self) -> tuple[int, ...]:
+        """Densities with a curve over hosts of their own."""
+        return tuple(v for v, curve in self.arms.items() if len(curve.cells) >= MIN_COUNTS)
+
+    def forecast(self, hosts: Floats, vms_per_host: int) -> Forecast:
+        """NoForecastError where the density, or a curve over hosts, was not measured."""
+        if vms_per_host in self.arms:
+            return self._measured_density(hosts, vms_per_host)
+        return self._between(hosts, vms_per_host)
+
+    def _measured_density(self, hosts: Floats, v: int) -> Forecast:
+        curve = self.arms[v]
+        if len(curve.cells) >= MIN_COUNTS:
+            return self._own(curve, hosts)
+        if set(hosts.astype(int)) <= {cell.x for cell in curve.cells}:
+            return self._own(curve, hosts)
+        if not self.scalable:
+            raise NoForecastError(
+                f"{self.group} on {self.medium} was measured at {_counted(self.host_counts)} only: "
+                f"how it scales with hosts is not known; measure at 3 host counts or more, "
+                f"for example {_proposal(self.host_counts)}"
+            )
+        return self._borrowed(curve, hosts)
+
+    def _own(self, curve: Curve, hosts: Floats) -> Forecast:
+        found = self.scaling.predict(curve, hosts)
+        below = np.where(hosts < curve.x[0], BELOW_SPREAD, 0.0)
+        cliffs = curve.cliffs(self.scaling.noise.of(curve))
+        notes = tuple(str(cliff) for cliff in cliffs if hosts.min() < cliff.above)
+        return Forecast(found.moved(0.0, np.outer(below, below)), notes)
+
+    def _borrowed(self, curve: Curve, hosts: Floats) -> Forecast:
+        lender = max(self.scalable, key=lambda v: len(self.arms[v].cells))
+        shape = self.arms[lender]
+        there = self.scaling.predict(shape, curve.x).log_time
+        gaps = np.log(curve.levels) - there
+        base = self.scaling.predict(shape, hosts)
+        noise = float(base.shares @ base.cells) + base.repeat / float(curve.repeats.mean())
+        off = BORROWED_SPREAD**2 + noise / len(gaps)
+        note = f"the shape over hosts is that of {lender} VMs per host: interaction not tested"
+        return Forecast(base.moved(float(gaps.mean()), off), (note,))
+
+    def _between(self, hosts: Floats, v: int) -> Forecast:
+        measured = [one for one in self.densities if one >= 1]
+        if len(measured) < MIN_DENSITIES or not measured[0] < v < measured[-1]:
+            raise NoForecastError(
+                f"{self.group} on {self.medium} was measured at {_densities(self.densities)}, "
+                f"not at {v} and not on both sides of it; measure at {v}"
+            )
+        at = np.array([float(v)])
+        here = [c for one in measured for c in self.arms[one].cells if c.x == hosts[0]]
+        if len(hosts) == 1 and len(here) == len(measured):
+            cells = [Cell(one, c.times) for one, c in zip(measured, here, strict=True)]
+            return Forecast(self.density.predict(Curve(density, tuple(cells)), at))
+        parts = {one: self._measured_density(hosts, one) for one in measured}
+        across = [
+            self.density.predict(
+                self._across({v: part.prediction.log_time[i] for v, part in parts.items()}), at
+            )
+            for i in range(len(hosts))
+        ]
+        # What the law over densities errs at one host count it errs at all: it has the same densities.
+        sds = np.sqrt([one.covariance[0, 0] for one in across])
+        worst = max(
+            (part.prediction for part in parts.values()), key=lambda one: np.trace(one.covariance)
+        )
+        by = np.array([one.log_time[0] for one in across]) - worst.log_time
+        prediction = worst.moved(by, np.outer(sds, sds))
+        notes = tuple(note for part in parts.values() for note in part.notes)
+        return Forecast(prediction, notes)
+
+    @staticmethod
+    def _across(log_times: dict[int, float]) -> Curve:
+        """The curve over densities at one host count."""
+        return Curve(density, tuple(Cell(v, (float(np.exp(log)),)) for v, log in log_times.items()))
+
+
+def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:
+    """(group, medium) to its surface; calibrations are shared by all groups of the points."""
+    cells = work_cells(tuple(points))
+    arms: dict[tuple[str, str], dict[int, Curve]] = defaultdict(dict)
+    by_arm: dict[tuple[str, str, int], list[Cell]] = defaultdict(list)
+    for (group, medium, v, hosts), (times, _) in sorted(cells.items()):
+        by_arm[group, medium, v].append(Cell(hosts, times))
+    for (group, medium, v), found in by_arm.items():
+        arms[group, medium][v] = Curve(scaling, tuple(found))
+    over_hosts = calibrate(
+        [curve for one in arms.values() for curve in one.values()], scaling.SHAPES
+    )
+    over_densities = calibrate(list(density_curves(cells).values()), density.SHAPES)
+    units = {(group, medium): unit for (group, medium, _, _), (_, unit) in cells.items()}
+    return {
+        key: Surface(*key, units[key], found, over_hosts, over_densities)
+        for key, found in arms.items()
+    }
+
+
+Cells = dict[tuple[str, str, int, int], tuple[tuple[float, ...], str]]
+"""(group, medium, VMs per host, hosts) to the work times there, and the unit they were given in."""
+
+
+def work_cells(points: Sequence[Point]) -> Cells:
+    """The times and rates among the points, as work times by cell."""
+    times: dict[tuple[str, str, int, int], list[float]] = defaultdict(list)
+    units: dict[tuple[str, str, int, int], str] = {}
+    for point in sizes(points):
+        key = (point.group, point.medium, point.vms_per_host, point.hosts)
+        times[key].append(point.work_time_s)
+        units[key] = point.unit
+    return {key: (tuple(found), units[key]) for key, found in times.items()}
+
+
+def density_curves(cells: Cells) -> dict[tuple[str, str, int], Curve]:
+    """(group, medium, hosts) to the curve over VMs per host; the bare host is not on it."""
+    found: dict[tuple[str, str, int], list[Cell]] = defaultdict(list)
+    for (group, medium, v, hosts), (times, _) in sorted(cells.items()):
+        if v >= 1:
+            found[group, medium, hosts].append(Cell(v, times))
+    return {place: Curve(density, tuple(one)) for place, one in found.items()}
+
+
+def _counted(counts: Sequence[int]) -> str:
+    words = ", ".join(str(count) for count in counts)
+    return f"{words} host{'s' if counts != (1,) else ''}"
+
+
+def _densities(counts: Sequence[int]) -> str:
+    return f"{', '.join(str(count) for count in counts)} VMs per host"
+
+
+def _proposal(counts: Sequence[int]) -> str:
+    first = max(counts)
+    return ", ".join(str(first * factor) for factor in (1, 2, 4))

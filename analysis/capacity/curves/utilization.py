@@ -1,0 +1,46 @@
+"""Utilization law: U = U0 + S*X, from monitor samples at several loads of one arm.
+
+Source: P. Denning and J. Buzen, The Operational Analysis of Queueing Network Models (1978).
+
+U0 is what runs anyway, S the percent of the hosts' cores that one thing a second takes. Both are not
+negative. Above 100 % there is nothing, so a load whose U would lie there is beyond saturation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+MIN_LOADS = 2
+
+
+@dataclass(frozen=True)
+class UtilizationLaw:
+    """idle_percent: U0. percent_per_rate: S, percent for one thing a second. spread in points."""
+
+    idle_percent: float
+    percent_per_rate: float
+    spread_points: float
+    largest_rate: float
+    loads: int
+
+    def at(self, rate: float) -> float:
+        """Percent of the hosts' cores at `rate` things a second, at most 100."""
+        return min(100.0, self.idle_percent + self.percent_per_rate * rate)
+
+
+def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> UtilizationLaw | None:
+    """The law through (rate, percent); None with fewer than 2 distinct rates."""
+    rate, percent = np.asarray(rates, dtype=float), np.asarray(percents, dtype=float)
+    distinct = len(np.unique(np.round(rate / rate.max(), 2))) if len(rate) else 0
+    if distinct < MIN_LOADS:
+        return None
+    scale = rate.max()
+    (idle, slope), _ = nnls(np.stack([np.ones_like(rate), rate / scale], axis=1), percent)
+    misses = percent - idle - slope * rate / scale
+    degrees = max(1, len(rate) - 2)
+    spread = float(np.sqrt((misses**2).sum() / degrees))
+    return UtilizationLaw(float(idle), float(slope / scale), spread, float(scale), distinct)

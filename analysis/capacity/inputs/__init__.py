@@ -1,0 +1,1 @@
+"""What capacity planning reads: points, profiles, catalogues, traces, questions."""

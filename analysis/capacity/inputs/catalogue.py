@@ -1,0 +1,110 @@
+"""`Catalogue`: hosts that can be bought or rented, with prices, their date and basis. The user's own.
+
+Disks are given by medium. `cpu_speed` is the speed of one core over one core of `measured_on`, the host
+the points were measured on; its range is the calibration's own error.
+"""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from analysis.capacity.inputs.ranged import UncertainValue
+from analysis.capacity.inputs.yaml_file import read_model
+from cluster.model.errors import InputError
+
+EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class CatalogueDisk(_Frozen):
+    medium: str
+    count: int = Field(ge=1)
+    size_gib: float = Field(gt=0)
+    mib_s: float | None = Field(
+        None, gt=0, description="sequential, of one disk, by its data sheet"
+    )
+
+
+class HostType(_Frozen):
+    """Bought (capex_usd) or rented (usd_per_hour). One with neither is left out and named."""
+
+    name: str
+    cores: int = Field(ge=1)
+    cpu_speed: UncertainValue
+    ram_gib: float = Field(gt=0)
+    disks: tuple[CatalogueDisk, ...] = Field(min_length=1)
+    capex_usd: float | None = Field(None, gt=0)
+    maintenance: float = Field(0.0, ge=0, description="over the 3 years, share of capex")
+    kw: float = Field(0.0, ge=0)
+    usd_per_hour: float | None = Field(None, gt=0)
+    operations_usd_per_day: float = Field(0.0, ge=0)
+
+    @property
+    def media(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(disk.medium for disk in self.disks))
+
+    @property
+    def is_priced(self) -> bool:
+        return self.capex_usd is not None or self.usd_per_hour is not None
+
+    def size_gib(self, medium: str) -> float:
+        return sum(disk.size_gib * disk.count for disk in self.disks if disk.medium == medium)
+
+    def mib_s(self, medium: str) -> float | None:
+        """Sequential rate of all its disks of a medium; None where one has none given."""
+        rates = [disk.mib_s for disk in self.disks if disk.medium == medium]
+        counts = [disk.count for disk in self.disks if disk.medium == medium]
+        if not rates or any(rate is None for rate in rates):
+            return None
+        return sum((rate or 0.0) * count for rate, count in zip(rates, counts, strict=True))
+
+
+class MeasuredOn(_Frozen):
+    """The host behind the model's points."""
+
+    name: str
+    cores: int = Field(ge=1)
+
+
+class Site(_Frozen):
+    usd_per_kwh: float = Field(ge=0)
+    pue: float = Field(ge=1)
+    price_error: float = Field(
+        0.1, ge=0, lt=1, description="half width of the 90 % range of prices"
+    )
+
+
+class Catalogue(_Frozen):
+    format: Literal[1]
+    catalogue: str
+    date: datetime.date
+    price_basis: str = Field(min_length=1)
+    measured_on: MeasuredOn
+    site: Site
+    hosts: tuple[HostType, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [host.name for host in self.hosts]
+        if len(set(names)) < len(names):
+            raise ValueError("two host types have the same name")
+        return self
+
+
+def read_catalogue(path: Path) -> Catalogue:
+    """InputError for a file that is none, or in which no host has a price."""
+    catalogue = read_model(path, Catalogue)
+    if not any(host.is_priced for host in catalogue.hosts):
+        raise InputError(
+            f"prices are missing: none of {', '.join(host.name for host in catalogue.hosts)} has one.",
+            str(path),
+            "give capex_usd or usd_per_hour to the hosts that may be chosen.",
+        )
+    return catalogue

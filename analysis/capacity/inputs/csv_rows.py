@@ -1,0 +1,74 @@
+"""Rows of a CSV file that a stranger wrote: which character parts its cells, and what is no table."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+
+from cluster.model.errors import InputError
+
+DELIMITERS = (",", ";", "\t")
+Row = Mapping[str, str]
+
+
+def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
+    """(place, cells by lower-case column) of each line that is not empty. Cells are parted by commas,
+    semicolons or tabs, whichever parts the header into most of the needed columns.
+
+    InputError for a column that is missing or there twice, a line with more cells than the header has
+    (an unquoted comma in a number), and text that is no CSV. `where` names the file.
+    """
+    head = (text.strip().splitlines() or [""])[0]
+    delimiter = max(DELIMITERS, key=lambda one: len(set(_names(head.split(one))) & set(needed)))
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    names: list[str] = []
+    try:
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            place = f"{where}, line {reader.line_num}"
+            if names:
+                yield place, _row(cells, names, place)
+            else:
+                names = _header(cells, place, needed)
+    except csv.Error as error:
+        raise InputError(
+            f"it is no CSV: {error}.",
+            f"{where}, line {reader.line_num}",
+            "look for a quote that is not closed, or save it as CSV again.",
+        ) from error
+    if not names:
+        _header([], f"{where}, line 1", needed)
+
+
+def _names(cells: Sequence[str]) -> list[str]:
+    return [cell.strip().strip('"').strip().lower() for cell in cells]
+
+
+def _header(cells: Sequence[str], place: str, needed: Sequence[str]) -> list[str]:
+    names = _names(cells)
+    missing = [name for name in needed if name not in names]
+    if missing:
+        found = ", ".join(name for name in names if name) or "none"
+        raise InputError(
+            f"the column {missing[0]!r} is missing; columns found: {found[:200]}.",
+            place,
+            f"give the columns {', '.join(needed)} in the first line.",
+        )
+    twice = [name for name in names if name and names.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"the column {twice[0]!r} is there twice.", place, "leave one of the two out."
+        )
+    return names
+
+
+def _row(cells: Sequence[str], names: Sequence[str], place: str) -> Row:
+    if any(cell.strip() for cell in cells[len(names) :]):
+        raise InputError(
+            f"it has {len(cells)} cells, the header has {len(names)}.",
+            place,
+            "write numbers without separators of thousands, and text with commas in quotes.",
+        )
+    return dict(zip(names, (cell.strip() for cell in cells), strict=False))

@@ -1,0 +1,205 @@
+"""`Point`: one measured value, and the reader of points.csv.
+
+Columns: group, hosts, vms_per_host, medium, value, unit, repetition. Three more may follow: `load` (the
+rate achieved while a latency or a utilization was measured, things a second), `percentile` (makes a
+time a latency) and `operation` (of a latency: READ, SCAN, ...). A lone job's time needs none.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from analysis.capacity.inputs.csv_rows import Row, csv_rows
+from analysis.capacity.inputs.unit import Unit, parse_unit
+from cluster.model.errors import InputError
+
+COLUMNS = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition")
+NEEDED = COLUMNS[:-1]
+MOST = 10_000
+"""Hosts, or VMs on one: more is a slip of the pen."""
+NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.I | re.ASCII
+)
+SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
+Quantity = Literal["time", "rate", "latency", "utilization"]
+Arm = tuple[str, str, int]
+"""Group, medium, VMs per host: what one curve over hosts belongs to."""
+
+
+class Point(BaseModel):
+    """`value` in the unit of its quantity: seconds, things a second, or percent of the hosts' cores."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    group: str
+    hosts: int = Field(ge=1)
+    vms_per_host: int = Field(ge=0, description="0: the bare host")
+    medium: str
+    quantity: Quantity
+    value: float = Field(gt=0)
+    unit: str = Field(description="canonical: s, ops/s, MiB/s, percent")
+    repetition: int
+    load: float | None = Field(None, description="things a second, achieved meanwhile")
+    share: float | None = Field(None, description="of what the same build reached at most")
+    busy: float | None = Field(
+        None, description="share of the hosts' cores used meanwhile, by anything"
+    )
+    percentile: float | None = None
+    operation: str = ""
+    source: str = ""
+
+    @property
+    def arm(self) -> Arm:
+        return (self.group, self.medium, self.vms_per_host)
+
+    @property
+    def work_time_s(self) -> float:
+        """Seconds for one thing: a time as it is, a rate turned over. Small is good."""
+        return 1.0 / self.value if self.quantity == "rate" else self.value
+
+
+def read_points(path: Path) -> tuple[Point, ...]:
+    """The points of a CSV file. InputError with line and column for anything that is no point."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"the points cannot be read: {error}.",
+            str(path),
+            "name a CSV file of measured points, in UTF-8.",
+        ) from error
+    return parse_points(text, str(path))
+
+
+def parse_points(text: str, where: str) -> tuple[Point, ...]:
+    """As `read_points`, from text. `where` names it in errors."""
+    seen: dict[tuple[object, ...], int] = defaultdict(int)
+    points = [_Line(row, place).point(seen) for place, row in csv_rows(text, where, NEEDED)]
+    if not points:
+        raise InputError("there is not one point in it.", where, "give at least 3 host counts.")
+    check_units(points, where)
+    return tuple(points)
+
+
+@dataclass(frozen=True)
+class _Line:
+    row: Row
+    where: str
+
+    def point(self, seen: dict[tuple[object, ...], int]) -> Point:
+        unit = self._unit()
+        load, percentile = self._optional("load"), self._optional("percentile")
+        quantity = self._quantity(unit, load, percentile)
+        group, medium = self._text("group"), self._cell("medium") or "unknown"
+        hosts, vms = self._whole("hosts", 1), self._whole("vms_per_host", 0)
+        cell = (group, medium, hosts, vms, quantity, percentile, load, self._cell("operation"))
+        seen[cell] += 1
+        return Point(
+            group=group,
+            hosts=hosts,
+            vms_per_host=vms,
+            medium=medium,
+            quantity=quantity,
+            value=self._value(unit),
+            unit=unit.canonical,
+            repetition=seen[cell],
+            load=load,
+            percentile=percentile,
+            operation=self._cell("operation"),
+            source=self.where,
+        )
+
+    def _cell(self, name: str) -> str:
+        return self.row.get(name, "")
+
+    def _text(self, name: str) -> str:
+        if not self._cell(name):
+            raise self._error(name, "is empty")
+        return self._cell(name)
+
+    def _unit(self) -> Unit:
+        try:
+            return parse_unit(self._text("unit"))
+        except ValueError as error:
+            raise InputError(f"{error}.", self.where, "write a unit that is known.") from error
+
+    def _quantity(self, unit: Unit, load: float | None, percentile: float | None) -> Quantity:
+        if percentile is not None and not 0 < percentile < 100:
+            raise self._error("percentile", "must lie between 0 and 100")
+        if unit.kind == "time":
+            return "time" if percentile is None else "latency"
+        if unit.kind == "percent":
+            if load is None:
+                raise self._error("load", "is empty, and a utilization means nothing without it")
+            return "utilization"
+        return "rate"
+
+    def _whole(self, name: str, least: int) -> int:
+        number = self._number(name)
+        if number != int(number) or not least <= number <= MOST:
+            raise self._error(
+                name, f"is {self._cell(name)!r}, not a whole number from {least} to {MOST}"
+            )
+        return int(number)
+
+    def _positive(self, name: str) -> float:
+        number = self._number(name)
+        if number <= 0:
+            raise self._error(name, f"is {self._cell(name)!r}; it must be more than 0")
+        return number
+
+    def _value(self, unit: Unit) -> float:
+        value = self._positive("value") * unit.factor
+        if not 0 < value < math.inf:
+            raise self._error(
+                "value", f"is {self._cell('value')!r} {unit.text}: no such is measured"
+            )
+        return value
+
+    def _optional(self, name: str) -> float | None:
+        return self._positive(name) if self._cell(name) else None
+
+    def _number(self, name: str) -> float:
+        text = self._text(name)
+        if not NUMBER.fullmatch(text):
+            hint = "; write it with a point, and without separators" * bool(
+                SEPARATED.fullmatch(text)
+            )
+            raise self._error(name, f"is {text!r}, not a number{hint}")
+        number = float(text)
+        if not math.isfinite(number):
+            raise self._error(name, f"is {text!r}, not a finite number")
+        return number
+
+    def _error(self, name: str, fault: str) -> InputError:
+        return InputError(
+            f"{name} {fault}.", self.where, "correct the line, or leave the measurement out."
+        )
+
+
+def check_units(points: Iterable[Point], where: str) -> None:
+    """InputError if a group mixes units: times with rates, or MiB/s with ops/s."""
+    units: dict[str, dict[str, Point]] = defaultdict(dict)
+    for point in points:
+        if point.quantity in ("time", "rate"):
+            units[point.group].setdefault(point.unit, point)
+    for group, found in units.items():
+        if len(found) > 1:
+            raise InputError(
+                f"group {group!r} mixes units: {', '.join(sorted(found))}.",
+                where,
+                "one group has one unit; give a group of its own to each kind of number.",
+            )
+
+
+def sizes(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points that curves over hosts and densities are made of: times and rates."""
+    return tuple(point for point in points if point.quantity in ("time", "rate"))

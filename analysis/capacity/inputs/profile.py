@@ -1,0 +1,152 @@
+"""`Profile`: what one genome asks of a cluster, stage by stage, every value with range, tag and source.
+
+`wgs30x`, `exome` and `cohort-query` ship as YAML; a user's own file is read the same way, and a trace
+of Nextflow becomes one (nextflow.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from analysis.capacity.inputs.ranged import UncertainValue
+from analysis.capacity.inputs.yaml_file import read_model
+from cluster.model.errors import InputError
+
+Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
+RESOURCES: tuple[Resource, ...] = (
+    "hdfs_read",
+    "hdfs_write",
+    "hbase_write",
+    "hbase_scan",
+    "genome_job",
+)
+SEQUENTIAL: tuple[Resource, ...] = ("hdfs_read", "hdfs_write")
+UNIT_OF: dict[Resource, str] = {
+    "hdfs_read": "MiB",
+    "hdfs_write": "MiB",
+    "hbase_write": "operations",
+    "hbase_scan": "operations",
+    "genome_job": "jobs",
+}
+SHIPPED = Path(__file__).parent / "profiles"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Stage(_Frozen):
+    """One step of the graph. A task is one container: `cores_per_task` cores, `ram_gib` memory."""
+
+    name: str = Field(pattern=r"^[a-z0-9-]+$")
+    after: tuple[str, ...] = ()
+    core_hours: UncertainValue | None = Field(
+        None, description="for one genome, on the reference CPU"
+    )
+    cpu_efficiency: UncertainValue | None = Field(
+        None, description="share of its cores a task keeps busy"
+    )
+    tasks: int = Field(1, ge=1, description="tasks of one genome that may run at once")
+    cores_per_task: int = Field(1, ge=1)
+    ram_gib: UncertainValue | None = Field(None, description="of one task")
+    demands: dict[Resource, UncertainValue] = Field(
+        default_factory=dict, description="MiB or operations of one genome"
+    )
+
+
+class Retention(_Frozen):
+    """Something stored for each genome."""
+
+    name: str
+    gib: UncertainValue
+    medium: Literal["sequential", "random"] = Field(
+        "sequential", description="random: lies with HBase"
+    )
+    days: UncertainValue = Field(description="how long it is kept")
+
+
+class Storage(_Frozen):
+    replication: int = Field(3, ge=1)
+    horizon_days: int = Field(1095, ge=1)
+    genomes_at_start: int = Field(0, ge=0, description="cohort there is already")
+    fill: float = Field(0.75, gt=0, le=1, description="share of a disk that may be full")
+    scratch_gib: UncertainValue = Field(description="of a genome in work, not replicated")
+    kept: tuple[Retention, ...]
+
+
+class Query(_Frozen):
+    """Cohort queries: their rate does not depend on the genomes a day."""
+
+    per_s: UncertainValue
+    scans: UncertainValue = Field(description="scan operations of one query")
+
+
+class Profile(_Frozen):
+    format: Literal[1]
+    profile: str
+    about: str
+    peak: UncertainValue = Field(description="busiest hour over mean")
+    availability: UncertainValue
+    daemon_gib: UncertainValue = Field(
+        description="memory of a VM that daemons and its system take"
+    )
+    rho_max: float = Field(0.8, gt=0, lt=1)
+    stages: tuple[Stage, ...]
+    query: Query | None = None
+    storage: Storage
+    measured_by: dict[Resource, tuple[str, ...]] = Field(
+        description="patterns of the groups whose curves stand for a resource, best first"
+    )
+
+    @model_validator(mode="after")
+    def _is_a_graph(self) -> Self:
+        """Stages come after those they wait for, so that there is no circle."""
+        seen: set[str] = set()
+        for stage in self.stages:
+            unknown = set(stage.after) - seen
+            if unknown:
+                raise ValueError(
+                    f"stage {stage.name} is after {min(unknown)}, which is not before it"
+                )
+            if stage.name in seen:
+                raise ValueError(f"stage {stage.name} is there twice")
+            seen.add(stage.name)
+        if not self.stages and self.query is None:
+            raise ValueError("there is no stage and no query")
+        return self
+
+    def ranges(self) -> Iterator[tuple[str, UncertainValue]]:
+        """(name, value) of everything that has a range, for draws and for evidence."""
+        yield "peak", self.peak
+        yield "availability", self.availability
+        yield "daemon_gib", self.daemon_gib
+        for stage in self.stages:
+            for name in ("core_hours", "cpu_efficiency", "ram_gib"):
+                value = getattr(stage, name)
+                if value is not None:
+                    yield f"{stage.name}.{name}", value
+            for resource, demand in stage.demands.items():
+                yield f"{stage.name}.{resource}", demand
+        if self.query is not None:
+            yield "query.per_s", self.query.per_s
+            yield "query.scans", self.query.scans
+        yield "storage.scratch_gib", self.storage.scratch_gib
+        for kept in self.storage.kept:
+            yield f"storage.{kept.name}.gib", kept.gib
+            yield f"storage.{kept.name}.days", kept.days
+
+
+def read_profile(name: str) -> Profile:
+    """A shipped profile by its name, or a YAML file by its path. InputError if there is neither."""
+    shipped = SHIPPED / f"{Path(name).stem}.yaml"
+    path = Path(name)
+    if path.exists():
+        return read_model(path, Profile)
+    if path.parent == Path() and shipped.exists():
+        return read_model(shipped, Profile)
+    known = ", ".join(sorted(one.stem for one in SHIPPED.glob("*.yaml")))
+    raise InputError("there is no such profile.", name, f"name a file, or one that ships: {known}.")

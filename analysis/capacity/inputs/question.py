@@ -1,0 +1,92 @@
+"""`Question`: what is asked of the planner: genomes a day, and the promises to keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.capacity.inputs.unit import parse_unit
+from cluster.model.errors import InputError
+
+TERM = re.compile(r"(turnaround|query)_p(\d{1,2}(?:\.\d+)?)=([0-9.]+)\s*([a-z]+)")
+
+
+@dataclass(frozen=True)
+class Slo:
+    """`about` (turnaround or query) at most `limit_s` for `percentile` percent."""
+
+    about: str
+    percentile: float
+    limit_s: float
+
+    def __str__(self) -> str:
+        hours = self.limit_s >= 3600
+        value = f"{self.limit_s / 3600:g} h" if hours else f"{self.limit_s:g} s"
+        return f"{self.about} p{self.percentile:g} <= {value}"
+
+
+@dataclass(frozen=True)
+class Question:
+    genomes_per_day: float
+    turnaround: Slo | None = None
+    query: Slo | None = None
+    draws: int = 1000
+    seed: int = 20130226
+    mapped: tuple[tuple[str, str], ...] = ()
+    """(resource, group) that the user puts in the profile's patterns' place."""
+
+
+def parse_promises(texts: Sequence[str]) -> tuple[Slo, ...]:
+    """`turnaround_p95=24h` as a promise. InputError for what is none, or is there twice."""
+    found = [_promise(text) for text in texts]
+    if len({one.about for one in found}) < len(found):
+        raise InputError("two promises are about the same.", "--slo", "give each once.")
+    return tuple(found)
+
+
+def _promise(text: str) -> Slo:
+    match = TERM.fullmatch(text.strip())
+    try:
+        if match is None:
+            raise ValueError("it is not of the form turnaround_p95=24h")
+        unit = parse_unit(match[4])
+        limit = float(match[3]) * unit.factor
+        if unit.kind != "time" or not limit > 0 or not 0 < float(match[2]) < 100:
+            raise ValueError("it must have a time over 0 and a percentile between 0 and 100")
+    except ValueError as error:
+        raise InputError(
+            f"{text!r}: {error}.", "--slo", "write turnaround_p95=24h or query_p95=3s."
+        ) from error
+    return Slo(match[1], float(match[2]), limit)
+
+
+def question(
+    genomes_per_day: float,
+    promises: Sequence[Slo],
+    mapped: Sequence[str] = (),
+    draws: int = 1000,
+    seed: int = 20130226,
+) -> Question:
+    """InputError unless genomes a day are more than nothing and draws enough for a q95."""
+    if not 0 < genomes_per_day < float("inf"):
+        raise InputError(
+            f"{genomes_per_day:g} is no number of genomes.", "--genomes-per-day", "give one over 0."
+        )
+    if draws < 100:
+        raise InputError(f"{draws} draws are too few.", "--draws", "give 100 or more.")
+    pairs = []
+    for text in mapped:
+        resource, _, group = text.partition("=")
+        if not resource or not group:
+            raise InputError(f"{text!r} names no group.", "--map", "write hbase_write=my-group.")
+        pairs.append((resource, group))
+    by_about = {one.about: one for one in promises}
+    return Question(
+        genomes_per_day,
+        by_about.get("turnaround"),
+        by_about.get("query"),
+        draws,
+        seed,
+        tuple(pairs),
+    )

@@ -1,0 +1,58 @@
+"""`UncertainValue`: a value with its range, where it came from, and draws of it.
+
+A range is taken as the middle 90 % of what is possible: draws are two half log-normals that meet at the
+value, so that one value in twenty lies under `low` and one above `high`, and none is negative.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from scipy import stats
+
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.plan.quantiles import Quantiles
+
+Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+class UncertainValue(BaseModel):
+    """low <= value <= high, all more than 0, or all 0 for something that does not happen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    value: float = Field(ge=0)
+    low: float = Field(ge=0)
+    high: float = Field(ge=0)
+    tag: Tag
+    source: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.low <= self.value <= self.high:
+            raise ValueError(
+                f"{self.value} does not lie between low {self.low} and high {self.high}"
+            )
+        if self.low == 0 < self.high:
+            raise ValueError("low must be more than 0 where the value is")
+        return self
+
+    def draws(self, rng: np.random.Generator, count: int) -> Floats:
+        """(count,) values. A value without a range is the same in every draw."""
+        if self.low == self.high:
+            return np.full(count, self.value)
+        deviate = rng.standard_normal(count)
+        edge = float(stats.norm.ppf(QUANTILES[2]))
+        below = np.log(self.value / self.low) / edge
+        above = np.log(self.high / self.value) / edge
+        result: Floats = self.value * np.exp(np.where(deviate < 0, below, above) * deviate)
+        return result
+
+
+def quantiles(values: Floats) -> Quantiles:
+    """Of finite values; infinite ones (a draw that nothing satisfies) count as very large."""
+    low, middle, high = np.quantile(np.nan_to_num(values, posinf=1e12), QUANTILES)
+    return Quantiles(q05=float(low), q50=float(middle), q95=float(high))

@@ -1,0 +1,133 @@
+"""Points of a study's run, from its tables: valid trials only, one point a trial and number.
+
+The group is the setting without its target rate, so that a sweep of targets and the saturation they
+are a share of belong together. Throughput of trials without a target makes rates; trials with one make
+latencies (intended time where it was recorded), if they held it, and utilizations at the load they
+achieved. What share of its saturation a load is, is told by the same build: builds of one arm differ by
+some percent, and near saturation so much is a multiple of a latency.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from pathlib import Path
+
+import pandas as pd
+
+from analysis import tables
+from analysis.capacity.inputs.points import Point, Quantity
+from analysis.tables.store import read_table
+from analysis.validity.rules import TARGET_HELD
+from cluster.model.errors import InputError
+
+TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
+RATES = {"testdfsio": ("throughput_map_phase", "MiB/s"), "ycsb": ("throughput", "ops/s")}
+ALL_CPU = ("host:",)
+CLUSTER_CPU = ("host-less-client:", *ALL_CPU)
+"""Without the client, where it was told apart."""
+
+
+def run_points(run_root: Path) -> tuple[Point, ...]:
+    """InputError if the run has no valid trial; StudyError if it was not analysed yet."""
+    trials = read_table(run_root, tables.TRIALS).set_index("trial")
+    verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"]
+    nodes = read_table(run_root, tables.NODES)
+    metrics = read_table(run_root, tables.METRICS).dropna(subset=["value"])
+    workers = nodes[nodes["roles"].map(lambda roles: "worker" in list(roles))]
+    hosts = {str(trial): set(names) for trial, names in workers.groupby("trial")["host"]}
+    valid = trials[verdicts.reindex(trials.index) == "valid"].sort_values("order")
+    by_trial = {str(trial): rows for trial, rows in metrics.groupby("trial")}
+    points = [
+        point
+        for trial, row in valid.iterrows()
+        if str(trial) in by_trial
+        for point in _of_trial(run_root, str(trial), row, hosts[str(trial)], by_trial[str(trial)])
+    ]
+    if not points:
+        raise InputError("the run has no valid trial.", str(run_root), "name a run that has one.")
+    return tuple(_with_shares(points))
+
+
+def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
+    reached = {_build(point): point.value for point in points if point.quantity == "rate"}
+    for point in points:
+        most = reached.get(_build(point))
+        if point.load is None or most is None:
+            yield point
+        else:
+            yield point.model_copy(update={"share": point.load / most})
+
+
+def _build(point: Point) -> tuple[object, ...]:
+    """And what ran on it: a build is an arm's own in each repetition."""
+    return (*point.arm, point.hosts, point.repetition)
+
+
+def _of_trial(
+    root: Path, trial: str, row: pd.Series, hosts: Set[str], metrics: pd.DataFrame
+) -> Iterator[Point]:
+    name, unit = RATES.get(str(row["workload"]), ("throughput", "ops/s"))
+    rate = _value(metrics[metrics["name"] == name])
+    if rate is None or rate <= 0:
+        return
+
+    def point(quantity: Quantity, value: float, unit: str, **more: object) -> Point:
+        return Point.model_validate(
+            {
+                "group": TARGET.sub("", str(row["setting"])),
+                "hosts": len(hosts),
+                "vms_per_host": int(row["vms_per_host"]),
+                "medium": str(row["medium"]),
+                "quantity": quantity,
+                "value": value,
+                "unit": unit,
+                "repetition": int(row["repetition"]),
+                "source": f"{root.name}/{trial}",
+                **more,
+            }
+        )
+
+    has_target = bool(TARGET.search(str(row["setting"])))
+    if not has_target:
+        yield point("rate", rate, unit)
+    used = _host_cpu(metrics, hosts, CLUSTER_CPU)
+    if used is not None and used > 0:
+        yield point("utilization", used, "percent", load=rate)
+    if has_target and _held(row, rate):
+        # of all there is: a client beside the workers slows them
+        percent = _host_cpu(metrics, hosts, ALL_CPU)
+        busy = None if percent is None else percent / 100
+        for one in _latencies(metrics):
+            yield point("latency", one["value"] / 1e3, "s", load=rate, busy=busy,
+                        percentile=one["percentile"], operation=one["operation"])  # fmt: skip
+
+
+def _held(row: pd.Series, rate: float) -> bool:
+    """Whether the trial did its target rate: one that fell behind, or was still catching up, has the
+    latency of its queue."""
+    low, high = TARGET_HELD
+    target = row["target_ops_s"]
+    return bool(pd.isna(target) or low * target <= rate <= high * target)
+
+
+def _value(rows: pd.DataFrame) -> float | None:
+    return None if rows.empty else float(rows["value"].iloc[0])
+
+
+def _host_cpu(metrics: pd.DataFrame, hosts: Set[str], scopes: Sequence[str]) -> float | None:
+    """Mean used CPU of the workers' hosts, percent of their cores, by the first of `scopes` there is."""
+    used = metrics[metrics["name"] == "cpu_used"]
+    for scope in scopes:
+        rows = used[used["scope"].isin([scope + host for host in hosts])]
+        if not rows.empty:
+            return float(rows["value"].mean())
+    return None
+
+
+def _latencies(metrics: pd.DataFrame) -> Iterator[pd.Series]:
+    rows = metrics[(metrics["name"] == "latency") & (metrics["value"] > 0)]
+    intended = rows[rows["latency_kind"] == "intended"]
+    for _, one in (rows if intended.empty else intended).iterrows():
+        if 0 < float(one["percentile"]) < 100:
+            yield one

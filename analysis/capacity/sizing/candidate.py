@@ -1,0 +1,166 @@
+"""`Candidate`: one host type at one density, with a medium for sequential and one for random data.
+
+A resource's need is the least h such that h - 1 hosts carry it: any one host may be lost, and all are
+alike. Where more hosts are bought than a resource was measured on, its service is placed on the largest
+count its forecast allows; its rate is never carried farther.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.catalogue import HostType
+from analysis.capacity.inputs.profile import Resource, Stage
+from analysis.capacity.sizing.demand import Demand
+from analysis.capacity.sizing.promise_curve import QueryCurve
+from analysis.capacity.sizing.regret import least_regret
+from analysis.capacity.sizing.slots import Slots
+from analysis.capacity.sizing.stage_graph import Service
+from analysis.capacity.sizing.supply import MeasuredSupply
+
+COMPUTE = "compute"
+
+
+@dataclass(frozen=True)
+class ResourceSupply:
+    """A supply on this host type. factor (draws,): its rate over the measured host's. limit (draws,)."""
+
+    resource: Resource
+    supply: MeasuredSupply
+    factor: Floats
+    asked: Floats
+    limit: Floats
+
+    def need(self) -> Floats:
+        """Hosts (draws,); infinite where no count in the domain is enough."""
+        enough = self.supply.rates * (self.factor * self.limit)[:, None] >= self.asked[:, None]
+        first = self.supply.hosts[enough.argmax(axis=1)] + 1.0
+        return np.where(enough.any(axis=1), first, np.inf)
+
+    def rate(self, hosts: int) -> Floats:
+        """Things a second with `hosts` up (draws,)."""
+        place = int(np.clip(hosts - self.supply.hosts[0], 0, len(self.supply.hosts) - 1))
+        result: Floats = self.supply.rates[:, place] * self.factor
+        return result
+
+    def rho(self, hosts: int) -> Floats:
+        result: Floats = self.asked / self.rate(hosts)
+        return result
+
+
+@dataclass(frozen=True)
+class Candidate:
+    host: HostType
+    vms_per_host: int
+    medium_sequential: str
+    medium_random: str
+    slots: Slots
+    provided: tuple[ResourceSupply, ...]
+    disks: Mapping[str, tuple[Floats, float]] = field(repr=False)
+    """Medium to (GiB to hold (draws,), GiB that a host holds)."""
+    query: QueryCurve | None
+    host_day_usd: float
+
+    @property
+    def demand(self) -> Demand:
+        return self.slots.demand
+
+    @property
+    def rho_max(self) -> float:
+        return self.demand.profile.rho_max
+
+    @cached_property
+    def needs(self) -> dict[str, Floats]:
+        """Hosts that each resource asks for, one lost (draws,)."""
+        found: dict[str, Floats] = {}
+        if self.demand.profile.stages:
+            found[COMPUTE] = np.ceil(self.slots.compute_hosts() / self.rho_max) + 1.0
+        for one in self.provided:
+            found[one.resource] = one.need()
+        for medium, (gib, per_host) in self.disks.items():
+            found[f"storage on {medium}"] = np.ceil(gib / per_host) + 1.0
+        return found
+
+    @cached_property
+    def need(self) -> Floats:
+        """Hosts needed (draws,), at least 2: one may be lost."""
+        every = np.stack([*self.needs.values(), np.full_like(self.slots.speed, 2.0)])
+        result: Floats = every.max(axis=0)
+        return result
+
+    @cached_property
+    def hosts(self) -> int | None:
+        """The count of least expected regret; None where too many draws have none that is enough."""
+        return least_regret(self.need)
+
+    def usd_per_genome(self, hosts: int) -> float:
+        return hosts * self.host_day_usd / self.demand.question.genomes_per_day
+
+    def rhos(self, hosts: int) -> dict[str, tuple[Floats, Floats]]:
+        """Resource to (rho, limit), each (draws,), with `hosts` up."""
+        some = np.full_like(self.slots.speed, self.rho_max)
+        found = (
+            {COMPUTE: (self.slots.compute_hosts() / hosts, some)}
+            if self.demand.profile.stages
+            else {}
+        )
+        for one in self.provided:
+            found[one.resource] = (one.rho(hosts), one.limit)
+        for medium, (gib, per_host) in self.disks.items():
+            found[f"storage on {medium}"] = (gib / (per_host * hosts), np.ones_like(some))
+        return found
+
+    def stage_s(self, stage: Stage, hosts: int) -> Floats:
+        """Service time of a genome's stage (draws,): its tasks, or its data, whichever is slower."""
+        slowest = self.slots.task_s(stage)
+        for one in self.provided:
+            if one.resource in stage.demands:
+                amount = self.demand.drawn[f"{stage.name}.{one.resource}"]
+                slowest = np.maximum(slowest, amount / one.rate(hosts))
+        return slowest
+
+    def stage_share(self, stage: Stage, hosts: int) -> Floats:
+        """Of all task slots of `hosts`, what one genome takes (draws,)."""
+        if stage.core_hours is None:
+            return np.zeros_like(self.slots.speed)
+        slots = np.maximum(self.slots.per_vm(stage), 1e-9) * self.slots.vms * hosts
+        result: Floats = stage.tasks / slots
+        return result
+
+    def services(self, hosts: int, draws: int) -> list[tuple[float, list[Service]]]:
+        """(genomes a second, stages) of the first `draws` draws, for the simulation."""
+        stages = self.demand.profile.stages
+        seconds = [self.stage_s(stage, hosts) for stage in stages]
+        shares = [self.stage_share(stage, hosts) for stage in stages]
+        return [
+            (
+                float(self.demand.genomes_per_s[draw]),
+                [
+                    Service(
+                        name=stage.name,
+                        after=stage.after,
+                        service_s=float(seconds[i][draw]),
+                        share=float(shares[i][draw]),
+                        lane=stage.core_hours is None,
+                    )
+                    for i, stage in enumerate(stages)
+                ],
+            )
+            for draw in range(draws)
+        ]
+
+    def path_s(self) -> Floats:
+        """Seconds of a genome that never waits, on ever so many hosts (draws,)."""
+        ends: dict[str, Floats] = {}
+        farthest = 10**6
+        for stage in self.demand.profile.stages:
+            before = [ends[name] for name in stage.after]
+            start = np.max(before, axis=0) if before else 0.0
+            ends[stage.name] = start + self.stage_s(stage, farthest)
+        result: Floats = np.max(list(ends.values()), axis=0)
+        return result

@@ -1,0 +1,66 @@
+"""Rates a cluster must carry: lambda_r = sum over stages of D[s,r] * N * peak / (86400 * availability)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.profile import Profile, Resource
+from analysis.capacity.inputs.question import Question
+
+DAY_S = 86400.0
+HOUR_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Demand:
+    """drawn: every ranged value of the profile, by its name, (draws,)."""
+
+    profile: Profile
+    question: Question
+    drawn: Mapping[str, Floats]
+
+    @classmethod
+    def of(cls, profile: Profile, question: Question) -> Demand:
+        rng = np.random.default_rng([question.seed, 1])
+        drawn = {name: value.draws(rng, question.draws) for name, value in profile.ranges()}
+        drawn["availability"] = np.minimum(drawn["availability"], 1.0)
+        for stage in profile.stages:
+            name = f"{stage.name}.cpu_efficiency"
+            if name in drawn:
+                drawn[name] = np.minimum(drawn[name], 1.0)
+        return cls(profile, question, drawn)
+
+    @cached_property
+    def genomes_per_s(self) -> Floats:
+        """At the busiest hour, in the time the cluster is available."""
+        rate = self.question.genomes_per_day / DAY_S
+        result: Floats = rate * self.drawn["peak"] / self.drawn["availability"]
+        return result
+
+    def resources(self) -> tuple[Resource, ...]:
+        """Those of which anything is asked, in the profile's order."""
+        asked = [resource for stage in self.profile.stages for resource in stage.demands]
+        if self.profile.query is not None:
+            asked.append("hbase_scan")
+        return tuple(dict.fromkeys(asked))
+
+    def per_s(self, resource: Resource) -> Floats:
+        """MiB or operations a second (draws,)."""
+        genome = np.zeros(self.question.draws)
+        for stage in self.profile.stages:
+            if resource in stage.demands:
+                genome = genome + self.drawn[f"{stage.name}.{resource}"]
+        rate: Floats = genome * self.genomes_per_s
+        if resource == "hbase_scan" and self.profile.query is not None:
+            rate = rate + self.queries_per_s * self.drawn["query.scans"]
+        return rate
+
+    @cached_property
+    def queries_per_s(self) -> Floats:
+        result: Floats = self.drawn["query.per_s"] * self.drawn["peak"] / self.drawn["availability"]
+        return result

@@ -1,0 +1,280 @@
+"""A chosen candidate as a `Plan`: every number with its quantiles, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
+
+import numpy as np
+
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.profile import SEQUENTIAL
+from analysis.capacity.inputs.ranged import quantiles
+from analysis.capacity.plan.plan import Alternative, Evidence, Load, Plan, StageRow, Survival
+from analysis.capacity.plan.quantiles import Quantiles
+from analysis.capacity.sizing.candidate import COMPUTE, Candidate
+from analysis.capacity.sizing.candidates import Search
+from analysis.capacity.sizing.cost import usd_3_years_per_genome_a_day
+from analysis.capacity.sizing.regret import SURE
+from analysis.capacity.sizing.sensitivity import sensitivity
+from analysis.capacity.sizing.turnaround import turnaround_s
+
+SHOWN_ALTERNATIVES = 5
+SHOWN_LEFT_OUT = 12
+STALE_DAYS = 180
+HOUR_S = 3600.0
+
+
+def make_plan(
+    chosen: Candidate,
+    hosts: int,
+    one_lost_s: Floats | None,
+    others: Sequence[tuple[Candidate, int]],
+    search: Search,
+) -> Plan:
+    """one_lost_s: the promised percentile of turnaround with one host lost, by draw."""
+    question, catalogue = chosen.demand.question, search.catalogue
+    alternatives = tuple(_alternatives(others))
+    cost = chosen.usd_per_genome(hosts)
+    hour = hosts * chosen.host_day_usd / 24
+    pressure = _pressure(chosen, hosts)
+    bottleneck, share = _bottleneck(pressure)
+    promise = question.turnaround
+    whole_s = None
+    if one_lost_s is not None:
+        whole_s = turnaround_s(chosen, hosts, promise.percentile if promise else 95.0)
+    return Plan(
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        genomes_per_day=question.genomes_per_day,
+        profile=chosen.demand.profile.profile,
+        promises=tuple(str(p) for p in (promise, question.query) if p is not None),
+        host_type=chosen.host.name,
+        hosts=hosts,
+        hosts_needed=quantiles(chosen.need),
+        vms_per_host=chosen.vms_per_host,
+        vms=hosts * max(1, chosen.vms_per_host),
+        medium_sequential=chosen.medium_sequential,
+        medium_random=chosen.medium_random,
+        usd_per_genome=quantiles(_costs(chosen, search)),
+        usd_per_genome_as_bought=cost,
+        usd_3_years_per_genome_a_day=usd_3_years_per_genome_a_day(
+            hosts, chosen.host_day_usd, question.genomes_per_day
+        ),
+        usd_per_hour=hour,
+        operations_per_usd_hour={
+            one.resource: float(np.median(one.rate(hosts))) / hour for one in chosen.provided
+        },
+        headroom=quantiles(1.0 / np.max(list(pressure.values()), axis=0) - 1.0),
+        bottleneck=bottleneck,
+        bottleneck_share=share,
+        loads=tuple(_loads(chosen, hosts)),
+        stages=tuple(_stages(chosen, hosts)),
+        turnaround_p95_h=_hours(whole_s),
+        query_p95_s=_query(chosen, hosts),
+        survival=_survival(chosen, hosts, one_lost_s),
+        storage_tib={m: quantiles(gib / 1024) for m, (gib, _) in chosen.disks.items()},
+        sensitivity=sensitivity(chosen, hosts, alternatives, cost),
+        evidence=tuple(_evidence(chosen, search)),
+        alternatives=alternatives,
+        left_out=tuple(text for text, _ in search.refused.most_common(SHOWN_LEFT_OUT)),
+        warnings=tuple(_warnings(chosen, hosts, search)),
+        price_basis=catalogue.price_basis,
+        price_date=catalogue.date.isoformat(),
+        hold_out=_left_out(search),
+        draws=question.draws,
+        seed=question.seed,
+    )
+
+
+def _alternatives(others: Sequence[tuple[Candidate, int]]) -> Iterator[Alternative]:
+    """The cheapest other host types and densities, one medium each."""
+    seen: set[tuple[str, int]] = set()
+    for one, hosts in others:
+        key = (one.host.name, one.vms_per_host)
+        if key in seen or len(seen) >= SHOWN_ALTERNATIVES:
+            continue
+        seen.add(key)
+        yield Alternative(
+            host_type=one.host.name,
+            vms_per_host=one.vms_per_host,
+            media=(one.medium_sequential, one.medium_random),
+            hosts=hosts,
+            usd_per_genome=one.usd_per_genome(hosts),
+            bottleneck=_bottleneck(_pressure(one, hosts))[0],
+        )
+
+
+def _pressure(one: Candidate, hosts: int) -> dict[str, Floats]:
+    """rho over its limit, by resource; a limit of 0 presses without end."""
+    return {
+        name: np.where(limit > 0, rho / np.maximum(limit, 1e-9), np.inf)
+        for name, (rho, limit) in one.rhos(hosts).items()
+    }
+
+
+def _bottleneck(pressure: dict[str, Floats]) -> tuple[str, float]:
+    names = list(pressure)
+    first = np.stack([pressure[name] for name in names]).argmax(axis=0)
+    counts = np.bincount(first, minlength=len(names))
+    return names[int(counts.argmax())], float(counts.max() / counts.sum())
+
+
+def _costs(one: Candidate, search: Search) -> Floats:
+    """USD a genome of the hosts each draw needs, with the prices' own error."""
+    rng = np.random.default_rng([one.demand.question.seed, 6])
+    error = search.catalogue.site.price_error / 1.645
+    prices = np.exp(error * rng.standard_normal(one.demand.question.draws))
+    result: Floats = one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
+    return result
+
+
+def _loads(one: Candidate, hosts: int) -> Iterator[Load]:
+    whole, lost = one.rhos(hosts), one.rhos(hosts - 1)
+    for name, (rho, limit) in whole.items():
+        label = f"{name} ({one.slots.bound_by()})" if name == COMPUTE else name
+        yield Load(
+            resource=label,
+            rho=quantiles(rho),
+            rho_one_lost=quantiles(lost[name][0]),
+            limit=float(np.median(limit)),
+        )
+
+
+def _stages(one: Candidate, hosts: int) -> Iterator[StageRow]:
+    for stage in one.demand.profile.stages:
+        media = {
+            one.medium_sequential if resource in SEQUENTIAL else one.medium_random
+            for resource in stage.demands
+        }
+        share = (
+            one.slots.hosts_busy(stage) / hosts
+            if stage.core_hours is not None
+            else np.zeros_like(one.slots.speed)
+        )
+        yield StageRow(
+            stage=stage.name,
+            medium=", ".join(sorted(media)) or "-",
+            hours=quantiles(one.stage_s(stage, hosts) / HOUR_S),
+            share=quantiles(share),
+        )
+
+
+def _hours(seconds: Floats | None) -> Quantiles | None:
+    return None if seconds is None else quantiles(seconds / HOUR_S)
+
+
+def _query_s(one: Candidate, hosts: int) -> Floats | None:
+    rho = one.rhos(hosts).get("hbase_scan")
+    return None if one.query is None or rho is None else one.query.seconds(rho[0])
+
+
+def _query(one: Candidate, hosts: int) -> Quantiles | None:
+    seconds = _query_s(one, hosts)
+    return None if seconds is None else quantiles(seconds)
+
+
+def _survival(one: Candidate, hosts: int, one_lost_s: Floats | None) -> Survival:
+    """need already counts a lost host; turnaround was simulated on fewer draws, its chance multiplies."""
+    holds = float((one.need <= hosts).mean())
+    promise = one.demand.question.turnaround
+    if one_lost_s is not None and promise is not None:
+        holds *= float((one_lost_s <= promise.limit_s).mean())
+    return Survival(all_promises=holds, turnaround_p95_h=_hours(one_lost_s))
+
+
+def _evidence(one: Candidate, search: Search) -> Iterator[Evidence]:
+    for supplied in one.provided:
+        supply = supplied.supply
+        on = f"{supply.group}, hosts {supply.hosts[0]:.0f} to {supply.measured}"
+        tag = "catalogue" if supply.group == "the catalogue's disks" else "measured"
+        yield Evidence(number=f"rate of {supplied.resource}", rests_on=on, tag=tag)
+    speed = one.host.cpu_speed
+    yield Evidence(
+        number="CPU speed over the measured host's",
+        rests_on=f"{speed.value:g} ({speed.low:g} to {speed.high:g}): {speed.source}",
+        tag=speed.tag,
+    )
+    if one.query is not None:
+        fit = one.query.fit
+        on = f"{fit.group} p{fit.percentile:g} at {fit.loads} loads up to rho {fit.largest_rho:.2f}"
+        yield Evidence(number="query latency", rests_on=on, tag="measured")
+    for name, value in one.demand.profile.ranges():
+        yield Evidence(
+            number=name,
+            rests_on=f"{value.value:g} ({value.low:g} to {value.high:g}): {value.source}",
+            tag=value.tag,
+        )
+    yield Evidence(
+        number="prices",
+        rests_on=f"{search.catalogue.price_basis}, {search.catalogue.date.isoformat()}",
+        tag="catalogue",
+    )
+
+
+def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
+    yield from search.warnings
+    if one.demand.profile.stages:
+        yield (
+            "density acts on core-hours by the cores and memory of a VM's tasks alone: a batch job "
+            "measured at several densities would tell"
+        )
+    for supplied in one.provided:
+        supply = supplied.supply
+        if float(np.quantile(one.needs[supplied.resource], SURE)) - 1 > supply.measured:
+            yield (
+                f"{supplied.resource} rests on {supply.hosts[-1]:.0f} hosts, more than the {supply.measured} "
+                f"measured: a forecast with a wider interval"
+            )
+        elif hosts - 1 == supply.hosts[0] > 1 and bool(
+            (one.needs[supplied.resource] <= hosts).all()
+        ):
+            yield (
+                f"{supplied.resource}: {hosts - 1} hosts, the fewest that {supply.group} was measured at, "
+                "are enough in every draw: fewer may do; measure at fewer"
+            )
+        elif hosts - 1 > supply.hosts[-1]:
+            yield (
+                f"{supply.group} was measured up to {supply.measured} hosts: its rate is taken as that of "
+                f"{supply.hosts[-1]:.0f} hosts, though there are {hosts}"
+            )
+    yield from _edge_of_load(one)
+    for excuse in search.market.model.excuses:
+        if any(excuse.startswith(f"{supplied.supply.group} on ") for supplied in one.provided):
+            yield excuse
+    for found in search.market.model.interactions:
+        used = {supplied.supply.group for supplied in one.provided}
+        if found.group in used and found.answer == "present":
+            yield f"{found.group}: density acts differently at different host counts"
+    age = (datetime.now(UTC).date() - search.catalogue.date).days
+    if search.catalogue.date > date.today() or age > STALE_DAYS:
+        yield f"prices are of {search.catalogue.date.isoformat()}"
+
+
+def _edge_of_load(one: Candidate) -> Iterator[str]:
+    """The query promise would allow more load than was measured."""
+    promise = one.demand.question.query
+    if one.query is None or promise is None:
+        return
+    edge = one.query.fit.largest_rho
+    if (
+        edge < one.rho_max
+        and float(np.median(one.query.allowed_rho(promise.limit_s))) > edge - 0.01
+    ):
+        yield (
+            f"{promise} may allow more load than was measured: hosts are enough to stay at rho {edge:.2f}, "
+            f"the highest of {one.query.fit.group}; measure at higher loads"
+        )
+
+
+def _left_out(search: Search) -> str:
+    """Median and p90 of the cells' left-out errors, all curves together."""
+    model = search.market.model
+    errors = [
+        abs(c.left_out) for f in model.scaling for c in f.cells[1:-1] if c.left_out is not None
+    ]
+    if not errors:
+        return "no curve over hosts has a cell that could be left out"
+    median, p90 = np.median(errors), np.quantile(errors, 0.9)
+    return (
+        f"interior host counts, left out: median {median:.1%}, p90 {p90:.1%} of {len(errors)} cells"
+    )

@@ -1,0 +1,59 @@
+"""The plan of a run: fitted on its tables, kept beside its report as model.json and capacity-plan.json."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.capacity.inputs.question import Question
+from analysis.capacity.plan.plan import PLAN, Excuse, Plan, read_answer
+from cluster.model.errors import InputError
+from cluster.state.atomic import write_text
+
+if TYPE_CHECKING:
+    from analysis.capacity.inputs.catalogue import Catalogue
+    from analysis.capacity.inputs.profile import Profile
+
+MODEL = "model.json"
+
+
+def plan_beside(run_root: Path) -> Plan | Excuse | None:
+    """The plan or excuse that was written for a run; None if none was."""
+    path = run_root / "report" / PLAN
+    return read_answer(path) if path.exists() else None
+
+
+def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path) -> Plan | Excuse:
+    """Fit the run's tables, size, and write both beside the report. A run that allows no curve at all
+    is an excuse, as it is one that it has too few; bad profiles and catalogues are InputErrors."""
+    from analysis.capacity.inputs.catalogue import read_catalogue
+    from analysis.capacity.inputs.profile import read_profile
+
+    profile, catalogue = read_profile(profile_name), read_catalogue(hosts)
+    try:
+        found = _sized(run_root, question, profile, catalogue)
+    except InputError as error:
+        found = Excuse(
+            created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            genomes_per_day=question.genomes_per_day,
+            profile=profile.profile,
+            promises=tuple(str(p) for p in (question.turnaround, question.query) if p is not None),
+            reasons=(f"{error.where}: {error.what}",),
+            next_steps=(error.remedy,),
+        )
+    write_text(run_root / "report" / PLAN, found.model_dump_json(indent=1) + "\n")
+    return found
+
+
+def _sized(
+    run_root: Path, question: Question, profile: Profile, catalogue: Catalogue
+) -> Plan | Excuse:
+    from analysis.capacity.curves.fit import fit
+    from analysis.capacity.curves.model import write_model
+    from analysis.capacity.inputs.run_points import run_points
+    from analysis.capacity.sizing.size import size
+
+    model = fit(run_points(run_root), [str(run_root)])
+    write_model(model, run_root / "report" / MODEL)
+    return size(question, model, profile, catalogue)

@@ -1,0 +1,62 @@
+"""What would change the answer: how the hosts needed move with each uncertain input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.plan.plan import Alternative
+from analysis.capacity.sizing.candidate import Candidate
+from analysis.capacity.sizing.regret import SURE
+
+TAIL = 0.2
+SHOWN = 4
+MIN_CHANGE = 0.5
+
+
+def sensitivity(
+    chosen: Candidate, hosts: int, others: tuple[Alternative, ...], cost_usd: float
+) -> tuple[str, ...]:
+    """In words, the largest first: inputs by the hosts they move, then the runner-up and its price."""
+    moves = sorted(_moves(chosen), key=lambda move: -abs(move[2] - move[1]))
+    lines = [
+        f"{name} in its lower fifth asks for {low:.1f} hosts on average, in its upper fifth for {high:.1f}"
+        for name, low, high in moves[:SHOWN]
+        if abs(high - low) >= MIN_CHANGE
+    ]
+    lines += list(_promises(chosen, hosts))
+    rivals = [one for one in others if one.host_type != chosen.host.name]
+    if rivals:
+        best = rivals[0]
+        gap = best.usd_per_genome / cost_usd - 1
+        name = f"{best.host_type} with {best.vms_per_host} VMs per host"
+        lines.append(f"the cheapest other host type, {name}, costs {gap:.1%} more a genome")
+    return tuple(lines) or ("no input within its range changes the number of hosts",)
+
+
+def _moves(chosen: Candidate) -> Iterator[tuple[str, float, float]]:
+    need = np.where(np.isfinite(chosen.need), chosen.need, np.nan)
+    inputs = {**chosen.demand.drawn, f"CPU speed of {chosen.host.name}": chosen.slots.speed}
+    for one in chosen.provided:
+        inputs[f"measured rate of {one.supply.group}"] = one.supply.rates[:, 0]
+    for name, drawn in inputs.items():
+        if float(np.ptp(drawn)) > 0:
+            yield name, _mean(need, drawn, low=True), _mean(need, drawn, low=False)
+
+
+def _mean(need: Floats, drawn: Floats, low: bool) -> float:
+    edge = np.quantile(drawn, TAIL if low else 1 - TAIL)
+    return float(np.nanmean(need[drawn <= edge] if low else need[drawn >= edge]))
+
+
+def _promises(chosen: Candidate, hosts: int) -> Iterator[str]:
+    """What the single-host loss costs, and which resource would be next."""
+    without = float(np.quantile(chosen.need - 1, SURE, method="higher"))
+    if np.isfinite(without) and without < hosts:
+        yield f"giving up survival of a host's loss would need {without:.0f} hosts instead of {hosts}"
+    tops = sorted(chosen.needs.items(), key=lambda item: -float(np.median(item[1])))
+    if len(tops) > 1:
+        name, need = tops[1]
+        yield f"were {tops[0][0]} no limit, {name} would ask for {float(np.median(need)):.0f} hosts"

@@ -1,0 +1,109 @@
+"""How many tasks of each stage a VM holds, and how long one takes: cores, memory and CPU speed.
+
+A task takes its cores, or all the VM's when that has fewer. Where a stage's memory does not fit into a
+VM, the density is forbidden. Times on another CPU are those of the reference over its speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.catalogue import HostType
+from analysis.capacity.inputs.profile import Stage
+from analysis.capacity.sizing.demand import HOUR_S, Demand
+
+SURE = 0.9
+"""A stage must fit into a VM in this share of the draws."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """One host type at one density. speed (draws,): of a core, over the reference's."""
+
+    demand: Demand
+    host: HostType
+    vms_per_host: int
+    speed: Floats
+
+    @property
+    def vms(self) -> int:
+        """The bare host is one node."""
+        return max(1, self.vms_per_host)
+
+    @property
+    def vm_cores(self) -> int:
+        return self.host.cores // self.vms
+
+    @property
+    def vm_ram_gib(self) -> Floats:
+        """What is left to tasks."""
+        result: Floats = self.host.ram_gib / self.vms - self.demand.drawn["daemon_gib"]
+        return result
+
+    def forbidden(self) -> str | None:
+        """Why this density cannot be, or None."""
+        name = f"{self.vms_per_host} VMs per host on {self.host.name}"
+        if self.vm_cores < 1:
+            return f"{name}: {self.host.cores} cores are not one a VM"
+        if float((self.vm_ram_gib > 0).mean()) < SURE:
+            return f"{name}: the daemons alone need more than a VM's {self.host.ram_gib / self.vms:.0f} GiB"
+        for stage in self._computing():
+            if float((self.per_vm(stage) >= 1).mean()) < SURE:
+                needs = stage.ram_gib.value if stage.ram_gib else 0.0
+                fits = float((self.per_vm(stage) >= 1).mean())
+                memory = f"the memory of {stage.name} ({needs:g} GiB a task)"
+                has = f"a VM's {float(np.median(self.vm_ram_gib)):.0f} GiB beside its daemons"
+                return f"{name}: {memory} fits {has} in {fits:.0%} of the draws, not in {SURE:.0%}"
+        return None
+
+    def per_vm(self, stage: Stage) -> Floats:
+        """Tasks of a stage that one VM holds (draws,)."""
+        by_cores = np.full(len(self.speed), max(1, self.vm_cores // self.cores(stage)))
+        if stage.ram_gib is None:
+            return by_cores.astype(float)
+        by_ram = np.floor(self.vm_ram_gib / self.demand.drawn[f"{stage.name}.ram_gib"])
+        result: Floats = np.maximum(0.0, np.minimum(by_cores, by_ram))
+        return result
+
+    def cores(self, stage: Stage) -> int:
+        return max(1, min(stage.cores_per_task, self.vm_cores))
+
+    def task_s(self, stage: Stage) -> Floats:
+        """Seconds of one of a genome's tasks (draws,); 0 for a stage without core-hours."""
+        if stage.core_hours is None:
+            return np.zeros(len(self.speed))
+        drawn = self.demand.drawn
+        seconds = drawn[f"{stage.name}.core_hours"] * HOUR_S / stage.tasks
+        efficiency = drawn.get(f"{stage.name}.cpu_efficiency", 1.0)
+        result: Floats = seconds / (self.cores(stage) * efficiency * self.speed)
+        return result
+
+    def hosts_busy(self, stage: Stage) -> Floats:
+        """Hosts that a stage keeps busy at the busiest hour (draws,)."""
+        tasks_in_work = self.demand.genomes_per_s * stage.tasks * self.task_s(stage)
+        slots = np.maximum(self.per_vm(stage), 1e-9) * self.vms
+        result: Floats = tasks_in_work / slots
+        return result
+
+    def compute_hosts(self) -> Floats:
+        """Hosts that all stages keep busy (draws,): over h, the utilization of compute."""
+        total = np.zeros(len(self.speed))
+        for stage in self._computing():
+            total = total + self.hosts_busy(stage)
+        return total
+
+    def bound_by(self) -> str:
+        """cpu, or memory where that holds fewer tasks than the cores would."""
+        heaviest = max(
+            self._computing(), key=lambda s: float(np.median(self.hosts_busy(s))), default=None
+        )
+        if heaviest is None or heaviest.ram_gib is None:
+            return "cpu"
+        by_cores = max(1, self.vm_cores // self.cores(heaviest))
+        return "memory" if float(np.median(self.per_vm(heaviest))) < by_cores else "cpu"
+
+    def _computing(self) -> tuple[Stage, ...]:
+        return tuple(stage for stage in self.demand.profile.stages if stage.core_hours is not None)

@@ -1,0 +1,124 @@
+"""Turnaround of genomes through the stage graph, by discrete-event simulation.
+
+Genomes arrive at random (Poisson) and go through their stages as the graph allows. A stage takes a
+share of one pool (its tasks over the task slots of the whole cluster) for its service time; a stage
+that wants more than the whole pool has it all, for as many waves as it takes. Stages that are ready
+start in the genomes' order of arrival; one that does not fit is overtaken by one that does. A stage
+with a lane of its own (the load into HBase) is served there one genome after another.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analysis.capacity.inputs.array import Floats
+
+WARM_UP = 0.2
+"""Share of the genomes that only fill the cluster, and are not counted."""
+EXACT = 1e-9
+
+
+@dataclass(frozen=True)
+class Service:
+    """A stage as the simulation sees it. share: of the pool, over 0; or `lane`, served alone."""
+
+    name: str
+    after: tuple[str, ...]
+    service_s: float
+    share: float = 0.0
+    lane: bool = False
+
+
+def turnarounds_s(
+    stages: Sequence[Service], per_s: float, genomes: int, rng: np.random.Generator
+) -> Floats:
+    """Seconds from arrival to the last stage's end, of the genomes after the warm-up."""
+    arrivals = np.cumsum(rng.exponential(1.0 / per_s, genomes))
+    ends = _Simulation(stages, arrivals).run()
+    return (ends - arrivals)[int(WARM_UP * genomes) :]
+
+
+@dataclass
+class _Simulation:
+    stages: Sequence[Service]
+    arrivals: Floats
+    _events: list[tuple[float, int, int]] = field(default_factory=list)
+    _ready: list[tuple[int, int]] = field(default_factory=list)
+    _lanes: dict[int, deque[int]] = field(default_factory=dict)
+    _busy: set[int] = field(default_factory=set)
+    _free: float = 1.0
+
+    def run(self) -> Floats:
+        """When each genome's last stage ended."""
+        names = {stage.name: place for place, stage in enumerate(self.stages)}
+        self._followers: list[list[int]] = [[] for _ in self.stages]
+        for place, stage in enumerate(self.stages):
+            for name in stage.after:
+                self._followers[names[name]].append(place)
+        waits = [len(stage.after) for stage in self.stages]
+        self._waits = [list(waits) for _ in self.arrivals]
+        left = [len(self.stages)] * len(self.arrivals)
+        ends = np.zeros(len(self.arrivals))
+        # An arrival is the event of stage -1.
+        self._events = [(float(time), genome, -1) for genome, time in enumerate(self.arrivals)]
+        heapq.heapify(self._events)
+        while self._events:
+            now, genome, place = heapq.heappop(self._events)
+            if place >= 0:
+                left[genome] -= 1
+                self._release(place)
+                if not left[genome]:
+                    ends[genome] = now
+            self._ready_after(genome, place)
+            self._start(now)
+        return ends
+
+    def _release(self, place: int) -> None:
+        if self.stages[place].lane:
+            self._busy.discard(place)
+        else:
+            self._free += min(1.0, self.stages[place].share)
+
+    def _ready_after(self, genome: int, place: int) -> None:
+        for follower in self._freed(genome, place):
+            if self.stages[follower].lane:
+                self._lanes.setdefault(follower, deque()).append(genome)
+            else:
+                heapq.heappush(self._ready, (genome, follower))
+
+    def _freed(self, genome: int, place: int) -> Iterator[int]:
+        waits = self._waits[genome]
+        if place < 0:
+            yield from (n for n, count in enumerate(waits) if not count)
+            return
+        for follower in self._followers[place]:
+            waits[follower] -= 1
+            if not waits[follower]:
+                yield follower
+
+    def _start(self, now: float) -> None:
+        for place, queue in self._lanes.items():
+            if queue and place not in self._busy:
+                self._busy.add(place)
+                end = now + self.stages[place].service_s
+                heapq.heappush(self._events, (end, queue.popleft(), place))
+        kept = []
+        while self._ready and self._free > EXACT:
+            genome, place = heapq.heappop(self._ready)
+            stage = self.stages[place]
+            wanted = min(1.0, stage.share)
+            if wanted > self._free + EXACT:
+                kept.append((genome, place))
+                if len(kept) > 20:  # looking further back would cost time and starve the first
+                    break
+                continue
+            self._free -= wanted
+            end = now + stage.service_s * max(1.0, stage.share)
+            heapq.heappush(self._events, (end, genome, place))
+        for one in kept:
+            heapq.heappush(self._ready, one)

@@ -1,0 +1,205 @@
+"""What a study's repetitions can show, before hours are spent on them: method 2, for `study plan` and `run`.
+
+The questions are those of analysis/findings, asked of made-up settings with one point a repetition, so that
+a family is counted exactly as it will be tested.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.findings import effects, expectations
+from analysis.findings.question import Evidence, Question
+from analysis.statistics.power import (
+    ALPHA,
+    ASSUMED_SPREAD,
+    MAX_UNITS,
+    MIN_UNITS,
+    can_claim,
+    detectable_ratio,
+    units_needed,
+)
+from analysis.statistics.rank_test import least_p
+from analysis.summary.summary import Metric, SettingSummary
+from cluster.model.errors import InputError
+from cluster.model.topology import Topology
+from workloads.planning.plan import Plan
+from workloads.spec.settings import DfsioSetting, Setting, YcsbSetting
+from workloads.spec.study import Study
+
+WANTED_RATIO = 1.2
+"""The effect `study plan` tells the repetitions for, unless another is asked: what the talk says of a VM."""
+OPERATIONS = {
+    "load": ("INSERT",),
+    "read45-insert55": ("READ", "INSERT"),
+    "scan95-insert5": ("SCAN", "INSERT"),
+    "variant-load": ("INSERT",),
+    "region-scan": ("SCAN",),
+    "cohort-query": ("SCAN", "READ"),
+}
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How much builds of one topology vary (standard deviation of logarithms), and who says so."""
+
+    spread: float = ASSUMED_SPREAD
+    source: str = f"assumed {ASSUMED_SPREAD:.1%} between builds"
+
+
+def families(study: Study, plan: Plan) -> Mapping[str, int]:
+    """Comparisons in each family that this plan will test, effects first, then `expect:`."""
+    counts = Counter(question.family for question in _questions(study, plan))
+    return dict(counts)
+
+
+def check_can_claim(study: Study, plan: Plan, where: str) -> None:
+    """InputError if the study declares primary comparisons and none could ever be significant."""
+    declared = {
+        family: size for family, size in families(study, plan).items() if family.startswith("expect-")
+    }  # fmt: skip
+    if not declared or any(_can(plan, size) for size in declared.values()):
+        return
+    smallest = min(declared.values())
+    raise InputError(
+        f"no hypothesis could ever be decided with {plan.repetitions} build(s) an arm: "
+        f"{_why_never(plan.repetitions, smallest)}.",
+        f"{where}, key expect",
+        f"give it {_fewest_repetitions(smallest)} repetitions or more, or fewer comparisons, or leave "
+        "expect out.",
+    )
+
+
+def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None:
+    """InputError if the study's runs could not show a change as large as its own tolerance."""
+    if study.compare is None:
+        return
+    compare, repetitions = study.compare, plan.repetitions
+    earlier = repetitions * (compare.baseline.rolling or 1)
+    free = sum(_target(setting) is None for setting in study.settings())
+    size = len(plan.topologies) * max(1, free)
+    least = detectable_ratio(repetitions, noise.spread, size, earlier)
+    wanted = 1 / (1 - compare.tolerance)
+    if least is not None and least <= wanted:
+        return
+    told = "no change at all" if least is None else f"no change under {1 - 1 / least:.1%}"
+    raise InputError(
+        f"a run of {repetitions} build(s) a topology against {earlier} earlier one(s), {size} comparisons, "
+        f"can show {told}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
+        f"{where}, key compare",
+        _detecting(study, noise, size, wanted),
+    )
+
+
+def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) -> Iterator[str]:
+    """What each family can show, one line a family; the reader decides whether that is enough."""
+    found = families(study, plan)
+    for family, size in found.items():
+        name = f"{family} ({size} comparison{'s' if size > 1 else ''})"
+        if not _can(plan, size):
+            yield f"{name}: can never be significant, {_why_never(plan.repetitions, size)}"
+            continue
+        least = detectable_ratio(plan.repetitions, noise.spread, size)
+        yield f"{name}: shows a ratio of {least:.3g} or more with a chance of 80 %"
+    largest = max(found.values(), default=0)
+    if largest:
+        needed = units_needed(wanted, noise.spread, largest)
+        repetitions = f"{needed} repetitions" if needed else f"more than {MAX_UNITS} repetitions"
+        yield f"a ratio of {wanted:g} needs {repetitions} in the largest family ({noise.source})"
+
+
+def warnings(study: Study, plan: Plan) -> Iterator[str]:
+    """A family that can never be significant at this number of repetitions."""
+    found = families(study, plan)
+    never = [f"{name} ({size})" for name, size in found.items()
+             if plan.repetitions >= MIN_UNITS and not _can(plan, size)]  # fmt: skip
+    if never:
+        size = max(found.values())
+        yield (
+            f"families that can never be significant at {plan.repetitions} repetitions: {', '.join(never)}; "
+            f"{_fewest_repetitions(size)} repetitions would do"
+        )
+
+
+def _can(plan: Plan, size: int) -> bool:
+    return can_claim(plan.repetitions, plan.repetitions, size)
+
+
+def _why_never(repetitions: int, size: int) -> str:
+    if repetitions < MIN_UNITS:
+        return f"a claim needs {MIN_UNITS} builds an arm"
+    least = least_p(repetitions, repetitions)
+    adjusted = min(1, least * size)
+    return f"the smallest p at n = {repetitions} is {least:.2g}, after Holm {adjusted:.2g}: over {ALPHA:g}"
+
+
+def _fewest_repetitions(size: int) -> int:
+    return next(n for n in range(MIN_UNITS, MAX_UNITS) if can_claim(n, n, size))
+
+
+def _detecting(study: Study, noise: Noise, size: int, wanted: float) -> str:
+    assert study.compare is not None
+    window = study.compare.baseline.rolling or 1
+    for repetitions in range(MIN_UNITS, MAX_UNITS):
+        least = detectable_ratio(repetitions, noise.spread, size, repetitions * window)
+        if least is not None and least <= wanted:
+            return f"give it {repetitions} repetitions, a larger tolerance, or fewer comparisons."
+    return "give it a larger tolerance, or fewer comparisons."
+
+
+def _questions(study: Study, plan: Plan) -> Iterator[Question]:
+    settings = tuple(
+        _made_up(topology, setting, plan.repetitions)
+        for setting in study.settings()
+        for topology in plan.topologies.values()
+    )
+    evidence = Evidence(settings, plan.repetitions, "vm")
+    yield from effects.density(evidence)
+    yield from effects.medium(evidence)
+    yield from effects.control(evidence)
+    yield from effects.isolation(evidence)
+    yield from expectations.questions(evidence, study.expect)
+
+
+def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingSummary:
+    points = (1.0,) * repetitions
+    ycsb = isinstance(setting, YcsbSetting)
+    rate = Metric(
+        name="throughput" if ycsb else "throughput_map_phase", value=1.0,
+        unit="ops/s" if ycsb else "MiB/s", points=points,
+    )  # fmt: skip
+    cpu = Metric(name="cpu_used", value=1.0, unit="percent", points=points, scope="host:any")
+    return SettingSummary(
+        topology=topology.name,
+        vms_per_host=topology.vms_per_host,
+        regionservers_per_node=topology.regionservers_per_node,
+        medium=topology.medium,
+        setting=setting.id,
+        workload=setting.workload,
+        label=setting.id,
+        n_builds=repetitions,
+        metrics=(rate, cpu, *_latencies(setting, points)),
+        mode=setting.mode if isinstance(setting, DfsioSetting) else setting.mix,
+        neighbour=getattr(setting, "neighbour", None),
+        target_ops_s=_target(setting),
+    )
+
+
+def _target(setting: Setting) -> float | None:
+    """Any number stands for a percentage: what counts is that a rate is asked for."""
+    if not isinstance(setting, YcsbSetting):
+        return None
+    return setting.target_ops_s if setting.target_percent is None else 1.0
+
+
+def _latencies(setting: Setting, points: Sequence[float]) -> Iterator[Metric]:
+    if not isinstance(setting, YcsbSetting):
+        return
+    for operation in OPERATIONS.get(setting.mix, ("READ",)):
+        for percentile in (50.0, 90.0, 95.0, 99.0, 99.9):
+            yield Metric(
+                name="latency", value=1.0, unit="ms", operation=operation,
+                latency_kind="closed-loop", percentile=percentile, points=tuple(points),
+            )  # fmt: skip

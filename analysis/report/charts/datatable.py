@@ -1,0 +1,76 @@
+"""A figure's numbers as a table: for screen readers, for print, and for whoever copies numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from analysis.report.charts.figure import Column, DataTable
+from analysis.report.charts.observations import Names, Observation, observations
+from analysis.report.charts.quantity import digits, interval, quantity
+from analysis.summary.summary import Metric, Summary
+
+
+def observation_table(
+    seen: Sequence[Observation], names: Names, header: str, what: Callable[[Metric], str]
+) -> DataTable:
+    """One row an observation; `what` tells metrics of one setting apart, under `header`."""
+    return DataTable(
+        columns=(
+            Column("Setting"),
+            Column(names.density_header),
+            Column("Medium"),
+            Column(header),
+            Column("Value", numeric=True),
+            Column("Interval", numeric=True),
+            Column("Builds", numeric=True),
+            Column("Each build", numeric=True),
+        ),
+        rows=tuple(_row(one, names, what(one.metric)) for one in seen),
+        of=tuple(one.of for one in seen),
+    )
+
+
+OTHERS = {
+    "concurrent_maps": "maps at once",
+    "disk_read": "disk read",
+    "disk_write": "disk written",
+    "cpu_user": "CPU, user",
+    "cpu_system": "CPU, system",
+}
+
+
+def other_table(summary: Summary, names: Names) -> DataTable:
+    """Numbers that no figure draws: disks, maps that ran at once, CPU by kind of nodes and client."""
+    seen = [one for one in observations(summary, OTHERS) if not _is_host_cpu(one.metric)]
+    return observation_table(seen, names, "Number", _other)
+
+
+def _is_host_cpu(metric: Metric) -> bool:
+    return metric.name.startswith("cpu_") and (metric.scope or "").startswith("host:")
+
+
+def _other(metric: Metric) -> str:
+    scope = f", {metric.scope}" if metric.scope else ""
+    return f"{OTHERS[metric.name]}{scope}"
+
+
+def _row(one: Observation, names: Names, what: str) -> tuple[str, ...]:
+    metric = one.metric
+    return (
+        one.setting.label,
+        names.density(one.setting.vms_per_host),
+        names.arm(one.setting),
+        what,
+        quantity(metric.value, metric.unit),
+        interval(metric.low, metric.high, metric.unit) or "none",
+        f"n = {metric.n}",
+        _each(metric),
+    )
+
+
+def _each(metric: Metric) -> str:
+    """The builds' values in repetition order, their unit once, after the last."""
+    if not metric.points:
+        return "none"
+    first = [digits(value) for value in metric.points[:-1]]
+    return ", ".join([*first, quantity(metric.points[-1], metric.unit)])

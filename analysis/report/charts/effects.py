@@ -1,0 +1,266 @@
+"""The chart of the answer: the effect of each finding against 1, or used CPU where none is told."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from analysis.report.charts.density import describe
+from analysis.report.charts.figure import (
+    DATA,
+    Column,
+    DataTable,
+    Figure,
+    LegendEntry,
+    Panel,
+    colour_scale,
+    finished,
+    shape_scale,
+)
+from analysis.report.charts.findings_table import findings_table
+from analysis.report.charts.observations import Names, Row, observations, value_row
+from analysis.report.charts.palette import INK, MUTED, VERDICT, Style, styles
+from analysis.report.charts.quantity import interval, quantity, ratio
+from analysis.summary.summary import Finding, Summary
+
+ROW_PX = 27
+LINE_PX = 13
+AXIS_PX = 46
+MAX_ROWS = 16
+MAX_ARMS = 4
+LABEL_CHARACTERS = 30
+MIN_TICKS = 3
+FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
+FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
+_VERDICTS = tuple(VERDICT)
+_EFFECT = "ratio of the later arm over the first"
+Drawn = tuple[int, Finding]
+"""A finding and its place in the summary."""
+
+
+def figures(summary: Summary, names: Names) -> Iterator[Figure]:
+    """One figure: effects, else used CPU, else none (nothing valid was measured yet)."""
+    drawn = list(_once(summary.findings))
+    if drawn:
+        yield _effects(summary, drawn)
+    else:
+        yield from _overview(summary, names)
+
+
+def _once(findings: Sequence[Finding]) -> Iterator[Drawn]:
+    """Those that tell an effect. One comparison may answer a claim of the talk too: drawn once."""
+    seen = set()
+    for at, finding in enumerate(findings):
+        what = (finding.subject or at, finding.measure, finding.arms, finding.among, finding.effect)
+        if finding.effect is not None and what not in seen:
+            seen.add(what)
+            yield at, finding
+
+
+def _effects(summary: Summary, drawn: list[Drawn]) -> Figure:
+    chosen = sorted(drawn, key=lambda pair: _VERDICTS.index(pair[1].verdict))[:MAX_ROWS]
+    left_out = len(drawn) - len(chosen)
+    verdicts = {str(finding.verdict) for _, finding in chosen}
+    shown = {str(name): style for name, style in VERDICT.items() if name in verdicts}
+    shared = _shared(finding for _, finding in chosen)
+    told = ", ".join(shared.values())
+    return Figure(
+        id="effects",
+        title="Effects",
+        caption=f"{_capital(told)}. Ratios; 1 means no difference."
+        if told
+        else "Each finding's effect as a ratio; 1 means no difference.",
+        panels=tuple(_effect_panels(sorted(chosen), shown, shared)),
+        legend=tuple(LegendEntry(label, style) for label, style in shown.items()),
+        table=findings_table(summary),
+        notes=(f"{left_out} more effects stand in the table of findings.",) if left_out else (),
+        layout="one",
+    )
+
+
+def _shared(findings: Iterable[Finding]) -> dict[str, str]:
+    """Words that every finding has alike: said once over the chart, not on each line."""
+    every = list(findings)
+    return {
+        part: words
+        for part in ("arms", "among")
+        if (words := getattr(every[0], part)) and {getattr(f, part) for f in every} == {words}
+    }
+
+
+def _effect_panels(
+    chosen: Sequence[Drawn], shown: dict[str, Style], shared: dict[str, str]
+) -> Iterator[Panel]:
+    """A panel for each thing compared (throughput, CPU) between the same arms, all on one scale."""
+    apart = len({finding.arms for _, finding in chosen}) <= MAX_ARMS
+    groups: dict[tuple[str | None, str | None], list[Drawn]] = {}
+    for at, finding in chosen:
+        key = finding.measure, finding.arms if apart else None
+        groups.setdefault(key, []).append((at, finding))
+    domain = _domain([finding for _, finding in chosen])
+    for index, ((measure, arms), pairs) in enumerate(groups.items()):
+        said = {*shared, "arms"} if apart else shared
+        rows = [_effect_row(at, finding, said) for at, finding in pairs]
+        title = _capital(measure or ("other effects" if index else ""))
+        subtitle = "" if "arms" in shared else arms or ""
+        axis = _EFFECT if index == len(groups) - 1 else ""
+        id_ = "effects" if index == 0 else f"effects-{index + 1}"
+        yield _strip(id_, (title, subtitle), rows, shown, axis, domain)
+
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
+    """Both ends of a logarithmic scale that holds 1 and every effect with its interval, a little
+    apart. Logarithmic, as half and double are equally far from 1."""
+    told = (end for f in findings for end in (f.effect, f.low, f.high))
+    ends = [1.0, *(end for end in told if end is not None and end > 0)]
+    low, high = min(ends), max(ends)
+    room = (high / low) ** 0.06 if high > low else 1.1
+    return low / room, high * room**5  # on the right stand the numbers themselves
+
+
+def _effect_row(at: int, finding: Finding, shared: Collection[str]) -> Row:
+    ends = interval(finding.low, finding.high, "")
+    row: Row = {
+        "ref": f"/findings/{at}",
+        "part": "value",
+        "value": finding.effect,
+        "series": finding.verdict,
+        "label": _label(finding, shared),
+        "said": ratio(finding.effect),
+        "line": f"/findings/{at}",  # ids are the study's: nothing says that they differ
+        "tip": f"{finding.statement}: {ratio(finding.effect)}"
+        f"{f' (interval {ends})' if ends else ''}, {finding.verdict}",
+    }
+    if finding.low is not None and finding.high is not None:
+        row |= {"low": finding.low, "high": finding.high}
+    return row
+
+
+def _label(finding: Finding, shared: Collection[str]) -> str:
+    """What is particular to this line; the whole statement where its parts are not told."""
+    if finding.subject is None:
+        return finding.statement
+    parts = [getattr(finding, part) for part in ("among", "arms") if part not in shared]
+    return ", ".join([finding.subject, *(part for part in parts if part)])
+
+
+def _strip(
+    id_: str,
+    titles: tuple[str, str],
+    rows: list[Row],
+    shown: dict[str, Style],
+    axis: str,
+    domain: tuple[float, float] | None = None,
+) -> Panel:
+    """A line a row: its words at the left, its value on a common scale with its interval.
+
+    With a `domain` values are ratios, marked at 1; without one they are percentages from zero.
+    """
+    for row in rows:
+        row["line"] = f"{row['line']}|{_wrapped(row['label'])}"
+    lines = dict.fromkeys(row["line"] for row in rows)
+    high = max(line.count("\n") for line in lines)
+    height_px = (AXIS_PX if axis else AXIS_PX - 18) + (ROW_PX + LINE_PX * high) * len(lines)
+    base = alt.Chart().encode(y=_lines(list(lines)), tooltip=alt.Tooltip("tip:N"))
+    across = alt.X("value:Q", scale=_scale(domain), axis=_across(axis, domain))
+    colour = alt.Color("series:N", scale=colour_scale(shown), legend=None)
+    shape = alt.Shape("series:N", scale=shape_scale(shown), legend=None)
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
+    layers = [
+        base.mark_point(filled=True, size=80, opacity=1).encode(x=across, color=colour, shape=shape)
+    ]
+    if any("low" in row for row in rows):
+        low = alt.X("low:Q", title=axis or None)
+        layers.insert(0, bars.encode(x=low, x2="high:Q", color=colour))
+    if domain:
+        one = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.datum(1.0))
+        layers = [one, *layers, _said(base)]
+    chart = alt.layer(*layers, data=alt.NamedData(DATA))
+    spec = finished(chart, rows, height_px)
+    said = describe(", ".join(filter(None, titles)) or "Effects", rows)
+    return Panel(id_, *titles, said, height_px, spec, static_width_px=560)
+
+
+def _wrapped(label: str) -> str:
+    return "\n".join(textwrap.wrap(label, LABEL_CHARACTERS, max_lines=3, placeholder=" …"))
+
+
+def _lines(lines: list[str]) -> alt.Y:
+    """The axis of words; what stands before the bar only keeps lines apart."""
+    text = "split(slice(datum.label, indexof(datum.label, '|') + 1), '\\n')"
+    axis = alt.Axis(
+        labelExpr=text, labelColor=INK, labelFontSize=12, labelLimit=240, grid=False, title=None
+    )
+    return alt.Y("line:N", sort=lines, axis=axis)
+
+
+def _scale(domain: tuple[float, float] | None) -> alt.Scale:
+    if domain:
+        return alt.Scale(type="log", domain=list(domain), nice=False)
+    return alt.Scale(zero=True, nice=True, padding=12)
+
+
+def _said(base: alt.Chart) -> alt.Chart:
+    """The effect itself as text, in a column of its own at the right."""
+    look: dict[str, Any] = {"align": "right", "fontSize": 11, "color": MUTED}
+    return base.mark_text(**look).encode(x=alt.value("width"), text="said:N")
+
+
+def _across(axis: str, domain: tuple[float, float] | None) -> alt.Axis:
+    if domain is None:
+        return alt.Axis(title=axis or None, labelExpr="datum.label + ' %'", tickCount=5, grid=True)
+    given = {"values": _ticks(*domain)}
+    return alt.Axis(
+        title=axis or None, labelExpr="'×' + format(datum.value, '~r')", grid=True, **given
+    )
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round ratios within the scale: few where it is wide, finer ones where it is narrow."""
+    wide = [step * 10.0**decade for decade in range(-6, 7) for step in (1.0, 2.0, 5.0)]
+    for ticks in (wide, FINE, FINEST):
+        within = [tick for tick in ticks if low <= tick <= high]
+        if len(within) >= MIN_TICKS:
+            break
+    return within
+
+
+def _overview(summary: Summary, names: Names) -> Iterator[Figure]:
+    rows = list(_overview_rows(summary, names))
+    if not rows:
+        return
+    shown = styles(list(dict.fromkeys(row["series"] for row in rows)))
+    yield Figure(
+        id="overview",
+        title="Used host CPU",
+        caption="No finding tells an effect; this is how much of the hosts' CPUs each setting used.",
+        panels=(_strip("overview", ("Used host CPU", ""), rows, shown, "used host CPU"),),
+        legend=tuple(LegendEntry(label, style) for label, style in shown.items()),
+        table=DataTable(
+            (Column("Setting"), Column("Arm"), Column("Used host CPU", numeric=True)),
+            tuple((r["label"], r["series"], quantity(r["value"], "percent")) for r in rows),
+        ),
+        layout="one",
+    )
+
+
+def _overview_rows(summary: Summary, names: Names) -> Iterator[Row]:
+    for one in observations(summary, {"cpu_used"}):
+        if not (one.metric.scope or "").startswith("host:"):
+            continue
+        setting = one.setting
+        arm = f"{names.density_in_words(setting.vms_per_host)}, {names.arm(setting)}"
+        shared: Row = {"series": arm, "label": setting.label, "line": setting.setting}
+        row = value_row(one, shared)
+        if row is not None:
+            said = (
+                f"{setting.label}, {arm}, {one.metric.scope}: {quantity(row['value'], 'percent')}"
+            )
+            yield {**row, "tip": said}

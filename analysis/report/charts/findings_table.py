@@ -1,0 +1,76 @@
+"""The table of findings: each comparison with all that its verdict rests on."""
+
+from __future__ import annotations
+
+from analysis.report.charts.figure import Column, DataTable
+from analysis.report.charts.quantity import ratio
+from analysis.summary.summary import Finding, Summary
+
+NONE = "none"
+_TESTED = ("Test", "p", "p, adjusted", "Least effect shown")
+"""Columns that say nothing before an arm has its five units; then they are left out."""
+_MIN_P = 0.001
+
+
+def shared_why(summary: Summary) -> str:
+    """Why, where all findings have their verdict for one reason; else empty."""
+    whys = {finding.why for finding in summary.findings}
+    return whys.pop() if len(whys) == 1 and len(summary.findings) > 1 else ""
+
+
+def findings_table(summary: Summary) -> DataTable:
+    """Every finding: what is claimed, verdict, effect, interval, the ratio it had to have, units an
+    arm; the test, its p before and after Holm and the least effect it could show, if any was tested;
+    and why, unless `shared_why` says it for all."""
+    cells = [_cells(finding) for finding in summary.findings]
+    left_out = {"Why"} if shared_why(summary) else set()
+    if not any(finding.test for finding in summary.findings):
+        left_out |= {*_TESTED}
+    if not any(finding.rule for finding in summary.findings):
+        left_out |= {"Must be"}
+    columns = [column for column in _COLUMNS if column.header not in left_out]
+    return DataTable(
+        tuple(columns),
+        tuple(tuple(row[column.header] for column in columns) for row in cells),
+        claims=tuple(finding.verdict for finding in summary.findings),
+    )
+
+
+_COLUMNS = (
+    Column("Finding"),
+    Column("Verdict"),
+    Column("Effect", numeric=True),
+    Column("Interval", numeric=True),
+    Column("Must be"),
+    Column("Units an arm", numeric=True),
+    Column("Test"),
+    Column("p", numeric=True),
+    Column("p, adjusted", numeric=True),
+    Column("Least effect shown", numeric=True),
+    Column("Why"),
+)
+
+
+def _cells(finding: Finding) -> dict[str, str]:
+    ends = finding.low is not None and finding.high is not None
+    units = ", ".join(map(str, finding.n))
+    return {
+        "Finding": finding.statement,
+        "Verdict": finding.verdict,
+        "Effect": ratio(finding.effect),
+        "Interval": f"{ratio(finding.low)} to {ratio(finding.high)}" if ends else NONE,
+        "Must be": finding.rule or NONE,
+        "Units an arm": f"n = {units} {finding.unit}s" if units else NONE,
+        "Test": finding.test or NONE,
+        "p": probability(finding.p),
+        "p, adjusted": probability(finding.p_adjusted),
+        "Least effect shown": ratio(finding.detectable) if finding.detectable else NONE,
+        "Why": finding.why,
+    }
+
+
+def probability(p: float | None) -> str:
+    """Two significant digits; what is under 0.001 is said to be."""
+    if p is None:
+        return NONE
+    return f"p < {_MIN_P}" if p < _MIN_P else f"p = {p:.2g}"

@@ -1,0 +1,111 @@
+"""Inside a trial: the shapes of its charts. The page's script fills them with the trial chosen.
+
+A trial's numbers are in the page once, in its copy of summary.json; drawing every trial's charts
+beforehand would make the page large and slow, so only the shapes are made here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from analysis.report.charts.axis import vertical
+from analysis.report.charts.figure import DATA, colour_scale, finished, shape_scale
+from analysis.report.charts.palette import CPU, INK, MUTED, SERIES, Style
+
+WINDOW = "window"
+"""The data set of the workload's start and end (and its warm-up's): `at` in seconds, and `said`."""
+HEIGHT_PX = 190
+RATES = {
+    "operations": SERIES[0],
+    "transferred": SERIES[0],
+    "disk_read": SERIES[2],
+    "disk_write": SERIES[1],
+}
+CURVES = tuple(SERIES)
+DECADES = [10.0**power for power in range(-3, 7)]
+"""Ticks of latency, ms."""
+
+
+def shapes() -> dict[str, Any]:
+    """A Vega-Lite spec without rows for each kind of chart: cpu, rate, latency."""
+    return {"cpu": _cpu(), "rate": _rate(), "latency": _latency()}
+
+
+def _cpu() -> dict[str, Any]:
+    """Rows: at, end (s), kind, stack, value (percent of the host's cores), tip, ref."""
+    bars = (
+        alt.Chart(alt.NamedData(DATA))
+        .mark_bar(binSpacing=0)
+        .encode(
+            x=_seconds(bin="binned"),
+            x2="end:Q",
+            y=vertical("% of the host's cores", domain=(0.0, 100.0)),
+            fill=alt.Fill("kind:N", scale=colour_scale(CPU), legend=None),
+            order=alt.Order("stack:Q"),
+            tooltip=alt.Tooltip("tip:N"),
+        )
+    )
+    return _with_window(bars)
+
+
+def _rate() -> dict[str, Any]:
+    """Rows: at (s, the middle of the point), series, value, tip, ref; no value where nothing is known."""
+    colour = alt.Color("series:N", scale=colour_scale(RATES), legend=None)
+    base = alt.Chart(alt.NamedData(DATA)).encode(x=_seconds(), y=vertical(""), color=colour)
+    points = base.transform_filter("isValid(datum.value)").mark_point(
+        filled=True, size=14, opacity=1
+    )
+    shape = alt.Shape("series:N", scale=shape_scale(RATES), legend=None)
+    return _with_window(
+        base.mark_line(strokeWidth=1.25, invalid="break-paths-filter-domains"),
+        points.encode(shape=shape, tooltip=alt.Tooltip("tip:N")),
+    )
+
+
+def _latency() -> dict[str, Any]:
+    """Rows: part (1 / (1 - p)), series, value (ms), tip, ref. The tail is as wide as the rest."""
+    styles = {str(place): style for place, style in enumerate(CURVES)}
+    percent = "format(100 - 100 / datum.value, '~r') + ' %'"
+    ticks = [2, 10, 100, 1000, 10000]
+    axis = alt.Axis(values=ticks, labelExpr=percent, grid=True, title="of the operations")
+    scale = alt.Scale(type="log", nice=False)
+    colour = alt.Color("series:N", scale=colour_scale(styles), legend=None)
+    upwards = alt.Y(
+        "value:Q",
+        scale=alt.Scale(type="log"),
+        axis=alt.Axis(title="ms", format="~r", values=DECADES),
+    )
+    base = alt.Chart(alt.NamedData(DATA)).encode(
+        x=alt.X("part:Q", scale=scale, axis=axis), y=upwards, color=colour
+    )
+    points = base.mark_point(filled=True, size=22, opacity=1).encode(
+        shape=alt.Shape("series:N", scale=shape_scale(styles), legend=None),
+        tooltip=alt.Tooltip("tip:N"),
+    )
+    return finished(alt.layer(base.mark_line(strokeWidth=1.25), points), [], HEIGHT_PX)
+
+
+def _seconds(**more: Any) -> alt.X:
+    """Seconds after the workload's start."""
+    title = "seconds after the workload's start"
+    axis = alt.Axis(title=title, tickCount=8, labelOverlap=True)
+    return alt.X("at:Q", scale=alt.Scale(nice=False), axis=axis, **more)
+
+
+def _with_window(*layers: Any) -> dict[str, Any]:
+    marks = alt.Chart(alt.NamedData(WINDOW)).encode(x="at:Q")
+    rules = marks.mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=1.25)
+    words = marks.mark_text(
+        align="left", baseline="bottom", dx=3, dy=-2, y=0, color=MUTED, fontSize=10
+    )
+    spec = finished(alt.layer(*layers, rules, words.encode(text="said:N")), [], HEIGHT_PX)
+    spec["datasets"][WINDOW] = []
+    return spec
+
+
+def symbols() -> dict[str, Style]:
+    """The legend's symbols by id: what the script copies beside a series' name."""
+    rates = {f"symbol-rate-{name}": style for name, style in RATES.items()}
+    return rates | {f"symbol-latency-{place}": style for place, style in enumerate(CURVES)}

@@ -1,0 +1,1 @@
+"""From a run's tables, manifests and journal to summary.json."""

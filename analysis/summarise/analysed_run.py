@@ -1,0 +1,85 @@
+"""`AnalysedRun`: what a summary is made of, read once from a run's manifests and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis import tables
+from analysis.summarise import read_series
+from analysis.summary.comparability import Difference, unexpected
+from analysis.summary.labels import labels
+from analysis.summary.summary import SettingSummary
+from analysis.tables.store import read_table
+from cluster.model.topology import Topology, topology_from_json
+from workloads.record.manifest import Manifest
+from workloads.record.record import closed_records
+from workloads.spec.settings import Setting
+
+
+@dataclass(frozen=True)
+class AnalysedRun:
+    """`manifests` in the order the trials ran, `topologies` by name, `settings` and `labels` by id."""
+
+    manifests: tuple[Manifest, ...]
+    topologies: Mapping[str, Topology]
+    labels: Mapping[str, str]
+    settings: Mapping[str, Setting]
+    trials: pd.DataFrame
+    verdicts: pd.DataFrame
+    metrics: pd.DataFrame
+    setting_metrics: pd.DataFrame
+    usd_per_hour: Mapping[str, float]
+
+    @classmethod
+    def read(cls, run_root: Path) -> AnalysedRun:
+        """StudyError if a table is missing."""
+        closed = closed_records(run_root / "records")
+        manifests = tuple(sorted(closed.values(), key=lambda manifest: manifest.order))
+        topologies = [topology_from_json(manifest.topology) for manifest in manifests]
+        trials = read_table(run_root, tables.TRIALS).sort_values("order")
+        verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
+        steady = read_series.steadiness(run_root)
+        valid = trials[trials["trial"].map(verdicts["verdict"]) == "valid"]
+        valid = valid[["trial", "topology", "setting", "repetition", "build"]]
+        return cls(
+            manifests=manifests,
+            topologies={topology.name: topology for topology in topologies},
+            labels=labels({m.setting_id: m.setting for m in manifests}),
+            trials=trials,
+            verdicts=verdicts,
+            metrics=read_series.with_rows(
+                tables.METRICS, read_table(run_root, tables.METRICS), steady
+            ),
+            setting_metrics=read_series.with_rows(
+                tables.SETTING_METRICS,
+                read_table(run_root, tables.SETTING_METRICS),
+                read_series.setting_steadiness(steady, valid),
+                read_series.price_performance(run_root),
+            ),
+            usd_per_hour=read_series.usd_per_hour(run_root),
+            settings={m.setting_id: m.setting for m in manifests},
+        )
+
+    @property
+    def disclosures(self) -> dict[str, dict[str, Any]]:
+        """By build."""
+        return {m.build: m.disclosure for m in self.manifests if m.disclosure}
+
+    def unequal(self, *topologies: str) -> tuple[Difference, ...]:
+        """Unexpected differences among the builds of these topologies; of all if none is named."""
+        names = {m.build: str(m.topology["name"]) for m in self.manifests}
+        chosen = {
+            build: disclosure
+            for build, disclosure in self.disclosures.items()
+            if not topologies or names[build] in topologies
+        }
+        media = {build: str(self.topologies[name].medium) for build, name in names.items()}
+        return unexpected(chosen, names, media)
+
+    def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
+        return tuple(map(str, self.unequal(first.topology, later.topology)))

@@ -1,0 +1,108 @@
+"""The run's answer in one honest sentence, made of its own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.findings import Comparison, comparisons, rate
+from analysis.summary.summary import Finding, SettingSummary
+
+_HEADLINES = (
+    "ycsb-scan95-insert5",
+    "ycsb-read45-insert55",
+    "ycsb",
+    "genomics-region-scan",
+    "genomics",
+    "testdfsio-random",
+    "testdfsio",
+)
+"""Settings in the order they make a headline; ids begin so. Others come after these."""
+_DOING = {
+    "ycsb-scan95-insert5": "short scans",
+    "ycsb-read45-insert55": "reads among inserts",
+    "ycsb-load": "the data load",
+    "genomics-region-scan": "region scans of the variant store",
+    "genomics-sample-read": "sample reads of the variant store",
+    "genomics-variant-load": "the load of the variant store",
+    "testdfsio-random": "random reads",
+    "testdfsio-read": "sequential reads",
+    "testdfsio-write": "writes",
+}
+
+
+def answer(
+    settings: Sequence[SettingSummary],
+    repetitions: int,
+    isolation: str,
+    trials: int,
+    findings: Sequence[Finding] = (),
+) -> str:
+    """The best density if one is found; else what the run says of the highest density against the
+    lowest, and whether that is a claim."""
+    best = next(iter(one for one in findings if _is_best(one)), None)
+    if best is not None:
+        return f"{best.statement} ({best.why})."
+    found = [one for one in comparisons(settings) if one.ratio("rate") is not None]
+    if found:
+        headline = min(found, key=lambda one: _place(one.first))
+        return _compared(headline, repetitions, isolation, findings)
+    alone = [entry for entry in settings if rate(entry) is not None]
+    if not alone:
+        return f"No answer: none of the {trials} trials is valid."
+    entry = min(alone, key=_place)
+    return (
+        f"No comparison: no setting has valid trials at two densities. {entry.label} ran at "
+        f"{rate(entry):.4g} {_unit(entry)} on {entry.topology}."
+    )
+
+
+def _is_best(finding: Finding) -> bool:
+    return finding.family == "best-density" and finding.verdict == "reproduced"
+
+
+def _compared(
+    one: Comparison, repetitions: int, isolation: str, findings: Sequence[Finding]
+) -> str:
+    counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
+    what = "the operations a second" if one.first.workload == "ycsb" else "the MiB a second"
+    claim = _claimed(one, findings)
+    begun, sure = (f"No claim ({counted}): {_with(one, isolation)}", "")
+    if claim is not None:
+        begun = f"W{_with(one, isolation)[1:]}"
+        sure = f" (interval {claim.low:.2f} to {claim.high:.2f}, {counted})"
+    sentence = (
+        f"{begun} on the same memory, {_doing(one.first)} ran "
+        f"at {one.ratio('rate'):.2f}x {what}{sure}"
+    )
+    first, later = one.values("cpu")
+    if first is None or later is None:
+        return sentence + "."
+    return f"{sentence} and the host's CPU was busy {later:.0f} % instead of {first:.0f} %."
+
+
+def _claimed(one: Comparison, findings: Sequence[Finding]) -> Finding | None:
+    """The finding that decided this comparison's rate, if one did."""
+    wanted = f"density-rate-{one.later.setting}-{one.first.topology}-{one.later.topology}"
+    return next((f for f in findings if f.id == wanted and f.verdict != "no claim"), None)
+
+
+def _with(one: Comparison, isolation: str) -> str:
+    noun = "worker" if isolation == "process" else "VM"
+    later, first = one.later.vms_per_host, one.first.vms_per_host
+    if first == 0:
+        return f"with {later} {noun}{'s' if later > 1 else ''} per host instead of the bare host"
+    return f"with {later} {noun}s per host instead of {first}"
+
+
+def _doing(entry: SettingSummary) -> str:
+    known = (words for start, words in _DOING.items() if entry.setting.startswith(start))
+    return next(known, entry.label)
+
+
+def _place(entry: SettingSummary) -> int:
+    known = (i for i, start in enumerate(_HEADLINES) if entry.setting.startswith(start))
+    return next(known, len(_HEADLINES))
+
+
+def _unit(entry: SettingSummary) -> str:
+    return "operations a second" if entry.workload == "ycsb" else "MiB/s over the map phase"

@@ -1,0 +1,69 @@
+"""What the monitors cost: the rate with them over the rate without, pair by pair (method 21)."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from analysis.statistics.interval import mean_interval
+from analysis.summary.summary import MonitorCost
+
+RATES = {"ycsb": "throughput", "testdfsio": "throughput_map_phase"}
+MIN_PAIRS = 5
+"""For an interval, as for a claim (method 2)."""
+
+
+def monitor_cost(
+    trials: pd.DataFrame, verdicts: pd.DataFrame, metrics: pd.DataFrame
+) -> MonitorCost | None:
+    """From the tables `trials`, `verdicts` (by trial) and `metrics`. None if the run has no such pair.
+
+    A pair counts when both of its trials are valid and have a rate. The ratio is the geometric mean.
+    """
+    paired = trials[trials["overhead_pair"].notna()]
+    if paired.empty:
+        return None
+    workload, setting = paired["workload"].iloc[0], paired["setting"].iloc[0]
+    rates = metrics[metrics["name"] == RATES[workload]].set_index("trial")["value"].dropna()
+    valid = paired[paired["trial"].map(verdicts["verdict"]) == "valid"]
+    counted = valid[valid["trial"].isin(rates.index)]
+    by_pair = counted.assign(rate=counted["trial"].map(rates)).pivot(
+        index="overhead_pair", columns="monitored", values="rate"
+    )
+    whole = by_pair.reindex(columns=[True, False]).dropna()
+    points = tuple(float(on / off) for on, off in whole.to_numpy() if off > 0)
+    interval = mean_interval(points) if len(points) >= MIN_PAIRS else None
+    return MonitorCost(
+        setting=setting,
+        rate=RATES[workload],
+        ratio=_geometric_mean(points),
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        n=len(points),
+        pairs=int(paired["overhead_pair"].nunique()),
+        points=points,
+    )
+
+
+def sentence(cost: MonitorCost) -> str:
+    """For people: what the pairs say."""
+    if cost.ratio is None:
+        return (
+            f"Monitors' own cost: unknown. None of {cost.pairs} pair(s) of trials with and without them "
+            "is valid."
+        )
+    counted = f"n = {cost.n} of {cost.pairs} pair(s)"
+    spread = (
+        f"95 % interval {cost.low:.3f} to {cost.high:.3f}"
+        if cost.low is not None and cost.high is not None
+        else f"{min(cost.points):.3f} to {max(cost.points):.3f}, too few for an interval"
+    )
+    return (
+        f"Monitors' own cost: {cost.setting} ran at {cost.ratio:.3f}x the rate with them that it has "
+        f"without ({counted}; {spread})."
+    )
+
+
+def _geometric_mean(points: tuple[float, ...]) -> float | None:
+    return math.exp(sum(map(math.log, points)) / len(points)) if points else None

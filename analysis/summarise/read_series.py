@@ -1,0 +1,241 @@
+"""What the summary takes from the tables of what happened within trials, in memory that does not grow
+with them: every table is read batch by batch, and seconds are averaged where they would be too many.
+
+Runs analysed before these tables were there have none of it: that is no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from analysis import tables
+from analysis.summary.series import CpuSeries, LatencyCurve, RateSeries, TrialSeries, Values
+from analysis.tables import Table
+from analysis.tables.arrow import arrow_schema
+from analysis.tables.store import dataset, read_table, table_path
+
+MAX_NUMBERS = 150_000
+"""In all series of a summary: about 1 MB of the report."""
+MAX_POINTS = 400
+"""In one series: what a panel of some hundred pixels can show."""
+STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
+CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
+MAIN_SERIES = ("operations", "transferred")
+MAIN_RATES = ("throughput", "throughput_map_phase")
+_CPU = [f"cpu_{part}" for part in CPU_PARTS]
+
+
+def trial_series(
+    run_root: Path, trials: Sequence[str], most_numbers: int = MAX_NUMBERS
+) -> tuple[TrialSeries, ...]:
+    """The drill-down of each of `trials` that has one, in their order.
+
+    Seconds are averaged over the least step of STEPS_S with which all series together hold at most
+    `most_numbers` numbers, and none more than MAX_POINTS points.
+    """
+    step_s = _step_s(run_root, most_numbers)
+    cpu = _by_trial(_binned(run_root, tables.TRIAL_CPU_SERIES, step_s, ["host", "scope"], _CPU))
+    rates = _by_trial(
+        _binned(run_root, tables.TRIAL_RATE_SERIES, step_s, ["name", "unit"], ["rate"])
+    )
+    latency = _by_trial(_optional(run_root, tables.LATENCY_PERCENTILES))
+    return tuple(
+        TrialSeries(
+            trial=trial,
+            step_s=step_s,
+            cpu=tuple(_cpu(cpu.get(trial))),
+            rates=tuple(_rates(rates.get(trial))),
+            latency=tuple(_curves(latency.get(trial))),
+        )
+        for trial in trials
+        if trial in cpu or trial in rates or trial in latency
+    )
+
+
+def steadiness(run_root: Path) -> pd.DataFrame:
+    """Rows of `metrics`: each trial's coefficient of variation of its rate by second, in percent."""
+    rows = _optional(run_root, tables.STEADINESS)
+    rows = rows[rows["name"].isin(MAIN_SERIES)]
+    cv_percent = 100.0 * rows["coefficient_of_variation"].astype(float)
+    told = {"trial": rows["trial"], "name": "throughput_cv", "unit": "percent", "value": cv_percent}
+    return _rows(pd.DataFrame(told), tables.METRICS)
+
+
+def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `setting_metrics` from those of `steadiness`: the unit is the build (method 1).
+
+    valid: trial, topology, setting, repetition, build of the valid trials.
+    """
+    placed = trial_rows.merge(valid, on="trial").dropna(subset=["value"])
+    keys = ["topology", "setting"]
+    builds = placed.groupby([*keys, "repetition", "build"], as_index=False)["value"].mean()
+    told = [
+        {
+            **dict(zip(keys, key, strict=True)),
+            "name": "throughput_cv",
+            "unit": "percent",
+            "value": float(same["value"].median()),
+            "n": len(same),
+            "points": tuple(same["value"]),
+        }
+        for key, same in builds.groupby(keys)
+    ]
+    return _rows(pd.DataFrame(told, columns=None if told else keys), tables.SETTING_METRICS)
+
+
+def price_performance(run_root: Path) -> pd.DataFrame:
+    """Rows of `setting_metrics`: the main rate of each setting for each USD an hour."""
+    rows = _optional(run_root, tables.PRICE_PERFORMANCE)
+    rows = rows[rows["name"].isin(MAIN_RATES)]
+    told = rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
+    return _rows(told, tables.SETTING_METRICS)
+
+
+def usd_per_hour(run_root: Path) -> dict[str, float]:
+    """The price of each topology that has one."""
+    rows = _optional(run_root, tables.PRICE_PERFORMANCE)
+    return {
+        str(topology): float(usd) for topology, usd in rows[["topology", "usd_per_hour"]].values
+    }
+
+
+def with_rows(table: Table, *frames: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all `frames`, which have the columns of `table`, as if they were read from it."""
+    schema = arrow_schema(table)
+    parts = [pa.Table.from_pandas(one, schema, preserve_index=False) for one in frames]
+    every: pd.DataFrame = pa.concat_tables(parts).to_pandas()
+    return every
+
+
+def _rows(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """`frame` with the columns of `table`; those it lacks are null."""
+    lacking = {name: None for name in table.column_names if name not in frame}
+    return frame.assign(**lacking)[list(table.column_names)]
+
+
+def _optional(run_root: Path, table: Table) -> pd.DataFrame:
+    if table_path(run_root, table).is_dir():
+        return read_table(run_root, table)
+    return pd.DataFrame(columns=list(table.column_names))
+
+
+def _dataset(run_root: Path, table: Table) -> ds.Dataset | None:
+    return dataset(run_root, table) if table_path(run_root, table).is_dir() else None
+
+
+def _step_s(run_root: Path, most_numbers: int) -> int:
+    numbers, longest_s = 0, 0
+    for table, width in ((tables.TRIAL_CPU_SERIES, len(_CPU)), (tables.TRIAL_RATE_SERIES, 1)):
+        found = _dataset(run_root, table)
+        numbers += found.count_rows() * width if found else 0
+        longest_s = max(longest_s, _span_s(found) if found else 0)
+    return next(
+        (s for s in STEPS_S if numbers / s <= most_numbers and longest_s / s <= MAX_POINTS),
+        STEPS_S[-1],
+    )
+
+
+def _span_s(dataset: ds.Dataset) -> int:
+    """From the earliest second of any trial to the latest of any."""
+    first_s, last_s = 0, 0
+    for batch in dataset.to_batches(columns=["second"]):
+        if batch.num_rows:
+            ends = pc.min_max(batch.column("second")).as_py()
+            first_s, last_s = min(first_s, ends["min"]), max(last_s, ends["max"])
+    return last_s - first_s + 1
+
+
+def _binned(
+    run_root: Path, table: Table, step_s: int, by: list[str], values: list[str]
+) -> pd.DataFrame:
+    """trial, `by`, at_s and the mean of each of `values` over step_s seconds from at_s on."""
+    keys = ["trial", *by, "at_s"]
+    found = _dataset(run_root, table)
+    if found is None or found.count_rows() == 0:
+        return pd.DataFrame(columns=[*keys, *values])
+    parts = [
+        _sums(batch, step_s, keys, values)
+        for batch in found.to_batches(columns=["trial", *by, "second", *values])
+        if batch.num_rows
+    ]
+    total = pd.concat(parts).groupby(level=keys, sort=True).sum()
+    means = pd.DataFrame({name: total[name, "sum"] / total[name, "count"] for name in values})
+    return means.reset_index()
+
+
+def _sums(batch: pa.RecordBatch, step_s: int, keys: list[str], values: list[str]) -> pd.DataFrame:
+    """Sum and count of each value by `keys`: what batches may be added up from."""
+    # of a million texts a hundred differ: as objects they took half of the time
+    frame = batch.to_pandas(strings_to_categorical=True)
+    frame["at_s"] = frame["second"] // step_s * step_s
+    sums: pd.DataFrame = frame.groupby(keys, observed=True)[values].agg(["sum", "count"])
+    index = cast(pd.MultiIndex, sums.index)
+    levels: list[Any] = [_plain(level) for level in index.levels]
+    sums.index = index.set_levels(levels)
+    return sums
+
+
+def _plain(level: pd.Index[Any]) -> pd.Index[Any]:
+    """Texts as such: categories are each batch's own."""
+    is_text = isinstance(level, pd.CategoricalIndex)
+    return level.astype(object) if is_text else level
+
+
+def _by_trial(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {str(trial): rows for trial, rows in frame.groupby("trial")}
+
+
+def _cpu(rows: pd.DataFrame | None) -> Iterator[CpuSeries]:
+    if rows is None:
+        return
+    for (scope, host), same in rows.groupby(["scope", "host"]):
+        parts: dict[str, Any] = {part: _values(same[f"cpu_{part}"], 2) for part in CPU_PARTS}
+        known = {part: v for part, v in parts.items() if any(one is not None for one in v)}
+        yield CpuSeries(scope=str(scope), host=str(host), at_s=_whole(same["at_s"]), **known)
+
+
+def _rates(rows: pd.DataFrame | None) -> Iterator[RateSeries]:
+    if rows is None:
+        return
+    for (name, unit), same in rows.groupby(["name", "unit"]):
+        yield RateSeries.model_validate(
+            {
+                "name": name,
+                "unit": unit,
+                "at_s": _whole(same["at_s"]),
+                "rate": _values(same["rate"], 3),
+            }
+        )
+
+
+def _curves(rows: pd.DataFrame | None) -> Iterator[LatencyCurve]:
+    if rows is None:
+        return
+    known = rows[rows["value_us"].notna()].sort_values("percentile")
+    for (operation, kind), same in known.groupby(["operation", "latency_kind"]):
+        behind = same["operations"].iloc[0]
+        yield LatencyCurve.model_validate(
+            {
+                "operation": operation,
+                "latency_kind": kind,
+                "operations": None if pd.isna(behind) else int(behind),
+                "percentile": tuple(map(float, same["percentile"])),
+                "ms": tuple(float(value_us) / 1000.0 for value_us in same["value_us"]),
+            }
+        )
+
+
+def _whole(column: pd.Series[int]) -> tuple[int, ...]:
+    return tuple(map(int, column))
+
+
+def _values(column: pd.Series[float], digits: int) -> Values:
+    """Rounded: the summary says a series to that many decimals."""
+    return tuple(None if pd.isna(one) else round(float(one), digits) for one in column)

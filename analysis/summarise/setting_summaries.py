@@ -1,0 +1,84 @@
+"""Settings of a run, on every topology, as its summary tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from analysis.findings import MIN_BUILDS
+from analysis.statistics.interval import mean_interval
+from analysis.summarise.analysed_run import AnalysedRun
+from analysis.summarise.metric_entries import metric_entries
+from analysis.summary.summary import Metric, SettingSummary
+from workloads.spec.settings import DfsioSetting, Setting
+from workloads.ycsb.mixes import unnamed_knobs
+
+
+def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
+    """Every setting on every topology it was tried on, those without a valid trial included."""
+    verdicts = run.trials["trial"].map(run.verdicts["verdict"])
+    valid = run.trials[(verdicts == "valid") & run.trials["overhead_pair"].isna()]
+    builds = valid.groupby(["setting", "topology"])["build"].nunique().to_dict()
+    keys = ["setting", "topology"]
+    metrics = dict(iter(run.setting_metrics.groupby(keys)))
+    tried = run.trials[[*keys, "workload"]].drop_duplicates().to_dict("records")
+    place = {setting: number for number, setting in enumerate(run.labels)}
+    entries = [
+        _setting(run, row, builds.get(key, 0), metrics.get(key))
+        for row in tried
+        for key in [(row["setting"], row["topology"])]
+    ]
+    return tuple(
+        sorted(entries, key=lambda e: (place[e.setting], e.medium, e.vms_per_host, e.topology))
+    )
+
+
+def _setting(
+    run: AnalysedRun, row: Mapping[Any, Any], n_builds: int, metrics: pd.DataFrame | None
+) -> SettingSummary:
+    topology = run.topologies[row["topology"]]
+    return SettingSummary(
+        topology=topology.name,
+        vms_per_host=topology.vms_per_host,
+        regionservers_per_node=topology.regionservers_per_node,
+        medium=topology.medium,
+        setting=row["setting"],
+        workload=row["workload"],
+        label=run.labels[row["setting"]],
+        n_builds=n_builds,
+        usd_per_hour=run.usd_per_hour.get(topology.name),
+        metrics=tuple(map(_with_interval, metric_entries(metrics))),
+        **_knobs(run.settings[row["setting"]]),
+        neighbour=getattr(run.settings[row["setting"]], "neighbour", None),
+    )
+
+
+def _knobs(setting: Setting) -> dict[str, Any]:
+    """What the fields of a SettingSummary call the setting's own knobs."""
+    if isinstance(setting, DfsioSetting):
+        return {
+            "mode": setting.mode,
+            "files": setting.files,
+            "file_size_mib": setting.file_size_mib,
+            "readers": setting.readers,
+        }
+    return {
+        "mode": setting.mix,
+        "records": setting.records,
+        "samples": setting.variants.samples if setting.variants else None,
+        "sites": setting.variants.sites if setting.variants else None,
+        "threads": setting.threads,
+        "target_ops_s": setting.target_ops_s,
+        "unnamed_knobs": unnamed_knobs(setting),
+    }
+
+
+def _with_interval(metric: Metric) -> Metric:
+    """From 5 units on (method 2). The value is their median: the interval is made to hold it."""
+    if len(metric.points) < MIN_BUILDS or metric.value is None:
+        return metric
+    ends = mean_interval(metric.points)
+    low, high = min(ends.low, metric.value), max(ends.high, metric.value)
+    return metric.model_copy(update={"low": low, "high": high})

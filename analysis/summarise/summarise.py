@@ -1,0 +1,127 @@
+"""summary.json: the numbers of a run from its tables, its manifests and its journal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from analysis import tables
+from analysis.capacity.sizing.run_plan import plan_beside
+from analysis.findings import Evidence, findings
+from analysis.summarise import read_series
+from analysis.summarise.analysed_run import AnalysedRun
+from analysis.summarise.headline import answer
+from analysis.summarise.monitoring_overhead import monitor_cost, sentence
+from analysis.summarise.setting_summaries import setting_summaries
+from analysis.summarise.time_spent import time_spent
+from analysis.summarise.trial_summaries import trial_summaries
+from analysis.summarise.warnings import caveats
+from analysis.summary.comparability import guests_are_emulated
+from analysis.summary.disclosure import merge
+from analysis.summary.summary import BuildSummary, Summary
+from analysis.tables.store import read_table
+from cluster.model.topology import Topology
+from cluster.state.atomic import write_text
+from cluster.state.journal import Journal
+from workloads.base.yaml_text import read_yaml
+from workloads.planning.plan import read_plan
+from workloads.spec.hypotheses import read_hypotheses
+
+SUMMARY = "summary.json"
+DATA_DOCS = "data_docs/index.html"
+"""Great Expectations' pages, beside the report."""
+
+
+def write_summary(run_root: Path, data: Path | None = None) -> Summary:
+    """Summarise the run and write report/summary.json, whole or not at all."""
+    summary = summarise(run_root, time.time(), data)
+    write_text(run_root / "report" / SUMMARY, summary.model_dump_json(indent=2) + "\n")
+    return summary
+
+
+def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary:
+    """The summary of an analysed run, as of `now_s` (epoch). StudyError if a table is missing.
+
+    data: what holds its records and tables, where it is not the run's own folder.
+    """
+    at = data or run_root
+    run = AnalysedRun.read(at)
+    first = run.manifests[0]
+    topologies = run.topologies
+    repetitions = len({manifest.repetition for manifest in run.manifests})
+    trials = trial_summaries(run)
+    settings = setting_summaries(run)
+    cost = monitor_cost(run.trials, run.verdicts, run.metrics)
+    evidence = Evidence(
+        settings,
+        repetitions,
+        first.isolation,
+        _emulated(topologies.values()),
+        any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
+        run.incomparable_arms,
+    )
+    found = findings(evidence, read_hypotheses(run_root / "study.yaml"))
+    return Summary(
+        study=first.study,
+        run=first.run,
+        question=_question(run_root / "study.yaml"),
+        created=datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        provider=next(iter(topologies.values())).provider,
+        isolation=first.isolation,
+        repetitions=repetitions,
+        seed=first.seed,
+        answer=answer(settings, repetitions, first.isolation, len(trials), found),
+        warnings=(
+            *caveats(run.manifests, topologies.values(), trials, _planned(run_root), run.unequal()),
+            *((sentence(cost),) if cost else ()),
+        ),
+        settings=settings,
+        findings=found,
+        trials=trials,
+        builds=_builds(at),
+        time=time_spent(
+            list(Journal(run_root / "journal.jsonl").read()),
+            sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
+            now_s,
+        ),
+        disclosure=merge(run.disclosures),
+        series=read_series.trial_series(at, [trial.trial for trial in trials]),
+        data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
+        monitor_cost=cost,
+        plan=plan_beside(run_root),
+    )
+
+
+def _builds(run_root: Path) -> tuple[BuildSummary, ...]:
+    rows = read_table(run_root, tables.BRING_UP)
+    return tuple(
+        BuildSummary(
+            build=str(build),
+            topology=phases["topology"].iloc[0],
+            phases_s={
+                str(phase): float(seconds)
+                for phase, seconds in phases.groupby("phase", sort=False)["seconds"].sum().items()
+            },
+        )
+        for build, phases in rows.groupby("build")
+    )
+
+
+def _emulated(topologies: Iterable[Topology]) -> frozenset[str]:
+    return frozenset(t.medium for t in topologies for n in t.workers if n.disk and n.disk.emulated)
+
+
+def _planned(run_root: Path) -> Sequence[str]:
+    """Names of the trials the plan wanted; none for a run whose plan was not kept."""
+    path = run_root / "plan.json"
+    return [step.trial for step in read_plan(path).trials if step.trial] if path.exists() else []
+
+
+def _question(path: Path) -> str | None:
+    """The study's question, in its author's words."""
+    if not path.exists():
+        return None
+    study = read_yaml(path).value
+    return study.get("question") if isinstance(study, dict) else None

@@ -1,0 +1,1 @@
+"""summary.json: its schema, and the labels and comparisons its readers share."""

@@ -1,0 +1,227 @@
+"""`Summary`: the numbers of one run, as summary.json holds them and the report draws them.
+
+`python -m analysis.summary.summary` prints the JSON schema. Every number carries its unit.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from analysis.capacity.plan.plan import Answer
+from analysis.summary.series import TrialSeries
+
+FORMAT: Literal[2] = 2
+VerdictName = Literal["valid", "invalid", "unknown"]
+FindingVerdict = Literal["reproduced", "contradicted", "no claim"]
+MetricName = Literal[
+    "throughput_per_stream",  # TestDFSIO's own mean a stream, MiB/s
+    "throughput_map_phase",  # bytes over first map start to last map end, MiB/s
+    "throughput_job",  # bytes over the whole job with YARN start-up, MiB/s
+    "concurrent_maps",  # maps that really ran at once, count
+    "throughput",  # YCSB operations that succeeded, ops/s
+    "latency",  # percentile of merged histograms, ms
+    "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
+    "cpu_user",
+    "cpu_system",
+    "cpu_iowait",
+    "cpu_steal",
+    "cpu_idle",
+    "disk_read",  # physical, MiB/s
+    "disk_write",  # physical, MiB/s
+    "throughput_cv",  # coefficient of variation of the rate by second, percent
+    "price_performance",  # the main rate for each USD an hour
+]
+Unit = Literal["MiB/s", "ops/s", "ms", "percent", "count", "ops/s per USD/h", "MiB/s per USD/h"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Metric(_Frozen):
+    """One number. Which one is told by name and, where they apply, the fields after it."""
+
+    name: MetricName
+    value: float | None = Field(
+        description="null where it could not be computed; never zero instead"
+    )
+    unit: Unit
+    operation: str | None = Field(None, description="READ, INSERT, SCAN, ... for latency")
+    latency_kind: Literal["closed-loop", "intended"] | None = None
+    percentile: float | None = None
+    scope: str | None = Field(
+        None, description="for cpu and disk: host:<name>, node:<name>, client"
+    )
+    n: int = Field(
+        1, description="units behind the value: trials of a setting; builds of a topology"
+    )
+    points: tuple[float, ...] = Field((), description="the value of each unit, in repetition order")
+    low: float | None = Field(
+        None, description="lower end of the interval; null with too few units"
+    )
+    high: float | None = None
+
+
+class TrialSummary(_Frozen):
+    trial: str
+    order: int
+    repetition: int
+    build: str
+    topology: str
+    vms_per_host: int
+    medium: str
+    setting: str
+    workload: Literal["testdfsio", "ycsb"]
+    state: Literal["complete", "failed", "incomplete"]
+    verdict: VerdictName
+    reasons: tuple[str, ...]
+    measure_s: float | None
+    metrics: tuple[Metric, ...]
+    warm_up_s: float | None = Field(None, description="cut from the start of the workload's window")
+    overhead_pair: int | None = Field(
+        None, description="number of the pair that measures the monitors' cost; null: the study's"
+    )
+    monitored: bool = Field(True, description="whether the monitors ran")
+
+
+class MonitorCost(_Frozen):
+    """What the monitors cost, by pairs of trials of one setting with and without them."""
+
+    setting: str
+    rate: MetricName
+    ratio: float | None = Field(
+        description="rate with the monitors over rate without, geometric mean; null: no valid pair"
+    )
+    low: float | None = Field(None, description="lower end of the interval; null under 5 pairs")
+    high: float | None = None
+    n: int = Field(description="pairs behind the ratio")
+    pairs: int = Field(description="pairs tried")
+    points: tuple[float, ...] = Field((), description="the ratio of each pair, in order")
+
+
+class SettingSummary(_Frozen):
+    """One setting on one topology, over its valid trials of all repetitions."""
+
+    topology: str
+    vms_per_host: int
+    regionservers_per_node: int
+    medium: str
+    setting: str
+    workload: Literal["testdfsio", "ycsb"]
+    label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
+    n_builds: int
+    metrics: tuple[Metric, ...]
+    mode: str | None = Field(None, description="TestDFSIO's mode, or YCSB's mix")
+    files: int | None = Field(None, description="TestDFSIO: files, each read by one map")
+    file_size_mib: int | None = Field(
+        None, description="TestDFSIO: MiB of each file; null: not told"
+    )
+    readers: int | None = Field(
+        None, description="TestDFSIO: maps let run at once; null: as many as fit"
+    )
+    records: int | None = Field(None, description="YCSB: records loaded")
+    samples: int | None = Field(None, description="variant store: samples loaded")
+    sites: int | None = Field(None, description="variant store: sites, each a row of every sample")
+    threads: int | None = Field(None, description="YCSB: threads of a client")
+    target_ops_s: float | None = Field(None, description="YCSB: rate asked for; null is none")
+    unnamed_knobs: dict[str, str | float] = Field(
+        default_factory=dict,
+        description="YCSB: what the id does not tell, by its key in a study; times in s",
+    )
+    usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
+    neighbour: str | None = Field(
+        None, description="isolation trial: what ran on another node of its host, or nobody"
+    )
+
+
+class Finding(_Frozen):
+    """A comparison, with its verdict. Under 5 units an arm it is always `no claim`."""
+
+    id: str
+    statement: str
+    verdict: FindingVerdict
+    why: str
+    effect: float | None = Field(None, description="ratio, later arm over first")
+    low: float | None = None
+    high: float | None = None
+    n: tuple[int, ...] = ()
+    subject: str | None = Field(None, description="what the statement is of: 'YCSB data load'")
+    measure: str | None = Field(None, description="what was compared: 'throughput'")
+    arms: str | None = Field(
+        None, description="what with what: '2 VMs per host over the bare host'"
+    )
+    among: str | None = Field(None, description="what both arms share: 'flash'")
+    family: str | None = Field(None, description="findings that share one Holm adjustment")
+    rule: str | None = Field(
+        None, description="what the ratio must be, written before the data: 'above 1.25'"
+    )
+    unit: Literal["build", "trial"] = Field("build", description="what n counts")
+    test: str | None = Field(None, description="null with fewer than 5 units an arm")
+    p: float | None = Field(None, description="of the test, unadjusted")
+    p_adjusted: float | None = Field(
+        None, description="after Holm; null where the arms decide nothing"
+    )
+    detectable: float | None = Field(
+        None,
+        description="least ratio above 1 that this n and the spread seen show with a chance of 80 %",
+    )
+
+
+class BuildSummary(_Frozen):
+    build: str
+    topology: str
+    phases_s: dict[str, float]
+
+
+class TimeSummary(_Frozen):
+    """Where the run's wall time went, seconds. null: not finished when this was written."""
+
+    measuring_s: float
+    building_s: float
+    waiting_s: float
+    analysing_s: float | None
+    total_s: float | None
+
+
+class Summary(_Frozen):
+    format: Literal[2] = FORMAT
+    study: str
+    run: str
+    question: str | None
+    created: str = Field(description="UTC, ISO 8601")
+    provider: str
+    isolation: Literal["process", "host", "vm"]
+    repetitions: int
+    seed: int
+    answer: str = Field(description="one sentence: what the run says, or why it claims nothing")
+    warnings: tuple[str, ...]
+    settings: tuple[SettingSummary, ...]
+    findings: tuple[Finding, ...]
+    trials: tuple[TrialSummary, ...]
+    builds: tuple[BuildSummary, ...]
+    time: TimeSummary
+    disclosure: dict[str, Any]
+    monitor_cost: MonitorCost | None = Field(
+        None, description="null: the study asked for no such pairs (monitor.overhead_trials)"
+    )
+    series: tuple[TrialSeries, ...] = Field(
+        (), description="each trial's drill-down, in the trials' order"
+    )
+    data_docs: str | None = Field(
+        None, description="Great Expectations' Data Docs, relative to the report; null: none"
+    )
+    plan: Answer | None = Field(
+        None, description="the purchase planned on this run; null: none was"
+    )
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of summary.json."""
+    return Summary.model_json_schema()
+
+
+if __name__ == "__main__":
+    print(json.dumps(schema(), indent=2))

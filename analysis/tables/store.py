@@ -1,0 +1,93 @@
+"""Where a run's tables lie, and how one is written so that a reader sees the old or the new, whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from analysis.tables import Table
+from analysis.tables.arrow import arrow_schema
+from analysis.tables.storage import arrow_source, remove
+from cluster.model.errors import StudyError
+
+
+def table_path(run_root: Path, table: Table) -> Path:
+    """The folder of Parquet files that holds `table`."""
+    return run_root / "tables" / table.name
+
+
+def require(run_root: Path, table: Table) -> Path:
+    """The table's folder. StudyError if it has not been made yet."""
+    path = table_path(run_root, table)
+    if not path.is_dir():
+        raise StudyError(
+            f"the table {table.name!r} is not there.",
+            str(path),
+            "run the analysis from its start: study report RUN.",
+        )
+    return path
+
+
+def replace(run_root: Path, table: Table, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a folder aside, then give it the table's name. A crash between the two
+    renames leaves no table of that name, which the next analysis makes again; never half of one."""
+    path = table_path(run_root, table)
+    aside = path.with_name(f".{table.name}.{os.getpid()}.new")
+    before = path.with_name(f".{table.name}.{os.getpid()}.old")
+    for leftover in path.parent.glob(f".{table.name}.*"):
+        remove(leftover)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(aside)
+    if path.exists():
+        path.rename(before)
+    aside.rename(path)
+    with suppress(OSError):  # the table is there; the next writing removes what is left of the old
+        remove(before)
+
+
+def dataset(run_root: Path, table: Table) -> ds.Dataset:
+    """The table for Arrow, to be read a batch at a time. It must be there."""
+    location, filesystem = arrow_source(table_path(run_root, table))
+    return ds.dataset(location, arrow_schema(table), format="parquet", filesystem=filesystem)
+
+
+def read_table(run_root: Path, table: Table) -> pd.DataFrame:
+    """A whole table as pandas, rows in the order of its key. For small tables: a row a trial."""
+    require(run_root, table)
+    rows = dataset(run_root, table).to_table()
+    frame: pd.DataFrame = rows.sort_by([(name, "ascending") for name in table.key]).to_pandas()
+    return frame
+
+
+def write_table(run_root: Path, table: Table, frame: pd.DataFrame) -> None:
+    """Write a small table from pandas, rows in the order of its key."""
+    schema = arrow_schema(table)
+    _write(run_root, table, pa.Table.from_pandas(frame[schema.names], schema, preserve_index=False))
+
+
+def write_rows(run_root: Path, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write a small table from its rows; a column that a row does not name is null."""
+    _write(run_root, table, pa.Table.from_pylist(list(rows), arrow_schema(table)))
+
+
+def write_parquet(rows: pa.Table, path: Path) -> None:
+    with path.open("wb") as sink:
+        pq.write_table(rows, sink)
+
+
+def _write(run_root: Path, table: Table, rows: pa.Table) -> None:
+    ordered = rows.sort_by([(name, "ascending") for name in table.key])
+
+    def write(folder: Path) -> None:
+        folder.mkdir()
+        write_parquet(ordered, folder / "part-0.parquet")
+
+    replace(run_root, table, write)

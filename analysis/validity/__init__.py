@@ -1,0 +1,1 @@
+"""Rules a trial must satisfy, and its verdict."""

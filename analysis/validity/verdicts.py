@@ -1,0 +1,190 @@
+"""Each trial's verdict: Great Expectations over the table of checks, by `analysis.validity.rules`.
+
+Failure beats unknown beats valid. A check that could not run, or that crashed, leaves a trial
+unknown; it never lets one pass.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when the library is imported, here below
+
+import great_expectations as gx
+import great_expectations.expectations as gxe
+import pandas as pd
+from great_expectations.data_context.types.base import ProgressBarsConfig
+from great_expectations.expectations.row_conditions import Column
+
+from analysis.tables import CHECKS
+from analysis.validity.rules import RULES, Rule
+
+_SITE = "data_docs"
+SEVERITY = ("valid", "unknown", "invalid")
+
+
+@dataclass(frozen=True)
+class RuleViolation:
+    """A rule that a trial broke, or whose check could not run on it."""
+
+    trial: str
+    verdict: str
+    reason: str
+    missing: bool = False
+
+
+def decide(
+    checks: pd.DataFrame, rules: Sequence[Rule] = RULES, docs: Path | None = None
+) -> pd.DataFrame:
+    """Rows of `verdicts` (trial, verdict, reasons) for rows of `checks`, one each, whatever happens
+    within the library.
+
+    docs: a folder for Great Expectations' own pages of its results (Data Docs), replaced whole.
+    """
+    if checks.empty:
+        return pd.DataFrame({"trial": [], "verdict": [], "reasons": []})
+    strikes: dict[str, list[RuleViolation]] = {trial: [] for trial in checks["trial"]}
+    for strike in _strikes(_typed(checks), rules, docs):
+        strikes[strike.trial].append(strike)
+    strikes = {trial: _telling(found) for trial, found in strikes.items()}
+    return pd.DataFrame(
+        {
+            "trial": list(strikes),
+            "verdict": [_worst(found) for found in strikes.values()],
+            "reasons": [[strike.reason for strike in found] for found in strikes.values()],
+        }
+    )
+
+
+def _telling(strikes: list[RuleViolation]) -> list[RuleViolation]:
+    """Without what is missing, if something is wrong: of a failed trial much is missing, and why it
+    failed says it all. The verdict stays what it was."""
+    wrong = [strike for strike in strikes if not strike.missing]
+    return wrong if _worst(wrong) == "invalid" else strikes
+
+
+def _typed(checks: pd.DataFrame) -> pd.DataFrame:
+    """Numbers as floats with NaN for null, whatever mixture Parquet gave back."""
+    numbers = {c.name: "float64" for c in CHECKS.columns if c.type in ("int", "long", "double")}
+    return checks.astype({name: kind for name, kind in numbers.items() if name in checks})
+
+
+def _worst(strikes: Iterable[RuleViolation]) -> str:
+    return max((strike.verdict for strike in strikes), key=SEVERITY.index, default="valid")
+
+
+def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
+    """Expectations by the suite their rule belongs to, in the rules' order. Two for a rule: the
+    value is allowed, and (unless its absence is normal) there is one."""
+    found: dict[str, list[gxe.Expectation]] = {}
+    for number, rule in enumerate(rules):
+        built = found.setdefault(rule.suite, [])
+        common: dict[str, Any] = {"column": rule.check}
+        if rule.only is not None:
+            common["row_condition"] = Column(rule.only) == rule.equal
+        meta = {"rule": number, "null": False}
+        if rule.allowed is not None:
+            allowed = list(rule.allowed)
+            built.append(gxe.ExpectColumnValuesToBeInSet(**common, value_set=allowed, meta=meta))
+        else:
+            built.append(
+                gxe.ExpectColumnValuesToBeBetween(
+                    **common, min_value=rule.low, max_value=rule.high, meta=meta
+                )
+            )
+        if rule.null == "unknown":
+            meta = {"rule": number, "null": True}
+            built.append(gxe.ExpectColumnValuesToNotBeNull(**common, meta=meta))
+    return found
+
+
+def _strikes(
+    checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None
+) -> Iterator[RuleViolation]:
+    rows = {row["trial"]: row for row in checks.to_dict("records")}
+    results = sorted(_validate(checks, rules, docs), key=lambda result: _meta(result)["rule"])
+    for result in results:
+        meta = _meta(result)
+        rule = rules[meta["rule"]]
+        if _crashed(result):
+            reason = f"the check {rule.check!r} could not run"
+            yield from (RuleViolation(trial, "unknown", reason) for trial in rows)
+            continue
+        for broken in result.result["unexpected_index_list"]:
+            yield _strike(rule, rows[broken["trial"]], null=meta["null"])
+
+
+def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> list[Any]:
+    """The result of every expectation of every suite."""
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    asset = context.data_sources.add_pandas("tables").add_dataframe_asset("checks")
+    run = asset.add_batch_definition_whole_dataframe("run")
+    wanted = suites(rules)
+    validations = [
+        context.validation_definitions.add(
+            gx.ValidationDefinition(
+                name=name, data=run, suite=context.suites.add(gx.ExpectationSuite(name, built))
+            )
+        )
+        for name, built in wanted.items()
+    ]
+    checkpoint = gx.Checkpoint(
+        name="trials",
+        validation_definitions=validations,
+        result_format={
+            "result_format": "COMPLETE",
+            "unexpected_index_column_names": ["trial"],
+        },
+    )
+    found = context.checkpoints.add(checkpoint).run(batch_parameters={"dataframe": checks})
+    if docs is not None:
+        _build_docs(context, docs)
+    results = [result for each in found.run_results.values() for result in each.results]
+    if len(results) != sum(len(built) for built in wanted.values()):
+        raise RuntimeError("Great Expectations left out expectations of a suite")
+    return results
+
+
+def _build_docs(context: Any, docs: Path) -> None:
+    """Pages of what was just validated, and of nothing before it."""
+    with tempfile.TemporaryDirectory(dir=docs.parent, prefix=".data_docs.") as aside:
+        folder = Path(aside) / "new"
+        context.add_data_docs_site(
+            site_name=_SITE,
+            site_config={
+                "class_name": "SiteBuilder",
+                "show_how_to_buttons": False,
+                "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
+                "store_backend": {
+                    "class_name": "TupleFilesystemStoreBackend",
+                    "base_directory": str(folder.absolute()),
+                },
+            },
+        )
+        context.build_data_docs(site_names=[_SITE])
+        if docs.exists():
+            docs.rename(Path(aside) / "old")
+        folder.rename(docs)
+
+
+def _meta(result: Any) -> dict[str, Any]:
+    meta: dict[str, Any] = result.expectation_config.meta
+    return meta
+
+
+def _crashed(result: Any) -> bool:
+    """An expectation that raised has no list of rows it failed on."""
+    return result.result.get("unexpected_index_list") is None and not result.success
+
+
+def _strike(rule: Rule, row: Mapping[Any, Any], *, null: bool) -> RuleViolation:
+    if null:
+        return RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
+    verdict = "valid" if rule.broken == "flag" else rule.broken
+    return RuleViolation(row["trial"], verdict, rule.reason.format(**row))

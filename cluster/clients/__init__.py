@@ -1,0 +1,1 @@
+"""Client programs and services that use a running cluster."""

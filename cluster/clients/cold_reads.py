@@ -1,0 +1,66 @@
+"""Cold reads of a whole cluster: every worker's blocks evicted, every DataNode's device bytes counted."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from cluster.model.cluster import Cluster
+from cluster.model.transport import Transport
+from cluster.providers.provider import provider_of
+
+
+@dataclass(frozen=True)
+class Evicted:
+    method: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class IoCounters:
+    """Bytes from and to devices caused by the cluster's DataNodes since they started."""
+
+    read_bytes: int
+    written_bytes: int
+
+    @classmethod
+    def read(cls, cluster: Cluster, transport: Transport) -> IoCounters:
+        """StudyError or OSError if a DataNode is gone."""
+        read_bytes = written_bytes = 0
+        for node in cluster.topology.workers:
+            pids = [
+                p.pid
+                for p in cluster.processes
+                if p.name.startswith("datanode") and p.node == node.name
+            ]
+            counted = transport.act(node, "io-bytes", pids)
+            read_bytes += counted["read_bytes"]
+            written_bytes += counted["write_bytes"]
+        return cls(read_bytes, written_bytes)
+
+    def since(self, earlier: dict[str, int]) -> IoCounters:
+        return IoCounters(
+            self.read_bytes - earlier["read_bytes"], self.written_bytes - earlier["written_bytes"]
+        )
+
+    def to_json(self) -> dict[str, int]:
+        return asdict(self)
+
+
+def flush_dirty_pages(cluster: Cluster, transport: Transport) -> None:
+    """On every worker's machine: sync, and wait until little is unwritten."""
+    by_machine = {node.address: node for node in cluster.topology.workers}
+    for node in by_machine.values():
+        transport.act(node, "flush-dirty-pages")
+
+
+def evict_blocks(cluster: Cluster, transport: Transport) -> Evicted:
+    """Drop the cluster's own block files from the page caches; says how many bytes they hold."""
+    places = provider_of(cluster.topology.provider).places(cluster.site, cluster.topology)
+    return Evicted(
+        "posix_fadvise",
+        sum(
+            transport.act(node, "evict", str(folder))
+            for node in cluster.topology.workers
+            for folder in places.data_of(node)
+        ),
+    )

@@ -1,0 +1,82 @@
+"""`Hdfs`: the cluster's filesystem over WebHDFS, through fsspec; no JVM start for a listing."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import requests
+
+from cluster.model.cluster import Cluster
+from cluster.render.mapred import HISTORY_DIR
+
+TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """A file as the NameNode describes it. `storage_policy` by its number, 0: the folder's or
+    HDFS' own; `erasure_coding` is the policy's name, empty for replicas."""
+
+    path: str
+    size_bytes: int
+    storage_policy: int
+    erasure_coding: str
+
+
+class Hdfs:
+    """Paths are absolute on HDFS. OSError family for what HDFS refuses."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._address = cluster.endpoints.namenode_http
+
+    @cached_property
+    def _fs(self) -> Any:
+        host, _, port = self._address.rpartition(":")
+        return fsspec.filesystem(
+            "webhdfs", host=host, port=int(port), user=getpass.getuser(), skip_instance_cache=True
+        )
+
+    def glob(self, pattern: str) -> list[str]:
+        """Paths that match, sorted; none if the folder is not there."""
+        return sorted(str(path) for path in self._fs.glob(pattern))
+
+    def statuses(self, folder: str) -> list[FileStatus]:
+        """Each file right below `folder`, by path; none if it is not there."""
+        if not self._fs.exists(folder):
+            return []
+        return sorted(
+            (
+                FileStatus(e["name"], e["size"], e["storagePolicy"], e.get("ecPolicy", ""))
+                for e in self._fs.ls(folder, detail=True)
+                if e["type"] == "file"
+            ),
+            key=lambda status: status.path,
+        )
+
+    def enable_erasure_coding(self, policy: str) -> None:
+        """Let files have the erasure coding `policy`, one of HDFS' own. OSError if it may not be."""
+        answer = requests.put(
+            f"http://{self._address}/webhdfs/v1/",
+            params={"op": "ENABLEECPOLICY", "ecpolicy": policy, "user.name": getpass.getuser()},
+            timeout=TIMEOUT_S,
+        )
+        answer.raise_for_status()
+
+    def delete(self, path: str) -> None:
+        """Remove a file or a whole folder; what is not there is gone already."""
+        if self._fs.exists(path):
+            self._fs.rm(path, recursive=True)
+
+    def fetch(self, path: str, to: Path) -> None:
+        """Copy one file to the controller."""
+        to.parent.mkdir(parents=True, exist_ok=True)
+        self._fs.get_file(path, str(to))
+
+    def job_histories(self) -> list[str]:
+        """Histories (.jhist) of finished MapReduce jobs."""
+        return self.glob(f"{HISTORY_DIR}/intermediate/*/*.jhist")

@@ -1,0 +1,1 @@
+"""From bring-up to tear-down, and reaping what dead runs left."""

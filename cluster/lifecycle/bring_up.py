@@ -1,0 +1,198 @@
+"""Bring-up: from a topology to a ready cluster, with the seconds of each phase."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cluster.lifecycle.disclosure import disclose
+from cluster.lifecycle.phases import OnPhase, Phases
+from cluster.lifecycle.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
+from cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
+from cluster.model.cluster import Cluster, Site, cluster_to_json
+from cluster.model.ports import allocate_ports
+from cluster.model.topology import Topology
+from cluster.model.transport import ProcessId, Transport
+from cluster.providers.emulation import emulated_of
+from cluster.providers.provider import Provider, provider_of
+from cluster.providers.stacks import Stacks
+from cluster.render.blueprint import Blueprint
+from cluster.render.daemons import Daemon
+from cluster.render.rendered import Rendered, owner, render
+from cluster.state import atomic
+from cluster.state.journal import Journal
+from cluster.state.timeout_scale import acceleration, timeout_scale
+
+DEADLINE_S = 180.0
+NO_NATIVE = "Unable to load native-hadoop library"
+"""Logged by Hadoop where short-circuit reads and read-ahead are not to be had."""
+FinalCheck = Callable[[Cluster], None]
+
+
+def bring_up(
+    site: Site,
+    topology: Topology,
+    stacks: Stacks,
+    journal: Journal,
+    *,
+    on_phase: OnPhase | None = None,
+    final_check: FinalCheck | None = None,
+    deadline_s: float = DEADLINE_S,
+) -> Cluster:
+    """Build, start and prove ready; the result is also saved as <site.root>/cluster.json.
+
+    Phases in seconds: `render`, `start`; `hdfs`, `yarn` and `hbase` each from the first process
+    started until ready, so they overlap; `check` for `final_check`; `total`. InputError before
+    anything is started; BringUpError when a daemon dies or is not ready by the deadline. Whatever
+    was started stays, for its logs' sake: call `tear_down` after success and failure alike.
+    """
+    phases = Phases(site, journal, on_phase)
+    with phases.timed("total"):
+        build = _Build(site, topology, stacks, journal, phases)
+        with build.provider.reserve(topology, build.blueprint.ports):
+            build.create()
+            watch = build.start(deadline_s * build.timeout_scale)
+        cluster = build.cluster(watch)
+        if final_check is not None:
+            with phases.timed("check"):
+                final_check(cluster)
+    cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
+    atomic.write_text(site.root / "cluster.json", json.dumps(cluster_to_json(cluster)) + "\n")
+    journal.write("build-ready", build=site.root.name, tag=site.tag)
+    return cluster
+
+
+class _Build:
+    """What the steps of one bring-up share."""
+
+    def __init__(
+        self, site: Site, topology: Topology, stacks: Stacks, journal: Journal, phases: Phases
+    ) -> None:
+        self.site = site
+        self.topology = topology
+        self.stacks = stacks
+        self.journal = journal
+        self.phases = phases
+        self.provider: Provider = provider_of(topology.provider)
+        self.transport: Transport = self.provider.transport(site, journal)
+        self.nodes = {node.name: node for node in topology.nodes}
+        with phases.timed("render"):
+            ports = allocate_ports(topology)
+            places = self.provider.places(site, topology)
+            homes = self.provider.homes(topology, stacks)
+            self.blueprint = Blueprint(topology, site.tag, ports, homes, places)
+            self.rendered: Rendered = render(self.blueprint)
+
+    def create(self) -> None:
+        """Nodes, their directories, their files. From the first line on tear-down knows of us."""
+        self.journal.write(
+            "intent",
+            act="build",
+            build=self.site.root.name,
+            tag=self.site.tag,
+            provider=self.topology.provider,
+            ports=sorted(self.blueprint.ports.by_service.values()),
+            **self.provider.intent(self.site, self.topology),
+        )
+        with self.phases.timed("create"):
+            self.provider.create(self.site, self.topology, self.journal)
+            if self.timeout_scale > 1:  # known only now that there are guests
+                self.blueprint = dataclasses.replace(
+                    self.blueprint, timeout_scale=self.timeout_scale
+                )
+                self.rendered = render(self.blueprint)
+            self._put_files()
+
+    @property
+    def timeout_scale(self) -> float:
+        return timeout_scale(self.site.tag, self.journal)
+
+    def start(self, deadline_s: float) -> StartupMonitor:
+        """Every daemon started and every service ready."""
+        logs = self.site.root / "logs"
+        watch = StartupMonitor(
+            self.transport, self.nodes, logs, deadline_s, POLL_S * self.timeout_scale
+        )
+        with self.phases.timed("start"):
+            self._start_daemons(watch)
+        self._await_services(watch)
+        return watch
+
+    def cluster(self, watch: StartupMonitor) -> Cluster:
+        disclosure = disclose(self.blueprint, self.rendered, self.stacks, self.provider)
+        disclosure["emulated"] = emulated_of(self.site.tag, self.journal)
+        if found := acceleration(self.site.tag, self.journal):
+            disclosure["acceleration"] = found
+        return Cluster(
+            site=self.site,
+            topology=self.topology,
+            endpoints=self.rendered.endpoints,
+            phases=(),
+            processes=tuple(watch.running),
+            hadoop_home=Path(self.blueprint.homes.hadoop),
+            hbase_home=Path(self.blueprint.homes.hbase),
+            java_home=Path(self.blueprint.homes.java),
+            client_conf=Path(self.blueprint.places.client_conf),
+            disclosure={**disclosure, "native_hadoop": not watch.has_logged("datanode", NO_NATIVE)},
+        )
+
+    def _put_files(self) -> None:
+        conf = Path(self.blueprint.places.conf)
+        kept = self.site.root.absolute() / "conf"
+        for path, text in self.rendered.files.items():
+            atomic.write_text(kept / path, text)  # part of the build's record
+            if conf != kept:
+                self.transport.put(owner(path, self.topology), text, conf / path)
+
+    def _start_daemons(self, watch: StartupMonitor) -> None:
+        """All at once, save for what must wait for the filesystem to be formatted."""
+        prepare = self.rendered.prepare
+        formatting = self._start(prepare)
+        now = [daemon for daemon in self.rendered.daemons if daemon not in self._later]
+        self._serve_all([daemon for daemon in now if not daemon.starts_after], watch)
+        watch.until_ended(formatting, prepare)
+        self._serve_all([daemon for daemon in now if daemon.starts_after], watch)
+
+    @property
+    def _later(self) -> list[Daemon]:
+        """What waits until HDFS is ready: YARN, in emulated guests. There a change between processes costs a
+        good part of their turn, so the fewer start at once, the sooner all are up."""
+        late = ("resourcemanager", "nodemanager") if self.timeout_scale > 1 else ()
+        return [daemon for daemon in self.rendered.daemons if daemon.role in late]
+
+    def _serve_all(self, daemons: Sequence[Daemon], watch: StartupMonitor) -> None:
+        for daemon in daemons:
+            watch.add(self._serve(daemon), daemon)
+
+    def _start(self, daemon: Daemon) -> ProcessId:
+        node = self.nodes[daemon.node]
+        return self.transport.start(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
+
+    def _serve(self, daemon: Daemon) -> ProcessId:
+        node = self.nodes[daemon.node]
+        return self.transport.serve(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
+
+    def _await_services(self, watch: StartupMonitor) -> None:
+        limit_s = REQUEST_TIMEOUT_S * self.timeout_scale
+        pending = services(
+            self.topology, self.rendered.endpoints, lambda url: fetch_json(url, limit_s)
+        )
+        later = self._later
+        while pending:
+            watch.check_alive()
+            pending = [service for service in pending if not self._ready(service, watch)]
+            if later and "hdfs" not in {service.name for service in pending}:
+                self._serve_all(later, watch)
+                later = []
+            time.sleep(watch.poll_s if pending else 0)
+
+    def _ready(self, service: Service, watch: StartupMonitor) -> bool:
+        seen = service.check()
+        if seen.ready:
+            self.phases.end(service.name, watch.seconds)
+        elif watch.overdue:
+            watch.fail_overdue(service.daemon, seen.said)
+        return seen.ready

@@ -1,0 +1,210 @@
+"""Reap: remove what ended runs left behind, and prove it gone.
+
+A run is over when its journal says so, or when its owner is dead. Reap leaves everything else alone: a
+live run's things, foreign processes, and runs whose owner cannot be judged from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cluster.lifecycle.tear_down import give_back, remains_of, tear_down
+from cluster.machine.processes import stop_all
+from cluster.model.cluster import Site
+from cluster.model.errors import StudyError, TearDownError
+from cluster.state import lease, presence
+from cluster.state.journal import Journal
+from cluster.state.run_folders import run_folders
+from cluster.state.run_state import DECLARED_DEAD, RunState, run_state
+from cluster.state.tags import is_below, tagged
+
+GRACE_S = 5.0
+
+OnRun = Callable[[Path, bool], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Reaped:
+    """One run, and what was removed of it (`dry_run`: what would be)."""
+
+    tag: str
+    root: Path
+    removed: tuple[str, ...]
+    dry_run: bool
+
+    def __str__(self) -> str:
+        done = "would remove" if self.dry_run else "removed"
+        return f"{self.tag}: {done} {', '.join(self.removed)}"
+
+
+@dataclass(frozen=True)
+class LeftAlone:
+    """A run that may still be carried out, as far as can be known from here, and why."""
+
+    tag: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.tag}: left alone; {self.why}"
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What `reap` did. Runs that are alive, or have nothing left, are in neither list."""
+
+    reaped: tuple[Reaped, ...]
+    left_alone: tuple[LeftAlone, ...]
+
+
+def reap(
+    runs: Path, dry_run: bool = False, on_run: OnRun | None = None, force: str | None = None
+) -> Swept:
+    """Take down whatever the runs below `runs` left.
+
+    `force` names an owner that the caller knows to be dead. `on_run(root, dry_run)` does the same for
+    what only callers know of, such as open records, and returns what it did. TearDownError if
+    something cannot be removed.
+    """
+    reaped: list[Reaped] = []
+    left_alone: list[LeftAlone] = []
+    failures: list[str] = []
+    for root in run_folders(runs.absolute()):
+        try:
+            if _is_alive(root):
+                continue
+            with _held_still(root, dry_run) as locked:
+                left = _Left.of(root, locked, force)
+                if isinstance(left, LeftAlone):
+                    left_alone.append(left)
+                elif left is not None:
+                    reaped += left.swept(dry_run, on_run)
+        except StudyError as error:  # of one run; the others' things go all the same
+            failures.append(str(error))
+    if failures:
+        raise TearDownError(
+            f"{len(failures)} run(s) could not be cleared: {'; '.join(failures)}",
+            str(runs),
+            "mend what is named, and run `study reap` again.",
+        )
+    return Swept(tuple(reaped), tuple(left_alone))
+
+
+def _is_alive(root: Path) -> bool:
+    """At a glance: most runs below a busy folder are over, and the live one is not to be waited for."""
+    entries = list(Journal(root / "journal.jsonl").read())
+    found = run_state(root, entries, presence.is_free(root))
+    return found is None or found.state == "alive"
+
+
+def _held_still(root: Path, dry_run: bool) -> AbstractContextManager[bool]:
+    """Nobody opens the run again while it is looked at and removed. A dry run writes no lock file."""
+    if dry_run:
+        return nullcontext(presence.is_free(root) is not False)
+    return presence.alone(root)
+
+
+def clear(root: Path) -> None:
+    """Take down whatever the run in `root` left, before it is gone on with. Its lease stays.
+
+    The caller holds the run's lock alone and has made sure that its owner is not alive.
+    TearDownError if something cannot be removed.
+    """
+    journal = Journal(root / "journal.jsonl")
+    entries = list(journal.read())
+    state = run_state(root, entries, lock_free=True)
+    if state is not None:
+        _Left.from_state(root, journal, entries, state).clear()
+
+
+@dataclass(frozen=True)
+class _Left:
+    """A run that no longer runs, and its builds."""
+
+    tag: str
+    root: Path
+    journal: Journal
+    sites: tuple[Site, ...]
+    declared_dead: str = ""
+
+    @classmethod
+    def of(cls, root: Path, locked: bool, force: str | None) -> _Left | LeftAlone | None:
+        """None for a run that still runs, or never began. `locked`: the caller holds its lock alone."""
+        journal = Journal(root / "journal.jsonl")
+        entries = list(journal.read())
+        found = run_state(root, entries, lock_free=locked)
+        if found is None or found.state == "alive":
+            return None
+        if not locked:
+            over = "has ended" if found.state == "ended" else f"lost its owner {found.owner_name}"
+            why = f"it {over}, but a process still works at it."
+            return LeftAlone(found.tag, why)
+        if found.state == "unknown" and found.owner_name != force:
+            why = (
+                f"its owner {found.owner_name} cannot be seen from here, and has been silent for "
+                f"{found.silent_s:.0f} s. If you know that it is dead: "
+                f"study reap --force {found.owner_name}"
+            )
+            return LeftAlone(found.tag, why)
+        forced = found.owner_name if found.state == "unknown" else ""
+        return cls.from_state(root, journal, entries, found, forced)
+
+    @classmethod
+    def from_state(
+        cls,
+        root: Path,
+        journal: Journal,
+        entries: list[dict[str, Any]],
+        state: RunState,
+        declared_dead: str = "",
+    ) -> _Left:
+        sites = tuple(_sites(root, state.tag, entries))
+        return cls(state.tag, root, journal, sites, declared_dead)
+
+    def swept(self, dry_run: bool, on_run: OnRun | None) -> list[Reaped]:
+        """Remove the run's things (`dry_run`: only look). Empty if there are none."""
+        removed = self.described()
+        if not dry_run:
+            self.remove()
+        removed += on_run(self.root, dry_run) if on_run else ()
+        return [Reaped(self.tag, self.root, removed, dry_run)] if removed else []
+
+    def described(self) -> tuple[str, ...]:
+        """What is there now: processes, directories, the lease."""
+        processes = tuple(
+            f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(self.tag)
+        )
+        there = tuple(one for site in self.sites for one in remains_of(site, self.journal).all)
+        return (*dict.fromkeys((*processes, *there)), *self._held_lease())
+
+    def remove(self) -> None:
+        if self.declared_dead:
+            self.journal.write(DECLARED_DEAD, owner=self.declared_dead)
+        self.clear()
+        give_back(self.tag, self.journal)
+        lease.release(self.tag)
+
+    def clear(self) -> None:
+        # What carries the run out is among them; what it still starts, tear-down finds.
+        stop_all(tagged(self.tag), GRACE_S)
+        for site in self.sites:
+            tear_down(site, self.journal)
+
+    def _held_lease(self) -> tuple[str, ...]:
+        held = lease.holder()
+        return ("the host's lease",) if held is not None and held.tag == self.tag else ()
+
+
+def _sites(root: Path, tag: str, entries: list[dict[str, Any]]) -> Iterator[Site]:
+    """Every build that was ever intended; its journal says so before anything of it exists."""
+    builds = {
+        (entry["build"], entry["tag"])
+        for entry in entries
+        if entry["event"] == "intent" and entry.get("act") == "build"
+    }
+    for build, theirs in sorted(builds):
+        if is_below(theirs, tag):
+            yield Site(root / "builds" / build, theirs)

@@ -1,0 +1,61 @@
+"""Clusters that stand: brought up and not taken down, as the journals of their runs tell."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from cluster.model.cluster import Cluster
+from cluster.model.errors import InputError, StudyError
+from cluster.state.journal import Journal
+from cluster.state.run_folders import JOURNAL, run_folders
+
+_ANSWER_S = 5.0
+_REMEDY = "name a build whose cluster still stands; those of an ended run are taken down."
+
+
+def running_clusters(runs: Path) -> list[Path]:
+    """Folders of the builds below `runs` that became ready and were not destroyed, the newest last.
+
+    A cluster whose processes died without a word is among them: see `require_yarn`.
+    """
+    found = [
+        (ready_s, folder / "builds" / build)
+        for folder in run_folders(runs)
+        for build, ready_s in _ready(folder / JOURNAL).items()
+    ]
+    return [folder for _, folder in sorted(found)]
+
+
+def require_yarn(build: Path, cluster: Cluster) -> None:
+    """StudyError unless the cluster of the folder `build` was not taken down, and its ResourceManager
+    takes connections.
+
+    Ports are used again: at the address of a cluster that is gone another's may answer, with a
+    study's measurements in it. Hadoop's own client would try for minutes where nobody does.
+    """
+    build, address = build.absolute(), cluster.endpoints.resourcemanager_rpc
+    if build.name not in _ready(build.parent.parent / JOURNAL):
+        raise InputError("its cluster was taken down, or never was ready.", str(build), _REMEDY)
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), _ANSWER_S).close()
+    except OSError as error:
+        raise StudyError(
+            f"the ResourceManager does not answer: {error}.",
+            address,
+            _REMEDY,
+        ) from error
+
+
+def _ready(journal: Path) -> dict[str, float]:
+    """Builds that stand by this journal, and since when (epoch seconds)."""
+    ready: dict[str, float] = {}
+    for entry in Journal(journal).read():
+        if entry["event"] == "build-ready":
+            ready[entry["build"]] = entry["t"]
+        elif entry["event"] == "destroyed" or (
+            entry["event"] == "intent" and entry.get("act") == "build"
+        ):
+            ready.pop(entry["build"], None)
+    return ready

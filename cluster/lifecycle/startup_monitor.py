@@ -1,0 +1,104 @@
+"""`StartupMonitor`: waits for readiness, and notices at once when a daemon dies meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from cluster.lifecycle.log_tail import log_tail
+from cluster.model.errors import BringUpError
+from cluster.model.topology import Node
+from cluster.model.transport import ProcessId, Transport
+from cluster.render.daemons import Daemon
+
+POLL_S = 0.1
+
+
+class StartupMonitor:
+    """Daemons of one bring-up, their processes, and the moment by which all must be ready.
+
+    `logs` is a folder of the controller, to which a daemon's logs are fetched when it fails. It looks every
+    `poll_s`: being asked ten times a second would take an emulated guest half of its CPU.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        nodes: Mapping[str, Node],
+        logs: Path,
+        deadline_s: float,
+        poll_s: float = POLL_S,
+    ) -> None:
+        self.running: dict[ProcessId, Daemon] = {}
+        self._transport = transport
+        self._nodes = nodes
+        self._logs = logs
+        self._deadline_s = deadline_s
+        self.poll_s = poll_s
+        self._began_s = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since the first process was started."""
+        return time.monotonic() - self._began_s
+
+    @property
+    def overdue(self) -> bool:
+        return self.seconds > self._deadline_s
+
+    def add(self, process: ProcessId, daemon: Daemon) -> None:
+        self.running[process] = daemon
+
+    def check_alive(self) -> None:
+        """BringUpError if a daemon has died."""
+        for process in self._transport.dead(tuple(self.running)):
+            self._fail(self.running[process], "died while the cluster was brought up.")
+
+    def until_ended(self, process: ProcessId, daemon: Daemon) -> None:
+        """Wait for a preparing command. BringUpError if it fails, is late, or a daemon dies."""
+        while self._transport.alive(process):
+            self.check_alive()
+            if self.overdue:
+                self._fail(daemon, f"had not ended after {self.seconds:.0f} s.")
+            time.sleep(self.poll_s)
+        code = self._transport.wait(process, timeout_s=1.0)
+        if code != 0:
+            self._fail(daemon, f"ended with exit code {code}.")
+
+    def fail_overdue(self, name: str, said: str) -> NoReturn:
+        """BringUpError in the name of the daemon that answers for a service."""
+        daemon = next(daemon for daemon in self.running.values() if daemon.name == name)
+        self._fail(daemon, f"was not ready after {self.seconds:.0f} s: {said}.")
+
+    def has_logged(self, role: str, text: str) -> bool:
+        """Whether any daemon of that role has `text` in its log."""
+        daemons = [daemon for daemon in self.running.values() if daemon.role == role]
+        return any(text in line for d in daemons for line in self._lines(d, Path(d.log)))
+
+    def _fail(self, daemon: Daemon, what: str) -> NoReturn:
+        raise BringUpError(
+            f"{daemon.name} {what}",
+            f"{daemon.name} on node {daemon.node!r}",
+            f"look at its last lines below and at {daemon.log.parent}, and start again.",
+            daemon=daemon.name,
+            log_tail=self._tail(daemon),
+        )
+
+    def _tail(self, daemon: Daemon) -> str:
+        """What it printed and logged last, each under the file's name."""
+        parts = []
+        for path in (Path(daemon.stdout), Path(daemon.stderr), Path(daemon.log)):
+            lines = self._lines(daemon, path)
+            if lines:
+                parts += [f"[{path.name}]", *log_tail(lines)]
+        return "\n".join(parts)
+
+    def _lines(self, daemon: Daemon, path: Path) -> list[str]:
+        to = self._logs / daemon.node / path.name
+        try:
+            self._transport.fetch(self._nodes[daemon.node], path, to)
+            return to.read_text(errors="replace").splitlines()
+        except FileNotFoundError:
+            return []  # it died before it wrote there

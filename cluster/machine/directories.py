@@ -1,0 +1,116 @@
+"""A build's directories on the disks of this machine: tagged, journalled, and removed."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cluster.model.errors import InputError
+from cluster.state import atomic
+from cluster.state.journal import Journal
+from cluster.state.tags import TAG_FILE
+
+if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
+    from cluster.model.cluster import Site
+    from cluster.model.host import Disk
+    from cluster.model.topology import Node
+
+FOLDER = "density-study"
+
+
+def data_dir(site: Site, node: Node) -> Path:
+    """<disk>/density-study/<tag>/<node>; below the build's own folder for a node without a disk."""
+    if node.disk is None:
+        return site.root.absolute() / "data" / node.name
+    return data_on(node.disk, site, node)
+
+
+def data_on(disk: Disk, site: Site, node: Node) -> Path:
+    return Path(disk.path).absolute() / FOLDER / site.tag / node.name
+
+
+def make(site: Site, node: Node, journal: Journal) -> Path:
+    """Make the node's directory, empty. InputError if the disk cannot be written."""
+    path = data_dir(site, node)
+    journal.write("intent", act="make-dir", tag=site.tag, path=str(path))
+    make_at(path, site.tag)
+    journal.write("dir-made", tag=site.tag, path=str(path))
+    return path
+
+
+def make_at(path: Path, tag: str) -> None:
+    """Make the tagged directory `path`, with a `tmp` in it. InputError as `make`."""
+    try:
+        path.mkdir(parents=True)
+        (path / "tmp").mkdir()
+        atomic.write_text(path / TAG_FILE, tag + "\n")
+    except FileExistsError as error:
+        raise InputError(
+            "it is there already; a build's directory is made anew.",
+            str(path),
+            "run `study reap`; remove it if it is not the study's.",
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"cannot be made: {error.strerror}.",
+            str(path),
+            "give the host a disk path that you may write.",
+        ) from error
+
+
+def made(site: Site, journal: Journal) -> list[Path]:
+    """Directories of this build that still exist, from what was intended."""
+    paths = {
+        Path(entry["path"])
+        for entry in journal.read()
+        if entry["event"] == "intent" and entry.get("act") == "make-dir"
+        if entry.get("tag") == site.tag
+    }
+    return sorted(path for path in paths if path.exists())
+
+
+def remove(site: Site, journal: Journal) -> None:
+    """Remove this build's directories, and the folders above that this leaves empty."""
+    for path in made(site, journal):
+        inside = path.is_relative_to(site.root.absolute())
+        if remove_at(path, site.tag, 1 if inside else len(Path(site.tag).parts) + 1):
+            journal.write("dir-removed", tag=site.tag, path=str(path))
+
+
+def remove_at(path: Path, tag: str, levels: int) -> bool:
+    """Remove `path` if it is the tag's, then up to `levels` folders above that this leaves empty."""
+    if not path.exists() or not _is_ours(path, tag):
+        return False
+    # The tag goes last: a removal that was cut short must still be known as ours.
+    for child in path.iterdir():
+        if child.name != TAG_FILE:
+            _remove(child)
+    _remove(path)
+    with contextlib.suppress(OSError):  # not empty: somebody else's
+        for parent in list(path.parents)[:levels]:
+            parent.rmdir()
+    return True
+
+
+def remove_if_empty(path: Path) -> None:
+    """A folder that somebody has put something into since stays."""
+    with contextlib.suppress(OSError):
+        path.rmdir()
+
+
+def _is_ours(path: Path, tag: str) -> bool:
+    """By its tag. Without one it is ours only if it is as empty as an interrupted `make` leaves it."""
+    file = path / TAG_FILE
+    if file.exists():
+        return file.read_text().strip() == tag
+    return not any(child.name != "tmp" or any(child.iterdir()) for child in path.iterdir())
+
+
+def _remove(path: Path) -> None:
+    # What cannot be removed is not passed over: tear-down counts what remains, and fails.
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,112 @@
+"""An emulated medium for processes of this machine: a cgroup a disk, with limits on its device.
+
+Needs root. Under cgroup v1 reads and direct writes are held back, buffered writes are not: the kernel
+writes them later, in its own name. Under v2, where the io controller is on, both are.
+Standard library only: it runs wherever the local transport does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cluster.model.errors import InputError
+
+if TYPE_CHECKING:
+    from cluster.model.host import IoLimits
+    from cluster.model.topology import Node
+
+_PROJECT = Path(__file__).parents[2]
+ROOT = Path("/sys/fs/cgroup")
+_V1_FILES = {
+    "read_iops_sec": "blkio.throttle.read_iops_device",
+    "write_iops_sec": "blkio.throttle.write_iops_device",
+    "read_bytes_sec": "blkio.throttle.read_bps_device",
+    "write_bytes_sec": "blkio.throttle.write_bps_device",
+}
+_V2_KEYS = {
+    "read_iops_sec": "riops",
+    "write_iops_sec": "wiops",
+    "read_bytes_sec": "rbps",
+    "write_bytes_sec": "wbps",
+}
+HELD_BACK = {1: "reads and direct writes; buffered writes are not", 2: "reads and writes"}
+
+
+@dataclass(frozen=True)
+class Controller:
+    """Where groups with I/O limits are made, and which version of cgroups that is."""
+
+    folder: Path
+    version: int
+
+
+def controller(root: Path = ROOT) -> Controller:
+    """InputError if this user or this kernel cannot limit I/O."""
+    blkio = root / "blkio"
+    if (blkio / "cgroup.procs").exists() and os.access(blkio, os.W_OK):
+        return Controller(blkio, 1)
+    enabled = root / "cgroup.subtree_control"
+    if enabled.exists() and "io" in enabled.read_text().split() and os.access(root, os.W_OK):
+        return Controller(root, 2)
+    raise InputError(
+        "no cgroup of this machine can limit I/O for this user.",
+        "key disks, limits",
+        "run as root with the blkio (v1) or io (v2) controller on, or leave the limits out.",
+    )
+
+
+def group(tag: str, disk: str, root: Path = ROOT) -> Path:
+    """Of all a build's workers on one disk: they share its limits as they would a real one's."""
+    name = re.sub(r"[^A-Za-z0-9.-]", ".", f"{tag}{disk}")
+    parent = root / "blkio" if (root / "blkio" / "cgroup.procs").exists() else root
+    return parent / f"density-study.{name}"
+
+
+def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
+    """Make the group; returns in words what it holds back."""
+    version = controller(root).version
+    number = disk.stat().st_dev
+    device = f"{os.major(number)}:{os.minor(number)}"
+    path.mkdir(exist_ok=True)
+    wanted = limits.iotune()
+    if version == 1:
+        for key, value in wanted.items():
+            (path / _V1_FILES[key]).write_text(f"{device} {value}\n")
+    else:
+        pairs = " ".join(f"{_V2_KEYS[key]}={value}" for key, value in wanted.items())
+        (path / "io.max").write_text(f"{device} {pairs}\n")
+    return HELD_BACK[version]
+
+
+def join(path: Path, pid: int) -> None:
+    """Put a process into the group; what it starts is in it too."""
+    (path / "cgroup.procs").write_text(f"{pid}\n")
+
+
+class LimitedReads:
+    """Answers `read-rate` by a process of its own within the group, as `Transport.act` would."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def act(self, node: Node, name: str, *arguments: Any) -> Any:
+        given = [sys.executable, "-m", "cluster.machine.disk_benchmark", *map(str, arguments)]
+        enter = 'echo $$ > "$1" && shift && exec "$@"'
+        argv = ["sh", "-c", enter, "sh", str(self._path / "cgroup.procs"), *given]
+        done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=_PROJECT)
+        return json.loads(done.stdout)
+
+
+def remove(path: Path) -> None:
+    """Once its processes are gone. A group that is gone, or still has some, is passed over."""
+    try:
+        path.rmdir()
+    except OSError:
+        return  # `remains` will tell

@@ -1,0 +1,90 @@
+"""Processes on this machine: started in a clean environment, and stopped for good."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from cluster.machine import io_limits
+from cluster.model.command import Command
+from cluster.model.errors import StudyError
+from cluster.model.transport import ProcessId
+from cluster.state.tags import NODE, TAG, is_alive
+
+_KEPT = ("HOME", "USER", "LOGNAME")
+_POLL_S = 0.05
+
+
+def spawn(
+    tag: str, node: str, command: Command, stdout: Path, stderr: Path, cgroup: Path | None = None
+) -> subprocess.Popen[bytes]:
+    """Start `command` in a session of its own, tagged, in `cgroup` if one is given.
+
+    StudyError if it cannot be executed.
+    """
+    for stream in (stdout, stderr):
+        stream.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with stdout.open("ab") as out, stderr.open("ab") as err:
+            child = subprocess.Popen(
+                command.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=environment(tag, node, command),
+                cwd=command.cwd,
+                start_new_session=True,
+            )
+            if cgroup is not None:
+                io_limits.join(cgroup, child.pid)
+            return child
+    except OSError as error:
+        raise StudyError(
+            f"{command.argv[0]} cannot be executed: {error.strerror}.",
+            f"{command.name} on node {node!r}",
+            "check that the file exists and may be executed.",
+        ) from error
+
+
+def environment(tag: str, node: str, command: Command) -> dict[str, str]:
+    """Clean: what the user's shell exports must not reach what is measured."""
+    kept = {key: os.environ[key] for key in _KEPT if key in os.environ}
+    clean = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
+    return {**kept, **clean, NODE: node, **command.env, TAG: tag}
+
+
+def stop_all(processes: list[ProcessId], grace_s: float) -> None:
+    """TERM to all at once, KILL to what is left after the grace; returns when all are gone."""
+    _signal(processes, signal.SIGTERM)
+    left = _wait_gone(processes, grace_s)
+    while left:
+        _signal(left, signal.SIGKILL)
+        left = _wait_gone(left, 1.0)
+
+
+def _signal(processes: list[ProcessId], number: signal.Signals) -> None:
+    for process in processes:
+        # Opened first, checked then: the descriptor stays with the process it was opened for.
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except ProcessLookupError:
+            continue
+        try:
+            if is_alive(process):
+                signal.pidfd_send_signal(descriptor, number)
+        except ProcessLookupError:
+            continue
+        finally:
+            os.close(descriptor)
+
+
+def _wait_gone(processes: list[ProcessId], seconds: float) -> list[ProcessId]:
+    deadline = time.monotonic() + seconds
+    left = [process for process in processes if is_alive(process)]
+    while left and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+        left = [process for process in left if is_alive(process)]
+    return left

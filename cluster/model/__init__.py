@@ -1,0 +1,1 @@
+"""Hosts, nodes, placement, memory and ports: frozen values and pure functions."""

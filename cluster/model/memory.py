@@ -1,0 +1,74 @@
+"""Memory of nodes and daemons: what is reserved, what a heap may be. Pure; MiB throughout.
+
+A JVM takes more than its heap: metaspace, code cache, threads, direct buffers. `OVERHEAD_MIB` is
+what idle Hadoop and HBase daemons were seen to take beyond theirs.
+"""
+
+from __future__ import annotations
+
+from cluster.model.errors import InputError
+from cluster.model.topology import Node
+
+OVERHEAD_MIB = 160
+"""Beyond the heap, each JVM."""
+NAMENODE_MIB = 256
+RESOURCEMANAGER_MIB = 256
+ZOOKEEPER_MIB = 128
+HMASTER_MIB = 256
+DATANODE_MIB = 128
+NODEMANAGER_MIB = 128
+REGIONSERVER_LEAST_MIB = 256
+"""Heaps. A RegionServer gets what is left of its node, never less than this."""
+CONTAINER_MIB = 256
+"""Every YARN container: ApplicationMaster, map and reduce alike, so that as many fit at any density."""
+CLIENT_HEAP_MIB = 512
+CLIENT_RESERVE_MIB = CLIENT_HEAP_MIB + OVERHEAD_MIB
+MASTER_RESERVE_MIB = (
+    NAMENODE_MIB + RESOURCEMANAGER_MIB + ZOOKEEPER_MIB + HMASTER_MIB + 4 * OVERHEAD_MIB
+)
+GUEST_OS_MIB = 192
+"""Of a VM's memory: kernel, sshd, dool and some page cache; daemons divide the rest."""
+CONTAINER_HEAP_MIB = 176
+"""Of a container; the rest is what its JVM takes beyond."""
+
+_MASTER_HEAPS = {
+    "namenode": NAMENODE_MIB,
+    "resourcemanager": RESOURCEMANAGER_MIB,
+    "zookeeper": ZOOKEEPER_MIB,
+    "hmaster": HMASTER_MIB,
+}
+_WORKER_HEAPS = {"datanode": DATANODE_MIB, "nodemanager": NODEMANAGER_MIB}
+
+
+def worker_minimum_mib(regionservers: int) -> int:
+    """The least a worker node needs for its daemons, without YARN's containers."""
+    daemons = DATANODE_MIB + NODEMANAGER_MIB + 2 * OVERHEAD_MIB
+    return daemons + regionservers * (REGIONSERVER_LEAST_MIB + OVERHEAD_MIB)
+
+
+def daemon_heaps(node: Node) -> dict[str, int]:
+    """Heap of each kind of daemon on `node`, MiB; every one of its RegionServers gets `regionserver`.
+
+    InputError if the node's memory cannot hold its daemons and its containers.
+    """
+    heaps = dict(_MASTER_HEAPS) if "master" in node.roles else {}
+    if "worker" not in node.roles:
+        return heaps
+    heaps |= _WORKER_HEAPS
+    if node.regionservers:
+        fixed_mib = sum(heaps.values()) + len(heaps) * OVERHEAD_MIB + node.container_mib
+        heaps["regionserver"] = _regionserver_heap(node, fixed_mib)
+    return heaps
+
+
+def _regionserver_heap(node: Node, fixed_mib: int) -> int:
+    heap_mib = (node.memory_mib - fixed_mib) // node.regionservers - OVERHEAD_MIB
+    if heap_mib >= REGIONSERVER_LEAST_MIB:
+        return heap_mib
+    least_mib = fixed_mib + node.regionservers * (REGIONSERVER_LEAST_MIB + OVERHEAD_MIB)
+    raise InputError(
+        f"{node.memory_mib} MiB cannot hold its daemons, {node.container_mib} MiB of containers and "
+        f"{node.regionservers} RegionServer(s).",
+        f"node {node.name!r}",
+        f"give it {least_mib} MiB or more, or fewer RegionServers or nodes a host.",
+    )

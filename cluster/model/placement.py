@@ -1,0 +1,290 @@
+"""Placement: which node on which host, with which share of memory and which disk. Pure.
+
+A density comparison holds the hosts' cores, memory and disks constant (method: constant hardware):
+what is reserved for the master and the client is the same in every topology, what workers share is
+divided evenly, and YARN may use the same container memory on each host at every density, so that as
+many maps can run at once.
+
+A host that carries guests keeps its reserve at every density, on the bare host too, and each guest's own
+system has a fixed part of the guest's memory. Guests have addresses of their own, and a drive each
+where there are enough; the bare host has all of a medium's drives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from math import lcm
+
+from cluster.model.errors import InputError
+from cluster.model.host import Disk, Host, Medium, Role
+from cluster.model.memory import (
+    CLIENT_RESERVE_MIB,
+    CONTAINER_MIB,
+    GUEST_OS_MIB,
+    MASTER_RESERVE_MIB,
+    worker_minimum_mib,
+)
+from cluster.model.topology import Isolation, Node, Topology
+
+CONTAINER_SHARE = 0.55
+"""Most of a worker's memory beyond its daemons' floor that YARN may have; HBase gets the rest."""
+HOST_CONTAINERS_LEAST = 2
+"""An ApplicationMaster and one map: below that no MapReduce job can finish."""
+
+
+@dataclass(frozen=True)
+class Density:
+    """One level of the factors: nodes on each worker host, RegionServers on each node."""
+
+    vms_per_host: int
+    regionservers_per_node: int
+
+    @property
+    def nodes(self) -> int:
+        """Nodes on a host; 0 VMs is the bare host, one node."""
+        return max(self.vms_per_host, 1)
+
+    @property
+    def name(self) -> str:
+        suffix = f"-r{self.regionservers_per_node}" if self.regionservers_per_node > 1 else ""
+        return f"v{self.vms_per_host}{suffix}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is equal in all topologies of a study; `isolation` is that of a density from 1 on."""
+
+    provider: str
+    isolation: Isolation
+    replication: int
+    base_port: int
+
+
+def place(
+    hosts: Sequence[Host],
+    densities: Sequence[Density],
+    media: Sequence[Medium],
+    layout: Layout,
+) -> tuple[Topology, ...]:
+    """Every topology of the study: densities x media, in the order given.
+
+    InputError if a host's memory cannot hold a density (it says what would fit), if no disk has a
+    medium, or if hosts and roles leave a topology without master, worker or client.
+    """
+    return tuple(
+        _topology(hosts, density, medium, densities, layout)
+        for density in densities
+        for medium in media
+    )
+
+
+def _topology(
+    hosts: Sequence[Host],
+    density: Density,
+    medium: Medium,
+    densities: Sequence[Density],
+    layout: Layout,
+) -> Topology:
+    provider, isolation = _kind(density, layout)
+    addresses = _addresses(hosts, isolation)
+    nodes = [*_singles(hosts, isolation, addresses)]
+    for host in hosts:
+        if "worker" in host.roles:
+            first = sum("worker" in node.roles for node in nodes) + 1
+            nodes += _workers(host, density, medium, densities, first, addresses[host.name])
+    emulated = any(node.disk and node.disk.emulated for node in nodes if "worker" in node.roles)
+    return Topology(
+        name=f"{density.name}-{medium}{'-emulated' if emulated else ''}",
+        provider=provider,
+        isolation=isolation,
+        medium=medium,
+        vms_per_host=density.vms_per_host,
+        regionservers_per_node=density.regionservers_per_node,
+        replication=layout.replication,
+        hosts=tuple(hosts),
+        nodes=tuple(nodes),
+        base_port=layout.base_port,
+    )
+
+
+def _kind(density: Density, layout: Layout) -> tuple[str, Isolation]:
+    """Who makes the nodes of a density: no VM is the bare host, reached as provider physical does."""
+    if layout.isolation == "vm" and density.vms_per_host == 0:
+        return "physical", "host"
+    return layout.provider, layout.isolation
+
+
+def _addresses(hosts: Sequence[Host], isolation: Isolation) -> dict[str, Iterator[str]]:
+    """By host: the addresses of its nodes, in order; endless where nodes share the host's own."""
+    if isolation == "vm":
+        return {host.name: iter(host.vms.addresses if host.vms else ()) for host in hosts}
+    return {host.name: repeat(host.address) for host in hosts}
+
+
+def _next_address(host: Host, addresses: Iterator[str]) -> str:
+    found = next(addresses, None)
+    if found is None:
+        have = len(host.vms.addresses) if host.vms else 0
+        raise InputError(
+            f"its guests have {have} address(es), and need more.",
+            f"host {host.name!r}, key vms.addresses",
+            "give the guests a longer range of addresses.",
+        )
+    return found
+
+
+def _singles(
+    hosts: Sequence[Host], isolation: Isolation, addresses: Mapping[str, Iterator[str]]
+) -> list[Node]:
+    """The one master and the one client, each on the first host that offers the role. One guest where
+    that is the same host: two would want a system each."""
+    master, client = (next(h for h in hosts if role in h.roles) for role in ("master", "client"))
+    if isolation == "vm" and master is client:
+        memory_mib = MASTER_RESERVE_MIB + CLIENT_RESERVE_MIB
+        return [_single(master, "m1", ("master", "client"), memory_mib, addresses)]
+    return [
+        _single(master, "m1", ("master",), MASTER_RESERVE_MIB, addresses),
+        _single(client, "c1", ("client",), CLIENT_RESERVE_MIB, addresses),
+    ]
+
+
+def _single(
+    host: Host,
+    name: str,
+    roles: tuple[Role, ...],
+    memory_mib: int,
+    addresses: Mapping[str, Iterator[str]],
+) -> Node:
+    disk = host.disks[0] if host.disks else None
+    if workers_mib(host) < 0:
+        raise InputError(
+            f"{host.memory_mib} MiB are less than {reserved_mib(host)} MiB reserved for the host, its "
+            "master and its client.",
+            f"host {host.name!r}, memory",
+            f"give it {reserved_mib(host)} MiB or more.",
+            ("hosts",),
+        )
+    address = _next_address(host, addresses[host.name])
+    return Node(name, host.name, address, roles, memory_mib, host.cores, disk)
+
+
+def _workers(
+    host: Host,
+    density: Density,
+    medium: Medium,
+    densities: Sequence[Density],
+    first: int,
+    addresses: Iterator[str],
+) -> list[Node]:
+    disks = _disks_of(host, medium)
+    containers_mib = host_container_mib(host, densities)
+    share_mib = workers_mib(host) // density.nodes - _system_mib(host, density)
+    pinned = host.vms is not None and host.vms.vcpus == "pinned" and density.vms_per_host > 0
+    return [
+        Node(
+            name=f"w{first + index}",
+            host=host.name,
+            address=_next_address(host, addresses),
+            roles=("worker",),
+            memory_mib=share_mib,
+            cores=host.cores // density.nodes if pinned else host.cores,
+            disk=disks[index % len(disks)],
+            more_disks=disks[1:] if density.vms_per_host == 0 else (),
+            container_mib=containers_mib // density.nodes,
+            regionservers=density.regionservers_per_node,
+        )
+        for index in range(density.nodes)
+    ]
+
+
+def _disks_of(host: Host, medium: Medium) -> tuple[Disk, ...]:
+    disks = tuple(disk for disk in host.disks if disk.medium == medium)
+    if not disks:
+        have = ", ".join(f"{disk.path} ({disk.medium})" for disk in host.disks) or "no disk"
+        raise InputError(
+            f"no disk is {medium}; it has {have}.",
+            f"host {host.name!r}",
+            f"leave {medium} out of factors.medium, or give the host a disk of that medium.",
+            ("factors", "medium"),
+        )
+    return disks
+
+
+def workers_mib(host: Host) -> int:
+    """Memory of a host that its worker nodes divide, equal at every density."""
+    return host.memory_mib - reserved_mib(host)
+
+
+def reserved_mib(host: Host) -> int:
+    """Of a host's memory what no worker may have: the host's own, the master's and the client's."""
+    reserve = MASTER_RESERVE_MIB * ("master" in host.roles)
+    reserve += CLIENT_RESERVE_MIB * ("client" in host.roles)
+    if host.vms is None:
+        return reserve
+    guests = sum(role in host.roles for role in ("master", "client"))
+    return reserve + host.vms.reserve_mib + guests * GUEST_OS_MIB
+
+
+def _system_mib(host: Host, density: Density) -> int:
+    """Of a worker node's share what its own system takes; the bare host's is in the reserve."""
+    return GUEST_OS_MIB if host.vms is not None and density.vms_per_host > 0 else 0
+
+
+def host_container_mib(host: Host, densities: Sequence[Density]) -> int:
+    """YARN's memory on a host: the same at every density, a whole number of containers a node."""
+    step_mib = CONTAINER_MIB * lcm(*(density.nodes for density in densities))
+    spare_mib = min(_spare_mib(host, density) for density in densities)
+    chosen_mib = int(spare_mib * CONTAINER_SHARE) // step_mib * step_mib
+    chosen_mib = max(chosen_mib, _least_containers_mib(densities))
+    if spare_mib < chosen_mib:
+        raise _too_dense(host, densities)
+    return chosen_mib
+
+
+def _least_containers_mib(densities: Sequence[Density]) -> int:
+    step_mib = CONTAINER_MIB * lcm(*(density.nodes for density in densities))
+    return _up_to(HOST_CONTAINERS_LEAST * CONTAINER_MIB, step_mib)
+
+
+def _up_to(value_mib: int, step_mib: int) -> int:
+    return -(-value_mib // step_mib) * step_mib
+
+
+def _spare_mib(host: Host, density: Density) -> int:
+    """What is left of the workers' memory when each node has its daemons' least."""
+    return workers_mib(host) - density.nodes * _least_mib(host, density)
+
+
+def _least_mib(host: Host, density: Density) -> int:
+    """Of one worker node: its daemons, and a guest's own system."""
+    return worker_minimum_mib(density.regionservers_per_node) + _system_mib(host, density)
+
+
+def _needed_mib(host: Host, densities: Sequence[Density]) -> int:
+    """The least memory with which the host carries each of the densities."""
+    daemons_mib = max(density.nodes * _least_mib(host, density) for density in densities)
+    return reserved_mib(host) + daemons_mib + _least_containers_mib(densities)
+
+
+def _too_dense(host: Host, densities: Sequence[Density]) -> InputError:
+    """Blames the density that asks for most: its daemons' memory, and containers that divide evenly."""
+    worst = max(densities, key=lambda density: density.nodes * _least_mib(host, density))
+    others = [density for density in densities if density.nodes < worst.nodes]
+    fits = worst.nodes - 1
+    while fits and host.memory_mib < _needed_mib(
+        host,
+        [*(d for d in others if d.nodes < fits), Density(fits, worst.regionservers_per_node)],
+    ):
+        fits -= 1
+    return InputError(
+        f"{host.memory_mib} MiB cannot hold {worst.nodes} worker nodes with "
+        f"{worst.regionservers_per_node} RegionServer(s) each: a node needs {_least_mib(host, worst)} MiB "
+        f"for its daemons, YARN {_least_containers_mib(densities)} MiB a host (as many containers at "
+        f"every density, divided evenly), and {reserved_mib(host)} MiB are reserved for "
+        f"{'the host, ' if host.vms else ''}master and client.",
+        f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
+        f"at most {fits} node(s) fit; or give the host {_needed_mib(host, densities)} MiB or more.",
+        ("factors", "vms_per_host"),
+    )

@@ -1,0 +1,84 @@
+"""`Topology` and `Node`: hosts x vms_per_host x medium, placed. Frozen values, no behaviour that acts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from cluster.model.host import Disk, Host, Medium, Role
+
+Isolation = Literal["process", "host", "vm"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """What daemons run on: a host itself, one of its VMs, or (local) a group of processes.
+
+    `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
+    containers; `regionservers` how many RegionServers the node carries. `disk` holds all that the node
+    writes; on `more_disks` its DataNode has blocks too.
+    """
+
+    name: str
+    host: str
+    address: str
+    roles: tuple[Role, ...]
+    memory_mib: int
+    cores: int
+    disk: Disk | None = None
+    container_mib: int = 0
+    regionservers: int = 0
+    more_disks: tuple[Disk, ...] = ()
+
+    @property
+    def disks(self) -> tuple[Disk, ...]:
+        """Every drive of its DataNode."""
+        return ((self.disk,) if self.disk else ()) + self.more_disks
+
+
+@dataclass(frozen=True)
+class Topology:
+    """One way to lay nodes on the hosts. Two topologies differ in name only if they differ in fact."""
+
+    name: str
+    provider: str
+    isolation: Isolation
+    medium: Medium
+    vms_per_host: int
+    regionservers_per_node: int
+    replication: int
+    hosts: tuple[Host, ...]
+    nodes: tuple[Node, ...]
+    base_port: int = 21000
+
+    def with_role(self, role: Role) -> tuple[Node, ...]:
+        """Nodes that carry `role`, in the order they were placed."""
+        return tuple(node for node in self.nodes if role in node.roles)
+
+    @property
+    def master(self) -> Node:
+        return self.with_role("master")[0]
+
+    @property
+    def client(self) -> Node:
+        return self.with_role("client")[0]
+
+    @property
+    def workers(self) -> tuple[Node, ...]:
+        return self.with_role("worker")
+
+
+_ADAPTER: TypeAdapter[Topology] = TypeAdapter(Topology)
+
+
+def topology_to_json(topology: Topology) -> dict[str, Any]:
+    """A topology as plain JSON values, as plan.json and manifest.json hold it."""
+    value: dict[str, Any] = _ADAPTER.dump_python(topology, mode="json")
+    return value
+
+
+def topology_from_json(value: object) -> Topology:
+    """The inverse of `topology_to_json`; raises pydantic.ValidationError on anything else."""
+    return _ADAPTER.validate_python(value)

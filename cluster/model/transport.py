@@ -1,0 +1,83 @@
+"""`Transport`: how files and processes reach a node. Render pure, push thin: it only carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cluster.model.command import Command
+
+if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
+    from collections.abc import Sequence
+
+    from cluster.model.topology import Node
+
+
+@dataclass(frozen=True)
+class ProcessId:
+    """A process on a node, told apart from a later one with the same pid by its start time in ticks."""
+
+    node: str
+    name: str
+    pid: int
+    start_ticks: int
+
+
+class Transport(Protocol):
+    """Carries commands and files to nodes. Every process started carries the study's tag.
+
+    Paths below the run's folder are the controller's: on another machine they stand for the same
+    place below the build's own folder there (`at` says which).
+    """
+
+    def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        """Start a process that outlives the caller; its intent is journalled before."""
+        ...
+
+    def serve(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        """`start` a daemon: under the host's service manager, where it has one."""
+        ...
+
+    def alive(self, process: ProcessId) -> bool:
+        """Whether that very process (pid and start time) still runs; a zombie does not."""
+        ...
+
+    def dead(self, processes: Sequence[ProcessId]) -> list[ProcessId]:
+        """Those that no longer run; one question a host. HostLostError if a host does not answer."""
+        ...
+
+    def wait(self, process: ProcessId, timeout_s: float) -> int:
+        """Exit code of a process started by this transport object. TimeoutError past the limit."""
+        ...
+
+    def stop(self, process: ProcessId, grace_s: float = 10.0) -> None:
+        """TERM, then KILL after the grace; returns when it is gone. Stopping what is gone succeeds."""
+        ...
+
+    def put(self, node: Node, text: str, path: Path) -> None: ...
+
+    def fetch(self, node: Node, path: Path, to: Path) -> None:
+        """Copy one file to the controller. FileNotFoundError if it is not there."""
+        ...
+
+    def collect(self, node: Node, folder: Path) -> None:
+        """Bring to `folder`, a folder of the run, all that was written at its place on the node."""
+        ...
+
+    def at(self, node: Node, path: Path) -> PurePath:
+        """What the node calls a path of the run's folder: for the arguments of commands."""
+        ...
+
+    def python(self, node: Node) -> tuple[str, ...]:
+        """Begin of a command line that runs the program's own modules, and dool, on the node."""
+        ...
+
+    def act(self, node: Node, name: str, *arguments: Any) -> Any:
+        """The answer of one of `cluster.machine.host_commands` on the node's machine."""
+        ...
+
+    @property
+    def same_kernel(self) -> bool:
+        """Whether nodes share the controller's kernel, and with it its clock."""
+        ...

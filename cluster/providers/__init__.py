@@ -1,0 +1,1 @@
+"""Providers make nodes out of hosts and remove them: `local`, `physical`, `libvirt`."""

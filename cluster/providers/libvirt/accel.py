@@ -1,0 +1,103 @@
+"""Whether guests really boot under KVM on a host; otherwise they are emulated, and the record says so.
+
+A /dev/kvm that opens proves nothing: under some hypervisors it makes a machine that never runs. So the
+golden image's kernel is booted, without a root: it panics, which ends the probe's domain by itself.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from cluster.model.cluster import Site
+from cluster.model.errors import StudyError
+from cluster.providers.libvirt.cpus import Vcpus
+from cluster.providers.libvirt.names import domain_name, uuid_of
+from cluster.providers.libvirt.virsh import Virsh
+from cluster.providers.libvirt.xml import Accel, DomainXml, domain_xml, kernel_arguments
+from cluster.state.journal import Journal
+
+PROBE_NODE = "accel"
+KVM_LIMIT_S = 20.0
+_ENDED = ("shutdown", "destroyed")
+
+
+@dataclass(frozen=True)
+class Acceleration:
+    """`why` says in words what was seen."""
+
+    accel: Accel
+    why: str
+
+
+def find_acceleration(
+    virsh: Virsh, site: Site, journal: Journal, kernel: PurePosixPath
+) -> Acceleration:
+    """KVM if a guest boots under it within `KVM_LIMIT_S`, else emulation. Journalled."""
+    booted, why = boots(virsh, site, journal, kernel, "kvm", KVM_LIMIT_S)
+    found = Acceleration("kvm" if booted else "tcg", why)
+    journal.write(
+        "acceleration", uri=virsh.uri, tag=site.tag, accel=found.accel, why=found.why,
+        kernel_arguments=kernel_arguments(found.accel),
+    )  # fmt: skip
+    return found
+
+
+def boots(
+    virsh: Virsh,
+    site: Site,
+    journal: Journal,
+    kernel: PurePosixPath,
+    accel: Accel,
+    limit_s: float,
+) -> tuple[bool, str]:
+    """Whether the kernel comes as far as to miss its root, and in words what was seen."""
+    name = domain_name(site.tag, PROBE_NODE)
+    xml = domain_xml(_probe(site.tag, name, accel, kernel))
+    journal.write("intent", act="probe-accel", tag=site.tag, uri=virsh.uri, domain=name)
+    try:
+        virsh.run("define", "/dev/stdin", stdin=xml)
+        virsh.run("start", name)
+        return _await_end(virsh, name, accel, limit_s)
+    except StudyError as error:
+        return False, f"no guest starts under {accel}: {error.what}"
+    finally:
+        if virsh.found("domstate", name) is not None:
+            virsh.found("destroy", name) if _runs(virsh, name) else None
+            virsh.run("undefine", name)
+
+
+def _await_end(virsh: Virsh, name: str, accel: Accel, limit_s: float) -> tuple[bool, str]:
+    began = time.monotonic()
+    while time.monotonic() - began < limit_s:
+        state = virsh.run("domstate", name, "--reason").strip()
+        if state.startswith("shut off"):
+            booted = any(reason in state for reason in _ENDED)
+            seconds = time.monotonic() - began
+            said = f"a kernel booted under {accel} in {seconds:.1f} s"
+            return booted, said if booted else f"a guest under {accel} ended: {state}"
+        time.sleep(0.2)
+    return False, f"a kernel under {accel} had not booted after {limit_s:.0f} s"
+
+
+def _runs(virsh: Virsh, name: str) -> bool:
+    return not virsh.run("domstate", name).startswith("shut off")
+
+
+def _probe(tag: str, name: str, accel: Accel, kernel: PurePosixPath) -> DomainXml:
+    return DomainXml(
+        name=name,
+        uuid=uuid_of(tag, "domain", name),
+        tag=tag,
+        node=PROBE_NODE,
+        memory_mib=256,
+        vcpus=Vcpus(1),
+        accel=accel,
+        cache="none",
+        kernel=kernel,
+        initrd=None,
+        console=None,
+        arguments="panic=-1 quiet",
+        keep_on_reboot=False,
+    )

@@ -1,0 +1,34 @@
+"""vCPUs of guests: all cores to each, as in the talk, or pinned equal shares. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cluster.model.errors import InputError
+from cluster.model.host import VcpuPolicy
+
+
+@dataclass(frozen=True)
+class Vcpus:
+    """How many a guest has, and the host's cores that each of them may run on (empty: any)."""
+
+    count: int
+    pinned_to: tuple[int, ...] = ()
+
+
+def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str) -> Vcpus:
+    """Of the guest `index` (from 0) among `guests` on a host of `cores`.
+
+    `pinned` gives each an equal share of whole cores, none shared; InputError if that leaves a core
+    over, since densities would then differ in hardware.
+    """
+    if policy == "all":
+        return Vcpus(cores)
+    if cores % guests or guests > cores:
+        raise InputError(
+            f"{cores} core(s) cannot be pinned in equal shares to {guests} guests.",
+            f"{where}, key vcpus",
+            "write vcpus: all, or densities that divide the host's cores.",
+        )
+    share = cores // guests
+    return Vcpus(share, tuple(range(index * share, (index + 1) * share)))

@@ -1,0 +1,81 @@
+"""The hosts that carry guests: dool runs on them too, over SSH, or here where a host is this machine."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import PurePath
+from typing import Any
+
+from cluster.machine.processes import stop_all
+from cluster.model.cluster import Site
+from cluster.model.host import Host
+from cluster.model.topology import Topology
+from cluster.model.transport import Transport
+from cluster.providers.local.transport import LocalTransport
+from cluster.providers.provider import Leftovers
+from cluster.providers.ssh.build import SshBuild
+from cluster.providers.ssh.stack_copies import work_folder
+from cluster.providers.ssh.target import Target, target_from_json, target_to_json
+from cluster.providers.ssh.transport import SshTransport
+from cluster.render.blueprint import NodePaths
+from cluster.state.journal import Journal
+from cluster.state.tags import tagged
+
+GRACE_S = 2.0
+
+
+def make_ready(site: Site, topology: Topology, journal: Journal) -> None:
+    """On every host signed on to over SSH: the build's folder and the toolkit. Journalled first."""
+    used = {node.host for node in topology.nodes}
+    for host in topology.hosts:
+        if host.login is not None and host.name in used:
+            login = host.login
+            target = Target(host.name, host.address, login.port, login.user, login.known_hosts)
+            journal.write(
+                "reach-host", tag=site.tag, target=target_to_json(target),
+                work=str(work_folder(login.user)),
+            )  # fmt: skip
+    build = _build(site, journal)
+    if build is not None:
+        nothing = PurePath(build.folder)
+        build.make_folders((), NodePaths(nothing, nothing, {}))
+
+
+def host_transport(host: Host, site: Site, journal: Journal) -> Transport:
+    if host.login is None:
+        return LocalTransport(site.tag, journal)
+    build = _build(site, journal)
+    assert build is not None  # made ready when the guests were
+    return SshTransport(site, journal, lambda: build.place)
+
+
+def clear_hosts(site: Site, journal: Journal) -> None:
+    """What the build has on the hosts themselves is removed."""
+    stop_all(tagged(site.tag), GRACE_S)
+    build = _build(site, journal)
+    if build is not None:
+        build.destroy()
+
+
+def remains_on_hosts(site: Site, journal: Journal) -> Leftovers:
+    """What `clear_hosts` would remove: processes here, and all that is on hosts reached over SSH."""
+    here = tuple(f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(site.tag))
+    build = _build(site, journal)
+    return joined(Leftovers(processes=here), Leftovers() if build is None else build.remains())
+
+
+def joined(*parts: Leftovers) -> Leftovers:
+    every: dict[str, Any] = {
+        field.name: tuple(one for part in parts for one in getattr(part, field.name))
+        for field in fields(Leftovers)
+    }
+    return Leftovers(**every)
+
+
+def _build(site: Site, journal: Journal) -> SshBuild | None:
+    """The hosts of the build as its journal tells of them; None where none is reached over SSH."""
+    entries = [e for e in journal.read() if e["event"] == "reach-host" and e["tag"] == site.tag]
+    if not entries:
+        return None
+    reach = {entry["target"]["host"]: target_from_json(entry["target"]) for entry in entries}
+    return SshBuild(site, journal, reach, PurePath(entries[-1]["work"]))

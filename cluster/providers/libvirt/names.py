@@ -1,0 +1,53 @@
+"""Names of what a build makes in libvirt. Pure: the same build and node, the same names.
+
+Names carry a hash of the tag, domains the tag itself as metadata. Networks and pools have no
+metadata in libvirt 9, so their UUID is made from the tag: who finds both knows whose it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from uuid import UUID, uuid5
+
+NAMESPACE = UUID("6f1d2a52-64a4-5d0c-9d5b-6b1f6a1f5f0e")
+METADATA_URI = "urn:density-study:1"
+IMAGE_POOL = "density-study-images"
+"""Retention on a host between studies: the cache of golden images, which says by its name whose it is."""
+
+
+def prefix(tag: str) -> str:
+    """Begin of every name of a build, as study-0123456789ab."""
+    return f"study-{_hash(tag)}"
+
+
+def domain_name(tag: str, node: str) -> str:
+    return f"{prefix(tag)}-{node}"
+
+
+def pool_name(tag: str, disk_path: str) -> str:
+    """A build has a pool on each disk it uses."""
+    return f"{prefix(tag)}-{_hash(disk_path)[:6]}"
+
+
+def network_name(tag: str) -> str:
+    return prefix(tag)
+
+
+def bridge_name(tag: str) -> str:
+    """At most 15 characters, as Linux wants it."""
+    return f"ds{_hash(tag)}"
+
+
+def uuid_of(tag: str, kind: str, name: str) -> str:
+    """The UUID that a domain, pool or network of that name has if it is the build's."""
+    return str(uuid5(NAMESPACE, f"{tag}\n{kind}\n{name}"))
+
+
+def mac_of(tag: str, node: str) -> str:
+    """In the range QEMU and libvirt use (52:54:00)."""
+    digits = _hash(f"{tag}/{node}")
+    return f"52:54:00:{digits[:2]}:{digits[2:4]}:{digits[4:6]}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

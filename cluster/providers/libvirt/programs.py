@@ -1,0 +1,35 @@
+"""Programs that provider libvirt needs, on a host and on the machine that controls the study."""
+
+from __future__ import annotations
+
+from cluster.providers.ssh.programs import HERE as THIS_MACHINE
+from cluster.providers.ssh.programs import PYTHON, Asked, Need
+
+HERE = "qemu:///"
+"""How the address of this machine's own libvirt begins."""
+_ON_HOST = (
+    Need(
+        "libvirtd",
+        "libvirt-daemon-system libvirt-daemon-driver-qemu",
+        "command -v libvirtd || command -v virtqemud",
+    ),
+    Need("qemu-system-x86_64", "qemu-system-x86"),
+    Need("qemu-img", "qemu-utils"),
+)
+CONTROLLER = Asked(
+    THIS_MACHINE,
+    None,
+    (
+        Need("virsh", "libvirt-clients"),
+        Need("mmdebstrap", "mmdebstrap"),
+        Need("mke2fs", "e2fsprogs"),
+        Need("unshare", "util-linux"),
+        Need("ssh", "openssh-client"),
+        Need("ssh-keygen", "openssh-client"),
+    ),
+)
+
+
+def on_host(signed_on: bool) -> tuple[Need, ...]:
+    """Of a host of guests. Monitors run on it by Python where it is reached over SSH."""
+    return (*_ON_HOST, PYTHON) if signed_on else _ON_HOST

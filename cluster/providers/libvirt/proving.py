@@ -1,0 +1,53 @@
+"""What a guest's data disk is, found by reads in the guest before anything uses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cluster.machine.medium import Probe
+from cluster.model.errors import StudyError
+from cluster.model.host import Disk
+from cluster.model.topology import Node, Topology
+from cluster.providers.emulation import prove
+from cluster.providers.ssh.transport import SshTransport
+from cluster.render.blueprint import NodePaths
+from cluster.state.journal import Journal
+from cluster.state.timeout_scale import acceleration
+
+
+def prove_disks(
+    transport: SshTransport, topology: Topology, places: NodePaths, journal: Journal
+) -> None:
+    """Each drive of the workers once, in one guest on it. StudyError with both figures if a drive does
+    not behave like its medium, or its limits do not hold.
+
+    Of an emulated guest the figure is kept and decides nothing: it is the emulator's.
+    """
+    slow = "tcg" in acceleration(transport.tag, journal).values()
+    seen: set[tuple[str, Disk]] = set()
+    for node in topology.workers:
+        if node.disk is None or (node.host, node.disk) in seen:
+            continue
+        seen.add((node.host, node.disk))
+        folder = f"{places.data[node.name]}/tmp"
+        if node.disk.limits is not None:
+            told = prove(transport, node, folder, node.disk.limits)
+            journal.write("emulated", tag=transport.tag, disk=_name(node, node.disk), told=told)
+            continue
+        found = Probe(**transport.act(node, "probe", folder))
+        journal.write("probed", tag=transport.tag, disk=_name(node, node.disk), told=_told(found))
+        if not slow and found.medium not in (None, node.disk.medium):
+            raise StudyError(
+                f"the study says {node.disk.medium}, but a random 4 KiB read in a guest took "
+                f"{found.random_4k_read_ms:.2f} ms, like {found.medium}.",
+                f"host {node.host!r}, disk {node.disk.path}",
+                f"write medium: {found.medium}, or name a disk that is {node.disk.medium}.",
+            )
+
+
+def _name(node: Node, disk: Disk) -> str:
+    return f"{node.host}:{disk.path}"
+
+
+def _told(found: Probe) -> dict[str, Any]:
+    return {"random_4k_read_ms": round(found.random_4k_read_ms, 3), "medium": found.medium}

@@ -1,0 +1,70 @@
+"""The cache of golden images on a host: a libvirt pool that stays between studies.
+
+An image is whole when its last volume, `<key>.complete`, is there; what an interrupted upload left is
+uploaded anew.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from cluster.model.errors import StudyError
+from cluster.providers.libvirt.image import Image
+from cluster.providers.libvirt.names import IMAGE_POOL
+from cluster.providers.libvirt.virsh import Virsh
+from cluster.providers.libvirt.xml import pool_xml, volume_xml
+from cluster.state.journal import Journal
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where an image is on a host."""
+
+    root: PurePosixPath
+    kernel: PurePosixPath
+    initrd: PurePosixPath
+    root_bytes: int
+
+
+def store(virsh: Virsh, folder: str, image: Image, journal: Journal, tag: str) -> Stored:
+    """The image in the host's cache, uploaded first if it is not there whole."""
+    target = PurePosixPath(folder)
+    _ensure_pool(virsh, target)
+    files = {"root": image.root, "kernel": image.kernel, "initrd": image.initrd}
+    there = virsh.volumes(IMAGE_POOL)
+    done = f"{image.key}.complete"
+    if done not in there:
+        journal.write("intent", act="upload-image", tag=tag, uri=virsh.uri, image=image.key)
+        for kind, file in files.items():
+            _upload(virsh, f"{image.key}.{kind}", file, there)
+        with tempfile.NamedTemporaryFile() as empty:
+            empty.write(b"\0" * 512)
+            empty.flush()
+            _upload(virsh, done, Path(empty.name), there)
+        journal.write("image-uploaded", tag=tag, uri=virsh.uri, image=image.key)
+    paths = {kind: target / f"{image.key}.{kind}" for kind in files}
+    return Stored(paths["root"], paths["kernel"], paths["initrd"], image.root.stat().st_size)
+
+
+def _ensure_pool(virsh: Virsh, target: PurePosixPath) -> None:
+    if IMAGE_POOL not in virsh.names("pool-list"):
+        virsh.run("pool-define", "/dev/stdin", stdin=pool_xml(IMAGE_POOL, None, target))
+    elif f"<path>{target}</path>" not in virsh.run("pool-dumpxml", IMAGE_POOL):
+        raise StudyError(
+            f"the pool {IMAGE_POOL} is at another place than {target}.",
+            f"libvirt {virsh.uri}",
+            f"write that place as libvirt.images of the host, or: virsh pool-undefine {IMAGE_POOL}",
+        )
+    if IMAGE_POOL not in virsh.run("pool-list", "--name").split():
+        virsh.run("pool-build", IMAGE_POOL)
+        virsh.run("pool-start", IMAGE_POOL)
+
+
+def _upload(virsh: Virsh, name: str, file: Path, there: dict[str, str]) -> None:
+    if name in there:  # of an upload that was cut short
+        virsh.run("vol-delete", name, "--pool", IMAGE_POOL)
+    xml = volume_xml(name, file.stat().st_size)
+    virsh.run("vol-create", IMAGE_POOL, "/dev/stdin", stdin=xml)
+    virsh.upload(IMAGE_POOL, name, file)

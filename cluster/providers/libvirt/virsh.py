@@ -1,0 +1,107 @@
+"""`Virsh`: one libvirt, local or over SSH, through its own command. Every call is an argv list."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from cluster.model.errors import InputError, StudyError
+
+TIMEOUT_S = 120
+UPLOAD_TIMEOUT_S = 1800
+_ABSENT = ("failed to get domain", "failed to get network", "failed to get pool", "failed to get vol",
+           "not found", "no domain with matching", "no storage vol")  # fmt: skip
+
+
+class Virsh:
+    """Commands of one connection. StudyError, with what libvirt said, if one fails."""
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+        self._program = _program()
+
+    def run(self, *args: str, stdin: str | None = None, timeout_s: float = TIMEOUT_S) -> str:
+        done = self._done(args, stdin, timeout_s)
+        if done.returncode != 0:
+            raise StudyError(
+                f"virsh {args[0]} failed: {_said(done)}",
+                f"libvirt {self.uri}",
+                "look at libvirt's log on that host; `study reap` removes what was made so far.",
+            )
+        return done.stdout
+
+    def found(self, *args: str) -> str | None:
+        """The answer; None if libvirt has no such thing."""
+        done = self._done(args, None, TIMEOUT_S)
+        if done.returncode == 0:
+            return done.stdout
+        said = _said(done).lower()
+        if any(absent in said for absent in _ABSENT):
+            return None
+        raise StudyError(
+            f"virsh {args[0]} failed: {_said(done)}",
+            f"libvirt {self.uri}",
+            "check that libvirtd runs there and that you may use it.",
+        )
+
+    def names(self, what: str, *options: str) -> list[str]:
+        """Of domains (`list`), networks (`net-list`) or pools (`pool-list`), inactive ones too."""
+        return self.run(what, "--all", "--name", *options).split()
+
+    def uuids(self, what: str) -> dict[str, str]:
+        """UUID -> name of networks or domains."""
+        asked = {"list": "domuuid", "net-list": "net-uuid", "pool-list": "pool-uuid"}[what]
+        found = {}
+        for name in self.names(what):
+            answer = self.found(asked, name)
+            if answer is not None:
+                found[answer.strip()] = name
+        return found
+
+    def volumes(self, pool: str) -> dict[str, str]:
+        """Name -> path of the volumes of an active pool."""
+        self.run("pool-refresh", pool)
+        rows = self.run("vol-list", pool).splitlines()[2:]
+        pairs = (row.split(None, 1) for row in rows if row.strip())
+        return {name: path.strip() for name, path in pairs}
+
+    def upload(self, pool: str, volume: str, file: Path) -> None:
+        self.run(
+            "vol-upload", volume, str(file), "--pool", pool, "--sparse", timeout_s=UPLOAD_TIMEOUT_S
+        )
+
+    def _done(
+        self, args: tuple[str, ...], stdin: str | None, timeout_s: float
+    ) -> subprocess.CompletedProcess[str]:
+        argv = [self._program, "--connect", self.uri, *args]
+        given: Mapping[str, object] = (
+            {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
+        )
+        try:
+            return subprocess.run(  # type: ignore[call-overload,no-any-return]
+                argv, capture_output=True, text=True, check=False, timeout=timeout_s, **given
+            )
+        except subprocess.TimeoutExpired as error:
+            raise StudyError(
+                f"virsh {args[0]} had not answered after {timeout_s:.0f} s.",
+                f"libvirt {self.uri}",
+                "check that the host and its libvirtd are alive.",
+            ) from error
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    return " ".join(lines[-3:]) or f"exit code {done.returncode}"
+
+
+def _program() -> str:
+    found = shutil.which("virsh")
+    if found is None:
+        raise InputError(
+            "there is no `virsh` on PATH.",
+            "provider libvirt",
+            "install it (Debian: apt install libvirt-clients).",
+        )
+    return found

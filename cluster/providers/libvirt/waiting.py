@@ -1,0 +1,67 @@
+"""Waiting until every guest of a build answers over SSH, with the key it was given."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NoReturn
+
+from cluster.model.errors import BringUpError, HostLostError, StudyError
+from cluster.providers.libvirt.guests import Guest
+from cluster.providers.libvirt.virsh import Virsh
+from cluster.providers.ssh.transport import SshTransport
+
+POLL_S = 0.5
+CONSOLE_LINES = 30
+
+
+def await_guests(
+    transport: SshTransport, guests: Sequence[Guest], limits_s: Mapping[str, float]
+) -> dict[str, float]:
+    """Seconds until each answered. `limits_s` is by libvirt's URI.
+
+    BringUpError, with what its console said last, for a guest that ended or is late.
+    """
+    began = time.monotonic()
+    with ThreadPoolExecutor(max_workers=max(1, len(guests))) as pool:
+        seconds = pool.map(
+            lambda g: _await(transport, g, began + limits_s[g.vms.uri], began), guests
+        )
+        return {guest.node.name: s for guest, s in zip(guests, seconds, strict=True)}
+
+
+def _await(transport: SshTransport, guest: Guest, deadline: float, began: float) -> float:
+    virsh = Virsh(guest.vms.uri)
+    while True:
+        try:
+            transport.act(guest.node, "clock")
+            return round(time.monotonic() - began, 1)
+        except HostLostError as error:  # not yet
+            if virsh.run("domstate", guest.domain).strip() != "running":
+                _fail(virsh, guest, "ended while it booted.")
+            if time.monotonic() > deadline:
+                _fail(virsh, guest, f"did not answer in time: {error.what}")
+            time.sleep(POLL_S)
+
+
+def _fail(virsh: Virsh, guest: Guest, what: str) -> NoReturn:
+    raise BringUpError(
+        f"guest {guest.node.name} {what}",
+        f"domain {guest.domain} on {virsh.uri}",
+        "read the end of its console below, and start again.",
+        daemon=guest.domain,
+        log_tail=console_tail(virsh, guest),
+    )
+
+
+def console_tail(virsh: Virsh, guest: Guest) -> str:
+    """What its kernel and boot said last; empty if there is no telling."""
+    try:
+        virsh.run("pool-refresh", guest.pool)
+        said = virsh.run(
+            "vol-download", guest.volume("console"), "/dev/stdout", "--pool", guest.pool
+        )
+    except StudyError:
+        return ""
+    return "\n".join(said.splitlines()[-CONSOLE_LINES:])

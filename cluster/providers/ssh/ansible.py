@@ -1,0 +1,140 @@
+"""Playbooks, run by Ansible's command line: one a phase, all hosts at once.
+
+Ansible signs on through the connection that the agents' channels hold open (its ControlPath), so a host
+sees one session. Nothing of the user's own Ansible configuration is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cluster.model.errors import HostLostError, StudyError
+from cluster.providers.ssh.channel import control_path
+from cluster.providers.ssh.options import ssh_options
+from cluster.providers.ssh.target import Target
+from cluster.state.runtime import runtime_dir
+from cluster.state.tags import TAG
+
+PLAYBOOKS = Path(__file__).with_name("playbooks")
+TIMEOUT_S = 900.0
+
+
+def play(
+    playbook: str,
+    targets: Mapping[str, Target],
+    variables: Mapping[str, Any],
+    *,
+    tag: str,
+    work: str,
+    of_host: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
+    """Run playbooks/<playbook>.yml on `targets` (by host name) with `variables`, and those `of_host`.
+
+    `work` is the program's folder on the hosts, where Ansible keeps what it needs meanwhile.
+    HostLostError if a host cannot be reached, StudyError with the task if one fails.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="ansible-", dir=runtime_dir()))
+    try:
+        hosts = {
+            name: {**_address(target), **(of_host or {}).get(name, {})}
+            for name, target in targets.items()
+        }
+        inventory = {"all": {"hosts": hosts, "vars": {**variables, "tag": tag, "work": work}}}
+        (folder / "hosts.json").write_text(json.dumps(inventory))
+        (folder / "ansible.cfg").write_text("[defaults]\n")
+        environment = _environment(folder, len(hosts), tag, work)
+        _judge(playbook, _run(playbook, folder, environment))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(playbook: str, folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+    program = Path(sys.executable).with_name("ansible-playbook")
+    argv = (str(program), "-i", str(folder / "hosts.json"), str(PLAYBOOKS / f"{playbook}.yml"))
+    child = subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=dict(environment),
+        cwd=folder,
+        start_new_session=True,
+    )
+    try:
+        output, _ = child.communicate(timeout=TIMEOUT_S)
+    except BaseException:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        raise
+    return child.returncode, output
+
+
+def _judge(playbook: str, ended: tuple[int, str]) -> None:
+    code, output = ended
+    told = [json.loads(line) for line in output.splitlines() if line.startswith('{"host"')]
+    bad = [entry for entry in told if entry["state"] != "ok"]
+    for kind, state in ((HostLostError, "unreachable"), (StudyError, "failed")):
+        those = [entry for entry in bad if entry["state"] == state]
+        if those:
+            why = dict.fromkeys(f"{entry['task']}: {entry['message'] or state}." for entry in those)
+            raise kind(
+                " ".join(why),
+                f"host {', '.join(repr(entry['host']) for entry in those)}, playbook {playbook}",
+                "mend what it names there, and start again.",
+            )
+    if code != 0:
+        raise StudyError(
+            f"Ansible ended with {code}: {output.strip()[-600:]}",
+            f"playbook {playbook}",
+            "run `make setup`, and start again.",
+        )
+
+
+def _address(target: Target) -> dict[str, Any]:
+    through = ("-o", "ControlMaster=no", "-o", f"ControlPath={control_path(target)}")
+    return {
+        "ansible_host": target.address,
+        "ansible_port": target.port,
+        "ansible_user": target.user,
+        "ansible_ssh_common_args": shlex.join((*ssh_options(target), *through)),
+    }
+
+
+def _environment(folder: Path, forks: int, tag: str, work: str) -> dict[str, str]:
+    kept = {
+        key: os.environ[key]
+        for key in ("HOME", "PATH", "USER", "SSH_AUTH_SOCK")
+        if key in os.environ
+    }
+    return {
+        **kept,
+        TAG: tag,  # so that reap finds a play whose orchestrator was killed
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
+        "ANSIBLE_HOME": str(folder / "home"),
+        "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
+        "ANSIBLE_REMOTE_TEMP": f"{work}/builds/.ansible",
+        "ANSIBLE_CALLBACK_PLUGINS": str(PLAYBOOKS / "callback"),
+        "ANSIBLE_STDOUT_CALLBACK": "told",
+        "ANSIBLE_FORKS": str(forks),
+        "ANSIBLE_GATHERING": "explicit",
+        "ANSIBLE_PIPELINING": "True",
+        "ANSIBLE_SSH_ARGS": "",
+        "ANSIBLE_SSH_TRANSFER_METHOD": "piped",
+        "ANSIBLE_PYTHON_INTERPRETER": "/usr/bin/python3",
+        "ANSIBLE_RETRY_FILES_ENABLED": "False",
+        "ANSIBLE_DEPRECATION_WARNINGS": "False",
+        "ANSIBLE_LOCALHOST_WARNING": "False",
+    }

@@ -1,0 +1,281 @@
+"""`SshBuild`: one build on hosts reached over SSH: made, its logs fetched, removed, and proved gone.
+
+All of it works from the journal: `of` needs no object that made the build. Providers put it to use.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from cluster.model.cluster import Site
+from cluster.model.errors import HostLostError, InputError, StudyError
+from cluster.model.topology import Node, Topology
+from cluster.providers.provider import Leftovers
+from cluster.providers.ssh.ansible import play
+from cluster.providers.ssh.channel import channel
+from cluster.providers.ssh.fan_out import on_all, try_all
+from cluster.providers.ssh.host_leases import take_leases
+from cluster.providers.ssh.remains import remains_on
+from cluster.providers.ssh.stack_copies import SUMS, WHOSE, StackCopy, missing, work_folder
+from cluster.providers.ssh.target import Target, target_from_json, target_to_json
+from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
+from cluster.providers.ssh.transport import Place
+from cluster.render.blueprint import NodePaths
+from cluster.state.journal import Journal
+from cluster.state.runtime import runtime_dir
+
+GRACE_S = 2.0
+"""Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
+_STOP_TIMEOUT_S = 90.0
+
+
+class SshBuild:
+    """`reach`: node's name -> SSH server of its machine. `work`: the program's folder on each host."""
+
+    def __init__(
+        self, site: Site, journal: Journal, reach: Mapping[str, Target], work: PurePath
+    ) -> None:
+        self.site = site
+        self.journal = journal
+        self.reach = reach
+        self.work = work
+        self.hosts: dict[str, Target] = {target.host: target for target in reach.values()}
+
+    @classmethod
+    def of(cls, site: Site, journal: Journal) -> SshBuild | None:
+        """The build as its journal tells of it; None if it never was intended."""
+        intents = [
+            entry
+            for entry in journal.read()
+            if entry["event"] == "intent"
+            and entry.get("act") == "build"
+            and entry["tag"] == site.tag
+        ]
+        if not intents:
+            return None
+        reach = {node: target_from_json(target) for node, target in intents[-1]["reach"].items()}
+        return cls(site, journal, reach, PurePath(intents[-1]["work"]))
+
+    @property
+    def place(self) -> Place:
+        return Place(self.folder, self.reach)
+
+    @property
+    def folder(self) -> PurePath:
+        return self.work / "builds" / self.site.tag
+
+    def create(
+        self,
+        topology: Topology,
+        places: NodePaths,
+        copies: Mapping[str, Sequence[StackCopy]],
+        java: str,
+    ) -> None:
+        """Hosts leased, folders made, toolkit and stacks there and verified. `copies`: by host."""
+        take_leases(self.hosts, self.site.tag.rpartition("/")[0], self.journal)
+        self.make_folders(topology.nodes, places)
+        self._provision(copies, java)
+
+    def make_folders(self, nodes: Sequence[Node], places: NodePaths) -> None:
+        """The build's folder on each host, the nodes' data folders, and the toolkit."""
+        for host in self.hosts:
+            self._make_dir(host, self.folder)
+        for node in nodes:
+            for path in places.data_of(node):
+                self._make_dir(self.reach[node.name].host, PurePath(path))
+        on_all(self.hosts, lambda _, target: channel(target).call(
+            "put", str(self.folder / TOOLKIT), toolkit()))  # fmt: skip
+
+    def destroy(self) -> Leftovers:
+        """Processes stopped, logs fetched, folders removed. What cannot be asked is told as such."""
+        self.stop_and_fetch_logs()
+        intended = self._intended_dirs()
+        try_all(self.hosts, lambda host, target: self._remove_dirs(target, intended.get(host, [])))
+        return self.remains()
+
+    def stop_and_fetch_logs(self) -> None:
+        """Of the hosts that answer."""
+        stopped, silent = try_all(
+            self.hosts,
+            lambda _, target: channel(target).call(
+                "act", "stop-tagged", [self.site.tag, GRACE_S], timeout_s=_STOP_TIMEOUT_S
+            ),
+        )
+        for host, processes in stopped.items():
+            for process in processes:
+                self.journal.write(
+                    "process-stopped", host=host, pid=process["pid"],
+                    start_ticks=process["start_ticks"],
+                )  # fmt: skip
+        self._fetch_logs([host for host in self.hosts if host not in silent])
+
+    def remains(self) -> Leftovers:
+        """Of every host: processes, folders, ports, units; and hosts that do not answer."""
+        intended, ports = self._intended_dirs(), self._intended_ports()
+        found, silent = try_all(
+            self.hosts,
+            lambda host, target: remains_on(target, self.site.tag, intended.get(host, []), ports),
+        )
+        return Leftovers(
+            processes=tuple(one for host in found for one in found[host][0]),
+            directories=tuple(one for host in found for one in found[host][1]),
+            ports=tuple(one for host in found for one in found[host][2]),
+            units=tuple(one for host in found for one in found[host][3]),
+            unreachable_hosts=tuple(f"host {host} (it does not answer)" for host in silent),
+        )
+
+    def _make_dir(self, host: str, path: PurePath) -> None:
+        fields = {"tag": self.site.tag, "host": host, "path": str(path)}
+        self.journal.write("intent", act="make-dir", **fields)
+        channel(self.hosts[host]).call("act", "make-dir", [str(path), self.site.tag])
+        self.journal.write("dir-made", **fields)
+
+    def _remove_dirs(self, target: Target, paths: Sequence[str]) -> None:
+        # The build's own folder goes last: it was made first.
+        for path in reversed(paths):
+            if channel(target).call("act", "remove-dir", [path, self.site.tag]):
+                self.journal.write("dir-removed", tag=self.site.tag, host=target.host, path=path)
+        for aside in self._intended_asides(target.host):
+            channel(target).call("remove_tree", aside, str(self.work / "stacks"))
+        channel(target).call("remove_tree", str(self.work / "builds" / ".ansible"), str(self.work))
+
+    def _provision(self, copies: Mapping[str, Sequence[StackCopy]], java: str) -> None:
+        lacking = {
+            host: missing(wanted, _sums(self.hosts[host], wanted))
+            for host, wanted in copies.items()
+        }
+        folder = Path(tempfile.mkdtemp(prefix="stacks-", dir=runtime_dir()))
+        try:
+            tars: dict[str, Path] = {}
+            for copy in {c.stack.name: c for cs in lacking.values() for c in cs}.values():
+                tars[copy.stack.name] = copy.write_tar(folder)
+            of_host = {
+                host: {
+                    "stacks": [copy.to_vars(self.site.tag) for copy in wanted],
+                    "missing": [
+                        copy.to_vars(self.site.tag, tars[copy.stack.name]) for copy in lacking[host]
+                    ],
+                }
+                for host, wanted in copies.items()
+            }
+            for host, given in of_host.items():
+                for one in given["missing"]:
+                    self.journal.write(
+                        "intent", act="copy-stack", tag=self.site.tag, host=host,
+                        path=one["home"], aside=one["aside"],
+                    )  # fmt: skip
+            self._play("provision", {"java": java, "whose": WHOSE}, of_host)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _fetch_logs(self, hosts: Sequence[str]) -> None:
+        """To the build's own logs folder, as `local` has them there. None yet: nothing to fetch."""
+        targets = {
+            host: self.hosts[host]
+            for host in hosts
+            if channel(self.hosts[host]).call("files", str(self.folder / "logs"))
+        }
+        if not targets:
+            return
+        folder = Path(tempfile.mkdtemp(prefix="logs-", dir=runtime_dir()))
+        try:
+            variables = {"folder": str(self.folder), "into": str(folder)}
+            self._play("collect", variables, {host: {} for host in targets})
+            self.site.root.mkdir(parents=True, exist_ok=True)
+            for packed in folder.glob("*.tar.gz"):
+                _unpack(packed, self.site.root)
+        except HostLostError:
+            pass  # its host is told among the remains
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _play(
+        self, playbook: str, variables: Mapping[str, Any], of_host: Mapping[str, Any]
+    ) -> None:
+        targets = {host: self.hosts[host] for host in of_host}
+        play(
+            playbook, targets, variables,
+            tag=self.site.tag, work=str(self.work), of_host=of_host,
+        )  # fmt: skip
+
+    def _intended_dirs(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for entry in self._intents("make-dir"):
+            theirs = found.setdefault(entry["host"], [])
+            if entry["path"] not in theirs:
+                theirs.append(entry["path"])
+        return found
+
+    def _intended_asides(self, host: str) -> list[str]:
+        return [e["aside"] for e in self._intents("copy-stack") if e["host"] == host]
+
+    def _intended_ports(self) -> list[list[Any]]:
+        return [port for entry in self._intents("build") for port in entry["ports"]]
+
+    def _intents(self, act: str) -> list[dict[str, Any]]:
+        return [
+            entry
+            for entry in self.journal.read()
+            if entry["event"] == "intent"
+            and entry.get("act") == act
+            and entry["tag"] == self.site.tag
+        ]
+
+
+def intent_of(reach: Mapping[str, Target], user: str) -> dict[str, Any]:
+    """What the journal holds of a build, for `SshBuild.of`."""
+    return {
+        "reach": {node: target_to_json(target) for node, target in reach.items()},
+        "work": str(work_folder(user)),
+        "controller_pid": os.getpid(),
+    }
+
+
+def _sums(target: Target, copies: Sequence[StackCopy]) -> dict[str, str | None]:
+    """The sums each home has on the host; None where there is none."""
+    found: dict[str, str | None] = {}
+    for copy in copies:
+        try:
+            read = channel(target).call("read", str(copy.home / SUMS), 0, 2**20)
+            found[str(copy.home)] = read.decode()
+        except FileNotFoundError:
+            found[str(copy.home)] = None
+    return found
+
+
+def check_same_java(found: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+    """(home, version) of the Java that all hosts have. InputError where they differ: arms must match."""
+    first = next(iter(found.values()))
+    for host, java in found.items():
+        if java != first:
+            raise InputError(
+                f"Java {java['version']} in {java['home']}; another host has {first['version']} "
+                f"in {first['home']}.",
+                f"host {host!r}",
+                "install the same JDK 17 on all hosts.",
+            )
+    return first["home"], first["version"]
+
+
+def no_build(site: Site) -> StudyError:
+    return StudyError(
+        "nothing in the journal tells of its hosts.", f"build {site.tag}", "run `study reap`."
+    )
+
+
+def _unpack(packed: Path, to: Path) -> None:
+    """By GNU tar: Python's own safe extraction is missing from Debian 12's 3.11.2."""
+    argv = ["tar", "--no-same-owner", "-xzf", str(packed), "-C", str(to)]
+    ended = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise StudyError(
+            f"the logs of a host could not be unpacked: {ended.stderr.strip()}.",
+            str(to),
+            "see that the disk has room, and run the same command again.",
+        )

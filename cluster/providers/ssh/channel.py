@@ -1,0 +1,177 @@
+"""`Channel`: one SSH connection to a host, and the agent behind it.
+
+The agent's code goes with the connection into the host's memory; when the connection ends, so does the
+agent. The connection is also the master that Ansible's run through: a host is signed on to once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import execnet
+from execnet.gateway_base import Popen2IO, get_execmodel
+from execnet.gateway_bootstrap import bootstrap
+from execnet.gateway_io import Popen2IOMaster, popen_bootstrapline
+
+from cluster.model.errors import HostLostError, InputError
+from cluster.providers.ssh.options import ssh_options, ssh_program
+from cluster.providers.ssh.target import Target
+from cluster.providers.ssh.toolkit import toolkit
+from cluster.providers.ssh.wire import raise_failure
+from cluster.state.runtime import check_own, runtime_dir
+
+CALL_TIMEOUT_S = 60.0
+READY_TIMEOUT_S = 40.0
+MAX_SOCKET_PATH = 90
+SERVE = """
+import os, sys
+toolkit = os.memfd_create("toolkit")
+os.write(toolkit, channel.receive())
+sys.path.insert(0, f"/proc/self/fd/{toolkit}")
+from cluster.providers.ssh.agent import serve
+serve(channel)
+"""
+_FATAL = ("Host key verification failed", "Permission denied", "REMOTE HOST IDENTIFICATION")
+_ENDED = (OSError, EOFError, AssertionError, execnet.RemoteError)
+"""What execnet raises where a connection or its other end is no more."""
+
+
+class _Ssh(Popen2IOMaster):
+    """`ssh` as execnet talks through it."""
+
+    def __init__(self, target: Target) -> None:
+        remote = shlex.join(["python3", "-I", "-c", popen_bootstrapline])
+        master = ("-o", "ControlMaster=yes", "-o", f"ControlPath={control_path(target)}")
+        options = (*ssh_options(target), *master, "-T", target.address)
+        control_path(target).unlink(missing_ok=True)  # of one that was killed
+        self.popen = subprocess.Popen(
+            (ssh_program(), *options, remote),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for us: tear-down still needs the connection
+        )
+        Popen2IO.__init__(self, self.popen.stdin, self.popen.stdout, get_execmodel("thread"))
+
+
+class Channel:
+    """Requests go one at a time; any number of threads may ask."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._lock = threading.Lock()
+        self._io = _Ssh(target)
+        self._ssh = self._io.popen
+        with self._within(READY_TIMEOUT_S):
+            gateway = bootstrap(self._io, execnet.XSpec("ssh//execmodel=thread"))
+            self._agent = gateway.remote_exec(SERVE)
+            self._agent.send(toolkit())
+            self._agent.receive()
+
+    @property
+    def open(self) -> bool:
+        return self._ssh.poll() is None
+
+    def call(self, verb: str, *arguments: Any, timeout_s: float = CALL_TIMEOUT_S) -> Any:
+        """The agent's answer. HostLostError if the connection is gone or nothing comes in time."""
+        with self._lock, self._within(timeout_s):
+            self._agent.send((verb, *arguments))
+            answer = self._agent.receive()
+        if "ok" not in answer:
+            raise_failure(answer, f"host {self.target.host!r}")
+        return answer["ok"]
+
+    @contextlib.contextmanager
+    def _within(self, timeout_s: float) -> Iterator[None]:
+        """Ends the connection after that time: sending may block as well as receiving."""
+        limit_s = timeout_s * self.target.timeout_scale
+        deadline = time.monotonic() + limit_s
+        limit = threading.Timer(limit_s, self._ssh.kill)
+        limit.start()
+        try:
+            yield
+        except BaseException as error:
+            self.close()  # else the next request would be given this one's answer
+            if not isinstance(error, _ENDED):
+                raise
+            said = "the connection ended"
+            if time.monotonic() >= deadline:
+                said = f"no answer within {limit_s:.0f} s"
+            elif isinstance(error, execnet.RemoteError):
+                said = f"the agent ended: {str(error).splitlines()[-1]}"
+            elif isinstance(error, AssertionError):
+                said = "what answered is not Python (does a login script print something?)"
+            raise self._lost(said) from error
+        finally:
+            limit.cancel()
+
+    def close(self) -> None:
+        """End the connection, and the agent with it. Again: nothing."""
+        with contextlib.suppress(BrokenPipeError):
+            self._io.close_write()
+        try:
+            self._ssh.wait(2.0)
+        except subprocess.TimeoutExpired:
+            self._ssh.kill()
+            self._ssh.wait()
+
+    def _lost(self, said: str) -> HostLostError | InputError:
+        """With what ssh said; a refused key or an unknown host is bad input."""
+        error = self._ssh.stderr.read().decode(errors="replace").strip()[-500:]
+        if any(fatal in error for fatal in _FATAL):
+            return InputError(
+                f"SSH was refused: {error.splitlines()[-1] if error else said}.",
+                str(self.target),
+                "check the user, the key, and the host's entry in known_hosts.",
+            )
+        return HostLostError(
+            f"{said}{': ' + error if error else ''}.",
+            str(self.target),
+            "bring the host back, and run `study reap`.",
+        )
+
+
+def control_path(target: Target) -> Path:
+    """One a process: it dies with its master. Where the runtime folder's path is too long for a socket
+    (108 bytes, and ssh appends 17 while it makes one), a folder of this user's below /tmp."""
+    key = sha256(f"{os.getpid()} {target}".encode()).hexdigest()[:16]
+    path = runtime_dir() / f"ssh-{key}"
+    if len(str(path)) < MAX_SOCKET_PATH:
+        return path
+    folder = Path(f"/tmp/density-study-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    check_own(folder)
+    return folder / path.name
+
+
+_open: dict[Target, Channel] = {}
+_opening = threading.Lock()
+
+
+def channel(target: Target) -> Channel:
+    """The process's channel to a host; opened anew if it is not, or no longer, there."""
+    with _opening:
+        known = _open.get(target)
+    if known is not None and known.open:
+        return known
+    made = Channel(target)
+    with _opening:
+        _open[target] = made
+    return made
+
+
+def close_channels() -> None:
+    """End every connection of this process."""
+    with _opening:
+        for one in _open.values():
+            one.close()
+        _open.clear()

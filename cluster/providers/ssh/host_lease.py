@@ -1,0 +1,89 @@
+"""A host's lease, kept on the host: one run at a time, from whichever controller it comes.
+
+Standard library only: runs on the host. Whether a holder on another machine still lives cannot be
+known, so a lease expires; nobody may take it while a process of its run still runs there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from cluster.state import atomic
+from cluster.state.runtime import check_own
+from cluster.state.tags import tagged
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+EXPIRES_S = 24 * 3600.0
+"""After its last renewal; every build renews it."""
+
+
+def take(work: str, lease: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Take or renew the host for `lease` (tag, owner, and `stale`: the tag of a holder known to be
+    dead). None if it is ours now, else who holds it."""
+    with _locked(work) as path:
+        held = _read(path)
+        if held is not None and held["tag"] != lease["tag"]:
+            free = held["tag"] == lease.get("stale") or _has_expired(held)
+            if not free or tagged(held["tag"]):
+                return {**held, "running": len(tagged(held["tag"]))}
+        fields = {key: value for key, value in lease.items() if key != "stale"}
+        ours = {"format": 2, **fields, "since": time.time(), "renewed": _clocks()}
+        atomic.write_text(path, json.dumps(ours) + "\n")
+        return None
+
+
+def _clocks() -> dict[str, Any]:
+    boot_id = _BOOT_ID.read_text(encoding="ascii").strip()
+    return {
+        "boot_id": boot_id,
+        "since_boot_s": time.clock_gettime(time.CLOCK_BOOTTIME),
+        "epoch_s": time.time(),
+    }
+
+
+def _has_expired(held: Mapping[str, Any]) -> bool:
+    """By the time since boot, which nobody can set; after a reboot, by the clock."""
+    then, now = held["renewed"], _clocks()
+    clock = "since_boot_s" if then["boot_id"] == now["boot_id"] else "epoch_s"
+    return bool(now[clock] - then[clock] > EXPIRES_S)
+
+
+def release(work: str, lease: Mapping[str, Any]) -> bool:
+    """Give the host back; whether the tag had held it."""
+    with _locked(work) as path:
+        held = _read(path)
+        if held is None or held["tag"] != lease["tag"]:
+            return False
+        path.unlink()
+        return True
+
+
+def holder(work: str) -> dict[str, Any] | None:
+    """Who holds the host, and whether that lease has `expired`; None if nobody does."""
+    with _locked(work) as path:
+        held = _read(path)
+        return held and {**held, "expired": _has_expired(held)}
+
+
+@contextmanager
+def _locked(work: str) -> Iterator[Path]:
+    folder = Path(work)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    check_own(folder)
+    with (folder / "host-lease.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder / "host-lease.json"
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return value

@@ -1,0 +1,105 @@
+"""What hosts must have installed, asked of all of them at once before anything is made.
+
+A plain POSIX shell asks, since a host may lack even the Python that our agent needs.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from cluster.model.errors import InputError
+from cluster.providers.ssh.options import ssh_options, ssh_program
+from cluster.providers.ssh.target import Target
+
+TIMEOUT_S = 60.0
+HERE = "this machine"
+
+
+@dataclass(frozen=True)
+class Need:
+    """A program, the Debian package that has it, and the shell's test for it (default: it is on PATH)."""
+
+    program: str
+    package: str
+    test: str = ""
+
+    @property
+    def line(self) -> str:
+        """Prints the program's name if the test fails."""
+        test = self.test or f"command -v {self.program}"
+        return f"{{ {test}; }} >/dev/null 2>&1 || echo {shlex.quote(self.program)}"
+
+
+PYTHON = Need(
+    "Python 3.11", "python3", "python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'"
+)
+JAVA = Need(
+    "Java 17",
+    "openjdk-17-jdk-headless",
+    "${JAVA_HOME:+$JAVA_HOME/bin/}java -XX:-UsePerfData -version 2>&1 | grep -q 'version \"17[.\"]'",
+)
+UNDER_SYSTEMD = tuple(
+    Need(program, package, f"[ ! -d /run/systemd/system ] || command -v {program}")
+    for program, package in (("sudo", "sudo"), ("systemd-run", "systemd"))
+)
+PHYSICAL = (PYTHON, JAVA, *UNDER_SYSTEMD)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A machine and what it needs. `target` is None for this machine itself."""
+
+    name: str
+    target: Target | None
+    needs: tuple[Need, ...]
+
+
+def check_programs(machines: Sequence[Asked]) -> None:
+    """InputError that names every missing program of every machine.
+
+    A host that cannot be signed on to is passed over: whatever connects next says why.
+    """
+    with ThreadPoolExecutor(max_workers=max(1, len(machines))) as pool:
+        answers = list(pool.map(_missing, machines))
+    missing = {one.name: lacks for one, lacks in zip(machines, answers, strict=True) if lacks}
+    if missing:
+        raise InputError(
+            f"{'; '.join(f'{name} lacks {_listed(lacks)}' for name, lacks in missing.items())}.",
+            "programs that the study needs",
+            f"install the Debian packages: {'; '.join(_installs(missing))}.",
+        )
+
+
+def _missing(machine: Asked) -> list[Need]:
+    script = "\n".join(["PATH=$PATH:/usr/sbin:/sbin", *(need.line for need in machine.needs)])
+    shell = ["sh", "-c", script]
+    if machine.target is not None:
+        options = ssh_options(machine.target)
+        shell = [ssh_program(), *options, "-T", machine.target.address, shlex.join(shell)]
+    try:
+        done = subprocess.run(
+            shell,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return []
+    names = done.stdout.splitlines()
+    return [need for need in machine.needs if need.program in names]
+
+
+def _listed(needs: Iterable[Need]) -> str:
+    return ", ".join(need.program for need in needs)
+
+
+def _installs(missing: Mapping[str, Iterable[Need]]) -> Iterable[str]:
+    for name, needs in missing.items():
+        packages = " ".join(dict.fromkeys(need.package for need in needs))
+        yield f"{'here' if name == HERE else f'on {name}'}, apt-get install {packages}"

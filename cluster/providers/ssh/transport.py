@@ -1,0 +1,138 @@
+"""`SshTransport`: files and processes of a build's nodes, through each host's agent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any
+
+from cluster.model.cluster import Site
+from cluster.model.command import Command
+from cluster.model.topology import Node
+from cluster.model.transport import ProcessId
+from cluster.providers.ssh.channel import CALL_TIMEOUT_S, channel
+from cluster.providers.ssh.target import Target
+from cluster.providers.ssh.toolkit import TOOLKIT
+from cluster.state.journal import Journal
+
+Reach = Mapping[str, Target]
+"""Node's name -> the SSH server of the machine it is on."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Of one build: its own folder on every host, and how its nodes are reached."""
+
+    folder: PurePath
+    reach: Reach
+
+
+CHUNK_BYTES = 4 * 2**20
+_STOP_MARGIN_S = 30.0
+
+
+class SshTransport:
+    """`place` is asked when first needed: it comes from the journal, which knows it once the build is
+    intended."""
+
+    def __init__(self, site: Site, journal: Journal, place: Callable[[], Place]) -> None:
+        self.tag = site.tag
+        self.journal = journal
+        self._run = site.root.absolute().parents[1]
+        self._place = cache(place)
+
+    @property
+    def folder(self) -> PurePath:
+        return self._place().folder
+
+    @property
+    def same_kernel(self) -> bool:
+        return False
+
+    def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        return self._started("start", node, command, stdout, stderr)
+
+    def serve(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        return self._started("serve", node, command, stdout, stderr, str(self.folder / TOOLKIT))
+
+    def alive(self, process: ProcessId) -> bool:
+        return not self.dead([process])
+
+    def dead(self, processes: Sequence[ProcessId]) -> list[ProcessId]:
+        by_target: dict[Target, list[ProcessId]] = defaultdict(list)
+        for process in processes:
+            by_target[self._target(process.node)].append(process)
+        found: list[ProcessId] = []
+        for target, theirs in by_target.items():
+            alive = channel(target).call("alive", [astuple(process) for process in theirs])
+            found += [process for process, is_it in zip(theirs, alive, strict=True) if not is_it]
+        return found
+
+    def wait(self, process: ProcessId, timeout_s: float) -> int:
+        code: int = self._call(
+            process.node, "wait", astuple(process), timeout_s, timeout_s=timeout_s + CALL_TIMEOUT_S
+        )
+        return code
+
+    def stop(self, process: ProcessId, grace_s: float = 10.0) -> None:
+        limit_s = grace_s + _STOP_MARGIN_S
+        self._call(process.node, "stop", astuple(process), grace_s, timeout_s=limit_s)
+        self.journal.write("process-stopped", pid=process.pid, start_ticks=process.start_ticks)
+
+    def put(self, node: Node, text: str, path: Path) -> None:
+        self._call(node.name, "put", str(self.at(node, path)), text.encode())
+
+    def fetch(self, node: Node, path: Path, to: Path) -> None:
+        self._fetch(node, str(self.at(node, path)), to)
+
+    def collect(self, node: Node, folder: Path) -> None:
+        there = self.at(node, folder)
+        for name, _ in self._call(node.name, "files", str(there)):
+            self._fetch(node, str(there / name), folder / name)
+
+    def at(self, node: Node, path: Path) -> PurePath:
+        """What is below the run's folder here is below <folder>/run there; other paths are the host's."""
+        absolute = path.absolute()
+        if absolute.is_relative_to(self._run):
+            return self.folder / "run" / absolute.relative_to(self._run)
+        return path
+
+    def python(self, node: Node) -> tuple[str, ...]:
+        return ("/usr/bin/env", f"PYTHONPATH={self.folder / TOOLKIT}", "python3")
+
+    def act(self, node: Node, name: str, *arguments: Any) -> Any:
+        return self._call(node.name, "act", name, list(arguments))
+
+    def _started(
+        self, verb: str, node: Node, command: Command, stdout: Path, stderr: Path, *more: str
+    ) -> ProcessId:
+        named = {"tag": self.tag, "node": node.name, "name": command.name}
+        self.journal.write("intent", act="start", argv=list(command.argv), **named)
+        streams = [str(self.at(node, stream)) for stream in (stdout, stderr)]
+        given = {**asdict(command), "env": dict(command.env)}
+        pid, ticks = self._call(node.name, verb, self.tag, node.name, given, *streams, *more)
+        self.journal.write("process-started", **named, pid=pid, start_ticks=ticks)
+        return ProcessId(node.name, command.name, pid, ticks)
+
+    def _fetch(self, node: Node, path: str, to: Path) -> None:
+        """Whole, or as long as it is now: a log may still grow."""
+        content = b""
+        while len(chunk := self._read(node, path, len(content))) == CHUNK_BYTES:
+            content += chunk
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(content + chunk)
+
+    def _read(self, node: Node, path: str, offset: int) -> bytes:
+        chunk: bytes = self._call(node.name, "read", path, offset, CHUNK_BYTES)
+        return chunk
+
+    def _call(
+        self, node: str, verb: str, *arguments: Any, timeout_s: float = CALL_TIMEOUT_S
+    ) -> Any:
+        return channel(self._target(node)).call(verb, *arguments, timeout_s=timeout_s)
+
+    def _target(self, node: str) -> Target:
+        return self._place().reach[node]

@@ -1,0 +1,1 @@
+"""What outlives a process: journal, leases, locks, owners, the run folders."""

@@ -1,0 +1,144 @@
+"""`Lease`: one study at a time on this host, however many processes carry it out.
+
+Airflow runs the tasks of one run in different processes, so a lease belongs to a run (its tag) and
+lasts as long as the run's owner is alive; no file descriptor has to stay open. Anybody may take the
+lease of a dead owner once no process of that run is left.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cluster.model.errors import InputError, StudyError
+from cluster.state import atomic, presence
+from cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
+from cluster.state.run_state import ONE_STUDY, RunState, busy
+from cluster.state.runtime import runtime_dir
+from cluster.state.tags import tagged
+
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Who holds this host. `tag` is "<study>/<run>", `root` the run's folder, `since` epoch seconds.
+
+    The owner's heartbeat is in `root` (see `cluster.state.presence`). `abandoned`: the run has ended, and
+    could not be taken down.
+    """
+
+    tag: str
+    root: Path
+    owner: Owner
+    since: float
+    abandoned: bool = False
+
+    @property
+    def state(self) -> State:
+        if self.abandoned:
+            return "dead"
+        return judge(self.owner, presence.is_free(self.root), self.silent_s)
+
+    @property
+    def silent_s(self) -> float:
+        return presence.silent_s(self.root)
+
+    @property
+    def is_silent(self) -> bool:
+        """Nobody works at the run, as far as can be seen, and its last sign of life is long ago."""
+        return presence.is_free(self.root) is not False and self.silent_s >= SILENT_AFTER_S
+
+
+def acquire(tag: str, root: Path, owner: Owner) -> Lease:
+    """Take this host for the run `tag` in `root`, for as long as `owner` lives.
+
+    Again for the same run and owner it changes nothing. HostBusyError names the owner if another run,
+    or the same run under another owner, holds the host and is not known to be dead.
+    """
+    with _locked() as path:
+        held = _read(path)
+        if held is not None and (held.tag, held.owner, held.abandoned) == (tag, owner, False):
+            return held
+        if held is not None:
+            _check_free(held, tag, owner)
+        lease = Lease(tag, root.absolute(), owner, time.time())
+        _write(path, lease)
+        return lease
+
+
+def abandon(tag: str) -> None:
+    """Keep this host, if `tag` holds it, for no longer than a process of that run is left on it."""
+    with _locked() as path:
+        held = _read(path)
+        if held is not None and held.tag == tag:
+            _write(path, replace(held, abandoned=True))
+
+
+def release(tag: str) -> bool:
+    """Give the host back; whether `tag` had held it. What another run holds is left alone."""
+    with _locked() as path:
+        held = _read(path)
+        if held is None or held.tag != tag:
+            return False
+        path.unlink()
+        return True
+
+
+def holder() -> Lease | None:
+    """The lease on this host, whatever became of its owner; None if nobody has it."""
+    with _locked() as path:
+        return _read(path)
+
+
+def _check_free(held: Lease, tag: str, owner: Owner) -> None:
+    state = held.state
+    # Under `make airflow` the scheduler owns the runs of all DAGs. One of them that has been silent
+    # between two tasks for so long was stopped, and never ended.
+    stopped = held.owner == owner and held.tag != tag and held.is_silent
+    if state != "dead" and not stopped:
+        raise busy(held.root, RunState(held.tag, held.owner, state, held.since, held.silent_s))
+    # Its own next opening may go on: it takes down what it left before it builds.
+    if held.tag != tag and tagged(held.tag):
+        study, _, run = held.tag.partition("/")
+        raise InputError(
+            f"study {study!r} was killed and left processes running (run {run}).",
+            ONE_STUDY,
+            "run `study reap`, which removes them.",
+        )
+
+
+@contextmanager
+def _locked() -> Iterator[Path]:
+    folder = runtime_dir()
+    with (folder / "lease.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder / "lease.json"
+
+
+def _write(path: Path, lease: Lease) -> None:
+    entry = {
+        "format": FORMAT, "tag": lease.tag, "root": str(lease.root),
+        "owner": lease.owner.to_json(), "since": lease.since, "abandoned": lease.abandoned,
+    }  # fmt: skip
+    atomic.write_text(path, json.dumps(entry) + "\n")
+
+
+def _read(path: Path) -> Lease | None:
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    if entry.pop("format") != FORMAT:
+        raise StudyError(
+            f"lease of another format; this version reads {FORMAT}.",
+            str(path),
+            "end the other version's study, then remove the file.",
+        )
+    owner, root = Owner.from_json(entry.pop("owner")), Path(entry.pop("root"))
+    return Lease(owner=owner, root=root, **entry)

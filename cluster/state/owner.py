@@ -1,0 +1,112 @@
+"""`Owner`: who carries a run out, and whether that owner is still alive.
+
+A process number means something in one PID namespace of one booted kernel only. From anywhere else
+(another container, another host on the same runs folder) a live owner looks like a dead one. So an
+owner records where it runs, and `judge` answers `unknown` where nobody here can know.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from cluster.model.errors import StudyError
+from cluster.state.tags import start_ticks
+
+State = Literal["alive", "dead", "unknown"]
+
+SILENT_AFTER_S = 60.0
+"""A heartbeat older than this no longer shows that the owner is alive. Owners beat every 5 s."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process number means something: a PID namespace of one boot of a host's kernel."""
+
+    host: str
+    boot_id: str
+    pid_namespace: int
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A process that lives as long as the run is carried out, or an Airflow DAG run (`pid` is None).
+
+    `start_ticks` (clock ticks since boot) tells the process from a later one with the same number.
+    `holds_lock`: the owner holds the run's lock for its whole life (see `cluster.state.presence`).
+    """
+
+    place: Place
+    pid: int | None
+    start_ticks: int | None
+    holds_lock: bool = False
+    dag_run: str = ""
+
+    @classmethod
+    def of_process(cls, pid: int, holds_lock: bool = False) -> Owner:
+        """The living process `pid` of this PID namespace. StudyError if there is none."""
+        ticks = start_ticks(pid)
+        if ticks is None:
+            raise StudyError(
+                f"process {pid} is gone.", "owner of the run", "name a living process."
+            )
+        return cls(here(), pid, ticks, holds_lock)
+
+    @classmethod
+    def of_dag_run(cls, dag_run: str) -> Owner:
+        """An Airflow DAG run, whose tasks may run in any process on any worker."""
+        return cls(here(), None, None, dag_run=dag_run)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Owner:
+        return cls(**{**value, "place": Place(**value["place"])})
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def name(self) -> str:
+        """How messages name the owner, and how `study reap --force` takes it."""
+        if self.pid is None:
+            return self.dag_run
+        return f"{self.place.host}/{self.place.pid_namespace}/{self.pid}"
+
+
+def here() -> Place:
+    """This process's place. StudyError if /proc shows the processes of another PID namespace."""
+    if Path("/proc/self").readlink().name != str(os.getpid()):
+        raise StudyError(
+            "shows the processes of another PID namespace.",
+            "/proc",
+            "mount the namespace's own: unshare --pid --fork --mount-proc.",
+        )
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return Place(socket.gethostname(), boot_id, Path("/proc/self/ns/pid").stat().st_ino)
+
+
+def judge(owner: Owner, lock_free: bool | None, silent_s: float) -> State:
+    """Whether `owner` is alive, as far as it can be known from here.
+
+    lock_free: whether nobody holds the run's lock; None if that cannot be seen from here.
+    silent_s: seconds since the run's last heartbeat. Clocks differ between hosts and can be set, so
+    silence alone never makes an owner dead.
+    """
+    at = here()
+    if owner.pid is not None and owner.place == at:
+        return "alive" if start_ticks(owner.pid) == owner.start_ticks else "dead"
+    if lock_free is False or silent_s < SILENT_AFTER_S:
+        return "alive"
+    if owner.pid is not None and _is_over(owner, at, lock_free):
+        return "dead"
+    return "unknown"
+
+
+def _is_over(owner: Owner, at: Place, lock_free: bool | None) -> bool:
+    """What shows, besides silence, that a process in another PID namespace has ended."""
+    if owner.place.boot_id == at.boot_id:  # same kernel, which released the lock with the process
+        return owner.holds_lock and lock_free is True
+    return owner.place.host == at.host  # this host was booted again since

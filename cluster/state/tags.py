@@ -1,0 +1,91 @@
+"""Marks: every process of a study carries STUDY_TAG in its environment, so it can be found again.
+
+Linux only: reads /proc. Processes of other users cannot be read and are never ours.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from cluster.model.transport import ProcessId
+
+TAG = "STUDY_TAG"
+NODE = "STUDY_NODE"
+TAG_FILE = "STUDY_TAG"
+"""Name of the file that says whose a directory is."""
+
+_PROC = Path("/proc")
+
+
+def start_ticks(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None if it is gone or a zombie.
+
+    A killed process whose first thread has exited reads as a zombie while its other threads still hold
+    its files and ports, for seconds in a large JVM. It is not gone before the last of them is.
+    """
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    state, threads, ticks = _state_threads_ticks(stat)
+    return None if state in "ZX" and threads <= 1 else ticks
+
+
+def child_start_ticks(pid: int) -> int:
+    """The same for a child not yet waited for, which keeps its entry even when it has ended."""
+    return _state_threads_ticks((_PROC / str(pid) / "stat").read_text(errors="replace"))[2]
+
+
+def is_alive(process: ProcessId) -> bool:
+    """Whether that very process runs: a later one with its pid started at another tick."""
+    return start_ticks(process.pid) == process.start_ticks
+
+
+def tagged(tag: str) -> list[ProcessId]:
+    """Live processes whose tag is `tag` or lies below it ("<study>/<run>" finds all its builds).
+
+    Never the asking process itself, which may carry a tag too.
+    """
+    found = (process for process, theirs in _all_tagged() if is_below(theirs, tag))
+    return [process for process in found if process.pid != os.getpid()]
+
+
+def is_below(tag: str, above: str) -> bool:
+    return tag == above or tag.startswith(above + "/")
+
+
+def _all_tagged() -> Iterator[tuple[ProcessId, str]]:
+    for entry in os.scandir(_PROC):
+        if not entry.name.isdigit():
+            continue
+        pid = int(entry.name)
+        before = start_ticks(pid)
+        environment = _environment(pid)
+        # Read twice: the pid may have passed to another process between the reads.
+        if before is None or TAG not in environment or start_ticks(pid) != before:
+            continue
+        node = environment.get(NODE, "")
+        yield ProcessId(node, _name(pid), pid, before), environment[TAG]
+
+
+def _state_threads_ticks(stat: str) -> tuple[str, int, int]:
+    fields = stat.rpartition(")")[2].split()  # the name before may hold anything
+    return fields[0], int(fields[17]), int(fields[19])
+
+
+def _environment(pid: int) -> dict[str, str]:
+    try:
+        raw = (_PROC / str(pid) / "environ").read_bytes()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return {}
+    pairs = (entry.partition(b"=") for entry in raw.split(b"\0") if b"=" in entry)
+    return {os.fsdecode(key): os.fsdecode(value) for key, _, value in pairs}
+
+
+def _name(pid: int) -> str:
+    try:
+        return (_PROC / str(pid) / "comm").read_text(errors="replace").strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return "?"

@@ -1,0 +1,297 @@
+"""`study capacity`: from measured curves to a purchase. Thin, like dags/cli/main.py."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from analysis.capacity.accuracy.hold_out_load import LoadMiss
+    from analysis.capacity.curves.model import Model
+    from analysis.capacity.inputs.catalogue import Catalogue
+    from analysis.capacity.inputs.points import Point
+    from analysis.capacity.inputs.profile import Profile
+    from analysis.capacity.inputs.question import Question
+
+out = Console(highlight=False)
+if not out.is_terminal:
+    out.width = 132  # a pipe or a file has no width of its own
+
+app = typer.Typer(
+    name="capacity",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""Plan a purchase from measured curves: hosts, VMs per host, media, cost per genome.""",
+    epilog="""
+Examples:
+
+    study capacity fit --points analysis/capacity/inputs/examples/points.csv -o model.json
+    study capacity check model.json --hold-out hosts
+    study capacity explain model.json --group hdfs-read --medium flash --hosts 6
+    study capacity size --genomes-per-day 100 --hosts catalog.yaml --slo turnaround_p95=24h --model model.json
+    study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json -o whatif.svg
+""",
+)
+
+
+class HoldOut(StrEnum):
+    hosts = "hosts"
+    density = "density"
+    largest = "largest"
+
+
+PointsFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--points",
+        metavar="CSV",
+        help="Measured points: group, hosts, vms_per_host, medium, value, unit, repetition.",
+    ),
+]
+
+
+@app.command(epilog="Example:  `study capacity fit --points points.csv -o model.json`")
+def fit(
+    runs: Annotated[
+        list[Path] | None, typer.Argument(metavar="RUN...", help="Folders of analysed runs.")
+    ] = None,
+    points: PointsFile = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="JSON", help="Where the model goes.")
+    ] = Path("model.json"),
+) -> None:
+    """Fit scaling, density, utilization and latency curves to a study's tables, or to a CSV file."""
+    from analysis.capacity.curves.fit import fit as fit_points
+    from analysis.capacity.curves.model import write_model
+    from dags.cli.capacity_display import model_page
+
+    measured, sources = _measured(runs or [], points or [])
+    model = fit_points(measured, sources)
+    write_model(model, output)
+    out.print(model_page(model))
+    out.print(f"model    {output}", markup=False, soft_wrap=True)
+
+
+def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[str]]:
+    """The points of all sources. InputError if none is named."""
+    from analysis.capacity.inputs.points import read_points
+    from cluster.model.errors import InputError
+
+    if not runs and not files:
+        raise InputError(
+            "there is nothing to fit.", "study capacity fit", "name a run, or --points points.csv."
+        )
+    for run in runs:
+        if run.is_file():
+            raise InputError(
+                "it is a file, not the folder of a run.",
+                str(run),
+                f"for a CSV file of points: study capacity fit --points {run}.",
+            )
+    measured = [point for file in files for point in read_points(file)]
+    if runs:
+        from analysis.capacity.inputs.run_points import run_points
+
+        measured += [point for run in runs for point in run_points(run)]
+    return measured, [str(source) for source in (*runs, *files)]
+
+
+@app.command(epilog="Example:  `study capacity check model.json --hold-out hosts`")
+def check(
+    source: Annotated[
+        Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
+    ],
+    hold_out: Annotated[
+        HoldOut, typer.Option("--hold-out", help="What is left out and predicted from the rest.")
+    ] = HoldOut.hosts,
+) -> None:
+    """Leave points out, predict them, and hold the misses against the accuracy goals.
+
+    Exit code: 0 all goals met or not decidable on so few points, 1 a goal missed, 2 bad input.
+    """
+    from analysis.capacity.accuracy.goals import judged, judged_under_load
+    from analysis.capacity.accuracy.hold_out import hold_out as predict_left_out
+    from analysis.capacity.accuracy.hold_out import left_out
+    from dags.cli.capacity_display import check_page
+
+    points = _points_of(source)
+    misses = predict_left_out(points, hold_out.value)
+    goals = judged(misses, hold_out.value)
+    under_load: tuple[LoadMiss, ...] = ()
+    if hold_out is HoldOut.density:
+        from analysis.capacity.accuracy.hold_out_load import hold_out_load
+
+        under_load = hold_out_load(points)
+        goals += judged_under_load(under_load)
+    unused = left_out(points, misses, hold_out.value)
+    out.print(check_page(misses, goals, hold_out.value, under_load, unused))
+    raise typer.Exit(1 if any(goal.outcome == "missed" for goal in goals) else 0)
+
+
+def _points_of(source: Path) -> tuple[Point, ...]:
+    from analysis.capacity.curves.model import read_model
+    from analysis.capacity.inputs.points import read_points
+    from cluster.model.errors import InputError
+
+    if source.is_dir():
+        raise InputError(
+            "it is a folder, not a model or a CSV file of points.",
+            str(source),
+            f"for a run: study capacity fit {source} -o model.json, then check model.json.",
+        )
+    return read_model(source).points if source.suffix.lower() == ".json" else read_points(source)
+
+
+@app.command(
+    epilog="Example:  `study capacity explain model.json --group sort --hosts 6`",
+)
+def explain(
+    source: Annotated[
+        Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
+    ],
+    group: Annotated[str, typer.Option("--group", help="Which measured group.")],
+    hosts: Annotated[int, typer.Option("--hosts", min=1, help="Host count to predict.")],
+    medium: Annotated[
+        str, typer.Option("--medium", help="Needed if it was measured on several.")
+    ] = "",
+    vms_per_host: Annotated[int, typer.Option("--vms-per-host", min=0, help="Density.")] = 1,
+) -> None:
+    """Print one curve with its formulas, parameters, weights and interval, to be checked by hand."""
+    from analysis.capacity.curves.explain import explain as explained
+    from analysis.capacity.curves.explain import surface_of
+    from dags.cli.capacity_explanation import explanation_page
+
+    surface = surface_of(_points_of(source), group, medium)
+    out.print(explanation_page(explained(surface, vms_per_host, hosts)))
+
+
+PerDay = Annotated[float, typer.Option("--genomes-per-day", metavar="N", help="Genomes a day.")]
+ProfileName = Annotated[
+    str,
+    typer.Option("--profile", metavar="NAME|YAML", help="wgs30x, exome, cohort-query, or a file."),
+]
+Hosts = Annotated[
+    Path, typer.Option("--hosts", metavar="YAML", help="Catalogue of host types with prices.")
+]
+ModelFile = Annotated[Path, typer.Option("--model", metavar="JSON", help="Made by capacity fit.")]
+Slo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slo", metavar="PROMISE", help="turnaround_p95=24h, query_p95=3s. May be repeated."
+    ),
+]
+Mapped = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="RESOURCE=GROUP",
+        help="Which measured group stands for hdfs_read, hdfs_write, hbase_write, hbase_scan, genome_job.",
+    ),
+]
+Draws = Annotated[int, typer.Option("--draws", help="Draws of everything uncertain.")]
+Seed = Annotated[int, typer.Option("--seed", help="Of the draws: the same seed, the same plan.")]
+SEED = 20130226
+
+
+@app.command(
+    epilog="Example:  `study capacity size --genomes-per-day 100 --profile wgs30x --hosts catalog.yaml"
+    " --slo turnaround_p95=24h --slo query_p95=3s --model model.json`"
+)
+def size(
+    genomes_per_day: PerDay,
+    hosts: Hosts,
+    model: ModelFile,
+    profile: ProfileName = "wgs30x",
+    slo: Slo = None,
+    mapped: Mapped = None,
+    draws: Draws = 1000,
+    seed: Seed = SEED,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="JSON", help="Where the plan goes.")
+    ] = None,
+) -> None:
+    """What to buy: hosts, VMs per host, media, cost per genome; or an excuse that names what does not fit.
+
+    Exit code: 0 a plan, 1 an excuse, 2 bad input.
+    """
+    from analysis.capacity.plan.plan import Plan
+    from analysis.capacity.sizing.size import size as answer
+    from cluster.state.atomic import write_text
+    from dags.cli.capacity_plan_display import excuse_page, plan_page
+
+    found = answer(*_asked(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
+    if output is not None:
+        write_text(output, found.model_dump_json(indent=1) + "\n")
+    out.print(plan_page(found) if isinstance(found, Plan) else excuse_page(found))
+    raise typer.Exit(0 if isinstance(found, Plan) else 1)
+
+
+@app.command(
+    epilog="Example:  `study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json`"
+)
+def whatif(
+    genomes_per_day: PerDay,
+    hosts: Hosts,
+    model: ModelFile,
+    profile: ProfileName = "wgs30x",
+    slo: Slo = None,
+    mapped: Mapped = None,
+    draws: Draws = 1000,
+    seed: Seed = SEED,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="SVG", help="Where the cost-density curve goes."),
+    ] = Path("whatif.svg"),
+) -> None:
+    """Cost and hosts of every density, medium and host type; cost against density as a chart."""
+    from analysis.capacity.sizing.what_if import whatif as table
+    from analysis.report.charts.cost_by_density import write_chart
+    from dags.cli.capacity_plan_display import whatif_page
+
+    rows, refused = table(*_asked(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
+    out.print(whatif_page(rows, refused))
+    if not any(row.hosts for row in rows):
+        raise typer.Exit(1)
+    write_chart(rows, output)
+    out.print(f"chart    {output}", markup=False, soft_wrap=True)
+
+
+def _asked(
+    genomes_per_day: float,
+    hosts: Path,
+    model: Path,
+    profile: str,
+    slo: list[str] | None,
+    mapped: list[str] | None,
+    draws: int,
+    seed: int,
+) -> tuple[Question, Model, Profile, Catalogue]:
+    """The inputs of a plan, read and checked. InputError for any that is bad."""
+    from analysis.capacity.curves.model import read_model
+    from analysis.capacity.inputs.catalogue import read_catalogue
+    from analysis.capacity.inputs.profile import read_profile
+    from analysis.capacity.inputs.question import parse_promises, question
+
+    asked = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
+    return asked, read_model(model), read_profile(profile), read_catalogue(hosts)
+
+
+@app.command(
+    "import-trace", epilog="Example:  `study capacity import-trace trace.txt -o mine.yaml`"
+)
+def import_trace(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Nextflow's trace.txt.")],
+    genomes: Annotated[int, typer.Option("--genomes", help="Genomes the trace is of.")] = 1,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="YAML", help="Where the profile goes.")
+    ] = Path("profile.yaml"),
+) -> None:
+    """Make a profile of a Nextflow trace: stages, core-hours, memory and I/O as they were measured."""
+    from analysis.capacity.inputs.nextflow import write_profile
+
+    stages = write_profile(trace, genomes, output)
+    out.print(f"profile  {output}: {stages} stages", markup=False, soft_wrap=True)

@@ -1,0 +1,64 @@
+"""`study run`: open the run, carry it out in a child, show how far it is, leave nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cluster.machine.processes import stop_all
+from cluster.state.tags import TAG, tagged
+from dags.airflow_home.child import Child, python
+from dags.airflow_home.home import Home
+from dags.run_status.progress import Progress, Tail, progress
+from dags.stages import study_stages
+from workloads.execution.run import Run
+
+LOG = "airflow.log"
+_LOOK_EVERY_S = 0.25
+_GRACE_S = 5.0
+
+Show = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """How the DAG ended, by its process's exit code and the run's journal."""
+
+    run: Run
+    succeeded: bool
+    failures: tuple[str, ...]
+
+
+def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
+    """Run the DAG for an opened run. However it ends, nothing of the run is left running."""
+    entries, plan = Tail(run.journal.path), run.plan
+    environment = {**home.command_environment(), TAG: run.tag}
+    argv = python("dags.inprocess", str(run.root))
+    try:
+        with Child(argv, environment, run.root / LOG) as child:
+            while (code := child.wait(_LOOK_EVERY_S)) is None:
+                show(progress(plan, entries.read(), time.time()))
+        stop_all(tagged(run.tag), _GRACE_S)  # Spark's JVM ends a moment after its Python
+        show(progress(plan, entries.read(), time.time()))
+    except BaseException as error:
+        clean_up(run, f"the run was interrupted ({error})")
+        raise
+    if code != 0:
+        clean_up(run, "the process that carried out the run ended before the trial did")
+    return RunEnd(run, code == 0, () if code == 0 else _failures(run, code))
+
+
+def clean_up(run: Run, reason: str) -> None:
+    """Whatever the child left: its own processes, the cluster, a record still open."""
+    stop_all(tagged(run.tag), _GRACE_S)
+    study_stages.tear_down(str(run.root), reason)
+
+
+def _failures(run: Run, code: int) -> tuple[str, ...]:
+    found = tuple(study_stages.failures(run))
+    if study_stages.is_concluded(run):
+        return found
+    ended = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+    return (f"the run did not come to its end: its process ended {ended}", *found)

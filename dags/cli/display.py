@@ -1,0 +1,247 @@
+"""What `study` prints: plans, progress, states, errors. Sober text; colours on a terminal only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from dags.run_status.progress import STAGES, Ended, Progress
+from workloads.planning.plan import Plan, Step
+
+if TYPE_CHECKING:
+    from cluster.model.topology import Topology
+    from dags.run_status.status import Status
+
+MIN_REPETITIONS = 5
+"""Fewer units an arm allow no claim (method, rule 2)."""
+
+Show = Callable[[Progress], None]
+
+
+def clock(seconds: float) -> str:
+    """Seconds as 4:05 or 1:02:03."""
+    minutes, rest = divmod(round(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+# ---------------------------------------------------------------------------------- the plan
+
+
+def plan_page(
+    plan: Plan,
+    need_mib: int,
+    analysis_s: float,
+    told: Iterable[str] = (),
+    warned: Iterable[str] = (),
+) -> RenderableType:
+    """What would run, in what order, how long, on what, what it can show and what it cannot."""
+    return Group(
+        Text(f"study {plan.study}: {_counts(plan)}, seed {plan.seed}", style="bold"),
+        Text(""),
+        *_steps_lines(plan),
+        Text(""),
+        _topologies_table(plan),
+        Text(""),
+        Text(f"time     about {clock(plan.estimate_s + analysis_s)}, of which analysis {clock(analysis_s)}"),
+        Text(f"disk     up to {need_mib:,} MiB at once; a build's data go with it"),
+        *(Text(f"shows    {line}") for line in told),
+        *(Text(f"warning  {warning}", style="yellow") for warning in (*warnings_of(plan), *warned)),
+    )  # fmt: skip
+
+
+_NOUNS = {"process": "worker(s)", "host": "worker(s) on the bare host", "vm": "worker VM(s)"}
+
+
+def warnings_of(plan: Plan) -> Iterator[str]:
+    """What the plan cannot show, before hours are spent on it."""
+    if plan.repetitions < MIN_REPETITIONS:
+        repetitions = "1 repetition" if plan.repetitions == 1 else f"{plan.repetitions} repetitions"
+        yield (
+            f"{repetitions}: no claim possible, points only; "
+            f"a claim needs {MIN_REPETITIONS} builds an arm or more (--set repetitions={MIN_REPETITIONS})"
+        )
+    if any(topology.isolation == "process" for topology in plan.topologies.values()):
+        yield "nodes are groups of processes: a stand-in for VMs, which decides no claim about VMs"
+    for topology in plan.topologies.values():
+        used, most = _drives(topology, plan)
+        if topology.isolation == "vm" and used < most:
+            yield (
+                f"{topology.name}: a drive a VM is {used} of {most} {topology.medium} drives on a host "
+                "(as in the talk); other densities use more"
+            )
+
+
+def _drives(topology: Topology, plan: Plan) -> tuple[int, int]:
+    """Drives of the topology's medium that its workers use on a host, and the most that any does."""
+
+    def used(one: Topology) -> int:
+        drives = {(node.host, disk.path) for node in one.workers for disk in node.disks}
+        return max(sum(host == name for host, _ in drives) for name in {h for h, _ in drives})
+
+    same = [one for one in plan.topologies.values() if one.medium == topology.medium]
+    return used(topology), max(used(one) for one in same)
+
+
+def _counts(plan: Plan) -> str:
+    builds, trials, repetitions = len(plan.builds), len(plan.trials), plan.repetitions
+    return f"{repetitions} repetition(s), {builds} build(s), {trials} trial(s)"
+
+
+def _steps_lines(plan: Plan) -> Iterator[Text]:
+    """Columns by hand: a table of rich's takes seconds for a thousand rows."""
+    rows = [("step", "build", "what", "about"), *(_row(step) for step in plan.steps)]
+    step_w, build_w, what_w, about_w = (max(map(len, column)) for column in zip(*rows, strict=True))
+    styles = ("bold", *("" if step.kind == "trial" else "dim" for step in plan.steps))
+    for (step, build, what, about), style in zip(rows, styles, strict=True):
+        line = f"{step:>{step_w}} {build:<{build_w}} {what:<{what_w}} {about:>{about_w}}"
+        yield Text(line, style, no_wrap=True, overflow="ignore")
+
+
+def _row(step: Step) -> tuple[str, str, str, str]:
+    return str(step.index + 1), step.build, _what(step), clock(step.estimate_s)
+
+
+def _what(step: Step) -> str:
+    if step.setting is None:
+        return {"up": "bring up", "down": "tear down"}[step.kind]
+    monitors = "with" if step.monitored else "without"
+    pair = f", cost pair {step.overhead_pair}, {monitors} monitors" if step.overhead_pair else ""
+    return step.setting.id + pair
+
+
+def _topologies_table(plan: Plan) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("topology", "host", "nodes", "memory"):
+        table.add_column(name)
+    for topology in plan.topologies.values():
+        for host in topology.hosts:
+            nodes = [node for node in topology.nodes if node.host == host.name]
+            table.add_row(
+                topology.name,
+                f"{host.name} ({host.cores} cores, {host.memory_mib:,} MiB)",
+                f"{sum('worker' in node.roles for node in nodes)} {_NOUNS[topology.isolation]}",
+                ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
+            )
+    return table
+
+
+# ------------------------------------------------------------------------------------ progress
+
+
+@contextmanager
+def progress_display(console: Console) -> Iterator[Show]:
+    """A live display on a terminal; elsewhere one line a step."""
+    if not console.is_terminal:
+        yield _Lines(console).show
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield lambda seen: live.update(progress_panel(seen), refresh=True)
+
+
+class _Lines:
+    """Prints what is new since the last call; for logs, which nobody wants redrawn."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.ended = 0
+        self.said: object = None
+
+    def show(self, seen: Progress) -> None:
+        for ended in seen.ended[self.ended :]:
+            self._print(seen, ended_line(ended, seen.total))
+        self.ended = len(seen.ended)
+        what = seen.stage or (seen.current and seen.current.index)
+        if what is not None and what != self.said:
+            self._print(seen, f"{headline(seen)}  (about {clock(seen.remaining_s)} left)")
+            self.said = what
+
+    def _print(self, seen: Progress, line: str) -> None:
+        self.console.print(f"[{clock(seen.elapsed_s):>7}] {line}", markup=False, soft_wrap=True)
+
+
+def headline(seen: Progress) -> str:
+    """What is being done now, in one line."""
+    if seen.stage and not seen.current:
+        return f"analysis {STAGES.index(seen.stage) + 1}/{len(STAGES)}: {seen.stage}"
+    if seen.current:
+        return f"step {seen.position}/{seen.total}: {seen.current.label}"
+    return "starting Airflow" if seen.state == "starting" else "between two steps"
+
+
+def ended_line(ended: Ended, total: int) -> str:
+    line = f"step {ended.step.index + 1}/{total}: {ended.step.label}: {ended.outcome}"
+    line += f" in {clock(ended.seconds)}"
+    return f"{line}\n          {ended.message}" if ended.message else line
+
+
+def progress_panel(seen: Progress) -> RenderableType:
+    """Study, build, step, activity; a bar; elapsed and remaining time; failures as they come."""
+    done_s, left_s = seen.elapsed_s, seen.remaining_s
+    bar = ProgressBar(total=max(1.0, done_s + left_s), completed=done_s, width=50)
+    where = (
+        f" · topology {seen.topology} · repetition {seen.current.repetition}"
+        if seen.current
+        else ""
+    )
+    activity = f" · {seen.activity}" if seen.activity and seen.current else ""
+    return Group(
+        Text(f"{seen.study} {seen.run}{where}", style="bold"),
+        Text(headline(seen) + activity),
+        bar,
+        Text(f"elapsed {clock(done_s)} · about {clock(left_s)} left", style="dim"),
+        *(Text(f"failed: {e.step.label}: {first_line(e.message)}", style="red") for e in seen.failed),
+    )  # fmt: skip
+
+
+def first_line(text: str) -> str:
+    return text.split("\n", 1)[0]
+
+
+# ------------------------------------------------------------------------------------ status
+
+
+def status_page(status: Status) -> RenderableType:
+    """State, step, elapsed and remaining time, failures."""
+    seen = status.progress
+    lines = [
+        Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
+        Text(f"folder   {status.run.root}", overflow="fold"),
+        Text(f"step     {seen.position} of {seen.total}"),
+        Text(f"elapsed  {clock(seen.elapsed_s)}"),
+    ]
+    if status.state == "running":
+        lines += [
+            Text(f"now      {headline(seen)}"),
+            Text(f"left     about {clock(seen.remaining_s)}"),
+        ]
+    if status.stopped:
+        lines.append(Text("next     study run SPEC goes on where it stopped"))
+    if status.state == "unknown":
+        lines += [
+            Text(
+                f"owner    {status.owner}, silent for {clock(status.silent_s)}; not visible from here"
+            ),
+            Text(f"next     if you know that it is dead: study reap --force {status.owner}"),
+        ]
+    if status.state == "interrupted":
+        lines.append(Text("next     study reap cleans up; study run SPEC goes on where it stopped"))
+    return Group(*lines, *failure_lines(status.failures))
+
+
+def rows_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+    table = Table(*header, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def failure_lines(failures: Iterable[str]) -> Iterator[Text]:
+    return (Text(f"failed   {failure}", style="red") for failure in failures)

@@ -1,0 +1,35 @@
+"""`study list`: the runs below a folder, a row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cluster.model.errors import StudyError
+from cluster.state.run_folders import run_folders
+from dags.run_status.status import status_of
+from workloads.execution.run import load_run
+
+HEADER = ("study", "run", "state", "opened (UTC)", "trials done")
+
+
+def listed(runs: Path) -> Iterator[tuple[str, ...]]:
+    """A row of `HEADER` for each run, oldest first. A run that cannot be read is listed as such."""
+    for folder in run_folders(runs):
+        try:
+            yield _row(folder)
+        except (StudyError, OSError, ValueError, KeyError):
+            yield folder.parent.name, folder.name, "unreadable", "-", "-"
+
+
+def _row(folder: Path) -> tuple[str, ...]:
+    status = status_of(load_run(folder))
+    done = {
+        entry["trial"]
+        for entry in status.run.journal.read()
+        if entry["event"] == "step-ended" and entry["trial"]
+    }
+    opened = datetime.fromtimestamp(status.progress.started_t, UTC).strftime("%Y-%m-%d %H:%M")
+    trials = f"{len(done)} of {len(status.run.plan.trials)}"
+    return status.run.study.study, folder.name, status.state, opened, trials

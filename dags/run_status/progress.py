@@ -1,0 +1,201 @@
+"""`Progress`: how far a run is, from its plan and its journal. Pure, but for `Tail`, which reads on.
+
+Estimates come from the plan and are corrected by what this run has seen: each kind of step by the
+ratio of the seconds its finished steps took to the seconds the plan gave them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from workloads.planning.plan import Plan, Step
+
+ANALYSIS_ESTIMATE_S = 40.0
+STAGES = ("ingest", "metrics", "verdicts", "series", "report")
+TRUST_ESTIMATE_S = 10.0
+"""The plan's estimate counts as if so many seconds of it had come true: one early step shorter or
+longer than foreseen must not turn the whole forecast round."""
+
+State = Literal["starting", "running", "analysing", "ended"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A step that was carried out since the run was opened."""
+
+    step: Step
+    outcome: str
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Seconds are wall time since the run was last opened, to its first end. `current` is the step
+    under way, `topology` the one it builds or measures. `finished`: it ended with no steps left."""
+
+    study: str
+    run: str
+    state: State
+    started_t: float
+    elapsed_s: float
+    remaining_s: float
+    total: int
+    ended: tuple[Ended, ...]
+    current: Step | None = None
+    current_s: float = 0.0
+    topology: str | None = None
+    stage: str | None = None
+    activity: str = ""
+    outcome: str | None = None
+    finished: bool = False
+    message: str = ""
+
+    @property
+    def position(self) -> int:
+        """Number, from 1, of the step under way or last ended, in the plan."""
+        if self.current:
+            return self.current.index + 1
+        return self.ended[-1].step.index + 1 if self.ended else 0
+
+    @property
+    def failed(self) -> tuple[Ended, ...]:
+        return tuple(ended for ended in self.ended if ended.outcome == "failed")
+
+
+def progress(plan: Plan, entries: Iterable[dict[str, Any]], now: float) -> Progress:
+    """Where the run is at `now` (epoch seconds), by the journal's `entries` so far."""
+    fold = _Fold(plan)
+    for entry in entries:
+        fold.take(entry)
+    return fold.result(now)
+
+
+class _Fold:
+    """Takes the journal's entries in order; an opening of the run begins the count anew."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.run = ""
+        self.opened_t: float | None = None
+        self.closed: set[str] = set()
+        self._reset()
+
+    def _reset(self) -> None:
+        self.started: tuple[Step, float] | None = None
+        self.ended: list[Ended] = []
+        self.stage: str | None = None
+        self.stage_t = 0.0
+        self.activity = ""
+        self.end: dict[str, Any] | None = None
+        self.end_t: float | None = None
+
+    def take(self, entry: dict[str, Any]) -> None:
+        event = entry["event"]
+        if event == "run-opened":
+            self.closed |= {e.step.trial for e in self.ended if e.step.trial}
+            self._reset()
+            self.run, self.opened_t = entry["run"], entry["t"]
+        elif event == "step-started":
+            self.started = (self.plan.steps[entry["index"]], entry["t"])
+            self.activity = ""
+        elif event == "step-ended" and self.started:
+            step, since_t = self.started
+            self.ended.append(Ended(step, entry["outcome"], entry["message"], entry["t"] - since_t))
+            self.started, self.activity = None, ""
+        elif event == "phase":
+            self.activity = f"{entry['name']} took {entry['seconds']:.0f} s"
+        elif event == "trial-state":
+            self.activity = entry["state"]
+        elif event == "analysis-started":
+            self.stage, self.stage_t = entry["stage"], self.stage_t or entry["t"]
+        elif event == "run-ended":
+            self.end = entry
+            self.end_t = self.end_t or entry["t"]  # a repeated analysis ends the run again
+
+    def result(self, now: float) -> Progress:
+        end_t = self.end_t or now
+        started_t = self.opened_t if self.opened_t is not None else now
+        current, since_t = self.started or (None, now)
+        return Progress(
+            study=self.plan.study,
+            run=self.run,
+            state=self._state(),
+            started_t=started_t,
+            elapsed_s=end_t - started_t,
+            remaining_s=0.0 if self.end else self._remaining_s(now),
+            total=len(self.plan.steps),
+            ended=tuple(self.ended),
+            current=current,
+            current_s=now - since_t,
+            topology=self.plan.builds[current.build] if current else None,
+            stage=self.stage,
+            activity=self.activity,
+            outcome=self.end["outcome"] if self.end else None,
+            finished=self.end is not None and self.end.get("finished", True),
+            message=self.end["message"] if self.end else "",
+        )
+
+    def _state(self) -> State:
+        if self.end:
+            return "ended"
+        if self.stage:
+            return "analysing"
+        return "running" if self.started or self.ended else "starting"
+
+    def _remaining_s(self, now: float) -> float:
+        if self.stage:
+            return max(0.0, ANALYSIS_ESTIMATE_S - (now - self.stage_t))
+        return self._steps_remaining_s(now) + ANALYSIS_ESTIMATE_S
+
+    def _steps_remaining_s(self, now: float) -> float:
+        current, since_t = self.started or (None, now)
+        last = current or (self.ended[-1].step if self.ended else None)
+        later = self.plan.steps[last.index + 1 if last else 0 :]
+        seconds = sum(
+            step.estimate_s * self._ratio(step.kind)
+            for step in later
+            if step.trial not in self.closed
+        )
+        if current:
+            seconds += max(0.0, current.estimate_s * self._ratio(current.kind) - (now - since_t))
+        return seconds
+
+    def _ratio(self, kind: str) -> float:
+        """Seconds seen over seconds foreseen, for steps of this kind that really ran."""
+        ran = [ended for ended in self.ended if ended.step.kind == kind and ended.outcome == "ok"]
+        seen = sum(ended.seconds for ended in ran)
+        foreseen = sum(ended.step.estimate_s for ended in ran)
+        return (seen + TRUST_ESTIMATE_S) / (foreseen + TRUST_ESTIMATE_S)
+
+
+class Tail:
+    """Reads a journal on: each call of `read` returns all whole entries so far."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._offset = 0
+        self._entries: list[dict[str, Any]] = []
+
+    def read(self) -> list[dict[str, Any]]:
+        """Entries from the beginning; only what is new is read from disk. Torn lines are left out."""
+        with self.path.open("rb") as stream:
+            stream.seek(self._offset)
+            new = stream.read()
+        whole = new[: new.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        self._entries += [entry for line in whole.splitlines() if (entry := _entry(line))]
+        return self._entries
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """None for a line that a crash tore; `Journal.write` begins the next one on a line of its own."""
+    try:
+        value: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return None
+    return value

@@ -1,0 +1,1 @@
+"""Airflow tasks shared by the DAGs: thin, over `dags.stages`."""

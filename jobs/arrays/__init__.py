@@ -1,0 +1,1 @@
+"""Numpy and Arrow arrays that ingest computes with."""

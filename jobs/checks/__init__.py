@@ -1,0 +1,1 @@
+"""The facts that a trial's verdict rests on."""

@@ -1,0 +1,34 @@
+"""Whether a YCSB trial's rate drifted while it was measured (method 7), by a rule fixed beforehand.
+
+The time after the warm-up is cut into three equal parts; the rate in the last is held against the
+rate in the first. What ratio is too much is decided in `analysis/validity/rules.py`.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.spark.inputs import Inputs
+
+PARTS = 3
+
+
+def drift(inputs: Inputs) -> DataFrame:
+    """trial, drift: last third's rate over the first third's, of all clients together; null where
+    a third has no operations of its own."""
+    intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
+    whole = Window.partitionBy("trial")
+    begun, end = F.col("begun_s"), F.col("begun_s") + F.col("length_s")
+    placed = (
+        intervals.withColumn("end_s", end)
+        .withColumn("first_s", F.min(begun).over(whole))
+        .withColumn("span_s", F.max("end_s").over(whole) - F.col("first_s"))
+        .withColumn("part", F.floor(PARTS * (begun - F.col("first_s")) / F.col("span_s")))
+    )
+    rates = placed.groupBy("trial", "part").agg(
+        (F.sum("counted") / (F.max("end_s") - F.min("begun_s"))).alias("ops_s")
+    )
+    of = {part: F.max(F.when(F.col("part") == part, F.col("ops_s"))) for part in (0, PARTS - 1)}
+    return rates.groupBy("trial").agg(F.when(of[0] > 0, of[PARTS - 1] / of[0]).alias("drift"))

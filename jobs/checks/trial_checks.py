@@ -1,0 +1,169 @@
+"""The facts a trial's verdict rests on, one row a trial.
+
+Facts only: which value is good enough is decided in `analysis/validity/verdicts.py`. A fact that could not be
+established is null, and never taken for a good one.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.checks.coverage import worst_coverage
+from jobs.checks.dfsio_facts import dfsio_facts
+from jobs.checks.drift import drift
+from jobs.checks.fact_columns import of_all
+from jobs.checks.littles_law import littles_law
+from jobs.checks.processes_cpu import processes_cpu
+from jobs.checks.ycsb_facts import ycsb_facts
+from jobs.metrics.throughput import MIB
+from jobs.metrics.window import window_s
+from jobs.spark.exact import exact_sum
+from jobs.spark.inputs import Inputs
+
+TABLE = tables.CHECKS
+INPUTS = (
+    tables.TRIALS,
+    tables.NODES,
+    tables.CLIENTS,
+    tables.MONITORS,
+    tables.HOST_USE,
+    tables.MONITOR_ROUNDS,
+    tables.DFSIO_RESULTS,
+    tables.DFSIO_IO,
+    tables.YCSB_SUMMARY,
+    tables.YCSB_HISTOGRAMS,
+    tables.QUARANTINE,
+    tables.METRICS,
+)
+SHARE_TOLERANCE = 1.0
+READ_MODES = ("read", "random", "backward", "skip")
+SAMPLE_KINDS = ("dool", "nodecpu")
+NO_NUMBER_KINDS = ("ycsb-status",)
+"""Files no metric is made of: a client's standard error holds whatever its JVM has to say."""
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `checks`."""
+    checks = _of_manifests(inputs)
+    for facts in (
+        _exit_codes(inputs),
+        ycsb_facts(inputs),
+        dfsio_facts(inputs),
+        worst_coverage(inputs),
+        _clock(inputs),
+        _cpu_sum(inputs),
+        processes_cpu(inputs),
+        _quarantined(inputs),
+        _numbers(inputs),
+        drift(inputs),
+        littles_law(inputs),
+    ):
+        checks = checks.join(facts, "trial", "left")
+    moves_bytes = F.col("mode") != "truncate"
+    return (
+        checks.withColumn("work_share", F.coalesce("dfsio_share", "ycsb_share"))
+        .withColumn("rate_error", F.coalesce("dfsio_rate_error", "ycsb_rate_error"))
+        .withColumn("closed_loop", F.coalesce("closed_loop", F.lit(False)))
+        .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
+        .withColumn("cold_share", _cold_share())
+        .withColumn("rates_unknown", F.when(moves_bytes, F.col("rates_unknown")).otherwise(0))
+        .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
+    )
+
+
+def _of_manifests(inputs: Inputs) -> DataFrame:
+    trials = inputs[tables.TRIALS]
+    cold = (F.col("workload") == "testdfsio") & F.col("mode").isin(*READ_MODES)
+    return trials.select(
+        "trial",
+        "workload",
+        F.coalesce("mode", "mix").alias("mode"),
+        "monitored",
+        cold.alias("must_be_cold"),
+        F.col("target_ops_s").isNotNull().alias("has_target"),
+        "target_ops_s",
+        "state",
+        F.concat_ws("; ", "state_reasons").alias("state_reason"),
+        window_s().alias("window_s"),
+        "distinct_bytes_asked",
+        "physical_read_bytes",
+        (F.col("compactions") + F.col("splits")).alias("background_work"),
+        "compiling_share",
+    )
+
+
+def _exit_codes(inputs: Inputs) -> DataFrame:
+    """clients_failed: null without clients, and when one was not seen to end."""
+    code = F.col("exit_code")
+    known = F.count(code) == F.count(F.lit(1))
+    failed = F.when(known, F.count_if(code != 0))
+    return inputs[tables.CLIENTS].groupBy("trial").agg(failed.alias("clients_failed"))
+
+
+def _clock(inputs: Inputs) -> DataFrame:
+    """clock_periods: null when a monitored host's clock was not measured (method 18)."""
+    offset = F.greatest(F.abs("clock_before_s"), F.abs("clock_after_s"))
+    known = F.col("clock_before_s").isNotNull() & F.col("clock_after_s").isNotNull()
+    periods = F.when(known, offset / F.col("period_s"))
+    return (
+        inputs[tables.MONITORS].groupBy("trial").agg(of_all(F.max, periods).alias("clock_periods"))
+    )
+
+
+def _cpu_sum(inputs: Inputs) -> DataFrame:
+    """cpu_sum_error: null when a sample does not tell all shares."""
+    worst = of_all(F.max, F.col("cpu_sum_error")).alias("cpu_sum_error")
+    return inputs[tables.HOST_USE].groupBy("trial").agg(worst)
+
+
+def _cold_share() -> Column:
+    """What the disks read over what was asked for. What they read is the record's own count, else
+    dool's rate over the window, of the whole machine (method 5)."""
+    asked = F.col("distinct_bytes_asked")
+    by_dool = F.col("disk_read_mib_s") * MIB * F.col("window_s")
+    read = F.coalesce("physical_read_bytes", by_dool)
+    return F.when(F.col("window_s").isNotNull() & (asked > 0), read / asked)
+
+
+def _quarantined(inputs: Inputs) -> DataFrame:
+    kind = F.col("kind")
+    sample = kind.isin(*SAMPLE_KINDS)
+    result = ~kind.isin(*SAMPLE_KINDS, *NO_NUMBER_KINDS)
+    said = F.concat_ws(" ", "kind", F.lit("line"), "line", "reason")
+    return (
+        inputs[tables.QUARANTINE]
+        .groupBy("trial")
+        .agg(
+            F.count_if(result).alias("result_lines_quarantined"),
+            F.count_if(sample).alias("sample_lines_quarantined"),
+            F.min(F.when(result, said)).alias("result_quarantine"),
+        )
+    )
+
+
+def _numbers(inputs: Inputs) -> DataFrame:
+    """ops_s, disk_read_mib_s; rates_unknown; numbers_out_of_range and one of them. A share may miss
+    its range by what a sample's shares may miss 100 % (method 19); concurrent maps are a count beside
+    the rates."""
+    value = F.col("value")
+    from_disks = F.col("name") == "disk_read"
+    all_disks = F.count(F.when(from_disks, value)) == F.count_if(from_disks)
+    rate = F.col("name").startswith("throughput")
+    high = F.when(F.col("unit") == "percent", 100.0 + SHARE_TOLERANCE)
+    low = F.when(F.col("unit") == "percent", -SHARE_TOLERANCE).otherwise(0.0)
+    differences = F.col("scope").startswith("host-less-client:")  # of two monitors' accounts
+    bad = ((value < low) | (value > high)) & ~F.coalesce(differences, F.lit(False))
+    said = F.concat_ws(" ", "name", "scope", "operation", value.cast("string"), "unit")
+    return (
+        inputs[tables.METRICS]
+        .groupBy("trial")
+        .agg(
+            F.max(F.when(F.col("name") == "throughput", value)).alias("ops_s"),
+            F.when(all_disks, exact_sum(F.when(from_disks, value))).alias("disk_read_mib_s"),
+            F.count_if(rate & value.isNull()).alias("rates_unknown"),
+            F.count_if(bad).alias("numbers_out_of_range"),
+            F.min(F.when(bad, said)).alias("number_out_of_range"),
+        )
+    )

@@ -1,0 +1,1 @@
+"""Interval logs of YCSB: HdrHistograms decoded, merged and cut into seconds."""

@@ -1,0 +1,54 @@
+"""How many operations all clients of a trial did in each of its seconds, from their interval logs.
+
+A log has an interval for every second and operation; they are cut at whole seconds and added up where
+they are read, as arrays. In queries every interval was joined with its trial and its client first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from analysis import tables
+from analysis.tables.arrow import arrow_schema
+from jobs.arrays.array import Array, table_of
+from jobs.arrays.exact_sums import exact_sums
+from jobs.arrays.spans import by_second, groups
+from jobs.raw.trial_context import TrialFacts
+
+
+@dataclass
+class TrialOperations:
+    """What the logs of one trial say: pieces of intervals, by second."""
+
+    _seconds: list[Array] = field(default_factory=list)
+    _done: list[Array] = field(default_factory=list)
+
+    def add(self, intervals: pa.Table, facts: TrialFacts) -> None:
+        """intervals: rows of `ycsb_histograms`. Those count that are of operations that succeeded and
+        were asked for, warm-up or not; each is spread evenly over its length."""
+        if facts.window is None:
+            return
+        closed_loop = pc.equal(intervals["kind"], "closed-loop")
+        intervals = intervals.filter(pc.and_(closed_loop, intervals["counted"].is_valid()))
+        since_s = intervals["begun_s"].to_numpy()
+        until_s = since_s + intervals["length_s"].to_numpy()
+        span, second, inside_s = by_second(since_s, until_s, facts.window)
+        self._seconds.append(second)
+        self._done.append(
+            intervals["counted"].to_numpy()[span] * (inside_s / (until_s - since_s)[span])
+        )
+
+    def seconds(self, trial: str) -> pa.Table:
+        """Rows of `operation_seconds`."""
+        schema = arrow_schema(tables.OPERATION_SECONDS)
+        second = np.concatenate(self._seconds) if self._seconds else np.zeros(0, np.int64)
+        if not len(second):
+            return schema.empty_table()
+        order, begins = groups(second)
+        done = exact_sums(np.concatenate(self._done)[order], begins)
+        named = {"trial": trial, "second": second[order][begins], "operations": done}
+        return table_of(named, schema, len(begins))

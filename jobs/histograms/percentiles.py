@@ -1,0 +1,90 @@
+"""Percentiles of all interval logs of a trial together (method 11): merged histograms, as arrays.
+
+A log has a histogram for every second; they are added up as the log is read, so that a trial's
+histograms take the same memory however long it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from analysis import tables
+from analysis.tables.arrow import arrow_schema
+from jobs.arrays.array import Array
+
+PERCENTILES = (
+    *(str(five) for five in range(0, 95, 5)),
+    *("95", "96", "97", "98", "99", "99.5", "99.8", "99.9", "99.95", "99.98", "99.99", "99.999"),
+)
+"""Finer where latency charts are read: towards the tail."""
+_INTERVALS_AT_ONCE = 256
+
+Histogram = tuple[Array, Array]
+"""Values in us, ascending and each once, and the operations of each."""
+
+
+@dataclass
+class TrialHistograms:
+    """The merged histograms of one trial's logs, by operation and kind of latency."""
+
+    _merged: dict[tuple[str, str], Histogram] = field(default_factory=dict)
+
+    def add(self, intervals: pa.Table) -> None:
+        """intervals: rows of `ycsb_histograms`, of which the measured ones count."""
+        intervals = intervals.filter(intervals["measured"])
+        for first in range(0, len(intervals), _INTERVALS_AT_ONCE):
+            self._add(intervals.slice(first, _INTERVALS_AT_ONCE))
+
+    def _add(self, intervals: pa.Table) -> None:
+        kinds = list(zip(*(intervals[n].to_pylist() for n in ("operation", "kind")), strict=True))
+        for one in dict.fromkeys(kinds):
+            same = intervals.filter(pa.array([kind == one for kind in kinds]))
+            more = tuple(_flat(same, name) for name in ("value_us", "counts"))
+            before = self._merged.get(one, (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+            self._merged[one] = merged(
+                *(np.concatenate(both) for both in zip(before, more, strict=True))
+            )
+
+    def percentiles(self, trial: str) -> pa.Table:
+        """Rows of `latency_percentiles`."""
+        rows = [
+            {"trial": trial, "operation": operation, "latency_kind": kind, **row}
+            for (operation, kind), histogram in self._merged.items()
+            for row in _percentiles(*histogram)
+        ]
+        return pa.Table.from_pylist(rows, arrow_schema(tables.LATENCY_PERCENTILES))
+
+
+def merged(value_us: Array, counts: Array) -> Histogram:
+    """The buckets of many histograms as those of one."""
+    values, place = np.unique(value_us, return_inverse=True)
+    sums = np.zeros(len(values), np.int64)
+    np.add.at(sums, place, counts)
+    return values, sums
+
+
+def _percentiles(value_us: Array, counts: Array) -> Iterator[dict[str, object]]:
+    """The p-th percentile is the least bucket that at least p percent of the operations do not exceed,
+    compared in whole numbers; the 0th is reached by the first operation."""
+    reached = np.cumsum(counts)
+    total = int(counts.sum())
+    for percentile in PERCENTILES if total else ():
+        share = Fraction(percentile) / 100
+        place = np.searchsorted(reached, max(1, math.ceil(total * share)))
+        enough = total * (1 - share) >= 10
+        yield {
+            "percentile": float(percentile),
+            "value_us": int(value_us[place]) if enough else None,
+            "operations": total,
+        }
+
+
+def _flat(intervals: pa.Table, name: str) -> Array:
+    flat: Array = intervals[name].combine_chunks().flatten().to_numpy()
+    return flat

@@ -1,0 +1,1 @@
+"""From the records of a run to typed tables and a quarantine."""

@@ -1,0 +1,175 @@
+"""From the records of a run to typed tables and a quarantine.
+
+A record already ingested is not read again: its rows are taken from the tables as they are.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from math import ceil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession
+
+from analysis import tables
+from analysis.tables import Table
+from analysis.tables.arrow import arrow_schema
+from analysis.tables.storage import place, remove
+from analysis.tables.store import dataset, replace, table_path, write_parquet, write_rows
+from cluster.model.errors import StudyError
+from jobs.arrays.dictionary_encoding import with_codes, writer_of
+from jobs.ingest import ingest_state
+from jobs.ingest.parse_task import FROM_FILES, Written, parse_files
+from jobs.raw.manifest_rows import (
+    Row,
+    bring_up_rows,
+    client_rows,
+    manifests_of,
+    monitor_rows,
+    node_rows,
+    trial_row,
+)
+from jobs.raw.raw_files import RawFile, raw_files_of
+from jobs.spark.session import cause_of
+from jobs.spark.store import describe
+from workloads.record.manifest import Manifest
+
+log = logging.getLogger(__name__)
+
+STAGING = ".staging"
+BYTES_PER_TASK = 2**27
+"""As Spark's own readers have it. A task's memory does not grow with it: rows are written as they come."""
+MIN_BYTES_PER_TASK = 2**21
+_RENAMES_AT_ONCE = 16
+TASKS_PER_CORE = 2
+"""At least, so that no core waits long for the others' last task; each takes its 20 to 40 ms to begin."""
+SMALL_BYTES = 2**23
+"""Less than this is parsed here: to start an executor's Python takes longer."""
+
+
+def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
+    """Write every table that comes from the records. Again, or after a crash, gives the same tables.
+
+    session: called only if there is enough to read. StudyError: no record, or a manifest of a format
+    that this version does not know.
+    """
+    manifests = manifests_of(run_root)
+    for table, rows in _from_manifests(manifests):
+        write_rows(run_root, table, rows)
+    files = raw_files_of(run_root, manifests)
+    digests = {trial: ingest_state.digest(found) for trial, found in files.items()}
+    known = ingest_state.read(run_root)
+    kept = {trial for trial, value in digests.items() if known.get(trial) == value}
+    log.info("%d of %d records were ingested before", len(kept), len(digests))
+    if kept == digests.keys() == known.keys() and known:
+        return
+    ingest_state.forget(run_root)
+    new = [file for trial, found in files.items() if trial not in kept for file in found]
+    try:
+        ingest_files(session, run_root, new, kept)
+    except (OSError, Py4JJavaError) as error:
+        log.error("the tables could not be written", exc_info=error)
+        raise StudyError(
+            f"the tables could not be written: {cause_of(error)}.",
+            str(run_root / "tables"),
+            "see to free disk space, then repeat: study report RUN; nothing is lost.",
+        ) from error
+    ingest_state.remember(run_root, digests)
+
+
+def ingest_files(
+    session: Callable[[], SparkSession],
+    run_root: Path,
+    files: Sequence[RawFile],
+    kept: Set[str] = frozenset(),
+) -> None:
+    """Make the tables of raw files: rows of `files`, and of the `kept` trials as the tables have
+    them. Each table is replaced whole."""
+    staging = run_root / "tables" / STAGING
+    remove(staging)
+    staging.mkdir(parents=True)
+    written: dict[str, list[Path]] = {table.name: [] for table in FROM_FILES}
+    for part in _parse(session, run_root, files, str(staging)):
+        written[part.table].append(place(part.path))
+    for table in FROM_FILES:
+        replace(run_root, table, partial(_fill, run_root, table, written[table.name], kept))
+    remove(staging)
+
+
+def _parse(
+    session: Callable[[], SparkSession], run_root: Path, files: Sequence[RawFile], folder: str
+) -> Iterator[Written]:
+    """What was written below `folder` by the one attempt of each task that succeeded."""
+    task = partial(parse_files, folder=folder)
+    if sum(file.bytes for file in files if not file.fault) < SMALL_BYTES:
+        for group in task_groups(files, 1):
+            yield from task(group)
+        return
+    spark = session()
+    describe(spark, f"ingest {len(files)} raw files of {run_root.name}")
+    context = spark.sparkContext
+    groups = list(task_groups(files, context.defaultParallelism))
+    for parts in context.parallelize(groups, len(groups)).map(task).collect():
+        yield from parts
+
+
+def task_groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:
+    """Files for a task each, in order of trials, so that tables are nearly sorted as they are."""
+    total = sum(file.bytes for file in files if not file.fault)
+    enough = min(BYTES_PER_TASK, max(MIN_BYTES_PER_TASK, ceil(total / (cores * TASKS_PER_CORE))))
+    group: list[RawFile] = []
+    size = 0
+    for file in sorted(files, key=lambda f: (f.trial, f.kind, f.subject, f.file)):
+        if size >= enough and not _merged_together(group[-1], file):
+            yield group
+            group, size = [], 0
+        group.append(file)
+        size += 0 if file.fault else file.bytes
+    if group:
+        yield group
+
+
+def _merged_together(one: RawFile, other: RawFile) -> bool:
+    """Interval logs of one trial: its percentiles are those of all of them."""
+    return (one.trial, one.kind) == (other.trial, other.kind) and one.kind == "ycsb-hdr"
+
+
+def _fill(
+    run_root: Path, table: Table, parts: Sequence[Path], kept: Set[str], folder: Path
+) -> None:
+    """The table's new folder: the files that were written for it, and the rows kept of the old one."""
+    folder.mkdir(parents=True)
+    names = [folder / f"part-{number:05d}.parquet" for number in range(len(parts))]
+    with ThreadPoolExecutor(_RENAMES_AT_ONCE) as pool:
+        list(pool.map(lambda part, name: part.rename(name), parts, names))
+    rows = _kept_rows(run_root, table, kept) if kept else None
+    if rows is not None:
+        with (folder / "part-kept.parquet").open("wb") as sink, writer_of(table, sink) as writer:
+            for batch in rows:
+                writer.write_table(with_codes(pa.Table.from_batches([batch])))
+    elif not parts:
+        write_parquet(arrow_schema(table).empty_table(), folder / "part-0.parquet")
+
+
+def _kept_rows(run_root: Path, table: Table, kept: Set[str]) -> Iterable[pa.RecordBatch] | None:
+    if not table_path(run_root, table).exists():
+        return None
+    condition = pc.field("trial").isin(pa.array(sorted(kept), pa.string()))
+    batches: Iterable[pa.RecordBatch] = (
+        dataset(run_root, table).scanner(filter=condition).to_batches()
+    )
+    return batches
+
+
+def _from_manifests(manifests: Sequence[Manifest]) -> Iterator[tuple[Table, list[Row]]]:
+    yield tables.TRIALS, [trial_row(manifest) for manifest in manifests]
+    yield tables.NODES, [row for manifest in manifests for row in node_rows(manifest)]
+    yield tables.CLIENTS, [row for manifest in manifests for row in client_rows(manifest)]
+    yield tables.MONITORS, [row for manifest in manifests for row in monitor_rows(manifest)]
+    yield tables.BRING_UP, list(bring_up_rows(manifests))

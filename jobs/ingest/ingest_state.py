@@ -1,0 +1,101 @@
+"""`Ingested`: which records the tables hold, so that no record is read twice.
+
+tables/ingested.json is removed before a table changes and written when all have: where it is, it
+tells the truth. It names the tables' files and their sizes; if one is not as it says, nothing is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from analysis.tables import markdown
+from analysis.tables.storage import is_local
+from analysis.tables.store import table_path
+from cluster.model.errors import StudyError
+from cluster.state.atomic import write_text
+from jobs.ingest.parse_task import FROM_FILES
+from jobs.raw.raw_files import RawFile
+
+FORMAT = 1
+READERS_VERSION = 5
+"""To be raised when a reader gives other rows for the same bytes: tables are then made anew."""
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """digests: of every record's files, by trial. tables: size of every file, by table and name."""
+
+    digests: Mapping[str, str]
+    tables: Mapping[str, Mapping[str, int]]
+    declared: str
+    format: int = FORMAT
+
+
+def digest(files: Iterable[RawFile]) -> str:
+    """Of what a trial's record holds: names, sizes and times of its files, what is missing, and what
+    their rows are understood by."""
+    lines = (
+        f"{f.kind} {f.subject} {f.file} {f.fault} {f.bytes} {f.modified_ns} {f.facts}"
+        for f in files
+    )
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read(run_root: Path) -> Mapping[str, str]:
+    """Digests of the records that the tables hold; none if they are to be made anew.
+
+    StudyError: a later version wrote them.
+    """
+    path = _path(run_root)
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise StudyError(
+            f"the tables have format {value.get('format') if isinstance(value, dict) else None!r};"
+            f" this version reads {FORMAT}.",
+            str(path),
+            "remove the folder of tables: they are made again from the records.",
+        )
+    known = Ingested(**value)
+    if known.declared != _declared() or known.tables != _sizes(run_root):
+        return {}
+    return known.digests
+
+
+def forget(run_root: Path) -> None:
+    """Before a table changes: from here on nothing is known."""
+    _path(run_root).unlink(missing_ok=True)
+
+
+def remember(run_root: Path, digests: Mapping[str, str]) -> None:
+    """After all tables hold these records."""
+    value = Ingested(dict(digests), _sizes(run_root), _declared())
+    text = json.dumps(asdict(value), indent=1, sort_keys=True) + "\n"
+    path = _path(run_root)
+    if is_local(path):
+        write_text(path, text)
+    else:
+        path.write_text(text, encoding="utf-8")
+
+
+def _path(run_root: Path) -> Path:
+    return run_root / "tables" / "ingested.json"
+
+
+def _declared() -> str:
+    """Changes with the tables' declarations, and with the readers."""
+    return hashlib.sha256(f"{READERS_VERSION} {markdown()}".encode()).hexdigest()
+
+
+def _sizes(run_root: Path) -> dict[str, dict[str, int]]:
+    folders = {table.name: table_path(run_root, table) for table in FROM_FILES}
+    return {
+        name: {file.name: file.stat().st_size for file in sorted(folder.glob("*.parquet"))}
+        for name, folder in folders.items()
+    }

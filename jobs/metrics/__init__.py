@@ -1,0 +1,1 @@
+"""The numbers of each trial and setting, one Spark job per file."""

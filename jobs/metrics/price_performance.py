@@ -1,0 +1,36 @@
+"""What each setting's rate costs."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.spark.inputs import Inputs
+
+TABLE = tables.PRICE_PERFORMANCE
+INPUTS = (tables.TRIALS, tables.SETTING_METRICS)
+RATES = ("throughput", "throughput_map_phase")
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `price_performance`: rate over the price of all hosts of the topology. Of a topology
+    with a host without a price there is none: its price is not known."""
+    price = F.col("usd_per_hour")
+    prices = (
+        inputs[tables.TRIALS]
+        .where("usd_per_hour > 0")
+        .groupBy("topology")
+        .agg(F.max("usd_per_hour").alias("usd_per_hour"))
+    )
+    rates = inputs[tables.SETTING_METRICS].where(F.col("name").isin(*RATES))
+    return rates.join(prices, "topology").select(
+        "topology",
+        "setting",
+        "name",
+        "unit",
+        "usd_per_hour",
+        (F.col("value") / price).alias("value"),
+        "n",
+        F.transform("points", lambda point: point / price).alias("points"),
+    )

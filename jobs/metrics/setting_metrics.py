@@ -1,0 +1,39 @@
+"""Each setting's numbers on each topology, over its valid trials.
+
+The unit is the build (method 1): repeated trials of a setting on one build are one point, their mean.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.spark.exact import exact_sum
+from jobs.spark.inputs import Inputs
+
+TABLE = tables.SETTING_METRICS
+INPUTS = (tables.TRIALS, tables.VERDICTS, tables.METRICS)
+_WHICH = ("name", "unit", "operation", "latency_kind", "percentile", "scope")
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `setting_metrics`. A number that no trial has is null, with no points. Trials that measure
+    the monitors' cost are no trials of the study: half of them ran under other conditions."""
+    valid = inputs[tables.VERDICTS].where("verdict = 'valid'").select("trial")
+    studied = inputs[tables.TRIALS].where("overhead_pair IS NULL")
+    placed = studied.select("trial", "topology", "setting", "repetition", "build")
+    mean = exact_sum(F.col("value")) / F.count("value")
+    builds = (
+        inputs[tables.METRICS]
+        .join(valid, "trial")
+        .join(placed, "trial")
+        .groupBy("topology", "setting", *_WHICH, "repetition", "build")
+        .agg(mean.alias("value"))
+    )
+    known = F.when(F.col("value").isNotNull(), F.struct("repetition", "build", "value"))
+    return builds.groupBy("topology", "setting", *_WHICH).agg(
+        F.median("value").alias("value"),
+        F.count("value").alias("n"),
+        F.transform(F.array_sort(F.collect_list(known)), lambda p: p["value"]).alias("points"),
+    )

@@ -1,0 +1,206 @@
+"""Rates of each trial.
+
+TestDFSIO has three (method 13): a mean per stream, over the map phase, over the whole job. YCSB has
+one: operations that succeeded a second, after the warm-up.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.metrics.metric_rows import metric_rows
+from jobs.metrics.window import windows
+from jobs.spark.exact import exact_sum
+from jobs.spark.inputs import Inputs
+from workloads.ycsb.output.operations import READ_MODIFY_WRITE
+
+TABLE = tables.METRICS
+INPUTS = (
+    tables.TRIALS,
+    tables.CLIENTS,
+    tables.DFSIO_IO,
+    tables.MAPREDUCE_JOBS,
+    tables.MAP_ATTEMPTS,
+    tables.YCSB_SUMMARY,
+    tables.YCSB_HISTOGRAMS,
+)
+MIB = 2.0**20
+RATE = "MiB/s"
+SUCCESSES = ("Return=OK", "Return=BATCHED_OK", "Return=0")
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `metrics`: throughput*, concurrent_maps; one row of each a trial that has a window,
+    null where the number could not be computed."""
+    dfsio = metric_rows(
+        dfsio_rates(inputs),
+        {
+            "throughput_per_stream": (RATE, F.col("per_stream")),
+            "throughput_map_phase": (RATE, F.col("map_phase")),
+            "throughput_job": (RATE, F.col("job")),
+            "concurrent_maps": ("count", F.col("concurrent_maps")),
+        },
+    )
+    return dfsio.unionByName(
+        metric_rows(ycsb_rates(inputs), {"throughput": ("ops/s", F.col("ops_s"))})
+    )
+
+
+def _trials(inputs: Inputs, workload: str) -> DataFrame:
+    """trial, warm_up_s of the workload's trials that have a window."""
+    trials = inputs[tables.TRIALS].where(F.col("workload") == workload)
+    return windows(trials).select("trial", "warm_up_s")
+
+
+def dfsio_rates(inputs: Inputs) -> DataFrame:
+    """trial, bytes, tasks, per_stream, map_phase, job (MiB/s), concurrent_maps."""
+    io = (
+        inputs[tables.DFSIO_IO]
+        .groupBy("trial")
+        .agg(
+            F.sum("bytes").alias("bytes"),
+            F.sum("tasks").alias("tasks"),
+            F.sum("task_ms").alias("task_ms"),
+        )
+    )
+    mib = F.col("bytes") / MIB
+    return (
+        _trials(inputs, "testdfsio")
+        .join(io, "trial", "left")
+        .join(map_phases(inputs), "trial", "left")
+        .select(
+            "trial",
+            "bytes",
+            "tasks",
+            _over(mib, F.col("task_ms") / 1000.0).alias("per_stream"),
+            _over(mib, F.col("map_phase_s")).alias("map_phase"),
+            _over(mib, F.col("job_s")).alias("job"),
+            "concurrent_maps",
+        )
+    )
+
+
+def map_phases(inputs: Inputs) -> DataFrame:
+    """trial, job_s (submission to end), map_phase_s (first start to last end of the maps that
+    succeeded), concurrent_maps (the most attempts running at one moment).
+
+    A history with problems gives no map phase: one cut short is not a phase.
+    """
+    jobs = inputs[tables.MAPREDUCE_JOBS]
+    whole = F.size("problems") == 0
+    span = F.max("finish_epoch_s") - F.min("start_epoch_s")
+    phases = (
+        inputs[tables.MAP_ATTEMPTS]
+        .where("status = 'SUCCEEDED'")
+        .groupBy("trial", "job")
+        .agg(span.alias("map_phase_s"))
+    )
+    return (
+        jobs.where(whole)
+        .join(phases, ["trial", "job"])
+        .join(_concurrency(inputs), ["trial", "job"])
+        .select(
+            "trial",
+            (F.col("finish_epoch_s") - F.col("submit_epoch_s")).alias("job_s"),
+            "map_phase_s",
+            "concurrent_maps",
+        )
+    )
+
+
+def _concurrency(inputs: Inputs) -> DataFrame:
+    """A sweep over starts (+1) and ends (-1); at equal times ends come first, so that a map that
+    begins as another ends does not overlap it."""
+    ended = inputs[tables.MAP_ATTEMPTS].where("finish_epoch_s IS NOT NULL")
+    changes = ended.select("trial", "job", F.col("start_epoch_s").alias("at"), F.lit(1).alias("by"))
+    changes = changes.unionByName(
+        ended.select("trial", "job", F.col("finish_epoch_s").alias("at"), F.lit(-1).alias("by"))
+    )
+    sweep = (
+        Window.partitionBy("trial", "job")
+        .orderBy("at", "by")
+        .rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    )
+    return (
+        changes.withColumn("running", F.sum("by").over(sweep))
+        .groupBy("trial", "job")
+        .agg(F.max("running").alias("concurrent_maps"))
+    )
+
+
+def ycsb_rates(inputs: Inputs) -> DataFrame:
+    """trial, ops_s of all the trial's clients; null if one of them has no rate.
+
+    With a warm-up: the sum of each client's operations of the histogram intervals after it over their
+    seconds. Without: Return=OK of all over the longest client's own run time, since clients that end
+    by their work do not end together, and the sum of their rates was never reached.
+    """
+    rates = (
+        inputs[tables.CLIENTS]
+        .select("trial", "client")
+        .join(_trials(inputs, "ycsb"), "trial")
+        .join(whole_run(inputs[tables.YCSB_SUMMARY]), ["trial", "client"], "left")
+        .join(_after_warm_up(inputs), ["trial", "client"], "left")
+    )
+    longest_s = F.max("run_s").over(Window.partitionBy("trial"))
+    ops_s = F.when(F.col("warm_up_s") > 0, F.col("measured_ops_s")).otherwise(
+        F.when(F.col("run_s").isNotNull(), _over(F.col("succeeded"), longest_s))
+    )
+    rates = rates.withColumn("client_ops_s", ops_s)
+    complete = F.count("client_ops_s") == F.count(F.lit(1))
+    summed = rates.groupBy("trial").agg(
+        F.when(complete, exact_sum(F.col("client_ops_s"))).alias("ops_s")
+    )
+    return _trials(inputs, "ycsb").select("trial").join(summed, "trial", "left")
+
+
+def whole_run(summary: DataFrame) -> DataFrame:
+    """trial, client, and of YCSB's summary: run_s, overall_ops_s, operations (asked of the
+    database by users), succeeded, failed (Return other than OK); null what it does not say."""
+    overall = F.col("operation") == "OVERALL"
+    returned = F.col("measure").startswith("Return=") & (F.col("operation") != "CLEANUP")
+    good = returned & F.col("measure").isin(*SUCCESSES)
+    value = F.col("value")
+    # A read-modify-write is counted thrice: as itself, as its read and as its update.
+    twice = F.sum(
+        F.when(
+            (F.col("operation") == READ_MODIFY_WRITE) & (F.col("measure") == "Operations"), value
+        )
+    )
+    run_s = F.max(F.when(overall & (F.col("measure") == "RunTime"), value / 1000.0))
+    ops_s = F.max(F.when(overall & (F.col("measure") == "Throughput"), value))
+    any_return = F.max(returned) & (F.count(F.when(returned, value)) == F.count_if(returned))
+    grouped = summary.groupBy("trial", "client").agg(
+        run_s.alias("run_s"),
+        ops_s.alias("overall_ops_s"),
+        any_return.alias("known"),
+        F.coalesce(twice, F.lit(0.0)).alias("twice"),
+        F.sum(F.when(returned, value)).alias("returned"),
+        F.coalesce(F.sum(F.when(good, value)), F.lit(0.0)).alias("good"),
+    )
+    return grouped.select(
+        "trial",
+        "client",
+        "run_s",
+        "overall_ops_s",
+        F.when(F.col("known"), F.col("returned") - F.col("twice")).alias("operations"),
+        F.when(F.col("known"), F.col("good") - F.col("twice")).alias("succeeded"),
+        F.when(F.col("known"), F.col("returned") - F.col("good")).alias("failed"),
+    )
+
+
+def _after_warm_up(inputs: Inputs) -> DataFrame:
+    """trial, client, measured_ops_s: operations in whole intervals after the warm-up over the time
+    from the first interval's start to the last one's end."""
+    intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
+    seconds = F.max(F.col("begun_s") + F.col("length_s")) - F.min("begun_s")
+    return intervals.groupBy("trial", "client").agg(
+        _over(F.sum("counted"), seconds).alias("measured_ops_s")
+    )
+
+
+def _over(amount: Column, seconds: Column) -> Column:
+    """amount / seconds, null unless there is time."""
+    return F.when(seconds > 0, amount / seconds)

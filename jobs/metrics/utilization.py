@@ -1,0 +1,96 @@
+"""CPU and disk use of each trial.
+
+Host figures are dool's, of the whole machine, counted once. Nodes that share a kernel see the same
+dool figures, so their own CPU is what their processes spent. Steal is not use (method 19).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.metrics.metric_rows import metric_rows
+from jobs.spark.exact import exact_sum
+from jobs.spark.inputs import Inputs
+
+TABLE = tables.METRICS
+INPUTS = (tables.NODES, tables.HOST_USE, tables.NODE_USE)
+MIB = 2.0**20
+PERCENT = "percent"
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `metrics`: cpu_* and disk_* by scope. See `analysis.tables` for the scopes."""
+    hosts = inputs[tables.HOST_USE].where("measured_s > 0")
+    used = F.lit(100.0) - F.col("cpu_idle") - F.col("cpu_iowait") - F.col("cpu_steal")
+    shares = [f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "idle")]
+    host_rows = metric_rows(
+        hosts,
+        {
+            "cpu_used": (PERCENT, used),
+            **{share: (PERCENT, F.col(share)) for share in shares},
+            "disk_read": ("MiB/s", F.col("disk_read_bytes_s") / MIB),
+            "disk_write": ("MiB/s", F.col("disk_write_bytes_s") / MIB),
+        },
+    )
+    ticks = node_ticks(inputs)
+    apart = _less_client(hosts.withColumn("used", used), ticks)
+    return host_rows.unionByName(_process_rows(_by_scope(ticks))).unionByName(
+        metric_rows(apart, {"cpu_used": (PERCENT, F.col("used"))})
+    )
+
+
+def node_ticks(inputs: Inputs) -> DataFrame:
+    """trial, host, node, scope, roles, user_ticks, system_ticks spent in the window, and
+    capacity_ticks, what the host could have spent: window_s x ticks_per_s x cores."""
+    placed = inputs[tables.NODES].select("trial", "node", "scope", "roles")
+    return (
+        inputs[tables.NODE_USE]
+        .join(placed, ["trial", "node"], "left")
+        .withColumn("scope", F.coalesce("scope", "node"))
+    )
+
+
+def _by_scope(ticks: DataFrame) -> DataFrame:
+    """Ticks of each scope, and of `cluster`: masters and workers together. A scope on several hosts
+    is measured against all their cores, each host once."""
+    member = F.arrays_overlap("roles", F.array(F.lit("master"), F.lit("worker")))
+    scopes = F.when(member, F.array("scope", F.lit("cluster"))).otherwise(F.array("scope"))
+    by_host = (
+        ticks.withColumn("scope", F.explode(scopes))
+        .groupBy("trial", "scope", "host")
+        .agg(
+            exact_sum(F.col("user_ticks")).alias("user_ticks"),
+            exact_sum(F.col("system_ticks")).alias("system_ticks"),
+            F.max("capacity_ticks").alias("capacity_ticks"),
+        )
+    )
+    names = ("user_ticks", "system_ticks", "capacity_ticks")
+    return by_host.groupBy("trial", "scope").agg(*[exact_sum(F.col(n)).alias(n) for n in names])
+
+
+def _process_rows(spent: DataFrame) -> DataFrame:
+    user = 100.0 * F.col("user_ticks") / F.col("capacity_ticks")
+    system = 100.0 * F.col("system_ticks") / F.col("capacity_ticks")
+    return metric_rows(
+        spent,
+        {
+            "cpu_used": (PERCENT, user + system),
+            "cpu_user": (PERCENT, user),
+            "cpu_system": (PERCENT, system),
+        },
+    )
+
+
+def _less_client(hosts: DataFrame, ticks: DataFrame) -> DataFrame:
+    """trial, scope, used: the host's Used CPU without what client and monitors spent on it."""
+    ours = ticks.where(F.col("scope").isin("client", "monitor"))
+    spent = 100.0 * (F.col("user_ticks") + F.col("system_ticks")) / F.col("capacity_ticks")
+    shares = ours.groupBy("trial", "host").agg(exact_sum(spent).alias("not_cluster"))
+    real = hosts.where("scope LIKE 'host:%'")
+    return real.join(shares, ["trial", "host"]).select(
+        "trial",
+        F.concat(F.lit("host-less-client:"), "host").alias("scope"),
+        (F.col("used") - F.col("not_cluster")).alias("used"),
+    )

@@ -1,0 +1,113 @@
+"""What a sample owes to the one before it in its file: since when it counts, what was spent since.
+
+One file holds all samples of its trial and host, so its neighbours are found here, in one pass over
+arrays. In a query they took a sort of all samples, each time one was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.arrays.array import Array
+
+
+def with_host_neighbours(samples: pa.Table) -> pa.Table:
+    """`host_samples` of a file with `repeated` and `since_epoch_s` filled in. A dool that was started
+    twice into one file may tell a second twice, and its clock may go back between."""
+    counted = (
+        pc.invert(samples["since_boot"]).to_numpy() & pc.is_valid(samples["epoch_s"]).to_numpy()
+    )
+    places = np.flatnonzero(counted)
+    times, first = np.unique(samples["epoch_s"].to_numpy()[places], return_index=True)
+    used = places[first]
+    repeated = counted
+    repeated[used] = False
+    return _filled(
+        samples,
+        {
+            "repeated": pa.array(repeated),
+            "since_epoch_s": _placed(used[1:], times[:-1], len(samples)),
+        },
+    )
+
+
+def with_node_neighbours(samples: pa.Table) -> pa.Table:
+    """`node_cpu_samples` of a file with its steps and its rounds filled in."""
+    nodes = samples["node"].combine_chunks().dictionary_encode().indices.to_numpy()
+    ticks = (samples["user_ticks"].to_numpy(), samples["system_ticks"].to_numpy())
+    one_file = np.zeros(len(samples), np.intp)
+    return _filled(samples, node_neighbours(one_file, nodes, samples["epoch_s"].to_numpy(), ticks))
+
+
+def node_neighbours(
+    files: Array, nodes: Array, epoch_s: Array, ticks: tuple[Array, Array]
+) -> dict[str, pa.Array]:
+    """Steps and rounds of samples, within each file in the order of time, at the same time of lines.
+
+    files, nodes: numbers; samples of a file stand together, in the order of lines. ticks: of user and
+    system. A node that first shows up after the first round had no process before: it counts from zero.
+    Ticks fall when a process has gone whose parent did not wait for it: such a step counts as none.
+    """
+    order = _by_time(files, epoch_s)
+    of_file, time_s = files[order], epoch_s[order]
+    turns = np.ones((2, len(order)), bool)  # of the file, of the file or its time
+    turns[0, 1:] = of_file[1:] != of_file[:-1]
+    turns[1, 1:] = turns[0, 1:] | (time_s[1:] != time_s[:-1])
+    begins, opens = order[turns[1]], turns[0][turns[1]]
+    owners = files * (nodes.max(initial=0) + 1) + nodes
+    before, after = same_before(owners, order)
+    known = np.empty(len(order), bool)
+    known[order] = time_s > time_s[turns[0]][np.cumsum(turns[0]) - 1]
+    known[after] = True
+    begun = np.zeros(len(order), bool)
+    begun[begins] = True
+    within = np.flatnonzero(~opens)
+    return {
+        "since_epoch_s": _placed(after, epoch_s[before], len(order)),
+        "user_step": _rises(ticks[0], before, after, known),
+        "system_step": _rises(ticks[1], before, after, known),
+        "begins_round": pa.array(begun),
+        "round_since_epoch_s": _placed(begins[within], epoch_s[begins[within - 1]], len(order)),
+    }
+
+
+def _by_time(files: Array, epoch_s: Array) -> Array:
+    """NodePaths in the order of file, time and line; most files are in it as they are."""
+    ordered = (epoch_s[1:] >= epoch_s[:-1]) | (files[1:] != files[:-1])
+    return np.arange(len(epoch_s)) if ordered.all() else np.lexsort((epoch_s, files))
+
+
+def same_before(owners: Array, order: Array | None = None) -> tuple[Array, Array]:
+    """NodePaths before and after, of every two of the same owner that follow each other in `order`."""
+    small = owners.astype(np.min_scalar_type(int(owners.max(initial=0))))  # sorted by radix, then
+    if order is None:
+        by_owner = np.argsort(small, kind="stable")
+    else:
+        by_owner = order[np.argsort(small[order], kind="stable")]
+    again = np.flatnonzero(owners[by_owner[1:]] == owners[by_owner[:-1]])
+    return by_owner[again], by_owner[again + 1]
+
+
+def _rises(ticks: Array, before: Array, after: Array, known: Array) -> pa.Array:
+    risen = ticks.copy()
+    risen[after] -= ticks[before]
+    return pa.array(np.maximum(risen, 0), mask=~known)
+
+
+def _placed(places: Array, values: Array, rows: int) -> pa.Array:
+    """`values` at their places, null elsewhere."""
+    column, absent = np.zeros(rows), np.ones(rows, bool)
+    column[places], absent[places] = values, False
+    return pa.array(column, mask=absent)
+
+
+def _filled(samples: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
+    for name, values in columns.items():
+        place = samples.schema.get_field_index(name)
+        samples = samples.set_column(place, samples.schema.field(place), values)
+    return samples

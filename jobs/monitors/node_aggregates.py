@@ -1,0 +1,110 @@
+"""What the processes of one host's nodes spent in a trial's window and in each of its seconds.
+
+Of one file of our own sampler, which holds all its rounds: see `jobs.monitors.host_aggregates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from analysis import tables
+from analysis.tables import Table
+from analysis.tables.arrow import arrow_schema
+from jobs.arrays.array import Array, table_of
+from jobs.arrays.exact_sums import exact_sums
+from jobs.arrays.spans import by_second, groups, overlap_s
+from jobs.monitors.sampling_rounds import sampling_rounds
+from jobs.raw.trial_context import TrialFacts
+
+PARTS = ("user", "system")
+
+
+def node_tables(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, pa.Table]]:
+    """Rows of `monitor_rounds`, `node_cpu_usage` and `trial_cpu_series`.
+
+    samples: `node_cpu_samples` of a whole file, its neighbours filled in.
+    """
+    if not len(samples):
+        return
+    about = {name: samples[name][0].as_py() for name in ("trial", "host")}
+    rounds = samples.filter(samples["begins_round"])
+    at_s, before_s = (rounds[name].to_numpy() for name in ("epoch_s", "round_since_epoch_s"))
+    told = sampling_rounds("nodecpu", about, at_s, before_s, facts)
+    yield tables.MONITOR_ROUNDS, pa.Table.from_pylist(told, arrow_schema(tables.MONITOR_ROUNDS))
+    if facts.window is None:
+        return
+    steps = samples.filter(samples["user_step"].is_valid())
+    until_s = steps["epoch_s"].to_numpy() - facts.clock_offset_s
+    since_s = steps["since_epoch_s"].to_numpy() - facts.clock_offset_s
+    since_s = np.where(np.isnan(since_s), until_s - facts.period_s, since_s)
+    some = until_s > since_s
+    steps, since_s, until_s = steps.filter(pa.array(some)), since_s[some], until_s[some]
+    if len(steps):
+        if facts.measured is not None:
+            yield tables.NODE_USE, _use(about, steps, since_s, until_s, facts.measured)
+        yield tables.TRIAL_CPU_SERIES, _series(about, steps, since_s, until_s, facts)
+
+
+def _use(
+    about: dict[str, str],
+    steps: pa.Table,
+    since_s: Array,
+    until_s: Array,
+    window: tuple[float, float],
+) -> pa.Table:
+    """Cumulative ticks are interpolated at the window's edges: of an increment between two rounds the
+    part counts that lies in the window, which here is what is measured of it."""
+    nodes, names = _codes(steps["node"])
+    share = overlap_s(since_s, until_s, window) / (until_s - since_s)
+    order, begins = groups(nodes, *_machine(steps))
+    first = order[begins]
+    ticks_per_s, cores = (column[first] for column in _machine(steps))
+    spent = {
+        f"{part}_ticks": exact_sums((_ticks(steps, part) * share)[order], begins) for part in PARTS
+    }
+    capacity = (window[1] - window[0]) * ticks_per_s * cores
+    named = {**about, "node": names[nodes[first]], "capacity_ticks": capacity, **spent}
+    return table_of(named, arrow_schema(tables.NODE_USE), len(begins))
+
+
+def _series(
+    about: dict[str, str], steps: pa.Table, since_s: Array, until_s: Array, facts: TrialFacts
+) -> pa.Table:
+    """Percent of all cores of their host, as `node_cpu_usage` counts them."""
+    assert facts.window is not None
+    span, second, inside_s = by_second(since_s, until_s, facts.window)
+    nodes, told = _codes(steps["node"])
+    scopes, names = _codes(pa.array([facts.scopes.get(node, node) for node in told], pa.string()))
+    machine = [column[span] for column in _machine(steps)]
+    order, begins = groups(scopes[nodes[span]], second, *machine)
+    first, rows = order[begins], span[order]
+    share = inside_s[order] / (until_s - since_s)[rows]
+    ticks_per_s, cores = (column[first] for column in machine)
+    capacity = exact_sums(inside_s[order], begins) * ticks_per_s * cores
+    shares: dict[str, Any] = {
+        f"cpu_{part}": 100.0 * exact_sums(_ticks(steps, part)[rows] * share, begins) / capacity
+        for part in PARTS
+    }
+    named = {**about, "scope": names[scopes[nodes[span[first]]]], "second": second[first], **shares}
+    return table_of(named, arrow_schema(tables.TRIAL_CPU_SERIES), len(begins))
+
+
+def _machine(steps: pa.Table) -> tuple[Array, Array]:
+    """ticks_per_s and cores, which a sampler that was started again may tell anew."""
+    return steps["ticks_per_s"].to_numpy(), steps["cores"].to_numpy()
+
+
+def _ticks(steps: pa.Table, part: str) -> Array:
+    ticks: Array = steps[f"{part}_step"].to_numpy().astype(float)
+    return ticks
+
+
+def _codes(texts: pa.Array | pa.ChunkedArray) -> tuple[Array, Array]:
+    """A number for every text, in the order in which they first come, and the texts by number."""
+    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    coded = whole.dictionary_encode()
+    return coded.indices.to_numpy(), np.array(coded.dictionary.to_pylist(), object)

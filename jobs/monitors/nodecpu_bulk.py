@@ -1,0 +1,147 @@
+"""Whole files of nodecpu by a library's CSV reader: one start, plain to the end.
+
+Every other file is left to the pure `parse_nodecpu`. What is read here is what that would read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from analysis import tables
+from jobs.arrays.array import Array, table_of
+from jobs.arrays.bulk_csv import Body, Cells, body, cells
+from jobs.arrays.dictionary_encoding import coded, coded_schema
+from jobs.monitors.deltas import node_neighbours, same_before
+from jobs.raw.raw_files import RawFile
+from workloads.base.parsing import decoded
+from workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MAX_PROCESSES, TITLE, YEARS_S
+
+SCHEMA = coded_schema(tables.NODE_CPU_SAMPLES)
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_TYPES = (pa.float64(), pa.dictionary(pa.int32(), pa.string()), pa.int64(), pa.int64(), pa.int32())
+_NUMBERS = {"epoch_s": 0, "user_ticks": 2, "system_ticks": 3, "processes": 4}
+_MARKS = 4 + 1  # commas, and a newline
+_MOST = 10**15
+"""So that the sum of two is exact as a float."""
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """A file of a title, the header, and rows that look plain."""
+
+    file: RawFile
+    body: Body
+    ticks_per_s: int
+    cores: int
+
+
+def nodecpu_rows(files: Sequence[tuple[RawFile, bytes]]) -> tuple[list[pa.Table], set[RawFile]]:
+    """Rows of `node_cpu_samples` with all their neighbours, texts as codes; and the files they are of.
+    The others may hold anything."""
+    batch = [plain for file, data in files if (plain := _plain(file, data))]
+    found = cells([plain.body for plain in batch], _TYPES) if batch else None
+    if found is None:
+        return [], set()
+    whole = found.wholly(_hold(batch, found)) & _told_for(batch, found)
+    rows = _table(batch, found)
+    done = {plain.file for plain, sound in zip(batch, whole, strict=True) if sound}
+    return found.only(rows, whole), done
+
+
+def _plain(file: RawFile, data: bytes) -> _Plain | None:
+    title, header, _ = (*data[:4096].split(b"\n", 2), b"", b"")[:3]
+    text, unreadable = decoded(1, title, True)
+    about = None if unreadable else TITLE.fullmatch(text.text)
+    if about is None or about.group(1) != str(FORMAT) or header != HEADER.encode():
+        return None
+    begin = len(title) + len(header) + 2
+    found = body(data, begin, 3)
+    if found is None or _zeros_lead(data, begin) or not data.isascii():
+        return None
+    return _Plain(file, found, int(about.group(3)), int(about.group(4)))
+
+
+def _zeros_lead(data: bytes, begin: int) -> bool:
+    """Arrow takes any number of zeros above a whole number's first digit, the pure reader few."""
+    raw = np.frombuffer(data, np.uint8)[begin:]
+    zeros = (raw[:-2] == ord(",")) & (raw[1:-1] == ord("0"))
+    return bool((zeros & (raw[2:] >= ord("0"))).any())
+
+
+def _told_for(batch: Sequence[_Plain], found: Cells) -> Array:
+    """Of which files every byte is told for, so that numbers are of digits and points alone."""
+    names: list[str] = found.columns[1].dictionary.to_pylist()
+    codes = found.columns[1].indices.to_numpy()
+    named = np.array([_NODE.fullmatch(name) is not None for name in names])
+    hyphens = np.array([name.count("-") for name in names])
+    letters = np.array([sum(letter > "9" for letter in name) for name in names])
+    marks = _MARKS * found.counts + found.sums(hyphens[codes])
+    told: Array = found.wholly(named[codes])
+    told &= [plain.body.marks for plain in batch] == marks
+    told &= [plain.body.others for plain in batch] == found.sums(letters[codes])
+    return told
+
+
+def _hold(batch: Sequence[_Plain], found: Cells) -> Array:
+    """Which rows the pure reader surely takes, by their values."""
+    values = {name: found.numbers(place) for name, place in _NUMBERS.items()}
+    before, after = same_before(_owners(found))
+    last = {name: np.zeros_like(column) for name, column in values.items()}
+    last["epoch_s"] += np.nan
+    for name, column in values.items():
+        last[name][after] = column[before]
+    ticks_per_s = found.each([plain.ticks_per_s for plain in batch])
+    cores = found.each([plain.cores for plain in batch])
+    with np.errstate(all="ignore"):  # times without bounds; none of them holds
+        holds = _plausible(values, last, ticks_per_s, cores)
+    for column in values.values():
+        holds &= column < _MOST
+    return holds
+
+
+def _plausible(
+    cells: dict[str, Array],
+    before: dict[str, Array],
+    ticks_per_s: int | Array,
+    cores: int | Array,
+) -> Array:
+    """As `parse_nodecpu` asks: time and ticks go on, and no more CPU is used than there is. before:
+    the node's row above; its time NaN where there is none."""
+    epoch_s, last_s = cells["epoch_s"], before["epoch_s"]
+    user = cells["user_ticks"] - before["user_ticks"]
+    system = cells["system_ticks"] - before["system_ticks"]
+    most_s = (epoch_s - last_s + LATE_S) * cores
+    goes_on = (epoch_s > last_s) & (user >= 0) & (system >= 0)
+    goes_on &= user + system <= most_s * ticks_per_s
+    within = (epoch_s >= YEARS_S[0]) & (epoch_s <= YEARS_S[1])
+    sound: Array = within & (np.isnan(last_s) | goes_on)
+    return sound & (cells["processes"] <= MAX_PROCESSES)
+
+
+def _owners(found: Cells) -> Array:
+    """Numbers, the same for the same node of the same file."""
+    names = found.columns[1]
+    owners: Array = found.owners() * len(names.dictionary) + names.indices.to_numpy()
+    return owners
+
+
+def _table(batch: Sequence[_Plain], found: Cells) -> pa.Table:
+    values = {name: found.numbers(place) for name, place in _NUMBERS.items()}
+    names = found.columns[1]
+    ticks = values["user_ticks"], values["system_ticks"]
+    named = {
+        "trial": coded([plain.file.trial for plain in batch], found.counts),
+        "host": coded([plain.file.subject for plain in batch], found.counts),
+        "line": found.lines([plain.body for plain in batch]),
+        "node": names,
+        "ticks_per_s": found.each([plain.ticks_per_s for plain in batch]),
+        "cores": found.each([plain.cores for plain in batch]),
+        **values,
+        **node_neighbours(found.owners(), names.indices.to_numpy(), values["epoch_s"], ticks),
+    }
+    return table_of(named, SCHEMA, found.rows)

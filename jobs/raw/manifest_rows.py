@@ -1,0 +1,227 @@
+"""What the manifests of a run say, as rows of the small tables. Pure; read on the driver.
+
+A manifest is kilobytes and a run has hundreds: Spark's executors are kept for the samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from cluster.model.errors import StudyError
+from cluster.model.topology import Topology, topology_from_json
+from jobs.raw.trial_context import clock_offsets, node_scope
+from workloads.record.manifest import GuestCpu, Manifest
+from workloads.record.record import closed_records
+from workloads.spec.settings import DfsioSetting
+from workloads.testdfsio.amount import asked_bytes
+
+Row = dict[str, Any]
+
+
+def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
+    """Manifests of the run's closed records, in the order they were run.
+
+    StudyError for a run without records, and for a manifest of another format or in bits.
+    """
+    records = run_root / "records"
+    try:
+        manifests = closed_records(records)
+    except ValueError as error:
+        raise StudyError(
+            f"a manifest cannot be read: {error}", str(records), "restore the record, or remove it."
+        ) from error
+    if not manifests:
+        raise StudyError(
+            "the run has no closed record; there is nothing to analyse.",
+            str(records),
+            "run the study first: study run SPEC.",
+        )
+    for folder, manifest in manifests.items():
+        if manifest.trial != folder:
+            raise StudyError(
+                f"its manifest is of the trial {manifest.trial!r}.",
+                str(records / folder),
+                "restore the record, or remove it.",
+            )
+    return tuple(sorted(manifests.values(), key=lambda manifest: (manifest.order, manifest.trial)))
+
+
+def trial_row(manifest: Manifest) -> Row:
+    """A row of `trials`."""
+    topology = topology_from_json(manifest.topology)
+    return {
+        **_identity(manifest),
+        **_topology(topology),
+        **_setting(manifest),
+        **_window(manifest),
+        **_cold(manifest),
+        "data_set_mib": manifest.data_set_mib,
+        "total_ram_mib": manifest.total_ram_mib,
+        "compactions": _counted(manifest, "compactions"),
+        "splits": _counted(manifest, "splits"),
+        "compiling_share": manifest.state_before.get("compiling_share"),
+    }
+
+
+def _identity(manifest: Manifest) -> Row:
+    named = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation")
+    same = (*named, "overhead_pair", "monitored")
+    return {
+        **{name: getattr(manifest, name) for name in same},
+        "state_reasons": list(manifest.reasons),
+    }
+
+
+def _topology(topology: Topology) -> Row:
+    return {
+        "topology": topology.name,
+        "provider": topology.provider,
+        "medium": topology.medium,
+        "medium_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
+        "vms_per_host": topology.vms_per_host,
+        "regionservers_per_node": topology.regionservers_per_node,
+        "replication": topology.replication,
+        "hosts": len(topology.hosts),
+        "usd_per_hour": _price(topology),
+        "workers": len(topology.workers),
+    }
+
+
+def _price(topology: Topology) -> float | None:
+    """Of all its hosts an hour; None unless every host has a price."""
+    prices = [host.usd_per_hour for host in topology.hosts]
+    return math.fsum(price for price in prices if price) if None not in prices else None
+
+
+def _setting(manifest: Manifest) -> Row:
+    setting = manifest.setting
+    knobs = setting.model_dump()
+    for no_column in (
+        "regions_per_server",
+        "warm_up_daemons_s",
+        "warm_up_client_s",
+        "until_steady",
+    ):
+        knobs.pop(no_column, None)
+    variants = knobs.pop("variants", None) or {}
+    knobs |= {name: variants.get(name) for name in ("samples", "sites", "region_sites")}
+    return {
+        "setting": manifest.setting_id,
+        **knobs,
+        "warm_up_s": getattr(setting, "cut_s", 0.0),
+        "asked_bytes": asked_bytes(setting) if isinstance(setting, DfsioSetting) else None,
+    }
+
+
+def _window(manifest: Manifest) -> Row:
+    window = manifest.window
+    return {
+        "window_start_epoch_s": window.start_epoch_s if window else None,
+        "window_end_epoch_s": window.end_epoch_s if window else None,
+        "prepare_s": manifest.times_s.get("prepare"),
+        "measure_s": manifest.times_s.get("measure"),
+        "settle_s": manifest.times_s.get("settle"),
+    }
+
+
+def _cold(manifest: Manifest) -> Row:
+    cold = manifest.cold
+    return {
+        "cold_method": cold.method if cold else None,
+        "evicted_bytes": cold.evicted_bytes if cold else None,
+        "distinct_bytes_asked": cold.distinct_bytes_asked if cold else None,
+        "physical_read_bytes": cold.physical_read_bytes if cold else None,
+        "physical_write_bytes": cold.physical_write_bytes if cold else None,
+    }
+
+
+def _counted(manifest: Manifest, what: str) -> int | None:
+    """How far HBase's counter `what` moved between the states before and after the window."""
+    before = manifest.state_before.get("hbase", {}).get(what)
+    after = manifest.state_after.get("hbase", {}).get(what)
+    return int(after - before) if before is not None and after is not None else None
+
+
+def node_rows(manifest: Manifest) -> Iterator[Row]:
+    """Rows of `nodes`."""
+    topology = topology_from_json(manifest.topology)
+    host_cores = {host.name: host.cores for host in topology.hosts}
+    guests = {guest.node: guest for guest in manifest.guests}
+    for node in topology.nodes:
+        yield {
+            "trial": manifest.trial,
+            "node": node.name,
+            "host": node.host,
+            "scope": node_scope(node.name, node.roles),
+            "roles": list(node.roles),
+            "cores": node.cores,
+            "host_cores": host_cores[node.host],
+            "memory_mib": node.memory_mib,
+            "host_cpu_share_percent": _given_percent(guests.get(node.name), host_cores[node.host]),
+        }
+
+
+def _given_percent(guest: GuestCpu | None, host_cores: int) -> float | None:
+    if guest is None:
+        return None
+    return 100.0 * guest.cpu_s / ((guest.to_epoch_s - guest.from_epoch_s) * host_cores)
+
+
+def client_rows(manifest: Manifest) -> Iterator[Row]:
+    """Rows of `clients`."""
+    host_of = {node.name: node.host for node in topology_from_json(manifest.topology).nodes}
+    offsets = clock_offsets(manifest.clock)
+    for client in manifest.clients:
+        yield {
+            "trial": manifest.trial,
+            "client": client.name,
+            "node": client.node,
+            "exit_code": client.exit_code,
+            "start_epoch_s": client.start_epoch_s,
+            "end_epoch_s": client.end_epoch_s,
+            "clock_offset_s": offsets.get(host_of.get(client.node, "")),
+            "operations_asked": _operations_asked(client.argv),
+        }
+
+
+def _operations_asked(argv: tuple[str, ...]) -> int | None:
+    """Operations on YCSB's command line: of a load its share of the records."""
+    properties = dict(
+        pair.split("=", 1) for flag, pair in pairwise(argv) if flag == "-p" and "=" in pair
+    )
+    keys = ("insertcount", "recordcount") if "-load" in argv else ("operationcount",)
+    asked = next((properties[key] for key in keys if key in properties), None)
+    return int(asked) if asked is not None and asked.isdecimal() else None
+
+
+def monitor_rows(manifest: Manifest) -> Iterator[Row]:
+    """Rows of `monitors`."""
+    clock = {entry.host: entry for entry in manifest.clock}
+    offsets = clock_offsets(manifest.clock)
+    for monitor in manifest.monitors:
+        entry = clock.get(monitor.host)
+        yield {
+            "trial": manifest.trial,
+            **monitor.model_dump(),
+            "clock_before_s": entry.before_s if entry else None,
+            "clock_after_s": entry.after_s if entry else None,
+            "clock_offset_s": offsets.get(monitor.host),
+        }
+
+
+def bring_up_rows(manifests: Iterable[Manifest]) -> Iterator[Row]:
+    """Rows of `bring_up`: every trial of a build repeats its build's phases, one is taken."""
+    builds = {manifest.build: manifest for manifest in manifests if manifest.bring_up}
+    for build, manifest in sorted(builds.items()):
+        for position, phase in enumerate(manifest.bring_up):
+            yield {
+                "build": build,
+                "topology": manifest.topology["name"],
+                "position": position,
+                "phase": phase.name,
+                "seconds": phase.seconds,
+            }

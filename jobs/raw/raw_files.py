@@ -1,0 +1,168 @@
+"""Which files of a record hold what: the raw files a trial should have left, found, missing or refused.
+
+A record may come from a stranger: what its manifest names is looked for within the record alone, and
+read only if it is a plain file of bounded size.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from analysis.tables.storage import FileStat, is_local, listed, place
+from jobs.raw.trial_context import TrialFacts, facts_of, host_of_node
+
+if TYPE_CHECKING:  # executors load this module, and need no models
+    from workloads.record.manifest import Manifest
+
+MAX_BYTES = 2**28
+"""A second of dool takes 130 bytes: three weeks of it are less. Bounds an executor's memory."""
+
+
+Listing = dict[str, tuple[Path, FileStat]]
+
+
+class UnreadableError(Exception):
+    """The file will not be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A file of a record and what to read it as.
+
+    kind: a key of `jobs.raw.readers.READERS`. subject: the host or client it tells of. path: absolute;
+    empty when there is nothing to read, then `fault` says why and `file` where.
+    """
+
+    trial: str
+    kind: str
+    subject: str
+    file: str
+    path: str
+    fault: str = ""
+    bytes: int = 0
+    modified_ns: int = 0
+    facts: TrialFacts = field(default_factory=TrialFacts)
+
+
+def raw_files_of(run_root: Path, manifests: Sequence[Manifest]) -> dict[str, list[RawFile]]:
+    """The raw files of each trial. At a URI the records are listed once, not file by file."""
+    records = run_root / "records"
+    everything = listed(records)
+    if everything is None:
+        return {m.trial: list(raw_files(m, records / m.trial)) for m in manifests}
+    by_trial: dict[str, Listing] = {manifest.trial: {} for manifest in manifests}
+    for name, entry in everything.items():
+        trial, _, file = name.partition("/")
+        by_trial.get(trial, {})[file] = entry
+    return {m.trial: list(raw_files(m, records / m.trial, by_trial[m.trial])) for m in manifests}
+
+
+def raw_files(
+    manifest: Manifest, record: Path, listing: Listing | None = None
+) -> Iterator[RawFile]:
+    """The files of a trial's record that tables are made of. Of a trial that is complete, those that
+    must be there and are not come with a fault; one that failed may miss any.
+
+    listing: the record's files, of a record at a URI.
+    """
+    for kind, subject, pattern, facts in _expected(manifest):
+        if not _stays_inside(pattern):
+            yield RawFile(
+                manifest.trial, kind, subject, pattern, "", "its name leads out of the record"
+            )
+            continue
+        found = (
+            [_looked_at(record, path) for path in sorted(record.glob(pattern))]
+            if listing is None
+            else [
+                _taken(name, *listing[name])
+                for name in sorted(listing)
+                if PurePosixPath("/" + name).match("/" + pattern)
+            ]
+        )
+        for file in found:
+            yield replace(file, trial=manifest.trial, kind=kind, subject=subject, facts=facts)
+        if not found and manifest.state == "complete":
+            yield RawFile(manifest.trial, kind, subject, pattern, "", "missing from the record")
+
+
+def content(file: RawFile) -> bytes:
+    """The file's bytes. UnreadableError if it has changed into something that is not to be read."""
+    path = place(file.path)
+    try:
+        if not is_local(path):
+            return path.read_bytes()
+        # no link is followed, and no pipe waited for, should one have taken the file's place
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as stream:
+            info = os.fstat(descriptor)
+            if reason := _refusal(info):
+                raise UnreadableError(reason)
+            return stream.read(info.st_size)
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror or error}") from error
+
+
+def _stays_inside(pattern: str) -> bool:
+    pure = PurePosixPath(pattern)
+    return (
+        bool(pure.parts)
+        and not pure.is_absolute()
+        and ".." not in pure.parts
+        and "\0" not in pattern
+    )
+
+
+def _taken(file: str, path: Path, info: FileStat) -> RawFile:
+    """A file at a URI."""
+    fault = f"larger than {MAX_BYTES} bytes" if info.st_size > MAX_BYTES else ""
+    where = "" if fault else str(path)
+    return RawFile("", "", "", file, where, fault, info.st_size, info.st_mtime_ns)
+
+
+def _looked_at(record: Path, path: Path) -> RawFile:
+    """A file of this machine."""
+    file = path.relative_to(record).as_posix()
+    info = path.lstat()
+    folders = [record / part for part in PurePosixPath(file).parents]
+    linked = any(folder.is_symlink() for folder in folders)
+    fault = "a symbolic link leads to it" if linked else _refusal(info)
+    where = "" if fault else str(path.absolute())
+    return RawFile("", "", "", file, where, fault, info.st_size, info.st_mtime_ns)
+
+
+def _refusal(info: os.stat_result) -> str:
+    if stat.S_ISLNK(info.st_mode):
+        return "a symbolic link"
+    if not stat.S_ISREG(info.st_mode):
+        return "not a plain file"
+    return f"larger than {MAX_BYTES} bytes" if info.st_size > MAX_BYTES else ""
+
+
+def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
+    """(kind, subject, pattern of the file's path in the record, what its rows are understood by)."""
+    for monitor in manifest.monitors:
+        facts = facts_of(manifest, monitor.host, monitor.period_s)
+        yield monitor.kind, monitor.host, monitor.file, facts
+    for client in manifest.clients:
+        facts = facts_of(manifest, host_of_node(manifest, client.node))
+        for kind, pattern in _of_client(manifest, client.name, client.stdout, client.stderr):
+            yield kind, client.name, pattern, facts
+
+
+def _of_client(
+    manifest: Manifest, name: str, stdout: str, stderr: str
+) -> Iterator[tuple[str, str]]:
+    if manifest.setting.workload == "ycsb":
+        yield "ycsb-summary", stdout
+        yield "ycsb-status", stderr
+        yield "ycsb-hdr", f"raw/{name}-*.hdr"
+    else:
+        yield "dfsio-results", f"raw/{name}.log"
+        yield "dfsio-io", "raw/io/part-*"
+        yield "dfsio-history", "raw/history/*.jhist"

@@ -1,0 +1,1 @@
+"""What happened within a trial, second by second, and during bring-up."""

@@ -1,0 +1,32 @@
+"""How long bring-up took, by topology."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.spark.exact import exact_sum
+from jobs.spark.inputs import Inputs
+
+TABLE = tables.BRING_UP_TIMES
+INPUTS = (tables.TRIALS, tables.BRING_UP)
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `bringup`: medians over the builds. Phases overlap, so that only the one that the
+    cluster itself timed as `total` tells how long all of them took."""
+    repetitions = inputs[tables.TRIALS].select("build", "repetition").distinct()
+    seconds = (
+        inputs[tables.BRING_UP]
+        .join(repetitions, "build")
+        .groupBy("topology", "phase", "repetition", "build")
+        .agg(exact_sum(F.col("seconds")).alias("seconds"), F.min("position").alias("position"))
+    )
+    points = F.array_sort(F.collect_list(F.struct("repetition", "build", "seconds")))
+    return seconds.groupBy("topology", "phase").agg(
+        F.max("position").alias("position"),
+        F.median("seconds").alias("value_s"),
+        F.count(F.lit(1)).alias("n"),
+        F.transform(points, lambda point: point["seconds"]).alias("points_s"),
+    )

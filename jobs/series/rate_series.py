@@ -1,0 +1,109 @@
+"""What was done in each second of a trial."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.metrics.throughput import MIB, RATE
+from jobs.metrics.window import windows
+from jobs.series.seconds import by_second, share_of_span
+from jobs.spark.exact import exact_sum
+from jobs.spark.inputs import Inputs
+from jobs.spark.store import conform
+
+TABLE = tables.TRIAL_RATE_SERIES
+INPUTS = (
+    tables.TRIALS,
+    tables.MONITORS,
+    tables.HOST_DISK_SERIES,
+    tables.DFSIO_IO,
+    tables.MAP_ATTEMPTS,
+    tables.OPERATION_SECONDS,
+)
+DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `trial_rate_series`."""
+    done = _operations(inputs).unionByName(_transferred(inputs))
+    return conform(_with_idle_seconds(done, inputs), TABLE).unionByName(
+        conform(_disks(inputs), TABLE)
+    )
+
+
+def _operations(inputs: Inputs) -> DataFrame:
+    """trial, name, unit, second, amount."""
+    return inputs[tables.OPERATION_SECONDS].select(
+        "trial",
+        F.lit("operations").alias("name"),
+        F.lit("ops/s").alias("unit"),
+        "second",
+        F.col("operations").alias("amount"),
+    )
+
+
+def _transferred(inputs: Inputs) -> DataFrame:
+    """The same of the job's bytes, in equal parts a map that succeeded, from its start to its end."""
+    io = inputs[tables.DFSIO_IO].groupBy("trial").agg(F.sum("bytes").alias("bytes"))
+    maps = inputs[tables.MAP_ATTEMPTS].where(
+        "status = 'SUCCEEDED' AND start_epoch_s IS NOT NULL AND finish_epoch_s > start_epoch_s"
+    )
+    count = maps.groupBy("trial").agg(F.count(F.lit(1)).alias("maps"))
+    each = maps.join(count, "trial").join(io, "trial").join(windows(inputs[tables.TRIALS]), "trial")
+    spans = each.select(
+        "trial",
+        F.col("start_epoch_s").alias("since_s"),
+        F.col("finish_epoch_s").alias("until_s"),
+        "start_s",
+        (F.col("bytes") / F.col("maps") / MIB).alias("done"),
+    )
+    return by_second(spans).select(
+        "trial",
+        F.lit("transferred").alias("name"),
+        F.lit(RATE).alias("unit"),
+        "second",
+        (F.col("done") * share_of_span()).alias("amount"),
+    )
+
+
+def _with_idle_seconds(done: DataFrame, inputs: Inputs) -> DataFrame:
+    """What was done in each second; seconds of the window in which nothing was done with 0."""
+    key = ("trial", "name", "unit")
+    last = F.ceil("window_s") - 1
+    seconds = windows(inputs[tables.TRIALS]).select(
+        "trial", F.explode(F.sequence(F.lit(0), last.cast("int"))).alias("second")
+    )
+    idle = done.select(*key).distinct().join(seconds, "trial").withColumn("amount", F.lit(0.0))
+    return (
+        done.unionByName(idle).groupBy(*key, "second").agg(exact_sum(F.col("amount")).alias("rate"))
+    )
+
+
+def _disks(inputs: Inputs) -> DataFrame:
+    """All hosts' disks together (guests' are among them); no row for a second of which one monitored
+    host has no sample."""
+    hosts = (
+        inputs[tables.MONITORS]
+        .where("kind = 'dool' AND NOT contains(host, '.')")
+        .groupBy("trial")
+        .agg(F.count("host").alias("hosts"))
+    )
+    sums = {
+        name: (exact_sum(F.col(column) / MIB), F.count(column)) for name, column in DISKS.items()
+    }
+    named = [
+        F.struct(F.lit(name).alias("name"), rate.alias("rate"), seen.alias("seen"))
+        for name, (rate, seen) in sums.items()
+    ]
+    return (
+        inputs[tables.HOST_DISK_SERIES]
+        .where("NOT contains(host, '.')")
+        .groupBy("trial", "second")
+        .agg(F.array(*named).alias("both"))
+        .select("trial", "second", F.inline("both"))
+        .join(hosts, "trial")
+        .where("seen = hosts")
+        .withColumn("unit", F.lit(RATE))
+    )

@@ -1,0 +1,68 @@
+"""How steady each trial's rate was from second to second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis import tables
+from jobs.metrics.window import windows
+from jobs.spark.exact import FINE, whole_steps
+from jobs.spark.inputs import Inputs
+
+TABLE = tables.STEADINESS
+INPUTS = (tables.TRIALS, tables.TRIAL_RATE_SERIES)
+
+
+def transform(inputs: Inputs) -> DataFrame:
+    """Rows of `steadiness`: mean, standard deviation (n - 1) and their quotient.
+
+    Over the whole seconds of the window after the warm-up (method 7), between the first and the last
+    second in which something was done: those two are not whole, and what lies around them is the
+    start and the end of a JVM.
+    """
+    count = F.size("rates")
+    squares = _added("rates", lambda rate: (rate - F.col("mean")) * (rate - F.col("mean")))
+    deviation = F.when(count > 1, F.sqrt(squares / F.greatest(count - 1, F.lit(1))))
+    return (
+        _measured(inputs)
+        .withColumn("mean", _added("rates", lambda rate: rate) / count)
+        .select("trial", "name", "unit", count.alias("seconds"), "mean",
+                deviation.alias("standard_deviation"))
+        .withColumn(
+            "coefficient_of_variation",
+            F.when(F.col("mean") > 0, F.col("standard_deviation") / F.col("mean")),
+        )
+    )  # fmt: skip
+
+
+def _measured(inputs: Inputs) -> DataFrame:
+    """trial, name, unit, rates: of the seconds that count, of series that have such.
+
+    A series is one row: its seconds go once to where it is, and need no order.
+    """
+    busy = F.when(F.col("rate") > 0, F.col("second"))
+    series = inputs[tables.TRIAL_RATE_SERIES].groupBy("trial", "name", "unit")
+    found = series.agg(
+        F.collect_list(F.struct("second", "rate")).alias("all"),
+        F.min(busy).alias("first"),
+        F.max(busy).alias("last"),
+    ).join(windows(inputs[tables.TRIALS]), "trial")
+
+    def counts(one: Column) -> Column:
+        second = one["second"]
+        whole = (second > F.col("first")) & (second < F.col("last"))
+        return whole & (second >= F.col("warm_up_s")) & (second + 1 <= F.col("window_s"))
+
+    rates = F.transform(F.filter("all", counts), lambda one: one["rate"])
+    return found.select("trial", "name", "unit", rates.alias("rates")).where(F.size("rates") > 0)
+
+
+def _added(rates: str, term: Callable[[Column], Column]) -> Column:
+    """`jobs.spark.exact.exact_sum` of a term of each element."""
+    steps = F.aggregate(
+        rates, F.lit(0).cast("long"), lambda reached, rate: reached + whole_steps(term(rate))
+    )
+    return steps / FINE

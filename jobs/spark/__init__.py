@@ -1,0 +1,1 @@
+"""Spark itself: the session, its types, tables as frames, YARN."""

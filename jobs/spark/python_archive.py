@@ -1,0 +1,110 @@
+"""Python for executors on other machines: interpreter, the libraries they load, and this project.
+
+One relocatable .tar.gz, unpacked by YARN beside each executor: `bin/python3.11` finds its own
+`lib/python3.11` wherever it lies. Its nodes need the same kind of Linux and processor as this machine,
+and no Python of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import sysconfig
+import tarfile
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+from cluster.model.errors import StudyError
+from cluster.stack.stack import cache_root
+from cluster.state.atomic import replacing
+
+LOADED = (
+    "certifi", "charset-normalizer", "fsspec", "hdrhistogram", "idna", "numpy", "pyarrow",
+    "requests", "urllib3",
+)  # fmt: skip
+"""What executors import, all that it needs among it. Spark brings its own Python itself."""
+PROJECT = ("analysis", "jobs", "workloads", "cluster")
+PYTHON = "bin/python3.11"
+_LIBRARY = "lib/python3.11"
+_NOT_NEEDED = frozenset(
+    {"__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "tkinter",
+     "turtledemo", "ensurepip", "include"}
+)  # fmt: skip
+_FLIGHT = "flight"
+"""Arrow's RPC, of which nothing is used: an eighth of all bytes, which every node unpacks."""
+_LEVEL = 1  # it is read once a node: to pack it harder takes longer than to send it
+
+
+def ensure_python_archive() -> Path:
+    """The archive of this Python and this project, made unless it is in the cache: some 15 seconds.
+
+    StudyError: no room for it.
+    """
+    files = dict(_files())
+    path = cache_root() / "python" / f"{_digest(files)}.tar.gz"
+    if path.exists():
+        return path
+    try:
+        with replacing(path) as aside:
+            _pack(files, aside)
+    except OSError as error:
+        raise StudyError(
+            f"Python could not be packed for the executors: {error.strerror}.",
+            str(path.parent),
+            "check free disk space.",
+        ) from error
+    return path
+
+
+def _pack(files: dict[str, Path], into: Path) -> None:
+    with tarfile.open(into, "w:gz", compresslevel=_LEVEL, dereference=True) as archive:
+        for name, file in sorted(files.items()):
+            archive.add(file, name, recursive=False)
+
+
+def _files() -> Iterator[tuple[str, Path]]:
+    """(name in the archive, file)."""
+    yield PYTHON, Path(sys.executable).resolve()
+    shared = sysconfig.get_config_var("INSTSONAME") or ""
+    library = Path(sysconfig.get_config_var("LIBDIR") or "/") / shared
+    if ".so" in shared and library.is_file():
+        yield f"lib/{shared}", library
+    standard = Path(sysconfig.get_path("stdlib"))
+    yield from ((f"{_LIBRARY}/{name}", path) for name, path in _below(standard))
+    for loaded in LOADED:
+        yield from ((f"{_LIBRARY}/{name}", path) for name, path in _of(loaded))
+    root = Path(__file__).parents[2]
+    for package in PROJECT:
+        yield from ((f"{_LIBRARY}/{package}/{n}", path) for n, path in _below(root / package))
+
+
+def _below(folder: Path) -> Iterator[tuple[str, Path]]:
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder)
+        if (
+            path.is_file()
+            and not _NOT_NEEDED & set(name.parts)
+            and not name.parts[0].startswith("config-")
+        ):
+            yield name.as_posix(), path
+
+
+def _of(loaded: str) -> Iterator[tuple[str, Path]]:
+    """Files that a distribution put among the packages; its commands are left out."""
+    for file in distribution(loaded).files or ():
+        path = Path(str(file.locate()))
+        left_out = ".." in file.parts or _NOT_NEEDED & set(file.parts) or _FLIGHT in file.name
+        if not left_out and path.is_file():
+            yield file.as_posix(), path
+
+
+def _digest(files: dict[str, Path]) -> str:
+    """Changes with every file's name, size and time."""
+    lines = (f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in _stats(files))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _stats(files: dict[str, Path]) -> Iterator[tuple[str, os.stat_result]]:
+    return ((name, files[name].stat()) for name in sorted(files))

@@ -1,0 +1,180 @@
+"""The Spark session: local, small, quiet, started once a process.
+
+Under `spark-submit` the submitted master and options win over those given here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from threading import Lock
+from typing import IO
+
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from analysis.tables.storage import file_sizes
+from cluster.model.errors import StudyError
+from cluster.stack.java import find_java
+from jobs.spark.engine import LOCAL, Engine
+
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_ERROR = re.compile(r"(Caused by: )?[\w.]+(Error|Exception)\b")
+_QUIET = Path(__file__).with_name("log4j2.properties")
+
+# C1 only and one collector thread: most queries live for a second, so compiling costs more than it
+# gives. On two cores session and first query took 10 s against 15 s with the JVM's own choice. The
+# code cache is as large as with C2; the 48 MiB of C1 alone fill up in minutes. Metaspace begins at the
+# size that it reaches: each growth is a collection for which all threads wait. Options of the user
+# (spark.driver.extraJavaOptions) follow these, and win. The JVM's own warnings go to standard error,
+# which is shown only where it does not start.
+_JVM = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-XX:MetaspaceSize=256m",
+    "-XX:ReservedCodeCacheSize=240m",
+    "-Xlog:disable",
+    "-Xlog:all=warning:stderr",
+    f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
+)
+
+# A run of megabytes has stages of milliseconds: to plan them one by one takes longer than to run them.
+_FEW_BYTES = 512 * 2**20
+_BYTES_PER_PARTITION = 16 * 2**20
+_ADAPTIVE, _PARTITIONS = "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions"
+
+# Of the JVM that does nothing but print the other one's command line.
+_LAUNCHER_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+_OPTIONS = {
+    "spark.app.name": "density-study",
+    "spark.master": "local[*]",
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    _ADAPTIVE: "false",
+    _PARTITIONS: "2",
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
+
+
+_STARTING = Lock()
+_engine = LOCAL
+
+
+def spark_session() -> SparkSession:
+    """This process' session, for any of its threads, started if there is none. StudyError without a
+    Java 17 that starts."""
+    with _STARTING:
+        _context()
+        return SparkSession.builder.getOrCreate()
+
+
+def use(engine: Engine) -> None:
+    """Where `spark_session` will start Spark. To be called before the first session."""
+    global _engine
+    _engine = engine
+
+
+def stop() -> None:
+    """End this process' session, if it has one."""
+    with _STARTING:
+        if SparkContext._active_spark_context is not None:
+            SparkContext._active_spark_context.stop()
+
+
+def _context() -> SparkContext:
+    # spark-submit has started the JVM, or another thread a context
+    if "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._active_spark_context is not None:
+        return SparkContext.getOrCreate()
+    try:
+        return _start(_engine)
+    except Py4JJavaError as error:
+        raise StudyError(
+            f"Spark did not start: {cause_of(error)}",
+            _engine.options.get("spark.master", "local"),
+            "see that YARN has room for it; its containers' logs are in the build's folder.",
+        ) from error
+
+
+def tune(spark: SparkSession, run_root: Path) -> None:
+    """Fit the session's SQL options to the amount of raw data in the run's records. What the user set
+    (`--conf`) stays."""
+    size = _raw_bytes(run_root)
+    fitting = {
+        "spark.sql.session.timeZone": "UTC",
+        _ADAPTIVE: str(size >= _FEW_BYTES).lower(),
+        _PARTITIONS: str(max(2, size // _BYTES_PER_PARTITION)),
+    }
+    for name, value in fitting.items():
+        if not _is_given(spark, name):
+            spark.conf.set(name, value)
+
+
+def _is_given(spark: SparkSession, name: str) -> bool:
+    """Whether the user set the option, of this process or of `spark-submit`."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return spark.sparkContext.getConf().contains(name)
+    return name in _engine.options
+
+
+def _raw_bytes(run_root: Path) -> int:
+    """Of the trials' raw files; a stranger's files may lie beside the trials' folders."""
+    sizes = file_sizes(run_root / "records").items()
+    return sum(size for name, size in sizes if name.split("/")[1:2] in (["raw"], ["monitor"]))
+
+
+def _start(engine: Engine) -> SparkContext:
+    """A JVM of Spark's own. StudyError if it does not start."""
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    os.environ["PYSPARK_PYTHON"] = engine.python
+    os.environ["SPARK_LOCAL_IP"] = engine.address
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", " ".join(_LAUNCHER_JVM))
+    os.environ.update(engine.environment)
+    addresses = {"spark.driver.host": engine.address, "spark.driver.bindAddress": engine.address}
+    options = _OPTIONS | addresses | {"spark.local.dir": _scratch()} | dict(engine.options)
+    conf = SparkConf(loadDefaults=False).setAll(list(options.items()))
+    java_options = (*_JVM, options.get(_JAVA_OPTIONS, ""))
+    conf.set(_JAVA_OPTIONS, " ".join(java_options).strip())
+    with tempfile.TemporaryFile() as stderr:
+        try:
+            gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+        except PySparkRuntimeError as error:
+            raise _no_jvm(stderr) from error
+    return SparkContext(conf=conf, gateway=gateway)
+
+
+def _scratch() -> str:
+    """A folder for shuffles that goes with the process, even when the JVM is killed."""
+    folder = tempfile.mkdtemp(prefix="density-study-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def cause_of(error: Exception) -> str:
+    """What went wrong, in a line: of an error of Spark's, the innermost error of the Python task or of
+    the JVM. The whole of it is the StudyError's __cause__, and in the log."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    lines = [line.strip() for line in str(getattr(error, "java_exception", error)).splitlines()]
+    errors = [line for line in lines if _ERROR.match(line)]
+    return errors[-1] if errors else lines[0]
+
+
+def _no_jvm(stderr: IO[bytes]) -> StudyError:
+    stderr.seek(0)
+    said = " | ".join(stderr.read().decode(errors="replace").strip().splitlines()[-3:])
+    return StudyError(
+        f"Spark's Java process did not start: {said}",
+        os.environ["JAVA_HOME"],
+        "free some memory, or set JAVA_HOME to another JDK 17.",
+    )

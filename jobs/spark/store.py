@@ -1,0 +1,37 @@
+"""Tables of a run as Spark frames: read with the declared types, written atomically."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from analysis.tables import Table
+from analysis.tables.store import replace, require
+from jobs.spark.spark_types import struct
+
+
+def read(spark: SparkSession, run_root: Path, table: Table) -> DataFrame:
+    """`table` of the run. StudyError if it has not been made yet."""
+    path = require(run_root, table)
+    return spark.read.schema(struct(table)).parquet(str(path))
+
+
+def write(frame: DataFrame, run_root: Path, table: Table) -> None:
+    """Write `frame` as `table`: declared columns, order and types. Readers sort by key."""
+    describe(frame.sparkSession, f"write table {table.name}")
+    typed = conform(frame, table)
+    replace(run_root, table, lambda folder: typed.write.parquet(str(folder)))
+
+
+def describe(spark: SparkSession, what: str) -> None:
+    """Name this thread's next Spark jobs, as the UI and the event log show them."""
+    spark.sparkContext.setJobDescription(what)
+
+
+def conform(frame: DataFrame, table: Table) -> DataFrame:
+    """The declared columns of `table` in `frame`, cast to their types."""
+    return frame.select(
+        [F.col(field.name).cast(field.dataType).alias(field.name) for field in struct(table)]
+    )

@@ -1,0 +1,39 @@
+"""A small cluster for live tests, in a run folder of its own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from cluster.model.cluster import Site
+from cluster.model.host import Disk
+from cluster.model.topology import Topology
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
+from tests.support.topologies import local
+
+BASE_PORT = 23000
+
+
+def topology(folder: Path, workers: int = 2) -> Topology:
+    disk = Disk(str(folder / "disk"), "flash")
+    given = local(workers, base_port=BASE_PORT)
+    return replace(
+        given, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in given.nodes)
+    )
+
+
+def open_build(folder: Path, owner_pid: int) -> tuple[Site, Journal]:
+    """A run folder below `folder`/runs, opened by `owner_pid`, and the place of its only build."""
+    tag = f"live-{os.getpid()}/{folder.name}"
+    root = folder / "runs" / tag
+    journal = Journal(root / "journal.jsonl")
+    journal.write(
+        "run-opened",
+        study=tag.split("/")[0],
+        run=tag.split("/")[1],
+        tag=tag,
+        owner=Owner.of_process(owner_pid).to_json(),
+    )
+    return Site(root / "builds" / "b1", f"{tag}/b1"), journal

@@ -1,0 +1,78 @@
+"""The `study` command as a user runs it, for live tests; it ends when the test process does."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cluster.state.journal import Journal
+from cluster.state.tags import tagged
+
+STUDY = Path(sys.executable).with_name("study")
+SPEC = Path(__file__).with_name("small.yaml")
+PR_SET_PDEATHSIG = 1
+
+
+@contextmanager
+def study_run(runs: Path, *extra: str, spec: Path = SPEC) -> Iterator[subprocess.Popen[str]]:
+    """`study run` on a study, started; killed and reaped on the way out, whatever happened."""
+    argv = [str(STUDY), "run", str(spec), "--runs", str(runs), *extra]
+    child = subprocess.Popen(
+        argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=_end_with_parent,
+        env=environment(runs),
+    )
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
+        study("reap", "--runs", str(runs), runs=runs)
+
+
+def study(*arguments: str, runs: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(STUDY), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(runs),
+    )
+
+
+def environment(runs: Path) -> dict[str, str]:
+    """A lease of its own, so that a developer's running study is no reason to fail, nor is it hurt."""
+    return {**os.environ, "DENSITY_STUDY_RUNTIME": str(runs / ".runtime")}
+
+
+def wait_for(runs: Path, wanted: Callable[[dict[str, object]], bool], timeout_s: float) -> Path:
+    """The run's folder, once its journal has a line that is wanted. TimeoutError past the limit."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        for path in runs.glob("live-small/*/journal.jsonl"):
+            if any(wanted(entry) for entry in Journal(path).read()):
+                return path.parent
+        time.sleep(0.2)
+    raise TimeoutError("the journal never said so")
+
+
+def left_of(run: Path) -> list[str]:
+    """Processes that carry the run's tag."""
+    return [f"{p.pid} {p.name}" for p in tagged(f"live-small/{run.name}")]
+
+
+def _end_with_parent() -> None:
+    """When the test process dies, even by -9, the command gets TERM and cleans up after itself."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

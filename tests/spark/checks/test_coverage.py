@@ -1,0 +1,107 @@
+"""Coverage against a plain loop over the times at which monitors sampled, gaps of every kind."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from analysis import tables
+from analysis.tables import Table
+from analysis.tables.arrow import arrow_schema
+from jobs.checks.coverage import worst_coverage
+from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from jobs.monitors.host_aggregates import host_tables
+from jobs.monitors.node_aggregates import node_tables
+from jobs.monitors.sampling_rounds import LATE_PERIODS
+from jobs.raw.trial_context import Subject, TrialFacts
+from jobs.spark.spark_types import struct
+
+pytestmark = pytest.mark.spark
+START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 30, 1.0, 0.25
+TRIALS = 40
+FACTS = TrialFacts((START_S, END_S), OFFSET_S, PERIOD_S)
+
+
+def times(rng: random.Random) -> list[float]:
+    """From before the window to behind it, in quarters of a second; some lost, some told again, and in
+    some trials the clock goes back."""
+    at_s, found = START_S - 3, []
+    while at_s < END_S + 3:
+        at_s += rng.choice((1.0, 1.0, 1.0, 1.0, 0.75, 1.25, 1.75, 2.0, 4.5))
+        if rng.random() > 0.1:
+            found.append(at_s)
+    begin = rng.randrange(len(found))
+    return found + found[begin:] if rng.random() < 0.5 else found
+
+
+def expected(epoch_s: set[float]) -> float:
+    """Samples that are there over those and the missing ones, as method 20 counts them."""
+    inside = sorted(at for t in epoch_s if START_S < (at := t - OFFSET_S) <= END_S)
+    if not inside:
+        return 0.0
+    edges = [START_S, *inside, END_S]
+    gaps = [(later - earlier) / PERIOD_S for earlier, later in pairwise(edges)]
+    lost = sum(max(0, math.floor(gap + LATE_PERIODS) - 1) for gap in gaps)
+    return len(inside) / (len(inside) + lost)
+
+
+def dool(trial: str, found: list[float]) -> pa.Table:
+    rows = [
+        {"trial": trial, "host": "h", "line": n, "epoch_s": at_s, "since_boot": n == 0}
+        for n, at_s in enumerate(found)
+    ]
+    table = pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES))
+    subject = Subject(trial, "h", len(table), FACTS)
+    return dict(host_tables(with_host_neighbours(table), [subject]))[tables.MONITOR_ROUNDS]
+
+
+def nodecpu(trial: str, found: list[float], rng: random.Random) -> pa.Table:
+    """Of each round one node or both."""
+    rows: list[dict[str, Any]] = [
+        {"trial": trial, "host": "h", "epoch_s": at_s, "node": node, "user_ticks": 0, "system_ticks": 0}
+        for at_s in found
+        for node in rng.choice((("w1", "w2"), ("w1",), ("w2",)))
+    ]  # fmt: skip
+    numbered = [{**row, "line": line} for line, row in enumerate(rows)]
+    table = pa.Table.from_pylist(numbered, arrow_schema(tables.NODE_CPU_SAMPLES))
+    return dict(node_tables(with_node_neighbours(table), FACTS))[tables.MONITOR_ROUNDS]
+
+
+@pytest.mark.parametrize("kind", ("dool", "nodecpu"))
+def test_every_gap_counts_once(spark: SparkSession, kind: str) -> None:
+    rng = random.Random(20)
+    told = {f"t{number}": times(rng) for number in range(TRIALS)}
+    told["without"] = [START_S - 60, START_S - 59]
+    made: dict[Table, list[pa.Table]] = {
+        tables.MONITOR_ROUNDS: [
+            dool(t, found) if kind == "dool" else nodecpu(t, found, rng)
+            for t, found in told.items()
+        ],
+        tables.TRIALS: [rows(tables.TRIALS, {
+            "trial": t, "window_start_epoch_s": START_S, "window_end_epoch_s": END_S
+        }) for t in told],
+        tables.MONITORS: [rows(tables.MONITORS, {
+            "trial": t, "kind": kind, "host": "h", "period_s": PERIOD_S, "clock_offset_s": OFFSET_S
+        }) for t in told],
+    }  # fmt: skip
+    inputs = {table: frame(spark, table, parts) for table, parts in made.items()}
+    coverage = {r["trial"]: r["monitor_coverage"] for r in worst_coverage(inputs).collect()}
+    # dool's first line is a mean since boot
+    counted = {t: set(found[1:] if kind == "dool" else found) for t, found in told.items()}
+    assert coverage == {t: pytest.approx(expected(found)) for t, found in counted.items()}
+    assert 0 < min(coverage[t] for t in coverage if t != "without") < 0.9
+
+
+def rows(table: Table, row: dict[str, Any]) -> pa.Table:
+    return pa.Table.from_pylist([row], arrow_schema(table))
+
+
+def frame(spark: SparkSession, table: Table, parts: list[pa.Table]) -> DataFrame:
+    found = [row for part in parts for row in part.to_pylist()]
+    return spark.createDataFrame([tuple(row.values()) for row in found], struct(table))

@@ -1,0 +1,111 @@
+"""Little's law of loads whose every thread is played through, operation by operation."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from analysis import tables
+from analysis.tables import Table
+from jobs.checks.littles_law import littles_law
+from jobs.spark.inputs import Inputs
+from jobs.spark.spark_types import struct
+
+pytestmark = pytest.mark.spark
+
+BEGIN_S = 1_795_200_000.0
+LOADS = 24
+Log = dict[str, list[list[float]]]
+"""By operation, for each second, the times (s) of those that ended in it."""
+
+
+def played(rng: random.Random, threads: int, idle: int, seconds: float) -> Log:
+    """Threads begin when their tables are found and end each at a time of its own; a clean-up is
+    measured when it has ended. An idle thread has found nothing to do, and waits."""
+    log: Log = defaultdict(lambda: [[] for _ in range(math.ceil(seconds) + 2)])
+    for number in range(threads):
+        now_s, end_s = rng.uniform(0.1, 0.7), seconds * rng.uniform(0.9, 1.0)
+        has_begun = False
+        while number >= idle and now_s < end_s:
+            between_s, within_s = rng.uniform(0.0001, 0.001), rng.lognormvariate(-5.0, 0.5)
+            if has_begun:
+                log["THINK"][int(now_s + between_s)].append(between_s)
+            now_s += between_s + within_s
+            log["INSERT"][int(now_s)].append(within_s)
+            has_begun = True
+        ended_s = max(now_s, seconds * 0.9 if number < idle else 0.0) + 0.01
+        log["CLEANUP"][int(ended_s)].append(0.01)
+    return log
+
+
+def test_all_time_is_found_again_and_of_an_idle_thread_none(spark: SparkSession) -> None:
+    rng = random.Random(20130226)
+    loads = {
+        f"t{number:02}": (rng.randint(2, 12), number % 3 == 0, rng.uniform(8.0, 14.0))
+        for number in range(LOADS)
+    }
+    found = held(spark, {
+        trial: (threads, played(rng, threads, idle, seconds))
+        for trial, (threads, idle, seconds) in loads.items()
+    })  # fmt: skip
+    for trial, (threads, idle, _) in loads.items():
+        assert found[trial]["closed_loop"], trial
+        assert found[trial]["little_error"] == pytest.approx(idle / threads, abs=0.005), trial
+
+
+@pytest.mark.parametrize("without", ("THINK", "INSERT", "CLEANUP"))
+def test_without_one_of_the_logs_it_is_not_held(spark: SparkSession, without: str) -> None:
+    log = played(random.Random(1), 4, 0, 9.0)
+    del log[without]
+    row = held(spark, {"t": (4, log)})["t"]
+    assert (row["closed_loop"], row["little_error"]) == (False, None)
+
+
+@pytest.mark.parametrize(("seconds", "is_held"), ((4.9, False), (5.9, True)))
+def test_three_whole_intervals_are_needed(
+    spark: SparkSession, seconds: float, is_held: bool
+) -> None:
+    """The first is left out, and the one in which a thread may have begun to clean up."""
+    row = held(spark, {"t": (4, played(random.Random(2), 4, 0, seconds))})["t"]
+    assert row["closed_loop"] == is_held
+
+
+def held(spark: SparkSession, loads: dict[str, tuple[int, Log]]) -> dict[str, dict[str, Any]]:
+    """By trial, its row of `littles_law`."""
+    inputs: Inputs = {
+        tables.TRIALS: frame(spark, tables.TRIALS, (
+            {"trial": trial, "workload": "ycsb", "threads": threads, "clients": 1, "warm_up_s": 0.0,
+             "window_start_epoch_s": BEGIN_S, "window_end_epoch_s": BEGIN_S + 20.0}
+            for trial, (threads, _) in loads.items()
+        )),
+        tables.CLIENTS: frame(spark, tables.CLIENTS, (
+            {"trial": trial, "client": "c", "clock_offset_s": 0.0} for trial in loads
+        )),
+        tables.YCSB_HISTOGRAMS: frame(spark, tables.YCSB_HISTOGRAMS, (
+            row for trial, (_, log) in loads.items() for row in intervals(trial, log)
+        )),
+    }  # fmt: skip
+    return {row["trial"]: row.asDict() for row in littles_law(inputs).collect()}
+
+
+def intervals(trial: str, log: Log) -> Iterator[dict[str, Any]]:
+    for operation, seconds in log.items():
+        for second, times in enumerate(seconds):
+            yield {
+                "trial": trial, "client": "c", "operation": operation, "kind": "closed-loop",
+                "begun_s": BEGIN_S + second, "length_s": 1.0, "operations": len(times),
+                "time_us": sum(times) * 1e6,
+            }  # fmt: skip
+
+
+def frame(spark: SparkSession, table: Table, rows: Iterator[dict[str, Any]]) -> Any:
+    schema = struct(table)
+    for field in schema.fields:
+        field.nullable = True
+    return spark.createDataFrame([tuple(map(row.get, schema.names)) for row in rows], schema)

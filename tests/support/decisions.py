@@ -1,0 +1,81 @@
+"""Decisions on clusters whose truth is known: how many hosts for a rate, by the planner's own quantile.
+
+`best` is what the noise allows: the decision of somebody who knows the curve up to the error that the
+same measurements leave to a two-parameter fit of the true form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.capacity.curves.surface import surfaces
+from analysis.capacity.sizing.candidate import ResourceSupply
+from analysis.capacity.sizing.regret import least_regret
+from analysis.capacity.sizing.supply import MeasuredSupply
+from tests.support.populations import Truth, measured
+
+DRAWS = 1000
+PARAMETERS = 2
+
+
+@dataclass(frozen=True)
+class Decision:
+    needed: int
+    chosen: int
+    best: int
+
+    @property
+    def too_few(self) -> bool:
+        return self.chosen < self.needed
+
+    @property
+    def excess_allowed(self) -> bool:
+        return self.chosen - self.needed <= max(1.0, 0.1 * self.needed)
+
+
+def decisions(
+    clusters: Sequence[Truth], hosts: Sequence[int], repetitions: int, questions: int, seed: int
+) -> list[Decision]:
+    """`questions` rates for each cluster, each needing a count between the smallest and largest host."""
+    rng = np.random.default_rng(seed)
+    points = measured(clusters, hosts, seed + 1, repetitions=repetitions)
+    counts = np.arange(min(hosts), max(hosts) + 1, dtype=float)
+    asked = np.arange(min(hosts), int(1.5 * max(hosts)) + 1, dtype=float)
+    found = surfaces(points)
+    result = []
+    for truth in clusters:
+        true_s = np.array([truth.time_s(n) for n in asked])
+        falling = int(np.argmin(true_s)) + 1  # beyond its best count more hosts are no answer
+        rates = 1.0 / found[truth.name, "flash"].forecast(asked, 1).prediction.draws(rng, DRAWS)
+        supply = MeasuredSupply(truth.name, asked, rates, max(hosts), ())
+        error = truth.noise * (PARAMETERS / (len(hosts) * repetitions)) ** 0.5
+        for _ in range(questions):
+            needed = int(rng.choice(counts[1 : max(2, min(len(counts), falling))]))
+            place = needed - min(hosts)
+            share = rng.uniform(0.02, 0.98)
+            rate = share / true_s[place] + (1 - share) / true_s[place - 1]
+            result.append(
+                Decision(needed, _chosen(supply, rate), _best(true_s, asked, rate, error, rng))
+            )
+    return result
+
+
+def _chosen(supply: MeasuredSupply, rate: float) -> int:
+    ones = np.ones(DRAWS)
+    need = ResourceSupply("genome_job", supply, ones, np.full(DRAWS, rate), ones).need() - 1
+    finite = np.where(np.isfinite(need), need, supply.hosts[-1])
+    chosen = least_regret(finite)
+    assert chosen is not None
+    return chosen
+
+
+def _best(
+    true_s: np.ndarray, hosts: np.ndarray, rate: float, error: float, rng: np.random.Generator
+) -> int:
+    """The count where the curve, off by one draw of the least error, first carries the rate."""
+    seen = true_s * np.exp(error * rng.standard_normal())
+    enough = 1.0 / seen >= rate
+    return int(hosts[int(enough.argmax())]) if enough.any() else int(hosts[-1])

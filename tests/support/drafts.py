@@ -1,0 +1,44 @@
+"""Hosts, studies and manifests for tests: small, valid, and nothing started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cluster.model.host import Disk, Host
+from workloads.planning.plan import Plan, make_plan
+from workloads.record.manifest import Manifest
+from workloads.spec.settings import DfsioSetting
+from workloads.spec.study import Study
+from workloads.spec.study_file import parse_study
+
+QUICKSTART = Path(__file__).parents[2] / "workloads" / "studies" / "quickstart.yaml"
+
+
+def host(memory_mib: int = 6144, medium: str = "flash") -> Host:
+    disk = Disk("/data", medium)  # type: ignore[arg-type]
+    return Host("here", "127.0.0.1", 2, memory_mib, (disk,), ("master", "worker", "client"))
+
+
+def study(**overrides: object) -> Study:
+    return parse_study(QUICKSTART.read_text(), "quickstart.yaml", overrides).study
+
+
+def plan(**overrides: object) -> Plan:
+    return make_plan(study(**overrides), [host()])
+
+
+def draft(trial: str) -> Manifest:
+    return Manifest(
+        study="s",
+        run="r",
+        trial=trial,
+        repetition=1,
+        build="b1-v1-flash",
+        order=0,
+        seed=1,
+        state="incomplete",
+        setting_id="testdfsio-write-n1",
+        setting=DfsioSetting(mode="write", files=1, file_size_mib=1, read_size_bytes=1024),
+        topology={},
+        isolation="process",
+    )

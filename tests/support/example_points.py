@@ -1,0 +1,67 @@
+"""Makes analysis/capacity/inputs/examples/points.csv: made-up measurements of four groups on two media.
+
+Writes it anew, the same each time:
+
+    python -m tests.support.example_points > analysis/capacity/inputs/examples/points.csv
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+HEAD = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition",
+        "load", "percentile", "operation")  # fmt: skip
+NOISE = 0.03
+GROUPS = {
+    # group: unit, rate of one host on flash, hdd over flash, alpha, beta
+    "hdfs-read": ("MiB/s", 900.0, 0.5, 0.45, 0.004),
+    "hdfs-write": ("MiB/s", 420.0, 0.55, 0.5, 0.006),
+    "hbase-load": ("ops/s", 9000.0, 0.8, 0.4, 0.01),
+    "hbase-scan": ("ops/s", 1500.0, 0.25, 0.35, 0.012),
+}
+Row = tuple[str | int | float, ...]
+
+
+def rows() -> Iterator[Row]:
+    rng = np.random.default_rng(20130226)
+    for medium in ("flash", "hdd"):
+        for group, (unit, _, _, _, _) in GROUPS.items():
+            for hosts in (2, 4, 8, 12):
+                for v in (1, 2, 3, 4, 6):
+                    for repetition in (1, 2, 3):
+                        value = rate(group, medium, hosts, v) * np.exp(
+                            NOISE * rng.standard_normal()
+                        )
+                        yield group, hosts, v, medium, f"{value:.1f}", unit, repetition, "", "", ""
+        yield from _under_load(medium, rng)
+
+
+def rate(group: str, medium: str, hosts: int, v: int) -> float:
+    """The truth behind the example: 1/X = a + b/n, times the density law."""
+    _, one, hdd, alpha, beta = GROUPS[group]
+    scaled = one / (0.006 + 0.994 / hosts) * (hdd if medium == "hdd" else 1.0)
+    return scaled * v / (1 + alpha * (v - 1) + beta * v * (v - 1))
+
+
+def _under_load(medium: str, rng: np.random.Generator) -> Iterator[Row]:
+    """A sweep of targets of the scan at 4 hosts."""
+    idle_ms = 9.0 if medium == "flash" else 30.0
+    for v in (1, 2, 3, 4, 6):
+        most = rate("hbase-scan", medium, 4, v)
+        for rho in (0.3, 0.5, 0.7, 0.8, 0.9):
+            load = f"{rho * most:.1f}"
+            noise = np.exp(NOISE * rng.standard_normal(2))
+            p95_ms = idle_ms * (1 + 0.9 * rho ** (np.sqrt(18) - 1) / (8 * (1 - rho))) * noise[0]
+            percent = (4 + 78 * rho) * noise[1]
+            yield "hbase-scan", 4, v, medium, f"{p95_ms:.3f}", "ms", 1, load, 95, "SCAN"
+            yield "hbase-scan", 4, v, medium, f"{percent:.2f}", "percent", 1, load, "", ""
+
+
+if __name__ == "__main__":
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(HEAD)
+    writer.writerows(rows())

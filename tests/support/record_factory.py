@@ -1,0 +1,237 @@
+"""Run directories in the real formats, from numbers a test knows: no cluster needed.
+
+    factory = RunFactory(tmp_path / "runs" / "quickstart" / RUN)
+    truth = factory.ycsb("b1-v1-flash", mix="scan95-insert5")
+    factory.close()
+
+Every trial is believable as it stands; a test changes what it is about, and holds the tables against
+`Truth`, computed by plain loops.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cluster.model.topology import Topology, topology_to_json
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
+from tests.support.drafts import plan
+from tests.support.truth import MIB, PERIOD_S, Truth
+from tests.support.truth_files import monitor_files, raw_files
+from workloads.planning.plan import Plan, Step, write_plan
+from workloads.record.manifest import (
+    ClientRun,
+    ClockOffset,
+    ColdProof,
+    Manifest,
+    MonitorRun,
+    PhaseSeconds,
+    Window,
+)
+from workloads.spec.settings import DfsioSetting, Setting, YcsbSetting
+
+RUN = "20261120T201530Z"
+BEGIN_S = 1_795_200_000.0
+BETWEEN_S = 120.0
+OPERATIONS = {"load": {"INSERT": 1.0}, "read45-insert55": {"READ": 0.45, "INSERT": 0.55},
+              "scan95-insert5": {"SCAN": 0.95, "INSERT": 0.05}}  # fmt: skip
+
+
+class RunFactory:
+    """Makes the records of one run. Trials come in the order they are added."""
+
+    def __init__(self, root: Path, **overrides: object) -> None:
+        self.root = root
+        self.plan = plan(**overrides)
+        self.truths: list[Truth] = []
+        self._builds: dict[str, str] = {}
+
+    def topology(self, build: str) -> Topology:
+        return self.plan.topology_of(build)
+
+    def dfsio(self, build: str, mode: str = "read", window_s: float = 20.3, **knobs: Any) -> Truth:
+        """A TestDFSIO trial: 6 maps, of which 4 run at once."""
+        setting = DfsioSetting(
+            **{"mode": mode, "files": 6, "file_size_mib": 64, "read_size_bytes": MIB, **knobs}
+        )
+        truth = self._truth(build, setting, window_s)
+        rng = random.Random(truth.trial)
+        size = setting.file_size_mib * MIB
+        start_s = truth.start_s
+        truth.job = (start_s + 2.0, start_s + 19.0)
+        truth.maps = [
+            (start_s + 6.0 + (i // 4) * 5.0, start_s + 10.0 + (i // 4) * 5.0 + i / 10)
+            for i in range(setting.files)
+        ]
+        truth.streams = [(size, rng.randint(1500, 2500)) for _ in range(setting.files)]
+        asked = setting.files * size
+        truth.cold = ColdProof(
+            method="evict", evicted_bytes=asked, distinct_bytes_asked=asked if mode != "write" else None,
+            physical_read_bytes=round(asked * 1.02), physical_write_bytes=asked,
+        )  # fmt: skip
+        return truth
+
+    def ycsb(
+        self,
+        build: str,
+        mix: str = "read45-insert55",
+        seconds: int = 18,
+        rate: int = 700,
+        **knobs: Any,
+    ) -> Truth:
+        """A YCSB trial of `seconds` intervals of about `rate` operations, from 2.25 s after its start."""
+        timed: dict[str, Any] = {} if mix == "load" else {"duration_s": 18.0, "warm_up_s": 5.0}
+        fixed: dict[str, Any] = {"mix": mix, "records": seconds * rate, "threads": 8}
+        setting = YcsbSetting(**{**fixed, **timed, **knobs})
+        truth = self._truth(build, setting, seconds + 4.3)
+        rng = random.Random(truth.trial)
+        truth.operations_start_s = truth.start_s + 2.25
+        for operation, share in OPERATIONS[mix].items():
+            per_second = round(rate * share)
+            truth.latencies_us[operation] = [
+                [round(rng.lognormvariate(6.5, 0.8)) for _ in range(per_second)]
+                for _ in range(seconds)
+            ]
+            truth.returns[operation] = {"OK": per_second * seconds}
+        return truth
+
+    def _truth(self, build: str, setting: Setting, window_s: float) -> Truth:
+        number = len(self.truths)
+        start_s = BEGIN_S + number * BETWEEN_S + 30.35
+        trial = f"{build}-{number:03d}-{setting.id}"
+        truth = Truth(trial, setting, start_s, start_s + window_s)
+        self._builds[trial] = build
+        rng = random.Random(trial)
+        nodes = [node.name for node in self.topology(build).nodes]
+        truth.dool = list(_dool(rng, start_s - 4.0, truth.end_s + 2.0))
+        truth.ticks = list(_ticks(rng, nodes, start_s - 3.6, truth.end_s + 2.0))
+        self.truths.append(truth)
+        return truth
+
+    def close(self) -> Path:
+        """Write every record, the plan and the journal. Returns the run's root."""
+        self.root.mkdir(parents=True)
+        write_plan(self._plan_as_made(), self.root / "plan.json")
+        (self.root / "study.yaml").write_text("study: quickstart\nquestion: Is it so?\n")
+        for order, truth in enumerate(self.truths):
+            self.write(truth, order)
+        journal = Journal(self.root / "journal.jsonl")
+        journal.write(
+            "run-opened",
+            study="quickstart",
+            run=RUN,
+            tag="m",
+            owner=Owner.of_dag_run("made").to_json(),
+        )
+        journal.write("run-ended", outcome="ok", message="")
+        return self.root
+
+    def _plan_as_made(self) -> Plan:
+        """The plan that would have led to these trials."""
+        steps = tuple(
+            Step(index=order, kind="trial", repetition=1, build=self._builds[truth.trial], label=truth.trial,
+                 trial=truth.trial, order=order, setting=truth.setting, estimate_s=1.0)
+            for order, truth in enumerate(self.truths)
+        )  # fmt: skip
+        return self.plan.model_copy(update={"steps": steps})
+
+    def write(self, truth: Truth, order: int) -> None:
+        """One record, its manifest last."""
+        record = self.root / "records" / truth.trial
+        samples = monitor_files(truth) if truth.monitored else {}
+        for name, text in {**samples, **raw_files(truth)}.items():
+            path = record / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        manifest = self.manifest(truth, order)
+        (record / "manifest.json").write_text(manifest.model_dump_json(indent=2))
+
+    def manifest(self, truth: Truth, order: int) -> Manifest:
+        build = self._builds[truth.trial]
+        topology = self.topology(build)
+        begun = truth.state == "incomplete"  # a crash: no more is known than what was to be run
+        window = Window(start_epoch_s=truth.start_s, end_epoch_s=truth.end_s)
+        clock = ClockOffset(host="here", before_s=truth.measured_clock_s or 0.0,
+                            after_s=truth.measured_clock_s or 0.0, method="test")  # fmt: skip
+        return Manifest(
+            study="quickstart", run=RUN, trial=truth.trial, repetition=int(build[1]), build=build,
+            order=order, seed=20130226, state=truth.state, reasons=truth.reasons,
+            setting_id=truth.setting.id, setting=truth.setting,
+            overhead_pair=truth.overhead_pair, monitored=truth.monitored,
+            topology=topology_to_json(topology), isolation=topology.isolation,
+            window=None if begun else window,
+            clients=() if begun else _clients(truth),
+            monitors=() if begun or not truth.monitored else tuple(_monitors(truth)),
+            clock=(clock,) if truth.monitored and truth.measured_clock_s is not None else (), cold=truth.cold,
+            data_set_mib=384.0, total_ram_mib=24000.0,
+            times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
+            bring_up=(PhaseSeconds(name="hdfs", seconds=9.0), PhaseSeconds(name="hbase", seconds=11.5)),
+            disclosure={"versions": {"hadoop": "3.4.2"},
+                        "files": {"workers": {"text": str(topology.vms_per_host)}}},
+        )  # fmt: skip
+
+
+def _dool(rng: random.Random, since_s: float, until_s: float) -> Any:
+    at_s = since_s
+    while at_s < until_s:
+        at_s += PERIOD_S
+        iowait, steal = (round(rng.uniform(1, 20), 3) for _ in range(2))
+        user, system = (round(rng.uniform(1, 12), 3) for _ in range(2))  # as the nodes', about
+        idle = round(100 - iowait - steal - user - system, 3)
+        read, written = float(rng.randint(0, 60 * MIB)), float(rng.randint(0, 60 * MIB))
+        yield round(at_s, 3), (user, system, idle, iowait, steal, read, written)
+
+
+def _ticks(rng: random.Random, nodes: Sequence[str], since_s: float, until_s: float) -> Any:
+    """Daemons have run before; the client and its ticks begin within the window."""
+    spent = {node: (rng.randint(500, 5000), rng.randint(100, 900)) for node in (*nodes, "monitor")}
+    spent["c1"] = (0, 0)
+    first = True
+    at_s = since_s
+    while at_s < until_s:
+        at_s += PERIOD_S
+        for node, (user, system) in spent.items():
+            spent[node] = (user + rng.randint(0, 7), system + rng.randint(0, 3))
+        seen = {node: ticks for node, ticks in spent.items() if node != "c1" or not first}
+        first = False
+        yield round(at_s, 3), seen
+
+
+def _clients(truth: Truth) -> tuple[ClientRun, ...]:
+    if isinstance(truth.setting, DfsioSetting):
+        return (_client(truth, "testdfsio", ("java", "x")),)
+    load = truth.setting.mix == "load"
+    argv = ("java", "-load" if load else "-t", "-p", f"recordcount={truth.setting.records}",
+            "-p", "operationcount=2000000000")  # fmt: skip
+    numbers = range(1, truth.setting.clients + 1)
+    return tuple(_client(truth, f"ycsb-{number}", argv) for number in numbers)
+
+
+def _client(truth: Truth, name: str, argv: tuple[str, ...]) -> ClientRun:
+    return ClientRun(
+        name=name, node="c1", argv=argv, exit_code=truth.exit_code, stdout=f"raw/{name}.out",
+        stderr=f"raw/{name}.err", start_epoch_s=truth.start_s, end_epoch_s=truth.end_s,
+    )  # fmt: skip
+
+
+def _monitors(truth: Truth) -> list[MonitorRun]:
+    dool = MonitorRun(
+        kind="dool", host="here", file="monitor/here.dool.csv", period_s=PERIOD_S,
+        started_epoch_s=truth.start_s - 5, stopped_epoch_s=truth.end_s + 3,
+    )  # fmt: skip
+    nodecpu = dool.model_copy(update={"kind": "nodecpu", "file": "monitor/here.nodecpu.csv"})
+    return [dool, nodecpu]
+
+
+def quickstart(root: Path) -> RunFactory:
+    """12 trials as the quickstart leaves them: 6 settings on each of 2 densities."""
+    factory = RunFactory(root)
+    for build in ("b1-v1-flash", "b1-v2-flash"):
+        for mode in ("write", "read", "random"):
+            factory.dfsio(build, mode)
+        for mix in ("load", "read45-insert55", "scan95-insert5"):
+            factory.ycsb(build, mix)
+    return factory

@@ -1,0 +1,304 @@
+"""Made-up `Summary` values of realistic size and shape, for the tests and the README's picture.
+
+`one_block()`: what the quickstart leaves: 2 densities x 6 settings, 1 repetition, processes for VMs.
+`eight_repetitions()`: 3 densities x 2 media x 6 settings, 8 repetitions, VMs, intervals, decided findings.
+`talk()`: what all six charts of the talk need: readers, threads and sizes varied; 5 repetitions.
+`python -m tests.support.summary_factory one|eight|talk` prints one as summary.json.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+from analysis.summary.summary import (
+    BuildSummary,
+    Finding,
+    Metric,
+    SettingSummary,
+    Summary,
+    TimeSummary,
+    TrialSummary,
+    VerdictName,
+)
+from tests.support.metric_factory import SHAPES, USD_PER_HOUR, Arm, Shape, unit
+from tests.support.series_factory import trial_series
+
+UNSEEN: VerdictName = "unknown"
+
+
+PHASES_S = {
+    "render": 0.4,
+    "namenode": 4.1,
+    "datanodes": 3.3,
+    "yarn": 5.9,
+    "zookeeper": 1.6,
+    "hbase": 11.2,
+    "proof": 1.9,
+}
+
+
+def one_block(study: str = "quickstart") -> Summary:
+    """The quickstart's: every interval null, every finding `no claim`, one trial of each kind of trouble."""
+    arms = tuple(Arm(density, "flash", "process") for density in (1, 2))
+    summary = _summary(study, arms, repetitions=1, provider="local")
+    return summary.model_copy(
+        update={
+            "question": "Do two workers on this host use its CPUs better than one, at the same "
+            "total memory?",
+            "answer": "One repetition allows no claim: in this run two workers used the host's CPUs "
+            "a little more than one and scanned 21 % faster.",
+            "warnings": (
+                "isolation: process. Nodes are groups of processes on one machine, a stand-in for VMs.",
+                "Data may be served from memory: the data set is 0.4 times the hosts' RAM.",
+            ),
+            "findings": tuple(_findings(summary, "v1-flash", "v2-flash", "2 workers over 1")),
+        }
+    )
+
+
+def eight_repetitions(study: str = "density-flash-hdd") -> Summary:
+    """3 densities x 2 media x 8 repetitions on VMs: intervals everywhere, 288 trials."""
+    media = ("flash", "hdd")
+    arms = tuple(Arm(density, medium, "vm") for density in (0, 2, 4) for medium in media)
+    summary = _summary(study, arms, repetitions=8, provider="libvirt")
+    findings = (
+        *_findings(summary, "v0-flash", "v2-flash", "2 VMs over the bare host, flash"),
+        *_findings(summary, "v2-hdd", "v2-flash", "flash over hdd, 2 VMs"),
+    )
+    return summary.model_copy(
+        update={
+            "question": "How many VMs per host, on which disks, for our HBase at p99 <= 40 ms?",
+            "answer": "Four VMs per host on flash scan 2.1 times as fast as the bare host and use 84 % "
+            "of its CPUs, with SCAN p99 under 40 ms.",
+            "findings": findings,
+        }
+    )
+
+
+def talk(study: str = "talk-2013") -> Summary:
+    """Readers, threads and sizes varied on 2 densities x 2 media: what the talk's charts compare."""
+    read, load, mixed, scan = (SHAPES[at] for at in (2, 3, 4, 5))
+    reads = [
+        replace(read, id=f"testdfsio-random-n{n}", label=f"{read.label}, {n} files", rate=9.0 * n)
+        for n in (6, 24, 72)
+    ]
+    runs = [
+        replace(one, id=re.sub(r"r\d+-t\d+", f"r{records}-t{threads}", one.id), rate=one.rate * factor,
+                label=f"{one.label}, {records:,} records, {threads} threads")
+        for one in (load, mixed, scan)
+        for records in ((100_000, 300_000) if one is mixed else (100_000,))
+        for threads, factor in ((8, 1.0), (32, 1.7))
+    ]  # fmt: skip
+    arms = tuple(Arm(density, medium, "vm") for density in (0, 4) for medium in ("flash", "hdd"))
+    return _summary(study, arms, repetitions=5, provider="libvirt", shapes=(*reads, *runs))
+
+
+def _summary(
+    study: str,
+    arms: tuple[Arm, ...],
+    repetitions: int,
+    provider: str,
+    shapes: tuple[Shape, ...] = SHAPES,
+) -> Summary:
+    rng = random.Random(20130226)
+    units = {
+        (arm, shape.id): [unit(arm, shape, rng) for _ in range(repetitions)]
+        for arm in arms
+        for shape in shapes
+    }
+    trials = tuple(_trials(arms, repetitions, units, shapes))
+    return Summary(
+        study=study,
+        run="20261120T201530Z",
+        question=None,
+        created="2026-11-20T20:23:04Z",
+        provider=provider,
+        isolation=arms[0].isolation,
+        repetitions=repetitions,
+        seed=20130226,
+        answer="Nothing is claimed.",
+        warnings=(),
+        settings=tuple(
+            _setting(arm, shape, units[arm, shape.id]) for arm in arms for shape in shapes
+        ),
+        findings=(),
+        trials=trials,
+        builds=tuple(_builds(arms, repetitions, rng)),
+        time=_time(trials),
+        disclosure=_disclosure(arms),
+        series=tuple(trial_series(one) for one in trials if one.repetition == 1 and one.metrics),
+    )
+
+
+def _time(trials: tuple[TrialSummary, ...]) -> TimeSummary:
+    measuring_s = sum(trial.measure_s or 0.0 for trial in trials)
+    parts = (measuring_s, 0.32 * measuring_s, 0.21 * measuring_s, 41.5)
+    return TimeSummary(
+        measuring_s=parts[0],
+        building_s=parts[1],
+        waiting_s=parts[2],
+        analysing_s=parts[3],
+        total_s=sum(parts),
+    )
+
+
+def _setting(arm: Arm, shape: Shape, units: list[list[Metric]]) -> SettingSummary:
+    return SettingSummary(
+        topology=arm.name,
+        vms_per_host=arm.density,
+        regionservers_per_node=1,
+        medium=arm.medium,
+        setting=shape.id,
+        workload=shape.workload,
+        label=shape.label,
+        n_builds=len(units),
+        metrics=tuple(_pooled(list(same)) for same in zip(*units, strict=True)),
+        usd_per_hour=USD_PER_HOUR if arm.isolation == "vm" else None,
+        **shape.knobs,
+    )
+
+
+def _pooled(same: list[Metric]) -> Metric:
+    values = [metric.value for metric in same if metric.value is not None]
+    if not values:
+        return same[0].model_copy(update={"n": 0})
+    middle = median(values)
+    ends = {"low": sorted(values)[1], "high": sorted(values)[-2]} if len(values) >= 5 else {}
+    return same[0].model_copy(
+        update={"value": middle, "points": tuple(values), "n": len(values), **ends}
+    )
+
+
+def _trials(
+    arms: tuple[Arm, ...],
+    repetitions: int,
+    units: dict[tuple[Arm, str], list[list[Metric]]],
+    shapes: tuple[Shape, ...],
+) -> Iterator[TrialSummary]:
+    order = 0
+    for repetition in range(1, repetitions + 1):
+        for arm in arms:
+            for shape in shapes:
+                yield _trial(
+                    order, repetition, arm, shape, tuple(units[arm, shape.id][repetition - 1])
+                )
+                order += 1
+        yield _failed(order, repetition, arms[-1], shapes[1])
+        order += 1
+
+
+def _trial(
+    order: int, repetition: int, arm: Arm, shape: Shape, metrics: tuple[Metric, ...]
+) -> TrialSummary:
+    verdict: VerdictName = UNSEEN if order % 37 == 5 else "valid"
+    reasons = ("clock offset of host here was not measured after the run",)
+    return TrialSummary(
+        trial=f"b{repetition}-{arm.name}-{order:02d}-{shape.id}",
+        order=order,
+        repetition=repetition,
+        build=f"b{repetition}-{arm.name}",
+        topology=arm.name,
+        vms_per_host=arm.density,
+        medium=arm.medium,
+        setting=shape.id,
+        workload=shape.workload,
+        state="complete",
+        verdict=verdict,
+        reasons=() if verdict == "valid" else reasons,
+        measure_s=14.0 + order % 9,
+        metrics=metrics,
+    )
+
+
+def _failed(order: int, repetition: int, arm: Arm, shape: Shape) -> TrialSummary:
+    reasons = (
+        "TestDFSIO exited 254: java.io.IOException: Could not obtain repetition BP-1:blk_1073741829",
+        "monitor samples cover 71 % of the window, under 95 %",
+    )
+    trial = _trial(order, repetition, arm, shape, ())
+    return trial.model_copy(
+        update={"state": "failed", "verdict": "invalid", "reasons": reasons, "measure_s": None}
+    )
+
+
+def _builds(arms: tuple[Arm, ...], repetitions: int, rng: random.Random) -> Iterator[BuildSummary]:
+    for repetition in range(1, repetitions + 1):
+        for arm in arms:
+            stretch = (1 + 0.12 * arm.density) * math.exp(rng.gauss(0.0, 0.08))
+            phases = {name: round(seconds * stretch, 1) for name, seconds in PHASES_S.items()}
+            yield BuildSummary(
+                build=f"b{repetition}-{arm.name}", topology=arm.name, phases_s=phases
+            )
+
+
+def _findings(summary: Summary, first: str, later: str, words: str) -> Iterator[Finding]:
+    for shape in SHAPES:
+        rates = [_rate(summary, topology, shape.id) for topology in (first, later)]
+        effect = (rates[1].value or math.nan) / (rates[0].value or math.nan)
+        decided = rates[0].n >= 5
+        spread = 1.05 if decided else None
+        reproduced = decided and effect > 1.1
+        yield Finding(
+            id=f"{shape.id}-{later}-over-{first}",
+            statement=f"{shape.label}: {words}",
+            verdict="reproduced" if reproduced else "contradicted" if decided and effect < 1 else "no claim",
+            why="the interval lies above 1.1" if reproduced else "fewer than 5 builds an arm"
+            if not decided else "the interval meets the margin of equivalence",
+            effect=effect,
+            low=effect / spread if spread else None,
+            high=effect * spread if spread else None,
+            n=(rates[0].n, rates[1].n),
+            subject=shape.label,
+            measure="throughput",
+            arms=words,
+            family="density",
+            rule="above 1.1",
+            test="Mann-Whitney, exact" if decided else None,
+            p=0.00016 if decided else None,
+            p_adjusted=0.0031 if decided else None,
+            detectable=1.12 if decided else None,
+        )  # fmt: skip
+
+
+def _rate(summary: Summary, topology: str, setting: str) -> Metric:
+    for entry in summary.settings:
+        if (entry.topology, entry.setting) == (topology, setting):
+            wanted = ("throughput", "throughput_map_phase")
+            return next(metric for metric in entry.metrics if metric.name in wanted)
+    raise LookupError(f"no setting {setting} on {topology}")
+
+
+def _disclosure(arms: tuple[Arm, ...]) -> dict[str, Any]:
+    xml = "<configuration>\n  <property>\n    <name>dfs.replication</name>\n    <value>1</value>\n"
+    return {
+        "versions": {
+            "hadoop": "3.4.2",
+            "hbase": "2.6.4-hadoop3",
+            "ycsb": "0.17.0",
+            "java": "17.0.17",
+        },
+        "kernel": "Linux 6.1.0-40-amd64",
+        "cpu": {"model": "AMD EPYC 7B13", "cores": 2, "governor": "performance"},
+        "disks": [{"path": "/data/nvme0", "medium": arms[0].medium, "scheduler": "none"}],
+        "jvm_flags": ["-Xmx768m", "-XX:+UseG1GC"],
+        "rendered": {
+            "hdfs-site.xml": f'<?xml version="1.0"?>\n{xml}  </property>\n</configuration>\n'
+        },
+    }
+
+
+FACTORIES: dict[str, Callable[[], Summary]] = {
+    "one": one_block,
+    "eight": eight_repetitions,
+    "talk": talk,
+}
+
+if __name__ == "__main__":
+    sys.stdout.write(FACTORIES[sys.argv[1]]().model_dump_json(indent=1))

@@ -1,0 +1,72 @@
+"""Topologies and blueprints for tests: built by hand, so that placement cannot hide what they hold."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from cluster.model.host import Disk, Host
+from cluster.model.ports import allocate_ports
+from cluster.model.topology import Node, Topology
+from cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
+
+HOMES = InstallDirs(
+    java=PurePath("/opt/java"),
+    hadoop=PurePath("/opt/hadoop"),
+    hbase=PurePath("/opt/hbase"),
+    hadoop_classpath=("/opt/hadoop/lib/a.jar", "/opt/hadoop/lib/b.jar", "/opt/hadoop"),
+    hbase_classpath=("/opt/hbase/lib/c.jar", "/opt/hbase"),
+)
+DISK = Disk("/data", "flash")
+
+
+def worker(name: str, address: str = "127.0.0.1", host: str = "h1", servers: int = 1) -> Node:
+    return Node(name, host, address, ("worker",), 1600 + 416 * servers, 2, DISK, 512, servers)
+
+
+def local(workers: int = 2, servers: int = 1, base_port: int = 21000) -> Topology:
+    """All on one address, as the local provider has it."""
+    host = Host("h1", "127.0.0.1", 2, 6144, (DISK,), ("master", "worker", "client"))
+    nodes = [
+        Node("m1", "h1", "127.0.0.1", ("master",), 1536, 2, DISK),
+        Node("c1", "h1", "127.0.0.1", ("client",), 672, 2, None),
+    ]
+    nodes += [worker(f"w{index}", servers=servers) for index in range(1, workers + 1)]
+    return _topology("local", (host,), nodes, base_port)
+
+
+def physical() -> Topology:
+    """Two hosts and a master with the client on it, each with an address of its own."""
+    names = ("big", "h1", "h2")
+    hosts = tuple(
+        Host(name, f"192.0.2.{number}", 16, 8192, (DISK,), ("worker",))
+        for number, name in enumerate(names, start=10)
+    )
+    nodes = [
+        Node("big", "big", "192.0.2.10", ("master", "client"), 4096, 16, DISK),
+        worker("h1", "192.0.2.11", "h1"),
+        worker("h2", "192.0.2.12", "h2", servers=2),
+    ]
+    return _topology("physical", hosts, nodes, 21000)
+
+
+def blueprint(topology: Topology) -> Blueprint:
+    data = {n.name: PurePath(f"/data/density-study/s/r/b1/{n.name}") for n in topology.nodes}
+    places = NodePaths(PurePath("/runs/b1/conf"), PurePath("/runs/b1/logs"), data)
+    return Blueprint(topology, "s/r/b1", allocate_ports(topology), HOMES, places)
+
+
+def _topology(
+    provider: str, hosts: tuple[Host, ...], nodes: list[Node], base_port: int
+) -> Topology:
+    return Topology(
+        name="v2-flash",
+        provider=provider,
+        isolation="process" if provider == "local" else "host",
+        medium="flash",
+        vms_per_host=2,
+        regionservers_per_node=1,
+        replication=1,
+        hosts=hosts,
+        nodes=tuple(nodes),
+        base_port=base_port,
+    )

@@ -1,0 +1,52 @@
+"""`Truth`: what a record made by a test holds, as numbers the test knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.support import record_texts as texts
+from workloads.record.manifest import ColdProof
+from workloads.spec.settings import Setting
+
+PERIOD_S = 1.0
+MIB = 2**20
+
+
+@dataclass
+class Truth:
+    """What a trial was made of. Times by the controller's clock; change it before `close`.
+
+    dool: (epoch_s, cells) after the since-boot row. ticks: rounds of cumulative ticks by node.
+    latencies_us: operation -> seconds of the run -> latencies. maps: (start, end) of each stream.
+    """
+
+    trial: str
+    setting: Setting
+    start_s: float
+    end_s: float
+    dool: list[tuple[float, texts.Cells]] = field(default_factory=list)
+    ticks: list[tuple[float, dict[str, tuple[int, int]]]] = field(default_factory=list)
+    latencies_us: dict[str, list[list[int]]] = field(default_factory=dict)
+    operations_start_s: float = 0.0
+    returns: dict[str, dict[str, int]] = field(default_factory=dict)
+    streams: list[tuple[int, int]] = field(default_factory=list)
+    maps: list[tuple[float, float]] = field(default_factory=list)
+    job: tuple[float, float] = (0.0, 0.0)
+    exit_code: int | None = 0
+    clock_offset_s: float = 0.0
+    measured_clock_s: float | None = 0.0
+    cold: ColdProof | None = None
+    state: str = "complete"
+    reasons: tuple[str, ...] = ()
+    overhead_pair: int | None = None
+    monitored: bool = True
+    threads_between_operations: float | None = 1.0
+    """Of a closed loop's time outside of operations, how much its log of THINK holds; None: no log."""
+
+    @property
+    def window_s(self) -> float:
+        return self.end_s - self.start_s
+
+    @property
+    def measured_from_s(self) -> float:
+        return self.start_s + getattr(self.setting, "cut_s", 0.0)

@@ -1,0 +1,90 @@
+"""The files of a record, in the formats of the tools, from its `Truth`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.support import record_texts as texts
+from tests.support.truth import MIB, Truth
+from workloads.spec.settings import DfsioSetting, YcsbSetting
+
+MODES = {"write": "write", "read": "read", "random": "random read", "backward": "backward read",
+         "skip": "skip read"}  # fmt: skip
+
+
+def monitor_files(truth: Truth) -> dict[str, str]:
+    """Written by a host whose clock is `clock_offset_s` ahead of the controller's."""
+    ahead_s = truth.clock_offset_s
+    return {
+        "monitor/here.dool.csv": texts.dool((at + ahead_s, cells) for at, cells in truth.dool),
+        "monitor/here.nodecpu.csv": texts.nodecpu((at + ahead_s, n) for at, n in truth.ticks),
+    }
+
+
+def raw_files(truth: Truth) -> Mapping[str, str]:
+    return _dfsio_files(truth) if isinstance(truth.setting, DfsioSetting) else _ycsb_files(truth)
+
+
+def _dfsio_files(truth: Truth) -> dict[str, str]:
+    assert isinstance(truth.setting, DfsioSetting)
+    total, time_ms = (sum(stream[i] for stream in truth.streams) for i in (0, 1))
+    rate = total / MIB / (time_ms / 1000)
+    name = MODES[truth.setting.mode]
+    return {
+        "raw/testdfsio.log": texts.dfsio_log(name, len(truth.streams), total / MIB, rate, 19.5),
+        "raw/io/part-00000": texts.dfsio_part(truth.streams),
+        "raw/history/job_1.jhist": texts.history(*truth.job, truth.maps),
+        "raw/testdfsio.out": "",
+        "raw/testdfsio.err": "",
+    }
+
+
+def _ycsb_files(truth: Truth) -> dict[str, str]:
+    """Of several clients each logs every n-th latency, and all of theirs went well."""
+    assert isinstance(truth.setting, YcsbSetting)
+    files: dict[str, str] = {}
+    for number in range(truth.setting.clients):
+        files |= _ycsb_client_files(truth, number, truth.setting.clients)
+    return files
+
+
+def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str]:
+    start_s = truth.operations_start_s + truth.clock_offset_s
+    own = {
+        operation: [second[number::clients] for second in seconds]
+        for operation, seconds in truth.latencies_us.items()
+    }
+    seconds = len(next(iter(own.values())))
+    per_second = [sum(len(operation[i]) for operation in own.values()) for i in range(seconds)]
+    name = f"raw/ycsb-{number + 1}"
+    logs = {
+        f"{name}-{operation}.hdr": texts.hdr(operation, start_s, [(1.0, i) for i in latencies])
+        for operation, latencies in own.items()
+    }
+    think = _think_us(truth, own, seconds)
+    if think:
+        logs[f"{name}-THINK.hdr"] = texts.hdr("THINK", start_s, [(1.0, each) for each in think])
+    returns = truth.returns
+    if clients > 1:
+        returns = {name: {"OK": sum(map(len, each))} for name, each in own.items()}
+    return {
+        **logs,
+        f"{name}-CLEANUP.hdr": texts.hdr("CLEANUP", start_s + seconds - 1, [(1.0, [90_000] * 8)]),
+        f"{name}.out": texts.ycsb_summary(float(seconds), returns),
+        f"{name}.err": texts.ycsb_status(per_second),
+    }
+
+
+def _think_us(truth: Truth, own: dict[str, list[list[int]]], seconds: int) -> list[list[int]]:
+    """What a client's threads do between operations: in each second all that is left of it, in equal
+    parts. Half a microsecond of every time is cut off, on average."""
+    setting, share = truth.setting, truth.threads_between_operations
+    assert isinstance(setting, YcsbSetting)
+    if not (setting.is_saturation or setting.is_load) or share is None:
+        return []
+    found = []
+    for second in range(seconds):
+        busy = [latency + 0.5 for each in own.values() for latency in each[second]]
+        left_us = share * (setting.threads * 1e6 - sum(busy))
+        found.append([round(left_us / len(busy) - 0.5)] * len(busy) if busy else [])
+    return found

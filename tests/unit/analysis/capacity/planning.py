@@ -1,0 +1,67 @@
+"""Inputs of a plan for the tests: the shipped example, fitted once, and parts of it to change."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from analysis.capacity.curves.fit import fit
+from analysis.capacity.curves.model import Model
+from analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue, read_catalogue
+from analysis.capacity.inputs.points import Point, read_points
+from analysis.capacity.inputs.profile import Profile, read_profile
+from analysis.capacity.inputs.question import parse_promises, question
+from analysis.capacity.plan.plan import Excuse, Plan
+from analysis.capacity.sizing.size import size
+
+DRAWS = 200
+
+
+@cache
+def points() -> tuple[Point, ...]:
+    return read_points(EXAMPLE.parent / "points.csv")
+
+
+@cache
+def model() -> Model:
+    return fit(points(), ["points.csv"])
+
+
+@cache
+def catalogue() -> Catalogue:
+    return read_catalogue(EXAMPLE)
+
+
+def asked(
+    genomes_per_day: float = 20,
+    *promises: str,
+    profile: Profile | None = None,
+    fitted: Model | None = None,
+    hosts: Catalogue | None = None,
+    **more: Any,
+) -> Plan | Excuse:
+    """The answer to a question, by default about the shipped example."""
+    return size(
+        question(genomes_per_day, parse_promises(promises), draws=DRAWS, **more),
+        fitted or model(),
+        profile or read_profile("wgs30x"),
+        hosts or catalogue(),
+    )
+
+
+@cache
+def _about_the_example(*arguments: Any) -> Plan | Excuse:
+    return asked(*arguments)
+
+
+def plan(*arguments: Any, **more: Any) -> Plan:
+    """What only numbers and promises ask about the example is answered once."""
+    found = asked(*arguments, **more) if more else _about_the_example(*arguments)
+    assert isinstance(found, Plan), found
+    return found
+
+
+def excuse(*arguments: Any, **more: Any) -> Excuse:
+    found = asked(*arguments, **more)
+    assert isinstance(found, Excuse), found.model_dump_json(indent=1)
+    return found

@@ -1,0 +1,90 @@
+"""fit to model.json and back; what cannot be fitted is said; unknown formats are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.capacity.curves.fit import fit
+from analysis.capacity.curves.model import read_model, write_model
+from analysis.capacity.inputs.points import parse_points
+from cluster.model.errors import InputError
+from tests.support.populations import measured, truths
+
+
+def test_a_model_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    model = fit(
+        measured(truths(2, 1), (1, 2, 4, 8), seed=1, densities=(1, 2, 3, 4)), ["points.csv"]
+    )
+    write_model(model, tmp_path / "model.json")
+    assert read_model(tmp_path / "model.json") == model
+    assert {fit.vms_per_host for fit in model.scaling} == {1, 2, 3, 4}
+    assert all(one.beta_fitted for one in model.density)
+    first = model.scaling[0]
+    assert (first.smallest_hosts, first.largest_hosts, len(first.cells)) == (1, 8, 4)
+    assert all(abs(cell.residual) < 0.2 and cell.left_out is not None for cell in first.cells)
+    assert 0.005 < first.error.inside < 0.4
+
+
+def test_interaction_is_found_where_it_is_and_not_where_it_is_not() -> None:
+    points = measured(truths(1, 1, noise=0.02), (1, 2, 4), seed=1, densities=(1, 2))
+    assert fit(points, []).interactions[0].answer == "absent"
+    flipped = [
+        p.model_copy(update={"value": 1.5 * p.value}) if (p.hosts, p.vms_per_host) == (4, 2) else p
+        for p in points
+    ]
+    assert fit(flipped, []).interactions[0].answer == "present"
+
+
+def test_one_host_count_with_densities_is_fitted_and_said() -> None:
+    model = fit(measured(truths(1, 1), (1,), seed=1, densities=(1, 2, 4)), [])
+    assert model.scaling == ()
+    assert not model.density[0].beta_fitted
+    assert any("one host count only (1)" in excuse for excuse in model.excuses)
+    assert any("beta = 0" in excuse for excuse in model.excuses)
+
+
+def test_nothing_to_fit_is_refused_with_what_to_measure() -> None:
+    with pytest.raises(InputError, match=r"one host count only \(2\)") as caught:
+        fit(measured(truths(1, 1), (2,), seed=1), [])
+    assert "3 host counts" in caught.value.remedy
+    with pytest.raises(InputError, match="too few points"):
+        fit(measured(truths(1, 1), (2, 4), seed=1), [])
+    head = "group,hosts,vms_per_host,medium,value,unit,repetition,load\n"
+    with pytest.raises(InputError, match="no time and no rate"):
+        fit(parse_points(head + "a,1,1,flash,50,percent,1,100\n", "p"), [])
+
+
+def test_load_curves_are_fitted_by_operation_and_percentile() -> None:
+    lines = [
+        "q,1,1,flash,1000,ops/s,1,,,",
+        "q,2,1,flash,1900,ops/s,1,,,",
+        "q,4,1,flash,3500,ops/s,1,,,",
+    ]
+    for rho in (0.3, 0.5, 0.7, 0.9):
+        lines.append(f"q,1,1,flash,{10 * (1 + rho**3 / (1 - rho))},ms,1,{1000 * rho},95,SCAN")
+        lines.append(f"q,1,1,flash,{5 + 80 * rho},percent,1,{1000 * rho},,")
+    head = "group,hosts,vms_per_host,medium,value,unit,repetition,load,percentile,operation\n"
+    model = fit(parse_points(head + "\n".join(lines) + "\n", "p"), [])
+    (latency,) = model.latency
+    assert (latency.operation, latency.percentile, latency.largest_rho) == ("SCAN", 95.0, 0.9)
+    (law,) = model.utilization
+    assert law.idle_percent == pytest.approx(5)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 99}', '{"format": 1}'])
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(text)
+    with pytest.raises(InputError):
+        read_model(path)
+
+
+def test_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    write_model(fit(measured(truths(1, 1), (1, 2, 4), seed=1), []), path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "extra": 1}))
+    with pytest.raises(InputError, match="extra"):
+        read_model(path)

@@ -1,0 +1,74 @@
+"""The report's planning section, and the plan that a summary carries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.capacity.inputs.catalogue import EXAMPLE
+from analysis.capacity.inputs.question import question
+from analysis.capacity.plan.plan import PLAN, read_answer
+from analysis.capacity.sizing import run_plan
+from analysis.report.charts import figure
+from analysis.report.page import render
+from analysis.report.planning import planning
+from analysis.summary.summary import Summary
+from cluster.model.errors import InputError
+from tests.support.summary_factory import one_block
+from tests.unit.analysis.capacity.planning import excuse, plan
+
+pytestmark = pytest.mark.xdist_group("plans")  # the example is fitted once, in one process
+
+
+@pytest.fixture(autouse=True)
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the other sections: they take most of a page's time."""
+    monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")
+
+
+@pytest.mark.thorough
+def test_a_plan_is_drawn_with_its_numbers_and_survives_json() -> None:
+    found = plan(20, "turnaround_p95=24h")
+    summary = one_block().model_copy(update={"plan": found})
+    back = Summary.model_validate_json(summary.model_dump_json())
+    assert back.plan == found
+    page = render(summary)
+    assert '<section id="planning">' in page
+    assert f"{found.hosts} hosts of type {found.host_type}" in page
+    assert all(one.stage in page for one in found.stages)
+    section = planning(summary)
+    assert section is not None
+    assert dict(section.lists)["What would change the answer"] == found.sensitivity
+
+
+def test_an_excuse_is_drawn_and_without_a_plan_there_is_no_section() -> None:
+    found = excuse(20, "turnaround_p95=2h")
+    page = render(one_block().model_copy(update={"plan": found}))
+    assert "No plan for 20 genomes a day" in page
+    assert 'id="planning"' not in render(one_block())
+
+
+def test_a_run_that_allows_no_curve_is_an_excuse_beside_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from analysis.capacity.inputs import run_points
+    from tests.support.populations import measured, truths
+
+    points = measured(truths(1, 1), (1,), seed=1, densities=(1,))
+    monkeypatch.setattr(run_points, "run_points", lambda _: points)
+    (tmp_path / "report").mkdir()
+    run_plan.plan_run(tmp_path, question(10, ()), "wgs30x", EXAMPLE)
+    found = run_plan.plan_beside(tmp_path)
+    assert found is not None
+    assert found.kind == "excuse"
+    assert "one host count only (1)" in found.reasons[0]
+    assert run_plan.plan_beside(tmp_path / "nowhere") is None
+
+
+def test_a_file_that_is_no_plan_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / PLAN
+    path.write_text(json.dumps({"kind": "plan", "format": 9}))
+    with pytest.raises(InputError, match="no plan"):
+        read_answer(path)

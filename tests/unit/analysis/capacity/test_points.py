@@ -1,0 +1,74 @@
+"""points.csv: units, and every line that is no point."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.capacity.inputs.points import parse_points
+from cluster.model.errors import InputError
+
+HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition\n"
+
+
+def test_units_become_seconds_and_things_a_second() -> None:
+    lines = "a,2,1,flash,2,min,1\nb,2,1,flash,4.194304,MB/s,1\nc,2,0,hdd,86400,genomes/day,1\n"
+    a, b, c = parse_points(HEAD + lines, "points.csv")
+    assert (a.quantity, a.value, a.unit, a.work_time_s) == ("time", 120.0, "s", 120.0)
+    assert (b.quantity, b.value, b.unit) == ("rate", 4.0, "MiB/s")
+    assert (c.value, c.unit, c.work_time_s, c.vms_per_host) == (1.0, "genomes/s", 1.0, 0)
+
+
+def test_a_percentile_makes_a_latency_and_a_load_a_utilization() -> None:
+    head = "group,hosts,vms_per_host,medium,value,unit,repetition,load,percentile\n"
+    a, b, c = parse_points(
+        head + "q,1,1,flash,12,ms,1,500,95\nq,1,1,flash,40,%,1,500,\nq,1,1,flash,900,ops/s,1,,\n",
+        "p",
+    )
+    assert (a.quantity, a.value, a.percentile, a.load) == ("latency", 0.012, 95.0, 500.0)
+    assert (b.quantity, b.value, c.quantity) == ("utilization", 40.0, "rate")
+
+
+def test_missing_repetitions_are_counted_and_columns_may_come_in_any_order() -> None:
+    text = "Unit, value, hosts, group, medium, vms_per_host\ns, 3, 2, a, , 1\ns, 4, 2, a, , 1\n"
+    points = parse_points(text, "p")
+    assert [(p.repetition, p.medium) for p in points] == [(1, "unknown"), (2, "unknown")]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("a,2,1,flash,-3,s,1", "value"),
+        ("a,2,1,flash,0,s,1", "value"),
+        ("a,2,1,flash,nan,s,1", "value"),
+        ("a,2,1,flash,inf,s,1", "value"),
+        ("a,2,1,flash,many,s,1", "value"),
+        ("a,2,1,flash,,s,1", "value"),
+        ("a,0,1,flash,3,s,1", "hosts"),
+        ("a,2.5,1,flash,3,s,1", "hosts"),
+        ("a,2,-1,flash,3,s,1", "vms_per_host"),
+        ("a,2,1,flash,3,furlongs,1", "furlongs"),
+        ("a,2,1,flash,3,,1", "unit"),
+        ("a,2,1,flash,50,percent,1", "load"),
+        (",2,1,flash,3,s,1", "group"),
+    ],
+)
+def test_a_bad_line_is_refused_and_named(line: str, named: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_points(HEAD + "a,1,1,flash,3,s,1\n" + line + "\n", "points.csv")
+    assert named in caught.value.what
+    assert caught.value.where == "points.csv, line 3"
+
+
+@pytest.mark.parametrize("other", ["a,4,1,flash,30,ops/s,1", "a,4,1,hdd,30,MiB/s,1"])
+def test_mixed_units_of_a_group_are_refused(other: str) -> None:
+    with pytest.raises(InputError, match="mixes units"):
+        parse_points(HEAD + "a,2,1,flash,3,s,1\n" + other + "\n", "p")
+
+
+def test_no_points_and_no_column_are_refused() -> None:
+    with pytest.raises(InputError, match="not one point"):
+        parse_points(HEAD, "p")
+    with pytest.raises(InputError, match="'hosts' is missing"):
+        parse_points("group,value\na,1\n", "p")
+    with pytest.raises(InputError, match="is missing"):
+        parse_points("", "p")

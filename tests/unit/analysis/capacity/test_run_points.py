@@ -1,0 +1,93 @@
+"""Points out of a run's tables: what enters the curves, and what does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis import tables
+from analysis.capacity.inputs import run_points as module
+
+SETTING = "ycsb-c-r1000-t8-at50pct"
+
+
+def measured(
+    monkeypatch: pytest.MonkeyPatch,
+    rates: dict[str, float],
+    own: dict[str, dict[str, Any]] | None = None,
+) -> list[SimpleNamespace]:
+    """Points of trials at a target of 1,000 a second, from trial to the rate it did. own: what a trial
+    has of its own."""
+    trial: dict[str, Any] = {"workload": "ycsb", "setting": SETTING, "vms_per_host": 2,
+                             "medium": "flash", "repetition": 1, "target_ops_s": 1000.0}  # fmt: skip
+    metric = {"percentile": None, "operation": None, "latency_kind": None, "scope": None}
+    names = list(rates)
+    frames = {
+        tables.TRIALS: [
+            {"trial": n, "order": i, **trial, **(own or {}).get(n, {})} for i, n in enumerate(names)
+        ],
+        tables.VERDICTS: [{"trial": n, "verdict": "valid"} for n in names],
+        tables.NODES: [{"trial": n, "host": "h1", "roles": ["worker"]} for n in names],
+        tables.METRICS: [
+            row
+            for name in names
+            for row in (
+                {"trial": name, "name": "throughput", "value": rates[name], **metric},
+                {"trial": name, "name": "cpu_used", "value": 60.0, **metric, "scope": "host:h1"},
+                {"trial": name, "name": "cpu_used", "value": 40.0, **metric,
+                 "scope": "host-less-client:h1"},
+                {"trial": name, "name": "cpu_used", "value": 2.0, **metric,
+                 "scope": "host-less-client:of-a-client"},
+                {"trial": name, "name": "latency", "value": 3.0, **metric, "operation": "READ",
+                 "percentile": 95.0, "latency_kind": "intended"},
+            )
+        ],
+    }  # fmt: skip
+    monkeypatch.setattr(module, "read_table", lambda _, table: pd.DataFrame(frames[table]))
+    return [
+        SimpleNamespace(
+            trial=p.source.split("/")[1],
+            quantity=p.quantity,
+            share=p.share,
+            hosts=p.hosts,
+            value=p.value,
+            busy=p.busy,
+        )
+        for p in module.run_points(Path("run"))
+    ]
+
+
+def test_the_latency_of_a_queue_is_no_point_of_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = {"held": 1005.0, "behind": 900.0, "catching-up": 1080.0}
+    points = measured(monkeypatch, rates)
+    assert [p.trial for p in points if p.quantity == "latency"] == ["held"]
+    assert [p.trial for p in points if p.quantity == "utilization"] == list(rates)
+
+
+def test_a_load_is_a_share_of_what_its_own_build_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of another repetition nothing is taken, and where the build has no rate, nothing is said."""
+    free: dict[str, Any] = {"setting": "ycsb-c-r1000-t8", "target_ops_s": None}
+    own = {
+        "free-1": free,
+        "free-2": {**free, "repetition": 2},
+        "at-2": {"repetition": 2},
+        "at-3": {"repetition": 3},
+    }
+    rates = {"free-1": 2000.0, "at-1": 1000.0, "free-2": 1600.0, "at-2": 1000.0, "at-3": 1000.0}
+    points = measured(monkeypatch, rates, own)
+    shares = {p.trial: p.share for p in points if p.quantity == "utilization"}
+    assert shares == {"free-1": 1.0, "at-1": 0.5, "free-2": 1.0, "at-2": 0.625, "at-3": None}
+
+
+def test_cpu_is_of_the_workers_hosts_and_latency_knows_all_that_was_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points = measured(monkeypatch, {"held": 1000.0})
+    of = {p.quantity: p for p in points}
+    assert of["utilization"].value == 40.0
+    assert of["latency"].busy == 0.6
+    assert {p.hosts for p in points} == {1}

@@ -1,0 +1,90 @@
+"""CSV, Markdown and JSON of a summary: the same numbers, and no name does harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from analysis.report.formats import CSV_COLUMNS, FORMATS, as_csv, as_json, as_markdown
+from analysis.summary.summary import Summary
+from tests.support.summary_factory import eight_repetitions, one_block
+
+FORMULAE = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")')
+ALERT = "<script>alert(1)</script>"
+
+
+def rows(summary: Summary) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(as_csv(summary), newline="")))
+
+
+def labelled(label: str) -> Summary:
+    summary = one_block(study=label)
+    settings = tuple(one.model_copy(update={"label": label}) for one in summary.settings)
+    return summary.model_copy(update={"settings": settings, "answer": label, "warnings": (label,)})
+
+
+def test_csv_holds_every_number_of_every_setting() -> None:
+    summary = eight_repetitions()
+    table = rows(summary)
+    wanted = [(s, m) for s in summary.settings for m in s.metrics]
+    assert len(table) == len(wanted)
+    for row, (setting, metric) in zip(table, wanted, strict=True):
+        assert tuple(row) == CSV_COLUMNS
+        assert (row["setting"], row["metric"]) == (setting.setting, metric.name)
+        assert row["value"] == ("" if metric.value is None else repr(metric.value))
+        assert row["low"] == ("" if metric.low is None else repr(metric.low))
+        assert tuple(map(float, filter(None, row["points"].split(";")))) == metric.points
+
+
+@pytest.mark.parametrize("label", FORMULAE)
+def test_no_cell_of_csv_is_a_formula(label: str) -> None:
+    for row in rows(labelled(label)):
+        assert row["label"] == row["study"] == f"'{label}"
+        for cell in row.values():
+            assert not cell.startswith(("=", "+", "@", "\t", "\r"))
+            assert not cell.startswith("-") or float(cell) < 0
+
+
+def test_a_negative_number_stays_a_number() -> None:
+    summary = one_block()
+    metric = (
+        summary.settings[0].metrics[0].model_copy(update={"value": -2.5, "points": (-2.5, -1.0)})
+    )
+    setting = summary.settings[0].model_copy(update={"metrics": (metric,)})
+    (row,) = rows(summary.model_copy(update={"settings": (setting,)}))
+    assert (row["value"], row["points"]) == ("-2.5", "-2.5;-1.0")
+
+
+def test_markdown_takes_names_for_words() -> None:
+    harm = f"{ALERT} | `x` [a](javascript:1)\n# no"
+    text = as_markdown(labelled(harm))
+    assert "<script" not in text.replace("\\<", "")
+    assert "](" not in text
+    assert not any(line.startswith("# no") for line in text.splitlines())
+    columns = {line.replace("\\|", "").count("|") for line in text.splitlines() if line[:1] == "|"}
+    assert columns == {8, 7, 4}  # settings, findings, reasons: no cell broke its row
+
+
+def test_markdown_says_what_the_page_says() -> None:
+    summary = one_block()
+    text = as_markdown(summary)
+    assert "scanned 21 % faster" in text
+    assert "isolation: process" in text
+    for finding in summary.findings:
+        assert f"×{finding.effect:.2f}" in text
+    for trial in summary.trials:
+        for reason in trial.reasons:
+            assert reason.replace("_", "\\_") in text
+
+
+def test_json_is_the_summary() -> None:
+    assert Summary.model_validate_json(as_json(one_block())) == one_block()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_run_without_trials_has_every_format(name: str) -> None:
+    empty: dict[str, Any] = {"settings": (), "findings": (), "trials": (), "series": ()}
+    assert FORMATS[name](one_block().model_copy(update=empty)).strip()

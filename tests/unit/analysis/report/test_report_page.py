@@ -1,0 +1,252 @@
+"""The report as one HTML file: escaped, whole, honest about what it leaves out, small enough."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis.report import page
+from analysis.report.__main__ import main
+from analysis.report.charts import figure
+from analysis.report.page import render, write
+from analysis.summary.summary import Summary
+from tests.support.report_pages import Elements, embedded, html
+from tests.support.summary_factory import FACTORIES, eight_repetitions, one_block
+
+pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
+
+ALERT = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pre-rendered charts take most of a page's time; tests of words do without."""
+    monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")
+
+
+WORDS_ONLY = pytest.mark.usefixtures("no_pictures")
+
+
+def hostile() -> Summary:
+    """The one-block summary with every free text replaced by something that means harm."""
+    summary = one_block(study=ALERT)
+    setting = summary.settings[3].model_copy(
+        update={"label": "=1+1</script><img src=x onerror=alert(1)>", "medium": ALERT}
+    )
+    finding = summary.findings[0].model_copy(update={"statement": ALERT, "why": f'"{ALERT}'})
+    trial = summary.trials[0].model_copy(
+        update={"reasons": (f"</td>{ALERT}",), "trial": f'">{ALERT}'}
+    )
+    return summary.model_copy(
+        update={
+            "answer": f"{ALERT} <!-- ",
+            "question": "]]><style>*{display:none}</style>",
+            "warnings": (f"</li>{ALERT}",),
+            "settings": (*summary.settings[:3], setting, *summary.settings[4:]),
+            "findings": (finding, *summary.findings[1:]),
+            "trials": (trial, *summary.trials[1:]),
+            "disclosure": {ALERT: {"hdfs-site.xml": f"<a>\n{ALERT}</a>"}, "__proto__": "x"},
+        }
+    )
+
+
+@WORDS_ONLY
+def test_names_that_mean_harm_stay_text() -> None:
+    summary = hostile()
+    text = render(summary)
+    elements = Elements(text)
+    assert [attributes.get("id") for _, attributes, _ in elements.having("script")] == [
+        "summary",
+        "charts-data",
+        *(None,) * 4,
+    ]
+    assert not elements.having("img")
+    assert elements.of("h1") == [summary.answer]
+    assert f"<a>\n{ALERT}</a>" in elements.of("pre")
+    assert summary.settings[3].label in elements.of("th", scope="row")
+    assert Summary.model_validate(embedded(text, "summary")) == summary
+
+
+@WORDS_ONLY
+@pytest.mark.parametrize(("long", "encoding"), [(10**9, "none"), (1000, "gzip")])
+def test_json_in_the_page_holds_no_markup(
+    monkeypatch: pytest.MonkeyPatch, long: int, encoding: str
+) -> None:
+    monkeypatch.setattr(page, "LONG_JSON", long)
+    scripts = Elements(render(hostile())).having("script", type="application/json")
+    assert [one[1]["data-encoding"] for one in scripts] == [encoding] * 2
+    for _, _, text in scripts:
+        assert not set("<>&") & set("".join(text))
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_the_page_carries_the_whole_summary(name: str) -> None:
+    assert Summary.model_validate(embedded(html(name), "summary")) == FACTORIES[name]()
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_the_page_is_small_and_asks_for_nothing_else(name: str) -> None:
+    text = html(name)
+    assert len(text.encode()) < 6e6
+    for _, attributes, _ in Elements(text).all:
+        for key in ("src", "href", "xlink:href", "action", "srcset"):
+            assert (attributes.get(key) or "#").startswith(("#", "data:,"))
+    assert "@import" not in text
+    assert "url(" not in text.split("</style>")[0]
+
+
+def test_the_policy_allows_just_the_scripts_that_are_there() -> None:
+    text = html("one")
+    policy = next(
+        str(attributes["content"])
+        for _, attributes, _ in Elements(text).having("meta")
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
+    assert len(scripts) == 4
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+
+
+def test_warnings_stand_before_the_charts_and_only_once() -> None:
+    text = html("one")
+    notes = Elements(text).of("ul", **{"class": "notes"})[0]
+    for words in (
+        "isolation: process",
+        "served from memory",
+        "1 repetition: points only, no claim",
+        "2 of 13",
+    ):
+        assert notes.count(words) == 1
+    assert text.index('class="notes"') < text.index("data-chart=")
+    assert "isolation: process" not in Elements(html("eight")).of("ul", **{"class": "notes"})[0]
+
+
+@WORDS_ONLY
+def test_a_warning_of_the_summary_is_not_said_again_in_other_words() -> None:
+    summary = one_block().model_copy(
+        update={
+            "warnings": (
+                "Of 13 trials, 1 invalid: shown below, and outside every number of a setting.",
+                "1 repetition: points without intervals; a claim needs 5 builds an arm.",
+                "isolation: process. A stand-in for VMs.",
+            )
+        }
+    )
+    said = Elements(render(summary)).of("ul", **{"class": "notes"})[0].strip().splitlines()
+    assert [line.strip() for line in said] == list(summary.warnings)
+
+
+@WORDS_ONLY
+def test_flags_of_valid_trials_are_told_before_the_charts_and_counted_by_trial() -> None:
+    summary = one_block()
+    of_a_trial = {
+        0: ("drift: the last third ran at 2.99 times the first's rate", "drift: once more"),
+        1: ("drift: the last third ran at 1.48 times the first's rate", "other work: 12 %"),
+    }
+    valid = [number for number, trial in enumerate(summary.trials) if trial.verdict == "valid"]
+    trials = list(summary.trials)
+    for number, reasons in of_a_trial.items():
+        at = valid[number]
+        trials[at] = trials[at].model_copy(update={"reasons": reasons})
+    text = render(summary.model_copy(update={"trials": tuple(trials)}))
+    notes = Elements(text).of("ul", **{"class": "notes"})[0]
+    assert f"2 of {len(valid)} valid trials are flagged (drift 2, other work 1): they" in notes
+    assert "flagged" not in Elements(html("one")).of("ul", **{"class": "notes"})[0]
+
+
+@WORDS_ONLY
+def test_arms_that_only_stand_in_are_marked_at_every_figure() -> None:
+    summary = one_block().model_copy(
+        update={"warnings": ("medium: the flash of this run is emulated.",)}
+    )
+    text = render(summary)
+    badges = Elements(text).of("span", **{"class": "badge"})
+    assert badges.count("isolation: process") == badges.count("flash: emulated") == 12
+    assert "flash (emulated)" in text
+    assert not Elements(html("eight")).of("span", **{"class": "badge"})
+
+
+def test_trials_that_failed_stay_in_the_table_with_their_reasons() -> None:
+    summary = one_block()
+    table = html("one").split('id="trial-table"')[1].split("</table>")[0]
+    assert table.count("<tr data-setting") == len(summary.trials) == 13
+    assert table.count('data-verdict="invalid"') == table.count('data-verdict="unknown"') == 1
+    for trial in summary.trials:
+        assert "; ".join(trial.reasons) in table
+
+
+@WORDS_ONLY
+def test_a_setting_without_a_valid_trial_is_named_and_not_drawn() -> None:
+    summary = one_block()
+    kept = tuple(one for one in summary.settings if one.topology == "v1-flash")
+    text = render(summary.model_copy(update={"settings": kept}))
+    spec = embedded(text, "charts-data")["specs"]["throughput-ycsb-load-r100000-t8"]
+    assert "for want of a valid trial: YCSB data load (2 workers per host, flash);" in text
+    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2"]  # its place stays
+    assert {row["density"] for row in spec["datasets"]["rows"]} == {"1"}
+
+
+def test_numbers_that_could_not_be_computed_are_counted() -> None:
+    assert "2 percentiles could not be computed" in html("one")
+    assert "not computed" in html("one")
+
+
+@WORDS_ONLY
+def test_without_effects_the_first_chart_shows_used_cpu() -> None:
+    findings = tuple(one.model_copy(update={"effect": None}) for one in one_block().findings)
+    text = render(one_block().model_copy(update={"findings": findings}))
+    assert 'data-chart="overview"' in text
+    assert 'data-chart="effects"' not in text
+
+
+@WORDS_ONLY
+def test_a_run_without_any_trial_has_a_report() -> None:
+    empty: dict[str, object] = {
+        "settings": (),
+        "findings": (),
+        "trials": (),
+        "builds": (),
+        "disclosure": {},
+    }
+    text = render(one_block().model_copy(update=empty))
+    assert "there is nothing to draw" in text
+    assert "declares no finding" in text
+    assert 'data-chart="wall-time"' in text
+
+
+@WORDS_ONLY
+def test_write_replaces_whole_pages_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "report" / "index.html"
+    write(one_block(), target)
+    before = target.read_text(encoding="utf-8")
+    assert before.rstrip().endswith("</html>")
+
+    def full_disk(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        write(eight_repetitions(), target)
+    assert target.read_text(encoding="utf-8") == before
+    assert [path.name for path in target.parent.iterdir()] == ["index.html"]
+
+
+@WORDS_ONLY
+def test_the_command_writes_a_page_and_refuses_what_is_no_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "summary.json", tmp_path / "out.html"
+    source.write_text(one_block().model_dump_json(), encoding="utf-8")
+    assert main([str(source), str(target)]) == 0
+    assert target.stat().st_size > 1e6
+    source.write_text('{"format": 3}', encoding="utf-8")
+    assert main([str(source), str(target)]) == 2
+    assert "format" in capsys.readouterr().err
+    assert main([str(tmp_path / "none.json"), str(target)]) == 2

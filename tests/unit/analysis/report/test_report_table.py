@@ -1,0 +1,81 @@
+"""The rows that `study` prints at the end."""
+
+from __future__ import annotations
+
+from analysis.report.table import summary_header, summary_rows
+from analysis.summary.summary import Summary
+from tests.support.summary_factory import eight_repetitions, one_block
+
+
+def plain(summary: Summary) -> list[tuple[str, ...]]:
+    return [tuple(cell.replace("\xa0", " ") for cell in row) for row in summary_rows(summary)]
+
+
+def test_a_row_a_setting_and_topology_with_units_and_verdicts() -> None:
+    rows = plain(one_block())
+    assert len(rows) == 12
+    assert {len(row) for row in rows} == {len(summary_header(one_block()))}
+    assert rows[-1] == (
+        "YCSB 95/5 short scan",
+        "2",
+        "flash",
+        "1,519 ops/s",
+        "33.9 ms SCAN, closed-loop",
+        "57.5 %",
+        "1 valid",
+    )
+    assert [row[:3] for row in rows[:2]] == [
+        ("TestDFSIO write", "1", "flash"),
+        ("TestDFSIO write", "2", "flash"),
+    ]
+
+
+def test_density_is_called_what_it_is() -> None:
+    assert summary_header(one_block())[1] == "Workers per host"
+    assert summary_header(eight_repetitions())[1] == "VMs per host"
+    assert plain(eight_repetitions())[0][1] == "bare"
+
+
+def test_bad_trials_are_counted_beside_valid_ones() -> None:
+    read = next(
+        row for row in plain(one_block()) if row[0] == "TestDFSIO sequential read" and row[1] == "2"
+    )
+    assert read[-1] == "1 valid, 1 invalid"
+
+
+def test_a_setting_without_a_valid_trial_keeps_its_row() -> None:
+    summary = one_block()
+    kept = tuple(one for one in summary.settings if one.topology == "v1-flash")
+    rows = plain(summary.model_copy(update={"settings": kept}))
+    assert len(rows) == 12
+    assert ("YCSB data load", "2", "flash", "no valid trial", "none", "none", "1 valid") in rows
+
+
+def test_intended_latency_goes_before_closed_loop() -> None:
+    summary = one_block()
+    setting = summary.settings[4]
+    intended = tuple(
+        one.model_copy(update={"latency_kind": "intended", "value": 2.0})
+        for one in setting.metrics
+        if one.name == "latency"
+    )
+    both = setting.model_copy(update={"metrics": (*setting.metrics, *intended)})
+    rows = plain(summary.model_copy(update={"settings": (both,)}))
+    assert rows[0][4] in ("2.00 ms INSERT, intended", "2.00 ms READ, intended")
+
+
+def test_what_could_not_be_computed_is_said() -> None:
+    summary = one_block()
+    setting = summary.settings[3]
+    metrics = tuple(one.model_copy(update={"value": None}) for one in setting.metrics)
+    rows = plain(
+        summary.model_copy(update={"settings": (setting.model_copy(update={"metrics": metrics}),)})
+    )
+    assert rows[0][3:6] == ("not computed", "not computed", "not computed")
+
+
+def test_a_setting_with_no_build_is_no_row_of_numbers() -> None:
+    summary = one_block()
+    bare = summary.settings[0].model_copy(update={"n_builds": 0, "metrics": ()})
+    rows = plain(summary.model_copy(update={"settings": (bare,)}))
+    assert rows[0][:6] == ("TestDFSIO write", "1", "flash", "no valid trial", "none", "none")

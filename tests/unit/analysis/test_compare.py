@@ -1,0 +1,223 @@
+"""Runs of a study over time: regressions, what the tolerance allows, causes, change points."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.comparison.change_points import change_points, splits
+from analysis.comparison.compare import compare
+from analysis.comparison.history import earlier, newest, read_summary, seen_spread
+from analysis.summary.summary import Summary
+from cluster.model.errors import InputError
+from cluster.state.atomic import write_text
+from cluster.state.journal import Journal
+from tests.support.arms import dfsio, noisy, ycsb
+from tests.support.summary_factory import one_block
+
+MIXES = ("load", "read45-insert55", "scan95-insert5")
+
+
+def _summary(
+    run: int, ops_s: float = 100.0, builds: int = 8, p99_ms: float = 10.0, spread: float = 0.02,
+    **changes: object,
+) -> Summary:  # fmt: skip
+    settings = tuple(
+        ycsb(mix, ops_s=noisy(ops_s, builds, spread, (run, mix)),
+             latencies={("READ", 99.0): noisy(p99_ms, builds, spread, (run, mix, "ms"))})
+        for mix in MIXES
+    )  # fmt: skip
+    base = one_block("nightly")
+    trial = base.trials[0].model_copy(update={"topology": "v1-flash", "build": "b1-v1-flash"})
+    values = {"run": _id(run), "settings": settings, "repetitions": builds, "trials": (trial,),
+              "findings": (), "builds": ()}  # fmt: skip
+    return base.model_copy(update={**values, **changes})
+
+
+def _id(run: int) -> str:
+    return f"202611{run:02d}T020000Z"
+
+
+def _outcomes(before: Sequence[Summary], after: Summary, tolerance: float = 0.05) -> set[str]:
+    return {change.outcome for change in compare(before, after, tolerance).changes}
+
+
+def test_a_slower_run_is_a_regression_beyond_the_tolerance_only() -> None:
+    found = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05)
+    assert [change.outcome for change in found.regressions] == ["regression"] * 3
+    assert {change.finding.measure for change in found.regressions} == {"throughput"}
+    assert found.answer == "Slower: 3 of 6 numbers changed for the worse by more than 0.05."
+    allowed = compare([_summary(1)], _summary(2, ops_s=80.0), 0.5)
+    assert not allowed.regressions
+    assert {c.outcome for c in allowed.changes if c.finding.family == "rates"} == {"slower"}
+
+
+def test_a_faster_or_unchanged_run_is_none() -> None:
+    assert _outcomes([_summary(1)], _summary(2, ops_s=130.0, p99_ms=5.0)) == {"faster"}
+    same = compare([_summary(1)], _summary(2), 0.1)
+    assert {change.outcome for change in same.changes} == {"within tolerance"}
+    assert same.answer.startswith("Not slower")
+
+
+def test_latency_worsens_by_rising() -> None:
+    found = compare([_summary(1)], _summary(2, p99_ms=20.0), 0.05)
+    assert {change.finding.measure for change in found.regressions} == {"closed-loop READ p99"}
+
+
+def test_a_rolling_window_pools_the_builds_of_its_runs() -> None:
+    window = [_summary(run, builds=5) for run in range(1, 6)]
+    found = compare(window, _summary(6, ops_s=85.0, builds=5), 0.05)
+    assert found.regressions[0].finding.n == (25, 5)
+    assert found.baseline == tuple(_id(run) for run in range(1, 6))
+
+
+def test_few_builds_claim_nothing() -> None:
+    found = compare([_summary(1, builds=1)], _summary(2, ops_s=10.0, builds=1), 0.05)
+    assert {change.outcome for change in found.changes} == {"no claim"}
+    assert found.changes[0].finding.effect == pytest.approx(0.1, rel=0.1)
+    assert found.answer.startswith("Not decided")
+
+
+@pytest.mark.thorough
+def test_without_change_at_most_one_comparison_of_twenty_calls_a_regression() -> None:
+    rng, pairs, called = random.Random(1), 80, 0
+    for _ in range(pairs):
+        seeds = rng.sample(range(10**6), 2)
+        before = _summary(1).model_copy(
+            update={"settings": _summary(seeds[0], spread=0.1).settings}
+        )
+        after = _summary(2).model_copy(update={"settings": _summary(seeds[1], spread=0.1).settings})
+        rates = [c for c in compare([before], after, 0.01).changes if c.finding.family == "rates"]
+        called += any(change.outcome == "regression" for change in rates)
+    assert called / pairs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / pairs)
+
+
+def test_differences_of_disclosure_are_candidate_causes_and_paths_are_not() -> None:
+    def disclosed(run: int, kernel: str, heap: str) -> dict[str, object]:
+        root = f"/srv{run}/runs/nightly/{_id(run)}"
+        return {
+            "machine": {"kernel": kernel, "cores": 2},
+            "daemons": {"w1/rs": ["java", heap, f"-Dlog={root}/builds/b1-v1-flash/w1.log"]},
+            "differences": {"disks.model": {"old": ["b1-v1-flash"], "new": ["b2-v1-flash"]}},
+        }
+
+    before = _summary(1, disclosure=disclosed(1, "Linux 6.1", "-Xmx1g"))
+    after = _summary(2, disclosure=disclosed(2, "Linux 6.2", "-Xmx2g"))
+    found = compare([before], after, 0.05)
+    assert found.candidate_causes == (
+        "daemons.w1/rs: rendered otherwise",
+        "machine.kernel: Linux 6.1 -> Linux 6.2",
+    )
+    same = _summary(2, disclosure=disclosed(2, "Linux 6.1", "-Xmx1g"))
+    assert compare([before], same, 0.05).candidate_causes == ()
+
+
+def test_what_only_one_side_has_is_named() -> None:
+    after = _summary(2)
+    fewer = after.model_copy(update={"settings": after.settings[1:]})
+    assert compare([_summary(1)], fewer, 0.05).not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
+
+
+def test_other_sizes_of_files_are_other_settings() -> None:
+    """A setting's id does not tell them; what an older summary does not tell passes."""
+
+    def run(number: int, size_mib: int | None, mib_s: float) -> Summary:
+        entry = dfsio("read", mib_s=noisy(mib_s, 8, 0.02, number))
+        told = entry.model_copy(update={"file_size_mib": size_mib})
+        return _summary(number, settings=(told,))
+
+    same = compare([run(1, 64, 100.0)], run(2, 64, 50.0), 0.05)
+    assert (len(same.regressions), same.not_compared) == (1, ())
+    other = compare([run(1, 64, 100.0)], run(2, 1024, 50.0), 0.05)
+    named = "testdfsio-read-n6 on v1-flash (file_size_mib 64, 1024)"
+    assert (other.changes, other.not_compared) == ((), (named,))
+    older = compare([run(1, None, 100.0)], run(2, 64, 50.0), 0.05)
+    assert (len(older.regressions), older.not_compared) == (1, ())
+    fast = [run(number, 64, 100.0) for number in range(1, 8)]
+    slow, other_files = ([run(n, size, 50.0) for n in range(8, 15)] for size in (64, 1024))
+    assert _id(8) in [change.run for change in change_points((*fast, *slow))]
+    assert change_points((*fast, *other_files)) == ()
+
+
+@pytest.mark.parametrize(
+    ("knob", "before", "after"),
+    [("duration", 600.0, 60.0), ("request_distribution", "zipfian", "uniform"),
+     ("regions_per_server", 10.0, 3.0)],
+)  # fmt: skip
+def test_what_ycsbs_ids_do_not_tell_is_not_compared_when_it_changed(
+    knob: str, before: float | str, after: float | str
+) -> None:
+    def run(number: int, knobs: dict[str, float | str]) -> Summary:
+        (entry, *_) = _summary(number, ops_s=100.0 / number).settings
+        return _summary(number, settings=(entry.model_copy(update={"unnamed_knobs": knobs}),))
+
+    other = compare([run(1, {knob: before})], run(2, {knob: after}), 0.05)
+    named = f"ycsb-load-r1000-t8 on v1-flash ({knob} "
+    assert other.changes == () and other.not_compared[0].startswith(named)
+    same = compare([run(1, {knob: before})], run(2, {knob: before}), 0.05)
+    older = compare([run(1, {})], run(2, {knob: after}), 0.05)
+    assert [len(one.regressions) for one in (same, older)] == [1, 1]
+
+
+def test_other_studies_no_baseline_and_itself_are_refused() -> None:
+    for before, after, what in (
+        ([], _summary(1), "no earlier run"),
+        ([_summary(1)], _summary(2, study="other"), "two studies"),
+        ([_summary(1)], _summary(1), "with itself"),
+    ):
+        with pytest.raises(InputError, match=what):
+            compare(before, after, 0.05)
+
+
+def test_the_run_from_which_a_rate_changed_is_found() -> None:
+    runs = [_summary(n, ops_s=100.0 if n < 9 else 80.0, builds=3) for n in range(1, 16)]
+    found = compare(runs[-2:-1], runs[-1], 0.05, runs[:-1]).change_points
+    assert {point.run for point in found} == {_id(9)}
+    assert len(found) == 3
+    assert found[0].ratio == pytest.approx(0.8, rel=0.05)
+    assert compare(runs[4:5], runs[5], 0.05, runs[:5]).change_points == ()  # too few runs
+
+
+def test_changes_are_found_where_they_are_and_hardly_ever_elsewhere() -> None:
+    rng = np.random.default_rng(3)
+    histories, named, missed = 150, 0, 0
+    for _ in range(histories):
+        quiet = rng.standard_normal(20)
+        named += bool(splits(quiet))
+        steps = quiet + np.repeat([0.0, 4.0, 8.0], [6, 7, 7])
+        missed += [at for at, _ in splits(steps)] != [6, 13]
+    assert named / histories <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / histories)
+    assert missed / histories < 0.3
+    assert splits(np.ones(20)) == []
+
+
+def _write(folder: Path, summary: Summary) -> Path:
+    root = folder / summary.study / summary.run
+    write_text(root / "report" / "summary.json", summary.model_dump_json())
+    Journal(root / "journal.jsonl").write("run-ended", outcome="ok", message="")
+    return root
+
+
+def test_the_history_is_that_of_the_study_before_the_run(tmp_path: Path) -> None:
+    roots = [_write(tmp_path, _summary(run)) for run in (3, 1, 2)]
+    assert [one.run for one in earlier(roots[0])] == [_id(1), _id(2)]
+    assert [one.run for one in newest(roots[0].parent, 2)] == [_id(2), _id(3)]
+    assert seen_spread(earlier(roots[0])) == pytest.approx(0.02, rel=0.4)
+    assert seen_spread([_summary(1, builds=1)]) is None
+
+
+def test_a_run_without_numbers_of_this_version_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="was not analysed") as caught:
+        read_summary(tmp_path)
+    assert "study report" in caught.value.remedy
+    root = _write(tmp_path, _summary(1))
+    path = root / "report" / "summary.json"
+    path.write_text(path.read_text().replace('"format":2', '"format":1'))
+    with pytest.raises(InputError, match="has format 1"):
+        read_summary(root)
+    assert newest(root.parent, 5) == ()

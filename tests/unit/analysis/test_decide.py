@@ -1,0 +1,207 @@
+"""Verdicts: what interval and test claim, and what keeps them from claiming."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from analysis.findings import Evidence, effects, findings
+from analysis.findings.decide import decide
+from analysis.findings.question import Question
+from analysis.findings.rule import RISES, SIMILAR, Rule
+from analysis.summary.summary import Finding
+from tests.support.arms import dfsio, noisy, ycsb
+from workloads.spec.hypotheses import Expectation, Hypotheses
+
+
+def _question(
+    rule: Rule, first: list[float], later: list[float], name: str = "q", **changes: object
+) -> Question:
+    fields: dict[str, object] = {
+        "id": name, "family": "f", "subject": "s", "measure": "m", "arms": "b over a",
+        "rule": rule, "first": tuple(first), "later": tuple(later),
+    }  # fmt: skip
+    return Question(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def _one(question: Question, repetitions: int = 8) -> Finding:
+    return decide([question], repetitions)[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "ratio", "verdict"),
+    (
+        (RISES, 1.3, "reproduced"),
+        (RISES, 0.7, "contradicted"),
+        (RISES, 1.0, "no claim"),
+        (Rule(low=1.5), 1.3, "contradicted"),
+        (Rule(high=0.67), 0.4, "reproduced"),
+        (SIMILAR, 1.0, "reproduced"),
+        (SIMILAR, 1.5, "contradicted"),
+        (SIMILAR, 0.5, "contradicted"),
+        (SIMILAR, 1.25, "no claim"),
+    ),
+)
+def test_interval_and_test_decide(rule: Rule, ratio: float, verdict: str) -> None:
+    found = _one(_question(rule, noisy(100.0, seed=1), noisy(100.0 * ratio, seed=2)))
+    assert found.verdict == verdict
+    assert found.low is not None and found.high is not None and found.effect is not None
+    assert found.low <= found.effect <= found.high
+    assert found.p_adjusted is not None and found.detectable is not None
+    assert found.n == (8, 8) and found.rule == rule.words
+
+
+def test_few_units_are_points() -> None:
+    found = _one(_question(RISES, noisy(1.0, 4), noisy(9.0, 4)), repetitions=4)
+    assert (found.verdict, found.low, found.p, found.test) == ("no claim", None, None, None)
+    assert found.effect == pytest.approx(9.0, rel=0.1)
+    lost = _one(_question(RISES, noisy(1.0, 8), noisy(9.0, 4)), repetitions=8)
+    assert "4 valid builds in an arm" in lost.why
+
+
+def test_a_family_too_large_for_its_n_says_so() -> None:
+    many = [
+        _question(RISES, noisy(1.0, 5, seed=i), noisy(9.0, 5, seed=i), f"q{i}") for i in range(7)
+    ]
+    found = decide(many, 5)
+    assert {one.verdict for one in found} == {"no claim"}
+    assert "7 comparisons can never be significant at n = 5" in found[0].why
+    assert found[0].detectable is None
+    assert {one.verdict for one in decide(many[:6], 5)} == {"reproduced"}
+
+
+def test_a_refused_pair_shows_no_effect_and_names_the_difference() -> None:
+    refused = ("machine.kernel: 6.1 (b1), 6.2 (b2)",)
+    found = _one(_question(RISES, noisy(1.0), noisy(9.0), refused=refused))
+    assert (found.verdict, found.effect, found.low, found.p) == ("no claim", None, None, None)
+    assert (
+        found.why == "refused: the arms' disclosures differ in machine.kernel: 6.1 (b1), 6.2 (b2)"
+    )
+
+
+def test_what_an_obstacle_forbids_is_shown_and_does_not_weigh_on_its_family() -> None:
+    blocked = _question(RISES, noisy(1.0), noisy(9.0), "blocked", obstacles=("emulated",))
+    free = _question(RISES, noisy(1.0), noisy(9.0), "free")
+    shown, decided = decide([blocked, free], 8)
+    assert (shown.verdict, shown.why, shown.p_adjusted) == ("no claim", "emulated", None)
+    assert shown.effect is not None and shown.low is not None
+    assert decided.p_adjusted == decided.p
+
+
+def test_a_level_is_held_against_its_bound() -> None:
+    idle = _question(RISES, [], noisy(80.0), reference=50.0)
+    assert _one(idle).verdict == "reproduced"
+    assert _one(idle).effect == pytest.approx(1.6, rel=0.05)
+    assert _one(_question(RISES, [], noisy(20.0), reference=50.0)).verdict == "contradicted"
+    assert _one(_question(RISES, [], [0.0] * 8, reference=50.0)).verdict == "contradicted"
+
+
+def test_values_that_are_zero_have_no_ratio() -> None:
+    found = _one(_question(RISES, [0.0] * 8, noisy(1.0)))
+    assert (found.verdict, found.effect, found.why) == (
+        "no claim", None, "a value is zero, so there is no ratio",
+    )  # fmt: skip
+
+
+@pytest.mark.thorough
+def test_without_effect_a_family_claims_in_at_most_one_run_of_twenty() -> None:
+    """Whole runs: 3 settings on 2 densities, noise from build to build larger than within one."""
+    rng = np.random.default_rng(42)
+    runs, claimed = 300, 0
+    for _ in range(runs):
+        settings = tuple(
+            ycsb(mix, vms, ops_s=list(100 * np.exp(0.1 * rng.standard_normal(6))))
+            for mix in ("load", "read45-insert55", "scan95-insert5")
+            for vms in (0, 2)
+        )
+        family = decide(list(effects.density(Evidence(settings, 6, "vm"))), 6)
+        claimed += any(one.verdict != "no claim" for one in family if one.family == "density-rate")
+    assert claimed / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
+
+
+def test_medium_and_control_compare_all_else_equal() -> None:
+    settings = (
+        dfsio("read", "hdd", noisy(100.0, seed=1)),
+        dfsio("read", "flash", noisy(300.0, seed=2)),
+        ycsb("load", medium="flash", ops_s=noisy(10.0, seed=3)),
+        ycsb("load", medium="flash", ops_s=noisy(20.0, seed=4), regionservers_per_node=4, topology="r4"),
+    )  # fmt: skip
+    evidence = Evidence(settings, 8, "host")
+    (rate, *_) = decide(list(effects.medium(evidence)), 8)
+    assert (rate.verdict, rate.arms) == ("reproduced", "flash over hdd")
+    assert rate.effect == pytest.approx(3.0, rel=0.05)
+    (control, *_) = decide(list(effects.control(evidence)), 8)
+    assert control.arms == "4 over 1 RegionServers a node"
+    assert control.effect == pytest.approx(2.0, rel=0.05)
+    emulated = Evidence(settings, 8, "host", frozenset({"hdd"}))
+    assert decide(list(effects.medium(emulated)), 8)[0].verdict == "no claim"
+
+
+def test_a_victim_is_compared_with_itself_alone() -> None:
+    p99 = {("READ", 99.0): noisy(10.0, seed=1)}
+    beside = {("READ", 99.0): noisy(30.0, seed=2)}
+    settings = (
+        ycsb("c", ops_s=noisy(200.0, seed=5), latencies=p99),  # spread over all nodes: no victim
+        ycsb("c", ops_s=noisy(100.0, seed=3), latencies=p99, setting="alone", neighbour="nobody"),
+        ycsb("c", ops_s=noisy(60.0, seed=4), latencies=beside, setting="beside",
+             neighbour="2 busy threads"),
+    )  # fmt: skip
+    rate, tail = decide(list(effects.isolation(Evidence(settings, 8, "vm"))), 8)
+    assert (rate.effect, tail.effect) == pytest.approx((0.6, 3.0), rel=0.05)
+    assert (rate.verdict, tail.verdict) == ("reproduced", "reproduced")
+    assert rate.arms == "beside 2 busy threads over alone"
+
+
+def _expect(**changes: object) -> Expectation:
+    fields = {"name": "flash-helps", "workload": "scan95-insert5", "compare": "medium"}
+    return Expectation.model_validate({**fields, "flash_over_hdd": "> 1.5", **changes})
+
+
+def test_the_studys_own_hypotheses_are_decided() -> None:
+    settings = tuple(
+        ycsb("scan95-insert5", medium=medium, ops_s=noisy(ops_s), threads=threads)
+        for medium, ops_s in (("hdd", 100.0), ("flash", 200.0))
+        for threads in (8, 16)
+    )
+    found = findings(Evidence(settings, 8, "host"), Hypotheses(expect=(_expect(),)))
+    own = [one for one in found if one.family == "expect-flash-helps"]
+    assert [one.verdict for one in own] == ["reproduced", "reproduced"]
+    assert own[0].rule == "above 1.5"
+
+
+def test_a_hypothesis_nothing_answers_says_so() -> None:
+    found = findings(Evidence((), 1, "host"), Hypotheses(expect=(_expect(),)))
+    own = next(one for one in found if one.family == "expect-flash-helps")
+    assert (own.verdict, own.why) == ("no claim", "an arm has no valid trial")
+
+
+def _under_slo(
+    p99_ms: dict[int, float], ops_s: dict[int, float], builds: int = 8, isolation: str = "vm"
+) -> Finding:
+    settings = tuple(
+        ycsb("c", vms, ops_s=noisy(ops_s[vms], builds), latencies={("READ", 99.0): noisy(ms, builds)})
+        for vms, ms in p99_ms.items()
+    )  # fmt: skip
+    found = findings(Evidence(settings, builds, isolation), Hypotheses(slo={"read_p99": "20 ms"}))
+    return next(one for one in found if one.family == "best-density")
+
+
+OPS_S = {0: 100.0, 2: 140.0, 4: 180.0}
+
+
+def test_the_best_density_keeps_the_slo_and_beats_the_others() -> None:
+    best = _under_slo({0: 10.0, 2: 12.0, 4: 60.0}, OPS_S)
+    assert (best.verdict, best.arms) == ("reproduced", "2 VMs per host")
+    assert best.effect == pytest.approx(1.4, rel=0.05)
+    assert _under_slo({0: 10.0, 2: 12.0, 4: 14.0}, OPS_S).arms == "4 VMs per host"
+
+
+def test_a_best_density_in_doubt_is_no_claim() -> None:
+    assert _under_slo({0: 10.0, 2: 12.0, 4: 20.0}, OPS_S).verdict == "no claim"  # spans the limit
+    assert _under_slo({0: 10.0, 2: 10.0}, {0: 100.0, 2: 100.5}).verdict == "no claim"
+    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, builds=4).verdict == "no claim"
+    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, isolation="process").verdict == "no claim"
+    none = _under_slo({0: 90.0, 2: 90.0}, OPS_S)
+    assert (none.verdict, none.why) == ("no claim", "every density breaks the SLO")

@@ -1,0 +1,109 @@
+"""Comparisons of densities: points and no claim, said in words, computed from the numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.findings import Evidence, comparisons, effects
+from analysis.findings.decide import decide
+from analysis.summarise.headline import answer
+from analysis.summary.summary import Finding, Metric, SettingSummary
+
+
+def _setting(
+    density: int, ops_s: float | None, cpu: float = 50.0, **changes: object
+) -> SettingSummary:
+    metrics = (
+        Metric(name="throughput", value=ops_s, unit="ops/s"),
+        Metric(name="cpu_used", value=cpu, unit="percent", scope="host:here"),
+        Metric(name="cpu_used", value=3.0, unit="percent", scope="client"),
+    )
+    base = SettingSummary(
+        topology=f"v{density}-flash", vms_per_host=density, regionservers_per_node=1, medium="flash",
+        setting="ycsb-scan95-insert5-r1-t8", workload="ycsb", label="YCSB 95/5 short scan", n_builds=1,
+        metrics=metrics,
+    )  # fmt: skip
+    return base.model_copy(update=changes)
+
+
+def _density(
+    settings: tuple[SettingSummary, ...],
+    repetitions: int,
+    isolation: str,
+    emulated: tuple[str, ...] = (),
+) -> tuple[Finding, ...]:
+    evidence = Evidence(settings, repetitions, isolation, frozenset(emulated))
+    return decide(list(effects.density(evidence)), repetitions)
+
+
+ONE, TWO, FOUR = _setting(1, 100.0, 61.0), _setting(2, 112.0, 74.0), _setting(4, 150.0, 80.0)
+
+
+def test_the_last_density_is_compared_with_the_first() -> None:
+    rate, cpu = _density((FOUR, ONE, TWO), repetitions=1, isolation="vm")
+    assert (rate.effect, cpu.effect) == pytest.approx((1.5, 80 / 61))
+    assert (
+        rate.statement
+        == "YCSB 95/5 short scan, flash: throughput, 4 VMs per host over 1 VM per host"
+    )
+    assert rate.n == (1, 1)
+
+
+def test_one_block_gives_points_and_no_claim() -> None:
+    for finding in _density((ONE, TWO), repetitions=1, isolation="vm"):
+        assert (finding.verdict, finding.low, finding.high) == ("no claim", None, None)
+        assert finding.why == "1 repetition: points only; a claim needs 5 builds an arm"
+
+
+@pytest.mark.parametrize(("isolation", "emulated"), (("process", ()), ("vm", ("flash",))))
+def test_process_isolation_and_emulated_media_never_decide(
+    isolation: str, emulated: tuple[str, ...]
+) -> None:
+    arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
+    for finding in _density(arms, 8, isolation, emulated):
+        assert finding.verdict == "no claim"
+        assert "decide" in finding.why
+        assert finding.effect is not None
+
+
+def test_guests_without_acceleration_never_decide() -> None:
+    arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
+    evidence = Evidence(arms, 8, "vm", emulated_guests=True)
+    for finding in decide(list(effects.density(evidence)), 8):
+        assert (finding.verdict, finding.effect is None) == ("no claim", False)
+        assert "the VMs are emulated" in finding.why
+
+
+def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
+    other = _setting(2, 1.0, medium="hdd"), _setting(2, 1.0, regionservers_per_node=4)
+    assert list(comparisons((ONE, *other))) == []
+
+
+def test_an_arm_without_a_valid_trial_is_said() -> None:
+    empty = _setting(2, None, n_builds=0, metrics=())
+    rate, _ = _density((ONE, empty), repetitions=1, isolation="vm")
+    assert (rate.effect, rate.why) == (None, "an arm has no valid trial")
+
+
+def test_the_answer_is_one_sentence_with_the_numbers() -> None:
+    assert answer((ONE, TWO), 1, "process", 2) == (
+        "No claim (1 repetition): with 2 workers per host instead of 1 on the same memory, short scans ran "
+        "at 1.12x the operations a second and the host's CPU was busy 74 % instead of 61 %."
+    )
+
+
+def test_the_answer_without_a_comparison_says_so() -> None:
+    assert answer((), 1, "process", 7) == "No answer: none of the 7 trials is valid."
+    assert answer((ONE,), 1, "process", 1).startswith("No comparison: no setting has valid trials")
+    bare = _setting(0, 100.0)
+    assert "with 2 VMs per host instead of the bare host" in answer((bare, TWO), 2, "vm", 2)
+
+
+def test_any_workload_makes_a_headline() -> None:
+    scans = [
+        entry.model_copy(update={"setting": "genomics-region-scan-s40x2500-t8"})
+        for entry in (ONE, TWO)
+    ]
+    assert "region scans of the variant store ran at 1.12x" in answer(scans, 1, "process", 2)
+    unknown = [entry.model_copy(update={"setting": "another-workload"}) for entry in (ONE, TWO)]
+    assert "YCSB 95/5 short scan ran at 1.12x" in answer(unknown, 1, "process", 2)

@@ -1,0 +1,116 @@
+"""What the monitors cost: pairs planned beside each other, and the ratio they give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis.summarise.monitoring_overhead import monitor_cost, sentence
+from dags.cli.display import _what as what
+from tests.support.drafts import plan
+from workloads.planning.plan import Plan, Step
+
+
+def planned(pairs: int, **overrides: Any) -> Plan:
+    return plan(**{"monitor.overhead_trials": pairs, **overrides})
+
+
+def parts(made: Plan) -> list[Step]:
+    return [step for step in made.trials if step.overhead_pair is not None]
+
+
+def test_without_pairs_the_plan_is_what_it_was() -> None:
+    assert planned(0) == plan()
+    assert parts(plan()) == []
+
+
+def test_each_pair_is_one_setting_on_one_build_once_with_and_once_without() -> None:
+    found = parts(planned(5))
+    assert len(found) == 10 and len({(s.setting and s.setting.id) for s in found}) == 1
+    for first, second in zip(found[::2], found[1::2], strict=True):
+        assert second.index == first.index + 1  # nothing between them
+        assert (first.build, first.overhead_pair) == (second.build, second.overhead_pair)
+        assert {first.monitored, second.monitored} == {True, False}
+    assert sorted({s.overhead_pair or 0 for s in found}) == [1, 2, 3, 4, 5]
+
+
+def test_pairs_go_round_the_builds_and_leave_the_studys_order_alone() -> None:
+    made = planned(5)
+    by_build = [len([s for s in parts(made) if s.build == build]) // 2 for build in made.builds]
+    assert by_build == [3, 2]
+    alone = [(s.build, s.setting) for s in plan().trials]
+    assert [(s.build, s.setting) for s in made.trials if s.overhead_pair is None] == alone
+
+
+def test_now_the_one_and_now_the_other_comes_first() -> None:
+    assert len({step.monitored for step in parts(planned(12))[::2]}) == 2
+
+
+def test_the_setting_is_the_shortest_ycsb_run() -> None:
+    (part, _) = parts(planned(1))
+    assert part.setting is not None and part.setting.id == "ycsb-read45-insert55-r100000-t8"
+    (part, _) = parts(planned(1, **{"workloads": [{"testdfsio": {
+        "modes": ["write", "append"], "files": 2, "file_size": "1 MiB"}}]}))  # fmt: skip
+    assert part.setting is not None and part.setting.id == "testdfsio-write-n2"
+
+
+def test_every_trial_has_a_name_of_its_own() -> None:
+    names = [step.trial for step in planned(7).trials]
+    assert len(set(names)) == len(names)
+    assert sum("-cost" in (name or "") for name in names) == 14
+
+
+def test_the_plan_says_which_trial_is_which() -> None:
+    words = {what(step) for step in parts(planned(1))}
+    setting = "ycsb-read45-insert55-r100000-t8"
+    assert words == {
+        f"{setting}, cost pair 1, with monitors",
+        f"{setting}, cost pair 1, without monitors",
+    }
+
+
+def tables(rates: dict[int, tuple[float | None, float | None]]) -> tuple[Any, Any, Any]:
+    """trials, verdicts, metrics of pairs: number -> (rate with, rate without); None is invalid."""
+    rows = [
+        (f"t{pair}{on}", pair, on, rate)
+        for pair, both in rates.items()
+        for on, rate in zip((True, False), both, strict=True)
+    ]
+    trials = pd.DataFrame(
+        [{"trial": t, "workload": "ycsb", "setting": "s", "overhead_pair": float(p), "monitored": on}
+         for t, p, on, _ in rows]
+        + [{"trial": "study", "workload": "ycsb", "setting": "s", "overhead_pair": None, "monitored": True}]
+    )  # fmt: skip
+    verdicts = pd.DataFrame(
+        {"verdict": {t: "invalid" if rate is None else "valid" for t, _, _, rate in rows}}
+    )
+    metrics = pd.DataFrame(
+        [{"trial": t, "name": "throughput", "value": rate or 1.0} for t, _, _, rate in rows]
+        + [{"trial": "study", "name": "throughput", "value": 5000.0}]
+    )
+    return trials, verdicts, metrics
+
+
+def test_the_ratio_is_the_geometric_mean_of_the_pairs() -> None:
+    cost = monitor_cost(*tables({1: (98.0, 100.0), 2: (50.0, 40.0), 3: (None, 9.0)}))
+    assert cost is not None
+    assert cost.points == pytest.approx((0.98, 1.25))
+    assert cost.ratio == pytest.approx((0.98 * 1.25) ** 0.5)
+    assert (cost.n, cost.pairs, cost.low) == (2, 3, None)
+    assert "n = 2 of 3 pair(s)" in sentence(cost) and "too few for an interval" in sentence(cost)
+
+
+def test_five_pairs_have_an_interval_about_the_ratio() -> None:
+    ratios = (0.97, 0.99, 1.0, 0.98, 0.96)
+    cost = monitor_cost(*tables({n: (100 * r, 100.0) for n, r in enumerate(ratios, start=1)}))
+    assert cost is not None and cost.low and cost.high and cost.ratio
+    assert 0.95 < cost.low < cost.ratio < cost.high < 1.01
+    assert "95 % interval" in sentence(cost)
+
+
+def test_no_valid_pair_is_unknown_and_no_pair_is_nothing() -> None:
+    cost = monitor_cost(*tables({1: (None, 10.0)}))
+    assert cost is not None and cost.ratio is None and "unknown" in sentence(cost)
+    assert monitor_cost(*tables({})) is None

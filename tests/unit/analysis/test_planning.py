@@ -1,0 +1,95 @@
+"""What a study's repetitions can show: warned of, told, or refused before anything is started."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.findings.power_of_design import (
+    Noise,
+    check_can_claim,
+    check_can_detect,
+    families,
+    notes,
+    warnings,
+)
+from cluster.model.errors import InputError
+from tests.support.drafts import plan, study
+
+EXPECT = [{"name": "denser-scans", "workload": "scan95-insert5", "compare": "vms_per_host",
+           "2_over_1": "> 1.1"}]  # fmt: skip
+QUIET = Noise(0.01, "1.0% between builds, by the study")
+
+
+def _families(**overrides: object) -> dict[str, int]:
+    return dict(families(study(**overrides), plan(**overrides)))
+
+
+def test_families_are_counted_as_they_will_be_tested() -> None:
+    assert _families() == {"density-rate": 6, "density-cpu": 6, "density-latency": 3}
+    assert _families(expect=EXPECT)["expect-denser-scans"] == 1
+
+
+def test_a_family_that_can_never_be_significant_is_warned_of() -> None:
+    many = {"repetitions": 5, "factors.vms_per_host": [1, 2],
+            "workloads": [{"ycsb": {"records": [1000], "mixes": ["a"],
+                                    "threads": [1, 2, 3, 4, 5, 6, 7]}}]}  # fmt: skip
+    (warning,) = warnings(study(**many), plan(**many))
+    assert "never be significant at 5 repetitions: density-rate (7)" in warning
+    assert "6 repetitions would do" in warning
+    assert list(warnings(study(repetitions=5), plan(repetitions=5))) == []
+
+
+def test_it_says_what_each_family_shows_and_the_blocks_an_effect_needs() -> None:
+    told = list(notes(study(repetitions=8), plan(repetitions=8), QUIET, 1.05))
+    assert told[0].startswith("density-rate (6 comparisons): shows a ratio of 1.0")
+    assert "a ratio of 1.05 needs" in told[-1] and "1.0% between builds, by the study" in told[-1]
+    few = list(notes(study(), plan(), QUIET))
+    assert "can never be significant, a claim needs 5 builds an arm" in few[0]
+
+
+def test_a_study_none_of_whose_hypotheses_could_be_decided_is_refused() -> None:
+    with pytest.raises(InputError, match="could ever be decided with 1 build") as caught:
+        check_can_claim(study(expect=EXPECT), plan(expect=EXPECT), "q.yaml")
+    assert caught.value.where == "q.yaml, key expect"
+    assert "5 repetitions or more" in caught.value.remedy
+    check_can_claim(
+        study(expect=EXPECT, repetitions=5), plan(expect=EXPECT, repetitions=5), "q.yaml"
+    )
+    check_can_claim(study(), plan(), "q.yaml")  # without hypotheses: points are what it is for
+
+
+def _compared(repetitions: int, baseline: str, tolerance: str, noise: Noise = QUIET) -> None:
+    keys = {"repetitions": repetitions, "compare": {"baseline": baseline, "tolerance": tolerance}}
+    check_can_detect(study(**keys), plan(**keys), "q.yaml", noise)
+
+
+def test_a_comparison_that_cannot_show_its_own_tolerance_is_refused() -> None:
+    _compared(8, "rolling 5", "5%")
+    _compared(8, "20261120T201530Z", "5%")
+    for repetitions, tolerance, noise in (
+        (8, "1%", QUIET),
+        (2, "50%", QUIET),
+        (8, "5%", Noise(0.1, "n")),
+    ):
+        with pytest.raises(InputError, match="the tolerance is") as caught:
+            _compared(repetitions, "rolling 5", tolerance, noise)
+        assert caught.value.where == "q.yaml, key compare"
+        assert "larger tolerance" in caught.value.remedy
+    with pytest.raises(InputError, match="no change at all"):
+        _compared(1, "rolling 9", "50%")
+
+
+def test_the_blocks_a_remedy_names_are_enough() -> None:
+    noisy = Noise(0.05, "n")
+    with pytest.raises(InputError) as caught:
+        _compared(5, "rolling 5", "5%", noisy)
+    repetitions = int(caught.value.remedy.split()[2])
+    _compared(repetitions, "rolling 5", "5%", noisy)
+    with pytest.raises(InputError):
+        _compared(repetitions - 1, "rolling 5", "5%", noisy)
+
+
+def test_a_rate_that_is_asked_for_is_no_comparison() -> None:
+    ycsb = {"records": [1000], "mixes": ["a"], "threads": [8]}
+    asked = {"workloads": [{"ycsb": {**ycsb, "latency_at": ["50%", "100/s"]}}]}
+    assert _families(**asked) == {"density-rate": 1, "density-cpu": 3, "density-latency": 3}

@@ -1,0 +1,165 @@
+"""The statistics hold what they promise, by simulation with noise between builds (method 2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from analysis.statistics.equivalence import equivalence_p
+from analysis.statistics.holm import holm
+from analysis.statistics.interval import mean_interval, ratio_interval, ratio_of_means
+from analysis.statistics.power import can_claim, detectable_ratio, power, units_needed
+from analysis.statistics.rank_test import least_p, rank_p
+
+Noise = Callable[[np.random.Generator, int], np.ndarray]
+NOISES: dict[str, Noise] = {
+    "normal": lambda rng, n: 0.05 * rng.standard_normal(n),
+    "skewed": lambda rng, n: 0.1 * (rng.exponential(1.0, n) - 1),
+    "heavy": lambda rng, n: 0.05 * rng.standard_t(5, n),
+}
+REPEATS = 1000
+SLOCK = 0.02
+"""Three standard errors of a share near 95 % over so many repeats."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("units", (5, 7, 8, 16))
+def test_the_interval_covers_as_often_as_the_method_asks(noise: str, units: int) -> None:
+    rng = np.random.default_rng(units)
+    hits = 0
+    for _ in range(REPEATS):
+        first, later = (100 * np.exp(NOISES[noise](rng, units)) for _ in "ab")
+        ends = ratio_interval(first.tolist(), (1.3 * later).tolist())
+        hits += ends.low <= 1.3 <= ends.high
+    low, high = (0.93, 0.97) if units >= 8 else (0.90, 1.0)
+    assert low - SLOCK <= hits / REPEATS <= high + SLOCK
+
+
+def test_a_percentile_bootstrap_of_the_mean_would_not() -> None:
+    """Why it was not chosen; and that the check above can fail."""
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(400):
+        first, later = (0.05 * rng.standard_normal(5) for _ in "ab")
+        draws = rng.integers(0, 5, (2, 300, 5))
+        means = later[draws[0]].mean(1) - first[draws[1]].mean(1)
+        low, high = np.quantile(means, [0.025, 0.975])
+        hits += low <= 0 <= high
+    assert hits / 400 < 0.90 + SLOCK
+
+
+def test_an_interval_of_one_arm_covers_too() -> None:
+    rng = np.random.default_rng(3)
+    hits = 0
+    for _ in range(REPEATS):
+        ends = mean_interval((100 * np.exp(0.1 * rng.standard_normal(8))).tolist())
+        hits += ends.low <= 100.0 <= ends.high
+    assert 0.93 - SLOCK <= hits / REPEATS <= 0.97 + SLOCK
+    assert mean_interval([0.0, 2.0]).low < 0  # not all positive: no logarithms
+
+
+@pytest.mark.parametrize("builds_spread", (0.03, 0.3))
+def test_a_family_without_effect_holds_a_claim_in_at_most_one_of_twenty(
+    builds_spread: float,
+) -> None:
+    """Ten trials a build: their own noise is small, the build's is not, and the build is the unit."""
+    rng = np.random.default_rng(7)
+    families, comparisons, builds = 400, 4, 6
+    claims = 0
+    for _ in range(families):
+        ps = [rank_p(_arm(rng, builds, builds_spread), _arm(rng, builds, builds_spread))
+              for _ in range(comparisons)]  # fmt: skip
+        claims += min(holm(ps)) <= 0.05
+    assert claims / families <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / families)
+
+
+def _arm(rng: np.random.Generator, builds: int, spread: float) -> list[float]:
+    trials = np.exp(spread * rng.standard_normal((builds, 1)) + 0.01 * rng.standard_normal((1, 10)))
+    return list(trials.mean(axis=1) * 100)
+
+
+def test_trials_taken_for_units_would_claim_in_half_of_all_families() -> None:
+    """Method 1's mistake, so that the test above is seen to be able to fail."""
+    rng = np.random.default_rng(8)
+    claims = 0
+    for _ in range(200):
+        first, later = (np.exp(0.05 * rng.standard_normal() + 0.05 * rng.standard_normal(10))
+                        for _ in "ab")  # fmt: skip
+        claims += rank_p(first.tolist(), later.tolist()) <= 0.05
+    assert claims / 200 > 0.3
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("ratio", (0.8, 1.25))
+@pytest.mark.parametrize("units", (5, 8))
+def test_equivalence_is_claimed_at_its_margin_in_at_most_one_of_twenty(
+    ratio: float, units: int
+) -> None:
+    rng = np.random.default_rng(11)
+    claims = 0
+    for _ in range(REPEATS):
+        first, later = (np.exp(0.05 * rng.standard_normal(units)) for _ in "ab")
+        claims += equivalence_p(first.tolist(), (ratio * later).tolist()) <= 0.05
+    assert 0.02 < claims / REPEATS <= 0.05 + SLOCK
+
+
+def test_equal_arms_are_shown_equivalent_and_far_ones_never() -> None:
+    arm = [100.0, 101.0, 99.0, 100.5, 99.5]
+    assert equivalence_p(arm, [value * 1.02 for value in arm]) < 0.001
+    assert equivalence_p(arm, [value * 1.5 for value in arm]) > 0.999
+    assert equivalence_p([1.0, 1.0], [1.0, 1.0]) == 0.0
+    assert equivalence_p([1.0, 1.0], [2.0, 2.0]) == 1.0
+
+
+def test_the_smallest_p_of_five_builds_an_arm_is_0_008() -> None:
+    low, high = [1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]
+    assert rank_p(low, high) == pytest.approx(2 / 252)
+    assert rank_p(low, high) == pytest.approx(least_p(5, 5))
+    assert rank_p(low, [2.0 * value for value in low], ratio=2.0) == 1.0
+    assert rank_p([1.0] * 5, [1.0] * 5) == 1.0
+    assert 0 < rank_p([1.0, 1.0, 2.0, 2.0, 3.0], [3.0, 4.0, 4.0, 5.0, 6.0]) < 0.05
+
+
+def test_what_can_never_be_significant_is_known() -> None:
+    assert not can_claim(4, 4)
+    assert can_claim(5, 5, 6)
+    assert not can_claim(5, 5, 7)
+    assert can_claim(6, 6, 7)
+
+
+def test_holm_is_holms() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([0.9, 0.6]) == (1.0, 1.0)
+    assert holm([]) == ()
+
+
+def test_power_is_what_a_simulation_finds() -> None:
+    rng = np.random.default_rng(5)
+    units, spread, ratio = 8, 0.1, 1.2
+    shown = 0
+    for _ in range(800):
+        first, later = (np.exp(spread * rng.standard_normal(units)) for _ in "ab")
+        shown += rank_p(first.tolist(), (ratio * later).tolist()) <= 0.05
+    assert power(ratio, units, spread) == pytest.approx(shown / 800, abs=0.05)
+
+
+def test_the_detectable_ratio_and_the_units_needed_agree_with_power() -> None:
+    found = detectable_ratio(8, 0.1, 3)
+    assert found is not None and power(found, 8, 0.1, 3) == pytest.approx(0.8, abs=1e-6)
+    needed = units_needed(1.1, 0.1, 3)
+    assert needed is not None
+    assert power(1.1, needed, 0.1, 3) >= 0.8 > power(1.1, needed - 1, 0.1, 3)
+    assert detectable_ratio(4, 0.1) is None
+    assert units_needed(1.0001, 0.5) is None
+
+
+def test_the_ratio_is_of_geometric_means() -> None:
+    assert ratio_of_means([1.0, 4.0], [8.0, 2.0]) == pytest.approx(2.0)
+    same = ratio_interval([2.0, 2.0], [3.0, 3.0])
+    assert (same.low, same.high) == pytest.approx((1.5, 1.5))
+    with pytest.raises(ValueError, match="positive"):
+        ratio_of_means([0.0, 1.0], [1.0, 1.0])

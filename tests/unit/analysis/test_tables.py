@@ -1,0 +1,53 @@
+"""The declarations that Spark, Arrow and the documentation are made from."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.tables import TABLES, Table, markdown
+from analysis.tables.arrow import arrow_schema
+
+PAGE = Path(__file__).parents[3] / "docs" / "tables.md"
+EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+
+
+@EVERY
+def test_names_are_unique_and_the_key_is_of_columns(table: Table) -> None:
+    assert len(set(table.column_names)) == len(table.columns)
+    assert table.key and set(table.key) <= set(table.column_names)
+
+
+@EVERY
+def test_every_number_with_a_unit_in_its_name_declares_it(table: Table) -> None:
+    for column in table.columns:
+        for ending in ("_mib", "_bytes", "_s", "_ms", "_us", "_ops_s", "_mib_s"):
+            if column.name.endswith(ending) and column.type in ("int", "long", "double"):
+                assert column.unit, f"{table.name}.{column.name}"
+
+
+@EVERY
+def test_arrow_has_every_column_in_its_place(table: Table) -> None:
+    assert tuple(arrow_schema(table).names) == table.column_names
+
+
+def test_the_page_names_every_table_and_column() -> None:
+    page = markdown()
+    for table in TABLES.values():
+        assert f"## {table.name}\n" in page
+        assert all(f"| {column.name} |" in page for column in table.columns)
+
+
+def test_the_committed_page_is_current() -> None:
+    """`make tables` makes it anew."""
+    assert PAGE.read_text(encoding="utf-8") == markdown()
+
+
+def test_executors_load_nothing_heavy() -> None:
+    heavy = "pandas", "pyspark", "great_expectations", "pydantic", "altair", "airflow"
+    code = f"import sys, jobs.ingest.parse_task; print(*[m for m in {heavy!r} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []

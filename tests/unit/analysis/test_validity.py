@@ -1,0 +1,179 @@
+"""Great Expectations' verdicts, rule by rule, over rows of checks made by hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis.tables import CHECKS
+from analysis.validity.rules import RULES, Rule
+from analysis.validity.verdicts import decide
+
+pytestmark = pytest.mark.xdist_group("verdicts")  # most are decided together, in one process
+
+NUMBERS = {"int", "long", "double"}
+TYPES = {column.name: column.type for column in CHECKS.columns}
+SOUND: dict[str, Any] = {
+    **{column.name: None for column in CHECKS.columns},
+    "workload": "ycsb", "mode": "load", "monitored": True, "must_be_cold": True, "has_target": True,
+    "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
+    "failed_operations": 0, "work_share": 1.0, "monitor_coverage": 1.0, "monitor_worst": "dool on h1",
+    "clock_periods": 0.1, "cpu_sum_error": 0.01, "cold_share": 1.0, "client_cpu_share": 0.3,
+    "cpu_excess": -3.0, "foreign_cpu": 3.0, "target_share": 1.0, "drift": 1.0,
+    "background_work": 0, "compiling_share": 0.01,
+    "result_lines_quarantined": 0,
+    "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0,
+    "rates_unknown": 0, "numbers_out_of_range": 0, "access_spread": 0.05,
+    "closed_loop": True, "little_error": 0.004,
+}  # fmt: skip
+
+
+def _broken(rule: Rule) -> Any:
+    """A value just outside what the rule allows."""
+    if rule.allowed is not None:
+        return "failed"
+    return rule.high + 0.01 if rule.high is not None else (rule.low or 0) - 0.01
+
+
+NEEDED = [rule for rule in RULES if rule.null == "unknown"]
+FLAG, UNKNOWN, INVALID = {"clock_periods": 2.0}, {"rate_error": None}, {"failed_operations": 4}
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "sound": [{}],
+    "broken": [{rule.check: _broken(rule)} for rule in RULES],
+    "limits": [
+        {rule.check: limit}
+        for rule in RULES
+        for limit in (rule.low, rule.high)
+        if limit is not None
+    ],
+    "null": [{rule.check: None} for rule in NEEDED],
+    "null is normal": [
+        {rule.check: None} for rule in RULES if rule.check not in {one.check for one in NEEDED}
+    ],
+    "of one workload": [
+        {"workload": "testdfsio", "failed_operations": None, "histogram_error": None},
+        {"must_be_cold": False, "cold_share": 0.0},
+        {"has_target": False, "target_share": None},
+    ],
+    "several": [FLAG, {**FLAG, **UNKNOWN}, {**UNKNOWN, **INVALID}],
+    "target": [{"target_share": 0.9}, {"target_share": 1.08}],
+    "failed": [
+        {"state": "failed", "state_reason": "it burned", "work_share": None, "rate_error": None}
+    ],
+}
+"""What differs from a sound trial, by what is asked of them. Decided together: the library takes most
+of a second, however few the rows."""
+
+
+@cache
+def _together() -> dict[str, tuple[str, list[str]]]:
+    checks = [
+        {**SOUND, "trial": f"{name} {number}", **row}
+        for name, rows in ROWS.items()
+        for number, row in enumerate(rows)
+    ]
+    found = decide(pd.DataFrame(checks))
+    rows = zip(found["trial"], found["verdict"], found["reasons"], strict=True)
+    return {trial: (verdict, reasons) for trial, verdict, reasons in rows}
+
+
+def _decided(name: str) -> list[tuple[str, list[str]]]:
+    return [_together()[f"{name} {number}"] for number in range(len(ROWS[name]))]
+
+
+def test_a_trial_that_satisfies_every_rule_is_valid_without_a_word() -> None:
+    assert _decided("sound") == [("valid", [])]
+    assert decide(pd.DataFrame([{**SOUND, "trial": "alone"}])).to_dict("records") == [
+        {"trial": "alone", "verdict": "valid", "reasons": []}
+    ]
+
+
+def test_every_rule_broken_alone_has_its_outcome_and_its_reason() -> None:
+    for rule, (verdict, reasons) in zip(RULES, _decided("broken"), strict=True):
+        assert verdict == ("valid" if rule.broken == "flag" else rule.broken), rule.check
+        assert len(reasons) == 1 and "{" not in reasons[0], rule.check
+
+
+def test_the_limits_themselves_are_allowed() -> None:
+    assert _decided("limits") == [("valid", [])] * len(ROWS["limits"])
+
+
+def test_a_check_that_could_not_run_is_unknown_never_valid() -> None:
+    for rule, (verdict, reasons) in zip(NEEDED, _decided("null"), strict=True):
+        assert (verdict, reasons) == ("unknown", [rule.missing]), rule.check
+        assert rule.missing, rule.check
+
+
+def test_a_check_whose_absence_is_normal_decides_nothing() -> None:
+    assert _decided("null is normal") == [("valid", [])] * len(ROWS["null is normal"])
+
+
+def test_rules_of_one_workload_leave_the_other_alone() -> None:
+    assert _decided("of one workload") == [("valid", [])] * 3
+
+
+def test_failure_beats_unknown_beats_valid() -> None:
+    assert [verdict for verdict, _ in _decided("several")] == ["valid", "unknown", "invalid"]
+
+
+def test_a_target_that_was_not_held_is_told_on_either_side() -> None:
+    slow, fast = _decided("target")
+    assert slow == ("valid", ["unsustained: 90.0% of the target rate was achieved"])
+    assert fast[0] == "valid" and fast[1][0].startswith("backlog: 108.0% of the target rate")
+
+
+def test_of_a_failed_trial_only_what_went_wrong_is_told() -> None:
+    assert _decided("failed") == [("invalid", ["the trial is failed: it burned"])]
+
+
+def test_a_check_that_crashes_leaves_every_trial_unknown() -> None:
+    checks = pd.DataFrame([{**SOUND, "trial": "a"}]).drop(columns="rate_error")
+    found = decide(checks).iloc[0]
+    assert found["verdict"] == "unknown"
+    assert "the check 'rate_error' could not run" in found["reasons"]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.check)
+def test_rules_are_about_declared_checks(rule: Rule) -> None:
+    assert rule.check in TYPES and (rule.only is None or rule.only in TYPES)
+    assert (rule.allowed is None) == (TYPES[rule.check] in NUMBERS)
+
+
+def test_no_trial_no_verdict() -> None:
+    assert decide(pd.DataFrame(columns=list(CHECKS.column_names))).empty
+
+
+def test_data_docs_show_every_suite_and_replace_the_old_ones(tmp_path: Path) -> None:
+    docs = tmp_path / "report" / "data_docs"
+    docs.mkdir(parents=True)
+    (docs / "of-yesterday.html").write_text("")
+    checks = pd.DataFrame([{**SOUND, "trial": "a"}, {**SOUND, "trial": "b", "work_share": 0.5}])
+    found = decide(checks, docs=docs).set_index("trial")
+    assert found["verdict"].to_dict() == {"a": "valid", "b": "invalid"}
+    assert (docs / "index.html").is_file() and not (docs / "of-yesterday.html").exists()
+    pages = {path.relative_to(docs).parts[1] for path in docs.glob("validations/*/*/*/*.html")}
+    assert pages == {rule.suite for rule in RULES}
+    assert [path.name for path in docs.parent.iterdir()] == ["data_docs"]
+
+
+@pytest.mark.thorough
+def test_nothing_is_told_to_the_librarys_makers(tmp_path: Path) -> None:
+    """Whatever the environment says. A file: below `python -c` PySpark takes itself to be tested, and
+    exits."""
+    script = tmp_path / "told.py"
+    script.write_text(
+        "import os, analysis.validity.verdicts; print(os.environ['GX_ANALYTICS_ENABLED'])",
+        encoding="utf-8",
+    )
+    project = Path(__file__).parents[3]
+    env = {**os.environ, "GX_ANALYTICS_ENABLED": "true", "PYTHONPATH": str(project)}
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    assert done.stdout.split() == ["false"]

@@ -1,0 +1,186 @@
+"""Provider local: directories made and removed, tear-down and its proof."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cluster.lifecycle.tear_down import remains_of, tear_down
+from cluster.machine.describe import describe_disk, describe_machine
+from cluster.machine.processes import stop_all
+from cluster.machine.sockets import is_taken, listener
+from cluster.model.cluster import Site
+from cluster.model.command import Command
+from cluster.model.errors import InputError, TearDownError
+from cluster.model.host import Disk
+from cluster.model.topology import Topology
+from cluster.providers.local.provider import LocalProvider
+from cluster.providers.provider import provider_of
+from cluster.state.journal import Journal
+from cluster.state.tags import tagged
+from tests.support.topologies import local
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    own = Site(tmp_path / "runs" / "b1", f"test/{os.getpid()}-{tmp_path.name}/b1")
+    yield own
+    stop_all(tagged(own.tag), 0.0)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "runs" / "journal.jsonl")
+
+
+@pytest.fixture
+def topology(tmp_path: Path) -> Topology:
+    disk = Disk(str(tmp_path / "disk"), "flash")
+    given = local()
+    return replace(
+        given, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in given.nodes)
+    )
+
+
+def intend(site: Site, journal: Journal, ports: list[tuple[str, int]]) -> None:
+    journal.write("intent", act="build", build="b1", tag=site.tag, provider="local", ports=ports)
+
+
+def test_directories_are_marked_and_journalled(
+    site: Site, journal: Journal, topology: Topology, tmp_path: Path
+) -> None:
+    LocalProvider().create(site, topology, journal)
+    on_disk = tmp_path / "disk" / "density-study" / site.tag / "w1"
+    assert (on_disk / "STUDY_TAG").read_text() == site.tag + "\n"
+    assert (site.root / "data" / "c1" / "STUDY_TAG").exists()  # has no disk of its own
+    events = [(e["event"], e["path"]) for e in journal.read()]
+    assert events.index(("intent", str(on_disk))) < events.index(("dir-made", str(on_disk)))
+
+
+def test_tear_down_removes_everything_but_logs_and_conf(
+    site: Site, journal: Journal, topology: Topology, tmp_path: Path
+) -> None:
+    provider = LocalProvider()
+    intend(site, journal, [])
+    provider.create(site, topology, journal)
+    log = site.root / "logs" / "w1" / "datanode.log"
+    log.write_text("kept")
+    transport = provider.transport(site, journal)
+    process = transport.start(topology.nodes[0], Command("d", ("sleep", "60")), log, log)
+    assert remains_of(site, journal).processes
+    proof = tear_down(site, journal)
+    assert not transport.alive(process)
+    assert (proof.tag, proof.found) == (site.tag, 0)
+    assert list((tmp_path / "disk").iterdir()) == []
+    assert not (site.root / "data").exists()
+    assert log.read_text() == "kept"
+    assert list(journal.read())[-1]["event"] == "destroyed"
+    assert tear_down(site, journal) == proof
+
+
+def test_tear_down_of_what_never_was_succeeds(site: Site, journal: Journal) -> None:
+    assert tear_down(site, journal).found == 0
+    assert list(journal.read()) == []
+
+
+def test_a_directory_whose_making_was_cut_short_goes_too(
+    site: Site, journal: Journal, tmp_path: Path
+) -> None:
+    intend(site, journal, [])
+    path = tmp_path / "disk" / "density-study" / site.tag / "w1"
+    journal.write("intent", act="make-dir", tag=site.tag, path=str(path))
+    (path / "tmp").mkdir(parents=True)  # killed before the tag was written
+    tear_down(site, journal)
+    assert not path.exists()
+
+
+def test_what_carries_another_mark_is_left_alone_and_said(
+    site: Site, journal: Journal, tmp_path: Path
+) -> None:
+    intend(site, journal, [])
+    path = tmp_path / "theirs"
+    path.mkdir()
+    (path / "STUDY_TAG").write_text("somebody/else/b1\n")
+    (path / "data").write_text("precious")
+    journal.write("intent", act="make-dir", tag=site.tag, path=str(path))
+    with pytest.raises(TearDownError, match="theirs"):
+        tear_down(site, journal)
+    assert (path / "data").read_text() == "precious"
+
+
+def test_a_neighbours_directory_keeps_the_folders_above(
+    site: Site, journal: Journal, topology: Topology, tmp_path: Path
+) -> None:
+    neighbour = tmp_path / "disk" / "density-study" / "other" / "r" / "b1"
+    neighbour.mkdir(parents=True)
+    intend(site, journal, [])
+    LocalProvider().create(site, topology, journal)
+    tear_down(site, journal)
+    assert neighbour.exists()
+    assert [p.name for p in neighbour.parents[2].iterdir()] == ["other"]
+
+
+LISTEN = (
+    "import socket,sys,time; s=socket.create_server(('127.0.0.1',int(sys.argv[1]))); time.sleep(60)"
+)
+
+
+def test_a_port_our_process_listens_on_remains_until_torn_down(
+    site: Site, journal: Journal, topology: Topology, free_port: int, tmp_path: Path
+) -> None:
+    intend(site, journal, [("127.0.0.1", free_port)])
+    command = Command("listener", (sys.executable, "-c", LISTEN, str(free_port)))
+    transport = LocalProvider().transport(site, journal)
+    transport.start(topology.nodes[0], command, tmp_path / "out", tmp_path / "err")
+    while listener(free_port) is None:
+        time.sleep(0.02)
+    assert remains_of(site, journal).ports == (f"port {free_port} on 127.0.0.1",)
+    tear_down(site, journal)
+    assert not is_taken(("127.0.0.1", free_port))
+
+
+def test_a_port_that_somebody_else_took_since_is_not_ours(
+    site: Site, journal: Journal, free_port: int
+) -> None:
+    intend(site, journal, [("127.0.0.1", free_port)])
+    with socket.create_server(("127.0.0.1", free_port)):
+        assert not remains_of(site, journal)
+        assert tear_down(site, journal).found == 0
+
+
+def test_a_directory_that_is_there_already_is_refused(
+    site: Site, journal: Journal, topology: Topology
+) -> None:
+    LocalProvider().create(site, topology, journal)
+    with pytest.raises(InputError, match="study reap"):
+        LocalProvider().create(site, topology, journal)
+
+
+def test_a_disk_that_cannot_be_written_is_named(
+    site: Site, journal: Journal, topology: Topology, tmp_path: Path
+) -> None:
+    (tmp_path / "disk").write_text("a file")
+    with pytest.raises(InputError) as caught:
+        LocalProvider().create(site, topology, journal)
+    assert str(tmp_path / "disk") in caught.value.where
+
+
+def test_an_unknown_provider_is_refused() -> None:
+    with pytest.raises(InputError, match="'cloud'"):
+        provider_of("cloud")
+
+
+def test_the_machine_describes_itself(tmp_path: Path) -> None:
+    machine = describe_machine()
+    assert machine["cores"] >= 1
+    assert machine["memory_mib"] > 100
+    assert machine["cpu_model"]
+    assert describe_disk("/proc/self")["filesystem"] == "proc"
+    assert describe_disk(str(tmp_path))["device"]

@@ -1,0 +1,186 @@
+"""The local transport: processes that outlive who started them, and are found by their tag."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cluster.machine.processes import stop_all
+from cluster.model.command import Command
+from cluster.model.errors import StudyError
+from cluster.model.transport import ProcessId
+from cluster.providers.local.transport import LocalTransport
+from cluster.state.journal import Journal
+from cluster.state.tags import is_alive, is_below, start_ticks, tagged
+from tests.support.topologies import worker
+
+NODE = worker("w1")
+SLEEP = Command("sleeper", ("sleep", "60"))
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal.jsonl")
+
+
+@pytest.fixture
+def tag(tmp_path: Path) -> Iterator[str]:
+    own = f"test/{os.getpid()}-{tmp_path.name}"
+    yield own
+    stop_all(tagged(own), 0.0)
+
+
+@pytest.fixture
+def transport(tag: str, journal: Journal) -> LocalTransport:
+    return LocalTransport(tag, journal)
+
+
+def outputs(folder: Path) -> tuple[Path, Path]:
+    return folder / "logs" / "out", folder / "logs" / "err"
+
+
+def test_the_intent_is_in_the_journal_before_the_process(
+    transport: LocalTransport, journal: Journal, tmp_path: Path
+) -> None:
+    process = transport.start(NODE, SLEEP, *outputs(tmp_path))
+    intent, started = journal.read()
+    assert (intent["event"], intent["act"], intent["argv"]) == ("intent", "start", ["sleep", "60"])
+    assert started["event"] == "process-started"
+    assert (started["pid"], started["start_ticks"]) == (process.pid, process.start_ticks)
+    assert {intent["tag"], started["tag"]} == {transport.tag}
+
+
+def test_the_environment_is_clean_and_marked(
+    transport: LocalTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx1m")
+    command = Command("env", ("env",), {"OWN": "1"}, str(tmp_path))
+    out, err = outputs(tmp_path)
+    assert transport.wait(transport.start(NODE, command, out, err), 10) == 0
+    environment = dict(line.split("=", 1) for line in out.read_text().splitlines())
+    assert environment["STUDY_TAG"] == transport.tag
+    assert environment["STUDY_NODE"] == "w1"
+    assert environment["OWN"] == "1"
+    assert "JAVA_TOOL_OPTIONS" not in environment
+
+
+def test_wait_gives_the_exit_code_or_times_out(transport: LocalTransport, tmp_path: Path) -> None:
+    ends = transport.start(NODE, Command("false", ("false",)), *outputs(tmp_path))
+    assert transport.wait(ends, 10) == 1
+    stays = transport.start(NODE, SLEEP, *outputs(tmp_path))
+    with pytest.raises(TimeoutError, match="sleeper on w1"):
+        transport.wait(stays, 0.05)
+
+
+def test_what_cannot_be_executed_is_an_error(transport: LocalTransport, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="/no/such cannot be executed"):
+        transport.start(NODE, Command("bad", ("/no/such",)), *outputs(tmp_path))
+
+
+def test_another_transport_can_stop_it(
+    transport: LocalTransport, journal: Journal, tmp_path: Path
+) -> None:
+    process = transport.start(NODE, SLEEP, *outputs(tmp_path))
+    other = LocalTransport(transport.tag, journal)
+    assert other.alive(process)
+    other.stop(process)
+    assert not other.alive(process)
+    other.stop(process)  # again: nothing to do, no error
+
+
+def test_what_ignores_term_is_killed_after_the_grace(
+    transport: LocalTransport, tmp_path: Path
+) -> None:
+    code = "import signal,time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    out, err = outputs(tmp_path)
+    process = transport.start(NODE, Command("deaf", (sys.executable, "-c", code)), out, err)
+    until(lambda: out.read_text() == "up\n")
+    before = time.monotonic()
+    transport.stop(process, grace_s=0.3)
+    assert 0.3 <= time.monotonic() - before < 5
+    assert transport.wait(process, 1) == -9
+
+
+def test_a_process_that_took_over_the_pid_is_left_alone(
+    transport: LocalTransport, tmp_path: Path
+) -> None:
+    process = transport.start(NODE, SLEEP, *outputs(tmp_path))
+    earlier = replace(process, start_ticks=process.start_ticks - 1)
+    assert not is_alive(earlier)
+    stop_all([earlier], 0.0)
+    assert transport.alive(process)
+
+
+def test_a_zombie_is_gone(tmp_path: Path) -> None:
+    child = subprocess.Popen(["true"])
+    until(lambda: start_ticks(child.pid) is None)
+    assert Path(f"/proc/{child.pid}").exists()  # not yet waited for
+    child.wait()
+
+
+def test_a_process_is_not_gone_while_one_of_its_threads_runs() -> None:
+    """As a killed JVM, whose first thread is a zombie while others still hold its ports."""
+    code = (
+        "import ctypes,threading,time; threading.Thread(target=time.sleep,args=(60,)).start();"
+        "ctypes.CDLL(None).pthread_exit(None)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE)
+        ticks = start_ticks(child.pid)
+        assert ticks is not None
+        stop_all([ProcessId("w1", "python", child.pid, ticks)], 0.0)
+        assert start_ticks(child.pid) is None
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_marked_finds_grandchildren_and_nothing_foreign(
+    transport: LocalTransport, tmp_path: Path
+) -> None:
+    foreign = subprocess.Popen(["sleep", "60"])
+    try:
+        command = Command("parent", ("sh", "-c", "sleep 60 & sleep 60"))
+        parent = transport.start(NODE, command, *outputs(tmp_path))
+        until(lambda: len(tagged(transport.tag)) == 3)
+        found = tagged(transport.tag)
+        assert parent.pid in {process.pid for process in found}
+        assert foreign.pid not in {process.pid for process in found}
+        assert {process.node for process in found} == {"w1"}
+        assert tagged(transport.tag + "0") == []
+    finally:
+        foreign.kill()
+        foreign.wait()
+
+
+def test_the_asking_process_is_never_among_the_marked(tag: str) -> None:
+    code = f"from cluster.state.tags import tagged; print(tagged({tag!r}))"
+    environment = {**os.environ, "STUDY_TAG": tag}
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("tag", "above", "expected"),
+    [("s/r/b", "s/r", True), ("s/r", "s/r", True), ("s/r2", "s/r", False), ("s/r", "s/r/b", False)],
+)
+def test_is_below(tag: str, above: str, expected: bool) -> None:
+    assert is_below(tag, above) is expected
+
+
+def until(done: object, seconds: float = 5.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

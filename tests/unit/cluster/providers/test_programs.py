@@ -1,0 +1,117 @@
+"""Every program that a study's hosts lack is named at once, before anything else is asked of them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import InputError
+from workloads.execution.run import open_run, plan_study
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"
+SSH = '#!/bin/sh\nshift $(($# - 2))\nPATH={}/$1 exec /bin/sh -c "$2"\n'
+"""Stands in for a connection: runs the command here, with the programs that the host has."""
+JAVA = "#!/bin/sh\necho 'openjdk version \"{}\"' >&2\n"
+PHYSICAL = """\
+study: lacking
+provider: physical
+hosts:
+  - {name: h1, address: 192.0.2.11, memory: 4 GiB, roles: [master, worker, client]}
+  - {name: h2, address: 192.0.2.12, memory: 4 GiB}
+ssh: {user: study, known_hosts: KNOWN}
+factors: {vms_per_host: [0]}
+workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
+"""
+GUESTS = """\
+study: lacking
+provider: libvirt
+hosts:
+  - {name: h1, address: 192.0.2.11, cores: 8, memory: 16 GiB, roles: [master, worker, client],
+     disks: [{path: /data/a, medium: flash}]}
+  - {name: h2, address: 192.0.2.12, cores: 8, memory: 16 GiB, disks: [{path: /data/a, medium: flash}]}
+ssh: {user: study, known_hosts: KNOWN}
+vms: {network: 192.0.2.0/24, addresses: 192.0.2.100-192.0.2.120, bridge: br0}
+factors: {vms_per_host: [1, 2]}
+workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
+"""
+ON_SYSTEMD = Path("/run/systemd/system").is_dir()
+
+
+class Lab:
+    """Two hosts of programs: a folder of them each, and one for this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.known = folder / "known_hosts"
+        self.known.write_text(f"192.0.2.11 {KEY}\n192.0.2.12 {KEY}\n")
+        self.here = folder / "here"
+        self.here.mkdir()
+        for address in ("192.0.2.11", "192.0.2.12"):
+            (folder / address).mkdir()
+            self.link(address, "sh", "grep")
+        self.link("here", "sh", "ssh-keygen")
+        self.script("here", "ssh", SSH.format(folder))
+
+    def link(self, host: str, *programs: str) -> None:
+        for program in programs:
+            found = sys.executable if program == "python3" else shutil.which(program)
+            assert found is not None, program
+            (self.folder / host / program).symlink_to(found)
+
+    def script(self, host: str, program: str, text: str = "#!/bin/sh\n") -> None:
+        path = self.folder / host / program
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def spec(self, text: str) -> Path:
+        path = self.folder / "lacking.yaml"
+        path.write_text(text.replace("KNOWN", str(self.known)))
+        return path
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    made = Lab(tmp_path)
+    monkeypatch.setenv("PATH", str(made.here))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    return made
+
+
+def test_what_bare_hosts_lack_is_told_in_one_message(lab: Lab) -> None:
+    lab.script("192.0.2.11", "java", JAVA.format("21.0.4"))
+    lab.script("192.0.2.12", "sudo")
+    lab.script("192.0.2.12", "systemd-run")
+    lab.script("192.0.2.12", "java", JAVA.format("17.0.15"))
+    with pytest.raises(InputError) as caught:
+        plan_study(lab.spec(PHYSICAL), runs=lab.folder / "runs")
+    units = ", sudo, systemd-run" if ON_SYSTEMD else ""
+    packages = " sudo systemd" if ON_SYSTEMD else ""
+    assert caught.value.what == f"h1 lacks Python 3.11, Java 17{units}; h2 lacks Python 3.11."
+    assert caught.value.remedy == (
+        "install the Debian packages: on h1, apt-get install python3 openjdk-17-jdk-headless"
+        f"{packages}; on h2, apt-get install python3."
+    )
+
+
+def test_what_hosts_of_guests_and_this_machine_lack_is_told_in_one_message(lab: Lab) -> None:
+    for program in ("virsh", "mke2fs", "unshare", "libvirtd"):
+        lab.script("here", program)
+    for address in ("192.0.2.11", "192.0.2.12"):
+        lab.link(address, "python3")
+        lab.script(address, "libvirtd")
+    lab.script("192.0.2.11", "qemu-system-x86_64")
+    lab.script("192.0.2.12", "qemu-img")
+    with pytest.raises(InputError) as caught:
+        open_run(lab.spec(GUESTS), lab.folder / "runs")
+    assert caught.value.what == (
+        "this machine lacks mmdebstrap; h1 lacks qemu-img; h2 lacks qemu-system-x86_64."
+    )
+    assert caught.value.remedy == (
+        "install the Debian packages: here, apt-get install mmdebstrap; "
+        "on h1, apt-get install qemu-utils; on h2, apt-get install qemu-system-x86."
+    )
+    assert not list(lab.folder.glob("runs/*/*/journal.jsonl"))

@@ -1,0 +1,76 @@
+"""Pruning: trees of other versions go; this version's, those in use, and what is not ours stay."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster.stack import ensure
+from cluster.stack.__main__ import prune
+from cluster.stack.prune import in_use, other_trees, remove
+from tests.support.toy_stack import ToyStack
+
+
+@pytest.fixture
+def old(toy: ToyStack) -> Path:
+    """The home of a tree assembled before its pom changed; the new one is there, too."""
+    before = ensure("toy").home
+    pom = toy.recipe.pom
+    pom.write_text(pom.read_text() + "\n")
+    assert ensure("toy").home != before
+    return before
+
+
+def test_the_tree_of_another_pom_goes_and_this_versions_stays(
+    old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours = ensure("toy").home
+    prune(dry_run=True)
+    assert capsys.readouterr().out == f"unused 0 MiB {old}\n"
+    assert old.exists()
+    prune()
+    assert capsys.readouterr().out == f"removed 0 MiB {old}\n"
+    assert not old.exists()
+    assert ensure("toy").home == ours
+    left = [path.name for path in ours.parent.iterdir() if path.is_dir()]
+    assert left == [ours.name]
+
+
+def test_what_does_not_say_that_it_is_a_stack_stays(old: Path) -> None:
+    stacks = old.parent
+    (stacks / "photos").mkdir()
+    (stacks / "toy-1.0-0123456789abcdef").mkdir()
+    other = stacks / "toy-1.0-0123456789abcde0"
+    other.mkdir()
+    (other / "manifest.json").write_text(json.dumps({"name": "else", "version": "1.0"}))
+    (stacks / "toy-1.0-0123456789abcde1").symlink_to(old)
+    assert other_trees() == [old]
+
+
+@pytest.mark.parametrize("by", ["argument", "environment"])
+def test_a_tree_that_a_process_names_stays(
+    old: Path, by: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jar = str(old / "lib" / "a-1.jar")
+    argv, env = [sys.executable, "-c", "input()"], {}
+    if by == "argument":
+        argv.append(f"-cp={jar}")
+    else:
+        env["CLASSPATH"] = f"/x.jar:{jar}"
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, env=env) as user:
+        while not in_use(old):  # until it has become Python
+            assert user.poll() is None
+        assert not remove(old)
+        prune(dry_run=True)
+        assert capsys.readouterr().out == f"in use 0 MiB {old}\n"
+        user.communicate(b"\n")
+    assert old.exists()
+    assert remove(old)
+
+
+def test_an_empty_cache_holds_nothing_to_prune(toy: ToyStack) -> None:
+    assert other_trees() == []

@@ -1,0 +1,43 @@
+"""A reader sees the old file or the new one; what failed leaves nothing beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cluster.state.atomic import replacing, write_text
+
+
+def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "below" / "file"
+    with replacing(path) as aside:
+        aside.write_text("new")
+        assert not path.exists()
+    assert path.read_text() == "new"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(OSError, match="disk full"), replacing(path) as aside:
+        aside.write_text("half")
+        raise OSError("disk full")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_text_has_its_mode_and_replaces_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for text in ("old", "new"):
+        write_text(path, text, mode=0o600)
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_text_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        write_text(tmp_path / "file", "\ud800")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,47 @@
+"""The journal survives a crash in the middle of a line, and several writers."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import StudyError
+from cluster.state.journal import Journal
+
+
+def test_what_is_written_is_read_in_order(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "deep" / "journal.jsonl")
+    assert list(journal.read()) == []
+    journal.write("intent", act="start", name="namenode")
+    journal.write("process-started", pid=7)
+    assert [e["event"] for e in journal.read()] == ["intent", "process-started"]
+    assert next(journal.read())["name"] == "namenode"
+
+
+def test_a_torn_last_line_is_left_out_and_the_next_stays_whole(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path)
+    journal.write("first")
+    with path.open("ab") as stream:
+        stream.write(b'{"format": 1, "t": 1.0, "ev')
+    assert [e["event"] for e in journal.read()] == ["first"]
+    journal.write("second")
+    assert [e["event"] for e in journal.read()] == ["first", "second"]
+
+
+def test_writers_do_not_mix_their_lines(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: journal.write("e", number=n, pad="x" * 5000), range(200)))
+    assert sorted(e["number"] for e in journal.read()) == list(range(200))
+
+
+def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text(json.dumps({"format": 99, "t": 0, "event": "x"}) + "\n")
+    with pytest.raises(StudyError, match="format 99") as caught:
+        list(Journal(path).read())
+    assert caught.value.where == f"{path}:1"

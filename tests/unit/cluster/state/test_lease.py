@@ -1,0 +1,182 @@
+"""One study at a time on a host, across the processes of a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import HostBusyError, InputError, StudyError
+from cluster.state.lease import abandon, acquire, holder, release
+from cluster.state.owner import Owner, Place
+from cluster.state.runtime import runtime_dir
+
+pytestmark = pytest.mark.usefixtures("runtime")
+
+
+@pytest.fixture
+def other() -> Iterator[subprocess.Popen[bytes]]:
+    child = subprocess.Popen(["sleep", "60"])
+    yield child
+    child.kill()
+    child.wait()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The folder of the run that asks first."""
+    (tmp_path / "first").mkdir()
+    return tmp_path / "first"
+
+
+def this() -> Owner:
+    return Owner.of_process(os.getpid())
+
+
+def test_a_second_study_is_refused_by_the_name_of_the_first(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    first = Owner.of_process(other.pid)
+    acquire("first/r1", root, first)
+    with pytest.raises(InputError) as caught:
+        acquire("second/r2", root, this())
+    assert "'first'" in caught.value.what
+    assert first.name in caught.value.what
+    assert caught.value.exit_code == 2
+
+
+def test_the_same_run_may_ask_again_but_not_under_another_living_owner(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    lease = acquire("first/r1", root, Owner.of_process(other.pid))
+    assert acquire("first/r1", root, Owner.of_process(other.pid)) == lease
+    with pytest.raises(InputError):
+        acquire("first/r1", root, this())
+
+
+def test_it_outlives_the_process_that_asked_and_ends_with_its_owner(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    lease = acquire("first/r1", root, Owner.of_process(other.pid))
+    assert lease.state == "alive"
+    other.kill()
+    other.wait()
+    assert lease.state == "dead"
+    assert acquire("second/r2", root, this()).tag == "second/r2"
+
+
+def test_a_stale_lease_whose_processes_live_needs_a_reap(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    acquire("first/r1", root, Owner.of_process(other.pid))
+    environment = {**os.environ, "STUDY_TAG": "first/r1/b1"}
+    orphan = subprocess.Popen(["sleep", "60"], env=environment)
+    other.kill()
+    other.wait()
+    try:
+        with pytest.raises(InputError, match="study reap"):
+            acquire("second/r2", root, this())
+        again = acquire("first/r1", root, this())  # its own next opening may go on
+        assert again.state == "alive"
+    finally:
+        orphan.kill()
+        orphan.wait()
+
+
+def test_an_abandoned_lease_goes_to_whoever_asks_once_its_processes_are_gone(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    tag = f"abandoned-{os.getpid()}/r1"
+    owner = Owner.of_process(other.pid)
+    acquire(tag, root, owner)
+    abandon("other/r9")
+    with pytest.raises(HostBusyError):
+        acquire("second/r2", root, this())
+    abandon(tag)
+    left = subprocess.Popen(["sleep", "60"], env={**os.environ, "STUDY_TAG": tag})
+    try:
+        with pytest.raises(InputError, match="study reap"):
+            acquire("second/r2", root, this())
+    finally:
+        left.kill()
+        left.wait()
+    assert acquire("second/r2", root, this()).tag == "second/r2"
+
+
+def test_a_run_that_is_opened_again_has_abandoned_nothing(root: Path) -> None:
+    acquire("first/r1", root, this())
+    abandon("first/r1")
+    acquire("first/r1", root, this())
+    held = holder()
+    assert held is not None and not held.abandoned
+
+
+def test_an_owner_that_cannot_be_seen_keeps_it_and_is_named(root: Path) -> None:
+    there = replace(this(), place=Place("elsewhere", "another-boot", 1))
+    acquire("first/r1", root, there)
+    with pytest.raises(HostBusyError) as caught:
+        acquire("second/r2", root, this())
+    assert there.name in caught.value.what
+    assert "silent" in caught.value.what
+    assert f"--force {there.name}" in caught.value.remedy
+
+
+def test_two_studies_of_one_scheduler_are_not_measured_at_once(tmp_path: Path, root: Path) -> None:
+    """Under `make airflow` the scheduler owns the runs of all DAGs."""
+    acquire("first/r1", root, this())
+    (root / "journal.jsonl").touch()
+    with pytest.raises(HostBusyError, match="'first'"):
+        acquire("second/r2", tmp_path / "second", this())
+    os.utime(root / "journal.jsonl", (0, 0))  # stopped long ago, and never ended
+    assert acquire("second/r2", tmp_path / "second", this()).tag == "second/r2"
+
+
+def test_released_it_is_free_and_only_its_holder_can(
+    other: subprocess.Popen[bytes], root: Path
+) -> None:
+    acquire("first/r1", root, Owner.of_process(other.pid))
+    assert not release("second/r2")
+    assert holder() is not None
+    assert release("first/r1")
+    assert not release("first/r1")
+    assert holder() is None
+
+
+def test_a_dead_owner_is_no_owner() -> None:
+    child = subprocess.Popen(["true"])
+    child.wait()
+    with pytest.raises(StudyError, match="is gone"):
+        Owner.of_process(child.pid)
+
+
+def test_its_place_does_not_depend_on_the_login_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A login shell has XDG_RUNTIME_DIR and cron has not: both must find the same lease."""
+    monkeypatch.delenv("DENSITY_STUDY_RUNTIME")
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    without = runtime_dir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert runtime_dir() == without
+
+
+def test_a_lease_of_another_format_is_not_guessed_at(tmp_path: Path, root: Path) -> None:
+    acquire("first/r1", root, this())
+    file = tmp_path / "runtime" / "lease.json"
+    file.write_text(file.read_text().replace('"format": 2', '"format": 3'))
+    with pytest.raises(StudyError, match="another format"):
+        holder()
+
+
+def test_a_runtime_folder_that_is_a_link_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "theirs")
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "link"))
+    with pytest.raises(InputError, match="not a folder of this user"):
+        holder()

@@ -1,0 +1,60 @@
+"""Before a read: writes settled, then our own block files, and no others, out of the page cache."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster.machine import page_cache
+
+
+@pytest.fixture
+def advised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Names of the files that were put out of the cache, whole."""
+    names: list[str] = []
+
+    def advise(descriptor: int, offset: int, length: int, advice: int) -> None:
+        assert (offset, length, advice) == (0, 0, os.POSIX_FADV_DONTNEED)
+        names.append(Path(f"/proc/self/fd/{descriptor}").resolve().name)
+
+    monkeypatch.setattr(os, "posix_fadvise", advise)
+    yield names
+
+
+def test_every_block_file_is_evicted_and_nothing_else(tmp_path: Path, advised: list[str]) -> None:
+    sizes = {"a/blk_1": 5, "a/blk_1_1001.meta": 2, "b/c/blk_2": 7, "b/edits": 100, "VERSION": 3}
+    for name, size in sizes.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x" * size)
+    assert page_cache.evict(str(tmp_path)) == 5 + 2 + 7
+    assert sorted(advised) == ["blk_1", "blk_1_1001.meta", "blk_2"]
+
+
+def test_it_waits_until_next_to_nothing_is_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dirty pages cannot be evicted: they would stay, and be read from memory."""
+    left, synced, waited = [80_000, 30_000, page_cache.DIRTY_ENOUGH_KIB], [], []
+    monkeypatch.setattr(os, "sync", lambda: synced.append(len(left)))
+    monkeypatch.setattr(page_cache, "_unwritten_kib", lambda: left.pop(0))
+    monkeypatch.setattr(time, "sleep", waited.append)
+    page_cache.flush_dirty_pages()
+    assert synced == [3] and left == [] and len(waited) == 2
+
+
+def test_dirty_and_writeback_both_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "MemFree: 9 kB\nDirty:   100 kB\nWriteback:  20 kB\nWritebackTmp: 4000 kB\n"
+    monkeypatch.setattr(Path, "read_text", lambda self, *args, **kwargs: text)
+    assert page_cache._unwritten_kib() == 120
+
+
+def test_a_busy_host_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 1000, 10))
+    monkeypatch.setattr(os, "sync", lambda: None)
+    monkeypatch.setattr(page_cache, "_unwritten_kib", lambda: 10**6)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    page_cache.flush_dirty_pages(30.0)
+    assert next(clock) <= 60

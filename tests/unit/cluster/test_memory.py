@@ -1,0 +1,52 @@
+"""Heaps of a node's daemons: what remains is the RegionServers', evenly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cluster.model.errors import InputError
+from cluster.model.memory import MASTER_RESERVE_MIB, OVERHEAD_MIB, daemon_heaps, worker_minimum_mib
+from tests.support.topologies import local, physical, worker
+
+
+def test_a_master_and_a_worker() -> None:
+    master, _, first, _ = local().nodes
+    assert daemon_heaps(master) == {
+        "namenode": 256, "resourcemanager": 256, "zookeeper": 128, "hmaster": 256
+    }  # fmt: skip
+    assert sum(daemon_heaps(master).values()) + 4 * OVERHEAD_MIB == MASTER_RESERVE_MIB
+    # 2016 - 512 of containers - 2 x (128 + 160) - 160
+    assert daemon_heaps(first) == {"datanode": 128, "nodemanager": 128, "regionserver": 768}
+
+
+def test_a_client_has_none() -> None:
+    assert daemon_heaps(local().client) == {}
+
+
+def test_regionservers_share_evenly() -> None:
+    node = replace(worker("w"), memory_mib=2000, regionservers=2)
+    assert daemon_heaps(node)["regionserver"] == (2000 - 512 - 576) // 2 - 160
+
+
+def test_a_node_that_is_master_and_worker_pays_for_both() -> None:
+    node = replace(worker("w"), roles=("master", "worker"), memory_mib=4096)
+    alone = replace(node, roles=("worker",))
+    difference = daemon_heaps(alone)["regionserver"] - daemon_heaps(node)["regionserver"]
+    assert difference == MASTER_RESERVE_MIB
+
+
+def test_the_least_a_worker_needs_is_enough_and_one_less_is_not() -> None:
+    least = worker_minimum_mib(2) + 512
+    node = replace(worker("w"), memory_mib=least, regionservers=2)
+    assert daemon_heaps(node)["regionserver"] == 256
+    with pytest.raises(InputError) as caught:
+        daemon_heaps(replace(node, memory_mib=least - 1))
+    assert f"give it {least} MiB" in caught.value.remedy
+    assert caught.value.where == "node 'w'"
+
+
+def test_the_physical_example_fits() -> None:
+    for node in physical().nodes:
+        assert all(heap > 0 for heap in daemon_heaps(node).values())

@@ -1,0 +1,73 @@
+"""Ports: what is allocated, and what is said when one is taken."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+
+import pytest
+
+from cluster.machine.sockets import check_free, is_taken, reserved
+from cluster.model.errors import InputError
+from cluster.model.ports import allocate_ports, services
+from tests.support.topologies import local, physical
+
+
+def test_each_address_has_its_own_run_of_ports() -> None:
+    ports = allocate_ports(physical())
+    assert ports.by_service["big", "namenode.rpc"] == ("192.0.2.10", 21000)
+    assert ports.by_service["h1", "datanode.data"] == ("192.0.2.11", 21000)
+    assert (
+        ports.by_service["h2", "regionserver-2.http"][1]
+        == 21000 + len(services(physical().nodes[2])) - 1
+    )
+
+
+def test_on_one_address_no_port_is_given_twice() -> None:
+    taken = list(allocate_ports(local(workers=4, servers=3)).by_service.values())
+    assert len(set(taken)) == len(taken) == 10 + 4 * (8 + 2 * 3)
+
+
+@pytest.mark.parametrize("base_port", [80, 32760, 70000])
+def test_a_base_port_without_room_is_refused(base_port: int) -> None:
+    with pytest.raises(InputError) as caught:
+        allocate_ports(local(base_port=base_port))
+    assert caught.value.where == "stack.base_port"
+    assert "32767" in caught.value.what
+
+
+def test_a_taken_port_is_named_with_its_holder(free_port: int) -> None:
+    with socket.create_server(("127.0.0.1", free_port)), pytest.raises(InputError) as caught:
+        check_free([("127.0.0.1", free_port)])
+    assert f"port {free_port} on 127.0.0.1 is taken by process {os.getpid()}" in caught.value.what
+    assert "stack.base_port" in caught.value.remedy
+
+
+def test_a_port_of_a_wildcard_listener_is_taken(free_port: int) -> None:
+    with socket.create_server(("0.0.0.0", free_port)):
+        assert is_taken(("127.0.0.1", free_port))
+    assert not is_taken(("127.0.0.1", free_port))
+
+
+def test_a_port_whose_connections_linger_is_free(free_port: int) -> None:
+    address = ("127.0.0.1", free_port)
+    with socket.create_server(address) as server, socket.create_connection(address):
+        accepted, _ = server.accept()
+        accepted.close()  # this side closes first: its end stays in TIME_WAIT
+    assert not is_taken(("127.0.0.1", free_port))
+
+
+def test_reserved_ports_make_a_second_study_wait(free_port: int, runtime: None) -> None:
+    entered = threading.Event()
+
+    def second() -> None:
+        with reserved([("127.0.0.1", free_port)]):
+            entered.set()
+
+    with reserved([("127.0.0.1", free_port)]):
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert not entered.wait(0.2)
+    thread.join(5)
+    assert entered.is_set()

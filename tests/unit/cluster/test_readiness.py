@@ -1,0 +1,176 @@
+"""Readiness is judged by what a service says of itself; a watch notices who died."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+import pytest
+
+from cluster.lifecycle.readiness import hbase_seen, hdfs_seen, services, yarn_seen
+from cluster.lifecycle.startup_monitor import StartupMonitor
+from cluster.model.command import Command
+from cluster.model.errors import BringUpError
+from cluster.model.topology import Node
+from cluster.model.transport import ProcessId
+from cluster.render.daemons import Daemon
+from cluster.render.rendered import endpoints
+from tests.support.topologies import blueprint, local
+
+HBASE = {"numRegionServers": 2, "tag.isActiveMaster": "true", "masterFinishedInitializationTime": 5}
+
+
+@pytest.mark.parametrize(
+    ("beans", "ready"),
+    [
+        ({"NumLiveDataNodes": 2, "FSState": "Operational"}, True),
+        ({"NumLiveDataNodes": 1, "FSState": "Operational"}, False),
+        ({"NumLiveDataNodes": 2, "FSState": "safeMode"}, False),
+    ],
+)
+def test_hdfs(beans: dict[str, Any], ready: bool) -> None:
+    assert hdfs_seen(beans, 2).ready is ready
+
+
+def test_yarn() -> None:
+    assert yarn_seen({"NumActiveNMs": 2}, 2).ready
+    assert yarn_seen({"NumActiveNMs": 1}, 2).said == "1 of 2 NodeManagers running"
+
+
+@pytest.mark.parametrize(
+    ("beans", "ready"),
+    [
+        (HBASE, True),
+        (HBASE | {"numRegionServers": 1}, False),
+        (HBASE | {"tag.isActiveMaster": "false"}, False),
+        (HBASE | {"masterFinishedInitializationTime": 0}, False),
+    ],
+)
+def test_hbase(beans: dict[str, Any], ready: bool) -> None:
+    assert hbase_seen(beans, 2).ready is ready
+
+
+def answers(value: object) -> dict[str, str]:
+    """service -> what it said, when every request is answered with `value` (raised, if an error)."""
+
+    def ask(url: str) -> Any:
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    topology = local()
+    found = services(topology, endpoints(blueprint(topology)), ask)
+    seen = {service.name: service.check() for service in found}
+    assert not any(each.ready for each in seen.values())
+    return {name: each.said for name, each in seen.items()}
+
+
+@pytest.mark.parametrize("value", [{"beans": []}, {"beans": [{}]}, {}, ValueError("no JSON")])
+def test_numbers_that_are_not_there_yet_are_not_readiness(value: object) -> None:
+    assert "no such numbers yet" in answers(value)["hbase"]
+
+
+def test_no_answer_is_not_readiness() -> None:
+    said = answers(ConnectionRefusedError("refused"))
+    assert said["hdfs"].startswith("no answer from http://127.0.0.1:21001/jmx")
+
+
+class Fake:
+    """A transport whose processes live until they are taken off `living`."""
+
+    def __init__(self) -> None:
+        self.living: set[str] = {"namenode", "datanode", "format"}
+        self.exit_code = 0
+
+    def alive(self, process: ProcessId) -> bool:
+        return process.name in self.living
+
+    def dead(self, processes: Sequence[ProcessId]) -> list[ProcessId]:
+        return [process for process in processes if not self.alive(process)]
+
+    def wait(self, process: ProcessId, timeout_s: float) -> int:
+        return self.exit_code
+
+    def fetch(self, node: Node, path: Path, to: Path) -> None:
+        if path != to:  # as the local transport: what is in its place is left there
+            raise FileNotFoundError(path)
+
+
+@pytest.fixture
+def fake() -> Fake:
+    return Fake()
+
+
+def daemon(name: str, logs: Path) -> Daemon:
+    paths = [PurePath(logs / "w1" / f"{name}.{suffix}") for suffix in ("log", "out", "err")]
+    return Daemon(name, "w1", name, Command(name, ("true",)), "", *paths)
+
+
+def watch(fake: Fake, logs: Path, deadline_s: float = 60) -> StartupMonitor:
+    (logs / "w1").mkdir(parents=True, exist_ok=True)
+    made = StartupMonitor(fake, {"w1": local().workers[0]}, logs, deadline_s)  # type: ignore[arg-type]
+    for number, name in enumerate(("namenode", "datanode")):
+        made.add(ProcessId("w1", name, number, number), daemon(name, logs))
+    return made
+
+
+def test_a_dead_daemon_is_named_with_its_last_lines(fake: Fake, tmp_path: Path) -> None:
+    watching = watch(fake, tmp_path)
+    watching.check_alive()
+    (tmp_path / "w1" / "datanode.log").write_text("".join(f"line {n}\n" for n in range(100)))
+    (tmp_path / "w1" / "datanode.err").write_text("OutOfMemoryError\n")
+    fake.living.discard("datanode")
+    with pytest.raises(BringUpError) as caught:
+        watching.check_alive()
+    error = caught.value
+    assert (error.daemon, error.where) == ("datanode", "datanode on node 'w1'")
+    assert "OutOfMemoryError" in error.log_tail
+    assert "line 99" in error.log_tail
+    assert "line 69" not in error.log_tail
+
+
+def test_what_it_died_of_is_shown_even_if_much_was_logged_after(fake: Fake, tmp_path: Path) -> None:
+    watching = watch(fake, tmp_path)
+    lines = [
+        "2026 INFO fine",
+        "2026 ERROR [main] x: no space left",
+        "\tat a.b.C",
+        *["2026 INFO bye"] * 200,
+    ]
+    (tmp_path / "w1" / "datanode.log").write_text("\n".join(lines))
+    fake.living.discard("datanode")
+    with pytest.raises(BringUpError) as caught:
+        watching.check_alive()
+    assert "no space left" in caught.value.log_tail
+
+
+def test_one_that_died_before_it_logged_anything_is_named_too(fake: Fake, tmp_path: Path) -> None:
+    watching = watch(fake, tmp_path)
+    fake.living.discard("datanode")
+    with pytest.raises(BringUpError, match="datanode died"):
+        watching.check_alive()
+
+
+def test_a_failed_format_is_an_error(fake: Fake, tmp_path: Path) -> None:
+    watching = watch(fake, tmp_path)
+    process, preparing = ProcessId("w1", "format", 9, 9), daemon("format", tmp_path)
+    fake.living.discard("format")
+    watching.until_ended(process, preparing)
+    fake.exit_code = 1
+    with pytest.raises(BringUpError, match="format ended with exit code 1"):
+        watching.until_ended(process, preparing)
+
+
+def test_a_format_that_hangs_is_late(fake: Fake, tmp_path: Path) -> None:
+    watching = watch(fake, tmp_path, deadline_s=0.1)
+    before = time.monotonic()
+    with pytest.raises(BringUpError, match="format had not ended after"):
+        watching.until_ended(ProcessId("w1", "format", 9, 9), daemon("format", tmp_path))
+    assert time.monotonic() - before < 2
+
+
+def test_a_late_service_says_what_was_seen_last(fake: Fake, tmp_path: Path) -> None:
+    with pytest.raises(BringUpError, match="1 of 2 DataNodes live"):
+        watch(fake, tmp_path).fail_overdue("namenode", "1 of 2 DataNodes live")

@@ -1,0 +1,219 @@
+"""Rendering: what one daemon's settings mean for another's, and what must never reach a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePath
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from cluster.model.errors import InputError
+from cluster.model.memory import CONTAINER_MIB
+from cluster.model.ports import FIRST_PORT
+from cluster.model.topology import Topology
+from cluster.render.rendered import Rendered, owner, render
+from cluster.render.xml import configuration_xml
+from tests.support.topologies import blueprint, local, physical
+
+
+def settings(rendered: Rendered, path: str) -> dict[str, str]:
+    root = ET.fromstring(rendered.files[path])
+    return {entry.findtext("name", ""): entry.findtext("value", "") for entry in root}
+
+
+def test_xml_is_sorted_and_escaped() -> None:
+    text = configuration_xml({"b": "<&>\"'", "a": "x y"})
+    assert text.index("<name>a<") < text.index("<name>b<")
+    assert [entry.findtext("value") for entry in ET.fromstring(text)] == ["x y", "<&>\"'"]
+
+
+def test_daemons_and_clients_agree_on_where_the_services_are() -> None:
+    rendered = render(blueprint(physical()))
+    paths = [p for p in rendered.files if p.endswith(("core-site.xml", "hbase-site.xml"))]
+    assert len(paths) == 2 * 4
+    roots = {settings(rendered, p)["fs.defaultFS"] for p in paths if "core" in p}
+    assert roots == {"hdfs://" + rendered.endpoints.namenode_rpc}
+    quorum = {
+        (s["hbase.zookeeper.quorum"], s["hbase.zookeeper.property.clientPort"])
+        for s in (settings(rendered, p) for p in paths if "hbase" in p)
+    }
+    assert quorum == {tuple(rendered.endpoints.zookeeper.split(":"))}
+
+
+def test_nothing_of_ours_is_bound_to_every_address() -> None:
+    for topology in (local(), physical()):
+        rendered = render(blueprint(topology))
+        assert not [path for path, text in rendered.files.items() if "0.0.0.0" in text]
+
+
+def test_every_worker_has_equal_containers_and_as_many_cores_as_containers() -> None:
+    rendered = render(blueprint(local()))
+    yarn = settings(rendered, "nodes/w1/yarn-site.xml")
+    assert int(yarn["yarn.nodemanager.resource.memory-mb"]) == 2 * CONTAINER_MIB
+    assert yarn["yarn.nodemanager.resource.cpu-vcores"] == "2"
+    mapred = settings(rendered, "client/mapred-site.xml")
+    sizes = (
+        "mapreduce.map.memory.mb",
+        "mapreduce.reduce.memory.mb",
+        "yarn.app.mapreduce.am.resource.mb",
+    )
+    assert {mapred[size] for size in sizes} == {str(CONTAINER_MIB)}
+
+
+def test_containers_inherit_mark_and_node() -> None:
+    yarn = settings(render(blueprint(local())), "nodes/w1/yarn-site.xml")
+    passed = yarn["yarn.nodemanager.env-whitelist"].split(",")
+    assert {"STUDY_TAG", "STUDY_NODE", "JAVA_HOME"} <= set(passed)
+
+
+def test_only_nodes_that_share_an_address_are_told_apart_by_port() -> None:
+    key, delay = (
+        "yarn.scheduler.include-port-in-node-name",
+        "yarn.scheduler.capacity.node-locality-delay",
+    )
+    here, there = render(blueprint(local())), render(blueprint(physical()))
+    assert settings(here, "nodes/m1/yarn-site.xml")[key] == "true"
+    assert settings(here, "nodes/m1/capacity-scheduler.xml")[delay] == "-1"
+    assert key not in settings(there, "nodes/big/yarn-site.xml")
+    assert delay not in settings(there, "nodes/big/capacity-scheduler.xml")
+
+
+def test_every_daemon_tells_numbers_of_the_last_second() -> None:
+    """Ten seconds are the default: a master that is ready would say for long that it is not."""
+    built = blueprint(physical())
+    for node in (*built.topology.workers, built.topology.master):
+        text = render(built).files[f"nodes/{node.name}/hadoop-metrics2.properties"]
+        assert "*.period=1" in text.splitlines()
+
+
+def test_hosts_are_racks() -> None:
+    rendered = render(blueprint(physical()))
+    assert rendered.files["nodes/big/racks"] == "192.0.2.11 /h1\n192.0.2.12 /h2\n"
+    table = settings(rendered, "nodes/big/core-site.xml")["net.topology.table.file.name"]
+    assert table == "/runs/b1/conf/nodes/big/racks"
+
+
+def test_a_client_on_the_masters_node_gets_no_daemons_settings() -> None:
+    client = settings(render(blueprint(physical())), "client/hdfs-site.xml")
+    assert "dfs.namenode.name.dir" not in client
+
+
+@pytest.mark.parametrize("topology", [local(), physical()])
+def test_a_client_is_told_within_seconds_that_there_is_no_history_server(
+    topology: Topology,
+) -> None:
+    rendered = render(blueprint(topology))
+    core = settings(rendered, "client/core-site.xml")
+    mapred = settings(rendered, "client/mapred-site.xml")
+    host, _, port = mapred["mapreduce.jobhistory.address"].rpartition(":")
+    assert host == topology.client.address
+    assert 0 < int(port) < FIRST_PORT
+    tries = int(core["ipc.client.connect.max.retries"])
+    asked = int(mapred["yarn.app.mapreduce.client.max-retries"])
+    assert asked >= 1  # at 0 Hadoop asks nobody, the ApplicationMaster neither
+    assert asked * tries * int(core["ipc.client.connect.retry.interval"]) <= 5000
+
+
+def test_only_clients_are_impatient() -> None:
+    for topology in (local(), physical()):
+        rendered = render(blueprint(topology))
+        paths = [p for p in rendered.files if p.startswith("nodes/") and p.endswith("-site.xml")]
+        found = {p: settings(rendered, p) for p in paths}
+        assert not [p for p, s in found.items() if "yarn.app.mapreduce.client.max-retries" in s]
+        tries = {s["ipc.client.connect.max.retries"] for p, s in found.items() if "core" in p}
+        assert tries == {"100"}
+
+
+def test_regionservers_of_one_node_differ_in_ports_alone() -> None:
+    rendered = render(blueprint(physical()))
+    one, two = (
+        d.command.argv for d in rendered.daemons if d.node == "h2" and d.role == "regionserver"
+    )
+    differing = {pair for pair in zip(one, two, strict=True) if pair[0] != pair[1]}
+    assert {a.split("=")[0] for a, _ in differing} == {
+        "-Dstudy.log", "hbase.regionserver.port", "hbase.regionserver.info.port"
+    }  # fmt: skip
+
+
+def test_the_conf_folder_is_last_on_the_class_path() -> None:
+    text = render(blueprint(local())).files["nodes/w1/hbase.classpath"]
+    assert text == '-cp "/opt/hbase/lib/c.jar:\\\n/opt/hbase:\\\n/runs/b1/conf/nodes/w1"\n'
+
+
+def test_the_collector_does_not_change_with_density() -> None:
+    flags = {
+        flag
+        for workers in (1, 2)
+        for daemon in render(blueprint(local(workers))).daemons
+        for flag in daemon.command.argv
+        if daemon.role == "regionserver" and flag.startswith("-XX:+Use")
+    }
+    assert flags == {"-XX:+UseG1GC"}
+
+
+def test_the_jit_of_what_is_measured_is_left_alone_save_in_emulated_guests() -> None:
+    limited = "-XX:TieredStopAtLevel=1"
+    for timeout_scale, wanted in ((1.0, False), (12.0, True)):
+        rendered = render(replace(blueprint(physical()), timeout_scale=timeout_scale))
+        assert {limited in daemon.command.argv for daemon in rendered.daemons} == {wanted}
+        mapred = settings(rendered, "client/mapred-site.xml")
+        for kind in ("map", "reduce"):
+            assert (limited in mapred[f"mapreduce.{kind}.java.opts"]) == wanted
+
+
+def test_emulated_guests_are_asked_less_often_and_waited_for_longer() -> None:
+    rendered = render(replace(blueprint(physical()), timeout_scale=12.0))
+    (hmaster,) = (d for d in rendered.daemons if d.role == "hmaster")
+    assert "dfs.client.retry.policy.spec=1000,500" in hmaster.command.argv  # 500 s, not 100 s
+    heartbeat = "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"
+    assert settings(rendered, "nodes/big/yarn-site.xml")[heartbeat] == "1000"
+
+
+def test_files_belong_to_their_node() -> None:
+    topology = physical()
+    assert owner("nodes/h2/core-site.xml", topology).name == "h2"
+    assert owner("client/core-site.xml", topology).name == "big"
+
+
+def test_only_the_namenode_waits_for_the_format() -> None:
+    rendered = render(blueprint(local()))
+    assert [d.name for d in rendered.daemons if d.starts_after] == ["namenode"]
+    assert rendered.prepare.name == "format"
+    assert rendered.prepare.command.argv[-3:] == ("-format", "-force", "-nonInteractive")
+
+
+def renamed(name: str) -> Topology:
+    topology = local()
+    return replace(topology, nodes=(*topology.nodes[:-1], replace(topology.nodes[-1], name=name)))
+
+
+@pytest.mark.parametrize("name", ["", "../w", "w 1", "w<1>", "w/1", "w\n1", "ü", "x" * 64])
+def test_a_node_cannot_have_a_name_that_is_no_file_name(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        render(blueprint(renamed(name)))
+    assert caught.value.where == "nodes"
+
+
+@pytest.mark.parametrize("path", ["/a b", "/a,b", "/a:b", "relative", "/a/../b", "/a*"])
+def test_a_path_that_hadoop_would_take_apart_is_refused(path: str) -> None:
+    good = blueprint(local())
+    data = {**good.places.data, "w1": PurePath(path)}
+    with pytest.raises(InputError) as caught:
+        render(replace(good, places=replace(good.places, data=data)))
+    assert caught.value.where == "disk of node 'w1'"
+
+
+@pytest.mark.parametrize("tag", ["s", "s//r", "/s/r", "s/../r", "s/r;x", "s/r/"])
+def test_a_mark_is_names_joined_by_slashes(tag: str) -> None:
+    with pytest.raises(InputError):
+        render(replace(blueprint(local()), tag=tag))
+
+
+@pytest.mark.parametrize("address", ["", "a b", "host:1", "-x"])
+def test_an_address_is_a_host_without_a_port(address: str) -> None:
+    topology = local()
+    nodes = (*topology.nodes[:-1], replace(topology.nodes[-1], address=address))
+    with pytest.raises(InputError) as caught:
+        render(blueprint(replace(topology, nodes=nodes)))
+    assert caught.value.where == "node 'w2'"

@@ -1,0 +1,54 @@
+"""Which cluster stands is read from journals; whether it still answers is asked before Spark starts."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cluster.lifecycle.running_clusters import require_yarn, running_clusters
+from cluster.model.cluster import Cluster
+from cluster.model.errors import InputError, StudyError
+from cluster.state.journal import Journal
+from tests.unit.jobs.test_yarn import cluster
+
+
+def journal(runs: Path, run: str, *events: tuple[str, str]) -> None:
+    kept = Journal(runs / "s" / run / "journal.jsonl")
+    for event, build in events:
+        kept.write(event, build=build, act="build")
+
+
+def test_a_build_stands_from_ready_until_it_is_destroyed(tmp_path: Path) -> None:
+    assert running_clusters(tmp_path) == []
+    journal(tmp_path, "r2", ("intent", "b1"), ("build-ready", "b1"))
+    journal(tmp_path, "r1", ("build-ready", "b1"), ("destroyed", "b1"), ("build-ready", "b2"))
+    journal(tmp_path, "r3", ("build-ready", "b1"), ("intent", "b1"))  # being built anew
+    assert running_clusters(tmp_path) == [tmp_path / "s/r2/builds/b1", tmp_path / "s/r1/builds/b2"]
+
+
+def test_yarn_that_is_gone_is_told_at_once(tmp_path: Path) -> None:
+    journal(tmp_path, "r1", ("intent", "b1"), ("build-ready", "b1"))
+    build = tmp_path / "s/r1/builds/b1"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        there = at(listening.getsockname()[1])
+        require_yarn(build, there)
+    with pytest.raises(StudyError, match="the ResourceManager does not answer"):
+        require_yarn(build, there)
+
+
+def test_another_cluster_at_the_ports_of_one_taken_down_is_left_alone(tmp_path: Path) -> None:
+    journal(tmp_path, "r1", ("build-ready", "b1"), ("destroyed", "b1"))
+    build = tmp_path / "s/r1/builds/b1"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        there = at(listening.getsockname()[1])
+        with pytest.raises(InputError, match="its cluster was taken down"):
+            require_yarn(build, there)
+
+
+def at(port: int) -> Cluster:
+    given = cluster(2048)
+    address = f"127.0.0.1:{port}"
+    return replace(given, endpoints=replace(given.endpoints, resourcemanager_rpc=address))

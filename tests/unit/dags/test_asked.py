@@ -1,0 +1,28 @@
+"""A misspelt key in a trigger's conf is refused; Airflow by itself ignores it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cluster.model.errors import InputError
+from dags.tasks.params import check_keys
+
+KNOWN = ("spec", "fresh", "runs")
+
+
+def test_known_keys_and_airflows_own_pass() -> None:
+    check_keys({}, KNOWN)
+    check_keys({"spec": "a.yaml", "runs": "r", "airflow/task_span_detail_level": 2}, KNOWN)
+
+
+def test_an_unknown_key_is_named_with_the_nearest_and_the_known_ones() -> None:
+    with pytest.raises(InputError) as caught:
+        check_keys({"spec": "a.yaml", "frsh": True}, KNOWN)
+    assert caught.value.what == "unknown key 'frsh'; did you mean 'fresh'?"
+    assert caught.value.remedy.endswith(": fresh, runs, spec.")
+
+
+def test_nothing_is_guessed_for_a_key_like_none() -> None:
+    with pytest.raises(InputError) as caught:
+        check_keys({"zzz": 1}, KNOWN)
+    assert caught.value.what == "unknown key 'zzz'."

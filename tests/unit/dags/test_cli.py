@@ -1,0 +1,282 @@
+"""The `study` command without Airflow: help, plan, status, errors, speed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from analysis.report.formats import FORMATS
+from cluster.model.errors import BringUpError, InputError
+from cluster.model.host import Disk, Host
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
+from dags.airflow_home.home import project_root
+from dags.cli import main
+from tests.support.summary_factory import one_block
+from workloads.execution import run as runs
+from workloads.spec.study import Study
+
+STUDY = """\
+study: tiny
+hosts:
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{medium: flash}]}
+factors: {vms_per_host: [1, 2]}
+workloads:
+  - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def hosts(study: Study, _: Path) -> tuple[Host, ...]:
+        disks = (Disk("/d", "flash"),)
+        return (Host("here", "127.0.0.1", 2, 6144, disks, study.hosts[0].roles),)
+
+    monkeypatch.setattr(runs, "resolve_hosts", hosts)
+    monkeypatch.setattr(runs, "planned_hosts", hosts)
+    monkeypatch.setattr(runs, "preflight", lambda *_: None)
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "tiny.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+def study(*arguments: str) -> str:
+    result = CliRunner().invoke(main.app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_help_shows_examples() -> None:
+    text = study("--help")
+    for command in ("run", "plan", "list", "status", "report", "reap"):
+        assert f"study {command}" in text
+
+
+def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path) -> None:
+    text = study("plan", str(spec), "--set", "repetitions=2")
+    planned = runs.plan_study(spec, {"repetitions": 2})
+    lines = [line.split() for line in text.splitlines()]
+    shown = [(line[1], " ".join(line[2:-1])) for line in lines if line and line[0].isdigit()]
+    what = {"up": "bring up", "down": "tear down"}
+    assert shown == [
+        (step.build, step.setting.id if step.setting else what[step.kind]) for step in planned.steps
+    ]
+    assert "8 trial(s)" in text
+    assert "no claim possible" in text
+    assert "MiB at once" in text
+    assert all(name in text for name in planned.topologies)
+
+
+def test_enough_blocks_are_not_warned_of(spec: Path) -> None:
+    assert "no claim possible" not in study("plan", str(spec), "--set", "repetitions=5")
+
+
+def test_plan_tells_what_the_blocks_can_show(spec: Path) -> None:
+    text = study("plan", str(spec), "--set", "repetitions=8", "--effect", "1.05")
+    assert "density-rate (2 comparisons): shows a ratio of" in text
+    assert "a ratio of 1.05 needs" in text
+
+
+@pytest.mark.parametrize("command", ("plan", "run"))
+def test_what_can_never_be_decided_is_refused_before_anything_starts(
+    spec: Path, command: str
+) -> None:
+    expect = "expect: [{name: h, workload: read, compare: vms_per_host, 2_over_1: '> 1'}]\n"
+    compare = "compare: {baseline: rolling 5, tolerance: 5%}\n"
+    for asked, what in ((expect, "no hypothesis could ever"), (compare, "no change at all")):
+        spec.write_text(STUDY + asked)
+        with pytest.raises(InputError, match=what) as caught:
+            CliRunner().invoke(main.app, [command, str(spec)], catch_exceptions=False)
+        assert caught.value.exit_code == 2
+    assert not list(spec.parent.glob("runs/*/*/plan.json"))
+
+
+def test_plan_starts_nothing(spec: Path) -> None:
+    study("plan", str(spec))
+    assert [path.name for path in spec.parent.iterdir()] == ["tiny.yaml"]
+
+
+def test_status_of_a_run_under_way(spec: Path) -> None:
+    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
+    text = study("status")
+    assert f"tiny {run.id}: running" in text
+    assert f"step     1 of {len(run.plan.steps)}" in text
+    assert study("status", run.id) == study("status", str(run.root)) == text
+
+
+def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None:
+    owner = subprocess.Popen(["sleep", "60"])
+    try:
+        run = runs.open_run(spec, owner=Owner.of_process(owner.pid))
+    finally:
+        owner.kill()
+        owner.wait()
+    assert f"{run.id}: interrupted" in study("status")
+    assert "study reap" in study("status")
+
+
+def test_status_of_a_run_that_was_stopped_says_why_and_what_to_do(spec: Path) -> None:
+    run = runs.open_run(spec)
+    run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
+    runs.end_run(run, "failed", "somebody stopped it.", finished=False)
+    text = study("status")
+    assert f"tiny {run.id}: failed" in text
+    assert "left     about" not in text
+    assert "failed   somebody stopped it." in text
+    assert "study run SPEC goes on where it stopped" in text
+    assert study("status") == text, "no clock runs on"
+    assert not runs.has_ended(run)
+
+
+@pytest.mark.parametrize("form", ["markdown", "csv", "json"])
+def test_a_report_in_another_format_is_all_of_standard_output(
+    spec: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+
+    def analysed(root: Path, data: Path | None) -> None:
+        (root / "report").mkdir()
+        (root / "report" / "summary.json").write_text(one_block().model_dump_json())
+
+    monkeypatch.setattr("jobs.preload.start_spark", lambda: None)
+    monkeypatch.setattr("jobs.pipeline.analyse", analysed)
+    result = CliRunner().invoke(main.app, ["report", str(run.root), "--format", form])
+    assert result.exit_code == 0
+    assert result.stdout_bytes.decode() == FORMATS[form](one_block())
+
+
+def test_list_has_a_row_for_each_run(spec: Path) -> None:
+    """Links, and folders that hold no run, are not listed; a broken run is named, not hidden."""
+    first = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    step = first.plan.trials[0]
+    given = {"index": step.index, "kind": "trial", "build": step.build, "trial": step.trial}
+    first.journal.write("step-started", label=step.label, **given)
+    first.journal.write("step-ended", outcome="ok", message="", **given)
+    runs.end_run(first, "failed")
+    folder = first.root.parent
+    second = folder / "20990101T000000Z"
+    shutil.copytree(first.root, second)
+    (second / "plan.json").write_text("{")
+    (folder / "report").symlink_to(first.root)
+    (folder / "other").mkdir()
+    rows = [line.split() for line in study("list").splitlines()]
+    opened = datetime.fromtimestamp(next(iter(first.journal.read()))["t"], UTC)
+    trials = ["1", "of", str(len(first.plan.trials))]
+    assert rows[1:] == [
+        ["tiny", first.id, "failed", f"{opened:%Y-%m-%d}", f"{opened:%H:%M}", *trials],
+        ["tiny", second.name, "unreadable", "-", "-"],
+    ]
+
+
+def test_list_without_runs_says_so(spec: Path) -> None:
+    assert study("list") == "there is no run in runs\n"
+
+
+def test_what_is_no_run_is_answered_with_the_command_that_lists_runs(spec: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        study("status", str(spec.parent))
+    assert "`study list`" in caught.value.remedy
+
+
+def test_a_run_to_analyse_may_be_named_from_here(
+    spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark and Great Expectations take no relative folder."""
+    seen: list[Path] = []
+
+    def analysed(root: Path, _: object) -> None:
+        seen.append(root)
+
+    monkeypatch.setattr("jobs.remote_analysis.analyse_elsewhere", analysed)
+    (spec.parent / "runs" / "s" / "r" / "records").mkdir(parents=True)
+    study("report", "runs/s/r")
+    assert seen == [spec.parent / "runs" / "s" / "r"]
+
+
+def test_no_run_is_bad_input(spec: Path) -> None:
+    with pytest.raises(InputError):
+        study("status")
+
+
+def test_an_error_has_where_what_remedy_and_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise BringUpError(
+            "died.", "node w1", "see its log.", daemon="datanode", log_tail="disk [full]"
+        )
+
+    monkeypatch.setattr(main, "app", fail)
+    with pytest.raises(SystemExit) as caught:
+        main.main()
+    assert caught.value.code == 1
+    shown = capsys.readouterr().err
+    assert shown == (
+        "error: node w1: died.\nremedy: see its log.\n--- last lines of datanode ---\ndisk [full]\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["plan", "tiny.yaml"], ["status"]])
+def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
+    spec: Path, arguments: list[str]
+) -> None:
+    code = (
+        "import sys\n"
+        "from dags.cli.main import main\n"
+        f"sys.argv = ['study', *{arguments!r}]\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    pass\n"
+        "heavy = {'airflow', 'pyspark', 'great_expectations', 'pandas'}\n"
+        "print('heavy:', sorted(heavy & set(sys.modules)))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(project_root())}
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, cwd=spec.parent, env=environment, check=True,
+    )  # fmt: skip
+    assert ended.stdout.splitlines()[-1] == "heavy: []", ended.stderr
+
+
+def test_a_torn_journal_does_not_stop_status(spec: Path) -> None:
+    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    with Journal(run.journal.path).path.open("a") as stream:
+        stream.write('{"event": "st')
+    assert run.id in study("status")
+
+
+@pytest.mark.parametrize(
+    "command", [["plan", "tiny.yaml"], ["status"], ["reap"], ["run", "tiny.yaml"]]
+)
+@pytest.mark.parametrize("runs", ["tiny.yaml", "tiny.yaml/x", "/proc/x", "/sys", "x" * 300, "link"])
+def test_runs_where_no_folder_can_be_is_bad_input(
+    spec: Path, command: list[str], runs: str
+) -> None:
+    (spec.parent / "link").symlink_to("nowhere")
+    with pytest.raises(InputError) as caught:
+        study(*command, "--runs", runs)
+    assert caught.value.where == f"--runs {runs}"
+
+
+@pytest.mark.parametrize("master", ["bogus", "local[0]", "local[]", "local[-1]", "LOCAL", ""])
+def test_a_master_that_is_none_is_refused_by_name(spec: Path, master: str) -> None:
+    with pytest.raises(InputError) as caught:
+        study("report", "--master", master)
+    assert caught.value.where == f"--master {master}"
+    assert "local[*]" in caught.value.remedy
+
+
+@pytest.mark.parametrize("pair", ("spark.eventLog.enabled", "x=1", "=1"))
+def test_an_option_that_is_none_of_sparks_is_refused(pair: str) -> None:
+    result = CliRunner().invoke(main.app, ["report", "--conf", pair])
+    assert isinstance(result.exception, InputError)
+    assert "write --conf spark.KEY=VALUE" in result.exception.remedy

@@ -1,0 +1,77 @@
+"""`study compare` and what `study plan` refuses, without Airflow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cluster.model.errors import InputError
+from dags.cli import main
+from dags.stages.planning import noise
+from tests.support.drafts import QUICKSTART, plan, study
+from tests.unit.analysis.test_compare import _id, _summary, _write
+from workloads.planning.plan import write_plan
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Three analysed runs of one study: the third is slower."""
+    text = QUICKSTART.read_text().replace("study: quickstart", "study: nightly")
+    for number, ops_s in ((1, 100.0), (2, 100.0), (3, 80.0)):
+        root = _write(tmp_path, _summary(number, ops_s))
+        (root / "study.yaml").write_text(text)
+        write_plan(plan(), root / "plan.json")
+    return tmp_path
+
+
+def _compare(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main.app, ["compare", *arguments], catch_exceptions=False)
+    return result.exit_code, result.output
+
+
+def test_a_slower_run_is_told_and_is_exit_code_1(runs: Path) -> None:
+    code, text = _compare(_id(1), _id(3), "--runs", str(runs))
+    assert code == 1
+    assert f"run      {_id(3)} against {_id(1)}" in text
+    assert "answer   Slower: 3 of 6 numbers" in text
+    assert "regression        YCSB load, v1-flash: throughput 0.80x (" in text
+
+
+def test_an_unchanged_run_and_a_wide_tolerance_are_exit_code_0(runs: Path) -> None:
+    assert _compare(_id(1), _id(2), "--runs", str(runs))[0] == 0
+    assert _compare(_id(1), _id(3), "--runs", str(runs), "--tolerance", "50%")[0] == 0
+
+
+def test_one_run_is_held_against_a_window(runs: Path) -> None:
+    code, text = _compare(_id(3), "--baseline", "rolling 2", "--runs", str(runs))
+    assert code == 1
+    assert f"against {_id(1)}, {_id(2)}" in text
+    assert _compare("--runs", str(runs))[0] == 1  # the newest against the one before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    (
+        ((_id(1),), "no earlier run"),
+        ((_id(3), "--baseline", "last"), "no baseline"),
+        ((_id(3), "--tolerance", "5"), "not a quantity of percent"),
+        ((_id(3), "--baseline", "20260101T000000Z"), "not analysed"),
+        (("20260101T000000Z",), "not the folder of a run"),
+    ),
+)
+def test_what_cannot_be_compared_is_refused(
+    runs: Path, arguments: tuple[str, ...], what: str
+) -> None:
+    with pytest.raises(InputError, match=what):
+        _compare(*arguments, "--runs", str(runs))
+
+
+def test_how_much_builds_vary_is_said_seen_or_assumed(runs: Path) -> None:
+    compared = {"baseline": "rolling 5", "tolerance": "5%"}
+    said = study(study="nightly", compare={**compared, "spread": "7%"})
+    assert noise(said, runs).spread == pytest.approx(0.07)
+    seen = noise(study(study="nightly", compare=compared), runs)
+    assert seen.spread == pytest.approx(0.02, rel=0.4) and "seen" in seen.source
+    assert "assumed" in noise(study(compare=compared), runs).source

@@ -1,0 +1,47 @@
+"""The environment Airflow runs in."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dags.airflow_home.home import Home, home, project_root
+
+HERE = Home(Path("/srv/airflow"), Path("/srv/project"))
+
+
+def test_the_command_and_the_web_ui_never_share_a_database() -> None:
+    """A scheduler would run the tasks of a run that a command carries out in process."""
+    key = "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"
+    command, web = HERE.command_environment()[key], HERE.web_environment()[key]
+    assert command != web
+    assert command.startswith("sqlite:////srv/airflow/")
+    assert web.startswith("sqlite:////srv/airflow/")
+
+
+def test_the_web_ui_binds_loopback_at_the_port_given() -> None:
+    environment = HERE.web_environment(8081)
+    assert environment["AIRFLOW__API__HOST"] == "127.0.0.1"
+    assert environment["AIRFLOW__API__PORT"] == "8081"
+    for value in environment.values():
+        assert "0.0.0.0" not in value
+        assert not re.search(r"http://(?!127\.0\.0\.1:8081)", value)
+
+
+@pytest.mark.parametrize("environment", [HERE.command_environment(), HERE.web_environment()])
+def test_both_parse_this_projects_dag_and_no_examples(environment: dict[str, str]) -> None:
+    assert environment["AIRFLOW__CORE__DAGS_FOLDER"] == "/srv/project/dags"
+    assert environment["AIRFLOW__CORE__LOAD_EXAMPLES"] == "False"
+    assert environment["AIRFLOW_HOME"] == "/srv/airflow"
+    assert environment["AIRFLOW__CORE__EXECUTOR"] == "LocalExecutor"
+
+
+def test_eight_blocks_of_a_large_study_can_be_mapped() -> None:
+    assert int(HERE.command_environment()["AIRFLOW__CORE__MAX_MAP_LENGTH"]) > 8 * 12 * 60
+
+
+def test_the_users_airflow_home_is_respected() -> None:
+    assert home({"AIRFLOW_HOME": "/elsewhere"}).root == Path("/elsewhere")
+    assert home({}).root == project_root() / ".airflow"

@@ -1,0 +1,162 @@
+"""Which run a command means: a new one, an unfinished one, or a finished one extended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from analysis.capacity.inputs.catalogue import EXAMPLE
+from analysis.capacity.inputs.question import question
+from analysis.capacity.sizing import run_plan
+from cluster.model.errors import InputError
+from cluster.state.owner import Owner
+from cluster.state.run_folders import run_folders
+from dags.run_status.status import find_run
+from dags.stages import study_stages
+from jobs.published import point_to_newest
+from tests.support.drafts import QUICKSTART, host
+from tests.support.populations import measured, truths
+from workloads.execution import run as runs_module
+from workloads.execution import steps
+from workloads.execution.run import Run, RunRequest, end_run, has_ended, load_run, open_run
+from workloads.execution.steps import steps_left
+
+
+@pytest.fixture(autouse=True)
+def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No lease of the machine, no probe of its disks: which run is meant does not depend on them."""
+    for name in ("acquire", "release", "abandon"):
+        monkeypatch.setattr(runs_module.lease, name, lambda *_: None)
+    monkeypatch.setattr(runs_module, "preflight", lambda *_: None)
+    monkeypatch.setattr(runs_module, "resolve_hosts", lambda *_: [host()])
+    ids = (f"2026112{n}T000000Z" for n in range(10))
+    monkeypatch.setattr(runs_module, "_new_id", lambda: next(ids))
+    yield
+
+
+def opened(runs: Path, **ask: object) -> Run:
+    return open_run(QUICKSTART, runs, ask=RunRequest(**ask))  # type: ignore[arg-type]
+
+
+def test_an_unfinished_run_is_gone_on_with_and_a_finished_one_is_not(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    assert opened(tmp_path).root == first.root
+    end_run(first, "ok")
+    assert opened(tmp_path).root != first.root
+
+
+def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    end_run(first, "failed", "stopped", finished=False)
+    again = opened(tmp_path)
+    assert again.root == first.root
+    end_run(again, "ok")
+    assert opened(tmp_path).root != first.root
+
+
+def test_repetitions_are_added_to_the_finished_run_and_only_they_are_left(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    end_run(first, "ok")
+    longer = opened(tmp_path, add_repetitions=2)
+    assert longer.root == first.root
+    assert longer.plan.repetitions == 3
+    assert load_run(first.root).plan == longer.plan
+    assert {step.repetition for step in longer.plan.trials} == {1, 2, 3}
+
+
+def test_the_same_command_after_a_crash_goes_on_and_adds_nothing(tmp_path: Path) -> None:
+    end_run(opened(tmp_path), "ok")
+    once = opened(tmp_path, add_repetitions=2, only=("ycsb-*",))
+    again = opened(tmp_path, add_repetitions=2, only=("ycsb-*",))
+    assert again.plan == once.plan
+    assert opened(tmp_path).plan == once.plan
+
+
+def test_a_crash_between_plan_and_journal_leaves_the_extension_to_be_done(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    end_run(first, "ok")
+    before = first.journal.path.read_bytes()
+    longer = opened(tmp_path, add_repetitions=1)
+    first.journal.path.write_bytes(before)  # as if killed right after the plan was written
+    assert not has_ended(load_run(first.root))
+    assert opened(tmp_path, add_repetitions=1).plan == longer.plan
+
+
+def test_another_extension_of_an_unfinished_run_is_refused(tmp_path: Path) -> None:
+    opened(tmp_path)
+    with pytest.raises(InputError, match="unfinished") as caught:
+        opened(tmp_path, add_repetitions=2)
+    assert "--fresh" in caught.value.remedy
+
+
+def test_repetitions_can_not_be_added_to_what_never_ran(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no finished run"):
+        opened(tmp_path, add_repetitions=2)
+    assert not list(tmp_path.glob("quickstart/*"))
+
+
+def test_only_begins_a_run_of_some_settings_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    first = opened(tmp_path, only=("testdfsio-*",))
+    assert {step.setting.workload for step in steps_left(first) if step.setting} == {"testdfsio"}
+    assert opened(tmp_path, only=("testdfsio-*",)).root == first.root
+    with pytest.raises(InputError, match="unfinished"):
+        opened(tmp_path, only=("ycsb-*",))
+
+
+@pytest.fixture
+def measured_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = measured(truths(1, 1), (2, 4, 8), seed=1)
+    monkeypatch.setattr("analysis.capacity.inputs.run_points.run_points", lambda _: points)
+
+
+def publish_and_plan(run: Run) -> None:
+    """What Airflow does after each run: its report, a link to the newest one, a capacity plan."""
+    report = run.root / "report"
+    report.mkdir()
+    (report / "index.html").write_text("a report")
+    point_to_newest(run.root)
+    run_plan.plan_run(run.root, question(10, ()), "wgs30x", EXAMPLE)
+    end_run(run, "ok")
+
+
+@pytest.mark.usefixtures("measured_points")
+def test_a_report_with_a_capacity_plan_is_not_mistaken_for_a_run(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    publish_and_plan(first)
+    assert (tmp_path / "quickstart" / "report").is_symlink()
+    assert find_run(None, tmp_path).root == first.root
+    second = opened(tmp_path)
+    publish_and_plan(second)
+    assert second.root != first.root
+    assert find_run(None, tmp_path).root == second.root
+    assert find_run(Path(first.id), tmp_path).root == first.root
+    assert run_folders(tmp_path) == [first.root, second.root]
+    with pytest.raises(InputError, match="not the folder of a run"):
+        find_run(Path("report"), tmp_path)
+
+
+def test_a_link_to_a_run_is_not_a_second_run(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    (first.root.parent / "newest").symlink_to(first.root)
+    assert opened(tmp_path).root == first.root
+    assert run_folders(tmp_path, "quickstart") == [first.root]
+
+
+def test_only_what_a_dag_run_did_not_finish_itself_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tear_down", "give_back"):
+        monkeypatch.setattr(steps, name, lambda *_: None)
+    run = open_run(QUICKSTART, tmp_path, owner=Owner.of_dag_run("density_study/first"))
+    study_stages.stop(str(run.root), "density_study/second", "cleared")
+    assert [entry["event"] for entry in run.journal.read()] == ["run-opened"]
+    study_stages.stop(str(run.root), "density_study/first", "cleared")
+    ended = list(run.journal.read())
+    assert (ended[-1]["event"], ended[-1]["outcome"]) == ("run-ended", "failed")
+    assert ended[-1]["message"].startswith("cleared: 12 of 12 trials are left, from 'up ")
+    assert not has_ended(run)
+    study_stages.stop(str(run.root), "density_study/first", "cleared")
+    assert list(run.journal.read()) == ended
+    assert opened(tmp_path).root == run.root

@@ -1,0 +1,237 @@
+"""`study plan` writes nothing: no folder of a disk, no probe's file, no cache. `study run` probes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.machine.host_commands import HOST_COMMANDS
+from cluster.machine.medium import check_disk, probe
+from cluster.model.errors import InputError
+from cluster.providers.local.provider import LocalProvider
+from dags.airflow_home.home import project_root
+from tests.support.drafts import study
+from workloads.execution.run import plan_study
+from workloads.planning import resolve
+from workloads.planning.plan import make_plan
+from workloads.planning.resolve import assumed_medium, planned_hosts, resolve_hosts
+from workloads.spec.study import Study
+
+STUDY = """\
+study: tiny
+hosts:
+  - name: here
+    memory: 4 GiB
+    roles: [master, worker, client]
+    disks:
+      - {path: DISK, medium: MEDIUM}
+factors: {vms_per_host: [1]}
+workloads:
+  - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
+"""
+AUDITED = """\
+import os, sys
+def refuse(event, arguments):
+    for_writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+    writes = event == 'open' and arguments[2] is not None and arguments[2] & for_writing
+    makes = event in ('os.mkdir', 'os.rename', 'os.remove', 'os.rmdir', 'os.link', 'os.symlink',
+                      'os.truncate', 'os.utime', 'os.chmod', 'os.chown', 'subprocess.Popen',
+                      'os.system', 'os.posix_spawn')
+    if (writes or makes) and arguments[0] != os.devnull:
+        os.write(2, f'WRITES {event} {arguments}\\n'.encode())
+        os._exit(77)
+from dags.cli.main import main
+sys.addaudithook(refuse)
+sys.argv = ['study', 'plan', 'tiny.yaml']
+main()
+"""
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(project_root()), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def written(folder: Path, disk: Path | str, medium: str = "flash") -> Path:
+    path = folder / "tiny.yaml"
+    path.write_text(STUDY.replace("DISK", str(disk)).replace("MEDIUM", medium))
+    return path
+
+
+def hosts(folder: Path, disk: Path) -> Study:
+    return study(
+        hosts=[
+            {
+                "name": "here",
+                "memory": "4 GiB",
+                "roles": ["master", "worker", "client"],
+                "disks": [{"path": str(disk), "medium": "flash"}],
+            }
+        ],
+        **{"factors.vms_per_host": [1]},
+    )
+
+
+@pytest.mark.parametrize("medium", ["flash", "auto"])
+def test_no_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
+    (tmp_path / "disk").mkdir()
+    written(tmp_path, tmp_path / "disk", medium)
+    before = sorted(tmp_path.rglob("*"))
+    ended = subprocess.run(
+        [sys.executable, "-c", AUDITED],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "tiny: 1 repetition(s)" in ended.stdout
+    assert sorted(tmp_path.rglob("*")) == before
+    noted = "medium auto is taken for flash" in " ".join(ended.stdout.split())
+    assert noted == (medium == "auto")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="a mount namespace is root's to make")
+def test_a_plan_is_made_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    written(tmp_path, tmp_path / "disk")
+    readonly = (
+        "for at in $(findmnt --raw --noheadings --output TARGET); do "
+        'mount -o remount,bind,ro "$at" 2>/dev/null || true; done; '
+        "! touch here 2>/dev/null && ! touch /tmp/here 2>/dev/null && "
+        'exec "$0" -m dags.cli.main plan tiny.yaml'
+    )
+    ended = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", readonly, sys.executable],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "tiny: 1 repetition(s)" in ended.stdout
+
+
+@pytest.mark.parametrize("resolve", [planned_hosts, resolve_hosts])
+def test_the_folder_of_a_disk_that_is_not_there_is_refused_and_not_made(
+    tmp_path: Path, resolve: Callable[[Study, Path], object]
+) -> None:
+    missing = tmp_path / "mistyped" / "disk"
+    with pytest.raises(InputError, match="there is no such folder") as caught:
+        resolve(hosts(tmp_path, missing), tmp_path)
+    assert caught.value.key == ("hosts", 0, "disks", 0, "path")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_refusal_names_file_line_key_and_path(tmp_path: Path) -> None:
+    spec = written(tmp_path, "/nonexistent/x")
+    with pytest.raises(InputError) as caught:
+        plan_study(spec, runs=tmp_path / "runs")
+    where = f"{spec}:7, key hosts[0].disks[0].path (host 'here', disk /nonexistent/x)"
+    assert caught.value.where == where
+    assert caught.value.remedy
+    assert not Path("/nonexistent").exists()
+
+
+def test_a_folder_may_be_missing_right_on_a_mounted_disk_and_nowhere_else(tmp_path: Path) -> None:
+    check_disk(Path("/proc/none"))  # /proc is a mount point on every machine
+    file = tmp_path / "file"
+    file.touch()
+    for folder in (tmp_path / "none", Path("/none"), Path("/proc/none/none"), file, file / "none"):
+        with pytest.raises(InputError):
+            check_disk(folder)
+
+
+def test_a_disk_that_was_unmounted_since_the_plan_is_refused(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    asked = hosts(tmp_path, disk)
+    plan = make_plan(asked, planned_hosts(asked, tmp_path))
+    topology = next(iter(plan.topologies.values()))
+    assert LocalProvider().room(topology)
+    disk.rmdir()
+    with pytest.raises(InputError, match="there is no such folder"):
+        LocalProvider().room(topology)
+
+
+def test_a_folder_that_cannot_be_made_is_bad_input() -> None:
+    with pytest.raises(InputError, match="cannot be probed"):
+        probe(Path("/proc/none"))
+
+
+@pytest.mark.parametrize(
+    ("compared", "said", "taken"),
+    [
+        (None, ["auto"], ["flash"]),
+        (["hdd"], ["auto"], ["hdd"]),
+        (["flash", "hdd"], ["auto", "auto", "auto"], ["flash", "hdd", "flash"]),
+        (["flash", "hdd"], ["flash", "auto"], [None, "hdd"]),
+    ],
+)
+def test_an_auto_disk_is_taken_for_a_medium_that_is_compared_and_lacks_a_disk(
+    compared: list[str] | None, said: list[str], taken: list[str | None]
+) -> None:
+    disks = [{"path": f"/{number}", "medium": medium} for number, medium in enumerate(said)]
+    host = {"name": "h", "memory": "4 GiB", "roles": ["master", "worker", "client"], "disks": disks}
+    asked = study(hosts=[host], **{"factors.medium": compared})
+    spec = asked.hosts[0]
+    found = [
+        assumed_medium(asked, spec, disk) if disk.medium == "auto" else None for disk in spec.disks
+    ]
+    assert found == taken
+
+
+def test_a_disk_too_small_for_the_study_is_told_by_the_plan(tmp_path: Path) -> None:
+    free_gib = shutil.disk_usage(tmp_path).free // 2**30
+    spec = written(tmp_path, tmp_path)
+    files = (
+        f"workloads=[{{testdfsio: {{modes: [write], files: {free_gib + 2}, file_size: 1 GiB}}}}]"
+    )
+    for more, told in (((), False), (("--set", files), True)):
+        argv = [sys.executable, "-m", "dags.cli.main", "plan", str(spec), *more]
+        ended = subprocess.run(argv, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr
+        assert (f"disk {tmp_path} has" in ended.stdout) == told
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs openssh-client")
+def test_a_plan_on_hosts_over_ssh_leaves_nothing_and_makes_no_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the acts of a host's agent carried out in this process."""
+
+    class Channel:
+        def call(self, verb: str, act: str, arguments: list[Any]) -> Any:
+            assert act != "probe"
+            return HOST_COMMANDS[act](*arguments)
+
+    monkeypatch.setattr(resolve, "channel", lambda target: Channel())
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    known = tmp_path / "known_hosts"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", known], check=True)
+    known.write_text(f"192.0.2.1 {known.with_suffix('.pub').read_text()}")
+    host = {
+        "name": "here", "address": "192.0.2.1", "memory": "4 GiB",
+        "roles": ["master", "worker", "client"],
+    }  # fmt: skip
+    asked = study(
+        provider="physical",
+        hosts=[host],
+        ssh={"user": "study", "known_hosts": str(known)},
+        **{"factors.vms_per_host": [0]},
+    )
+    before = sorted(tmp_path.rglob("*"))
+    (found,) = planned_hosts(asked, tmp_path / "runs")
+    assert found.disks[0].path.startswith("/var/tmp/density-study")
+    assert found.login is not None
+    elsewhere = study(
+        provider="physical",
+        hosts=[{**host, "disks": [{"path": str(tmp_path / "none" / "disk")}]}],
+        ssh={"user": "study", "known_hosts": str(known)},
+        **{"factors.vms_per_host": [0]},
+    )
+    with pytest.raises(InputError, match="there is no such folder"):
+        planned_hosts(elsewhere, tmp_path / "runs")
+    assert sorted(tmp_path.rglob("*")) == before

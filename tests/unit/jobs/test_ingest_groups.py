@@ -1,0 +1,80 @@
+"""How files are shared out among tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from jobs.ingest import ingest
+from jobs.ingest.parse_task import parse_files
+from jobs.raw.raw_files import RawFile
+from jobs.raw.trial_context import TrialFacts
+from tests.support import record_texts as texts
+
+START_S = 1.5e9
+
+
+def logs(folder: Path) -> list[RawFile]:
+    """Of two trials, each of two clients that had other latencies; and a file between."""
+    found = []
+    for trial in ("t1", "t2"):
+        for client, latency_us in (("a", 100), ("b", 900)):
+            path = folder / f"{trial}-{client}-READ.hdr"
+            path.write_text(texts.hdr("READ", START_S, [(1.0, [latency_us] * 50)]))
+            facts = TrialFacts(window=(START_S, START_S + 10))
+            found.append(RawFile(trial, "ycsb-hdr", client, f"raw/{client}-READ.hdr", str(path),
+                                 bytes=path.stat().st_size, facts=facts))  # fmt: skip
+        found.append(RawFile(trial, "ycsb-summary", "a", "raw/a.out", "", "missing"))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "BYTES_PER_TASK", 1)
+
+
+def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
+    groups = list(ingest.task_groups(logs(tmp_path), 1))
+    assert [[(f.trial, f.kind, f.subject) for f in group] for group in groups] == [
+        [("t1", "ycsb-hdr", "a"), ("t1", "ycsb-hdr", "b")],
+        [("t1", "ycsb-summary", "a"), ("t2", "ycsb-hdr", "a"), ("t2", "ycsb-hdr", "b")],
+        [("t2", "ycsb-summary", "a")],
+    ]
+
+
+def test_so_percentiles_are_of_all_clients(tmp_path: Path) -> None:
+    written = [
+        part
+        for group in ingest.task_groups(logs(tmp_path), 1)
+        for part in parse_files(group, str(tmp_path / "staging"))
+        if part.table == "latency_percentiles"
+    ]
+    found = [row for part in written for row in pq.read_table(part.path).to_pylist()]
+    values = {(r["trial"], r["percentile"]): (r["value_us"], r["operations"]) for r in found}
+    for trial in ("t1", "t2"):
+        assert values[trial, 50.0] == (100, 100)
+        assert values[trial, 55.0] == (900, 100)
+
+
+@pytest.mark.parametrize(("cores", "tasks"), [(1, 2), (2, 4), (16, 20)])
+def test_each_core_has_two_tasks_where_there_are_bytes_enough(
+    cores: int, tasks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "BYTES_PER_TASK", 2**27)
+    half = ingest.MIN_BYTES_PER_TASK // 2
+    files = [RawFile(f"t{n:02d}", "dool", "a", "a.csv", "", bytes=half) for n in range(40)]
+    groups = list(ingest.task_groups(files, cores))
+    assert len(groups) == tasks
+    assert [file for group in groups for file in group] == files
+
+
+def test_two_attempts_of_a_task_write_files_of_their_own(tmp_path: Path) -> None:
+    """A retry or a speculative copy may run while the first attempt still writes."""
+    group = logs(tmp_path)[:2]
+    one, other = (parse_files(group, str(tmp_path / "staging")) for _ in range(2))
+    assert [part.table for part in one] == [part.table for part in other]
+    assert len({part.path for part in (*one, *other)}) == 2 * len(one) > 2
+    for first, second in zip(one, other, strict=True):
+        assert pq.read_table(first.path).equals(pq.read_table(second.path))

@@ -1,0 +1,155 @@
+"""From a manifest to rows, and to the files its record should hold. No Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis import tables
+from cluster.model.errors import StudyError
+from cluster.model.topology import topology_from_json
+from jobs.raw.manifest_rows import (
+    bring_up_rows,
+    client_rows,
+    manifests_of,
+    monitor_rows,
+    node_rows,
+    trial_row,
+)
+from jobs.raw.raw_files import RawFile, raw_files
+from jobs.raw.readers import READERS, read
+from tests.support.record_factory import RUN, RunFactory
+from workloads.record.manifest import GuestCpu, Manifest
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Manifest, ...]]:
+    factory = RunFactory(tmp_path_factory.mktemp("study") / RUN)
+    factory.dfsio("b1-v1-flash", "read")
+    load = factory.ycsb("b1-v2-flash", "load", seconds=2, rate=20)
+    load.clock_offset_s = load.measured_clock_s = 0.25
+    factory.ycsb("b1-v2-flash", seconds=2, rate=20).state = "incomplete"
+    root = factory.close()
+    return root, manifests_of(root)
+
+
+def test_a_trials_row_has_the_declared_columns(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+    for manifest in run[1]:
+        assert set(trial_row(manifest)) <= set(tables.TRIALS.column_names)
+
+
+def test_a_trials_row_is_flat(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+    row = trial_row(run[1][0])
+    assert (row["workload"], row["mode"], row["files"], row["warm_up_s"]) == (
+        "testdfsio",
+        "read",
+        6,
+        0.0,
+    )
+    assert (row["topology"], row["vms_per_host"], row["workers"]) == ("v1-flash", 1, 1)
+    assert trial_row(run[1][2])["window_start_epoch_s"] is None
+
+
+def test_the_client_is_a_scope_of_its_own(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+    scopes = {row["node"]: row["scope"] for row in node_rows(run[1][1])}
+    assert scopes == {"m1": "node:m1", "c1": "client", "w1": "node:w1", "w2": "node:w2"}
+
+
+def test_a_guest_has_a_share_of_its_hosts_cpu(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+    manifest = run[1][1]
+    cores = topology_from_json(manifest.topology).hosts[0].cores
+    assert {row["host_cpu_share_percent"] for row in node_rows(manifest)} == {None}
+    guest = GuestCpu(
+        node="w1", host="h1", cpu_s=5.0, waited_s=9.0, from_epoch_s=100.0, to_epoch_s=110.0
+    )
+    told = {
+        row["node"]: row["host_cpu_share_percent"]
+        for row in node_rows(manifest.model_copy(update={"guests": (guest,)}))
+    }
+    assert told == {"m1": None, "c1": None, "w1": 100.0 * 5.0 / (10.0 * cores), "w2": None}
+
+
+def test_operations_asked_for_are_on_the_command_line(
+    run: tuple[Path, tuple[Manifest, ...]],
+) -> None:
+    load, dfsio = next(client_rows(run[1][1])), next(client_rows(run[1][0]))
+    assert (load["operations_asked"], dfsio["operations_asked"]) == (40, None)
+
+
+def test_clocks_are_held_against_the_controllers(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+    assert [row["clock_offset_s"] for row in monitor_rows(run[1][1])] == [0.25, 0.25]
+    assert next(client_rows(run[1][1]))["clock_offset_s"] == 0.25
+
+
+def test_a_builds_phases_are_told_once(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+    rows = [(row["build"], row["phase"]) for row in bring_up_rows(run[1])]
+    assert rows == [(b, p) for b in ("b1-v1-flash", "b1-v2-flash") for p in ("hdfs", "hbase")]
+
+
+def test_every_file_has_a_reader_and_gives_rows(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+    files = [
+        file
+        for manifest in run[1]
+        for file in raw_files(manifest, run[0] / "records" / manifest.trial)
+    ]
+    assert {file.kind for file in files} == set(READERS)
+    for file in files:
+        rows = list(read(file))
+        assert rows, file
+        for table, row in rows:
+            assert table is not tables.QUARANTINE, (file, row)
+            assert set(row) <= set(table.column_names)
+            assert row["trial"] == file.trial
+
+
+def test_what_a_complete_record_lacks_is_named(tmp_path: Path) -> None:
+    factory = RunFactory(tmp_path / RUN)
+    truth = factory.dfsio("b1-v1-flash", "read")
+    root = factory.close()
+    (root / "records" / truth.trial / "raw" / "testdfsio.log").unlink()
+    (manifest,) = manifests_of(root)
+    (lost,) = [
+        file for file in raw_files(manifest, root / "records" / manifest.trial) if not file.path
+    ]
+    ((table, row),) = read(lost)
+    assert table is tables.QUARANTINE
+    assert (row["kind"], row["line"], row["reason"]) == (
+        "dfsio-results",
+        0,
+        "missing from the record",
+    )
+    failed = manifest.model_copy(update={"state": "failed"})
+    assert all(file.path for file in raw_files(failed, root / "records" / failed.trial))
+
+
+def test_a_file_of_another_kind_is_one_quarantined_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("hello\n")
+    ((table, row),) = read(RawFile("t", "dool", "h", "monitor/x.csv", str(path)))
+    assert table is tables.QUARANTINE and "no dstat, dool" in row["reason"]
+
+
+@pytest.mark.parametrize("change", ({"format": 2}, {"setting": {}}))
+def test_a_manifest_that_cannot_be_read_is_an_error(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    factory = RunFactory(tmp_path / RUN)
+    factory.dfsio("b1-v1-flash", "read")
+    root = factory.close()
+    (path,) = root.glob("records/*/manifest.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(StudyError, match=r"format 2|cannot be read"):
+        manifests_of(root)
+
+
+@pytest.mark.parametrize(("prices", "total"), (((0.61, 0.2), 0.81), ((0.61, None), None)))
+def test_the_price_is_of_all_hosts_or_not_known(
+    run: tuple[Path, tuple[Manifest, ...]], prices: tuple[float | None, ...], total: float | None
+) -> None:
+    manifest = run[1][0]
+    (host,) = manifest.topology["hosts"]
+    hosts = [{**host, "name": f"h{n}", "usd_per_hour": usd} for n, usd in enumerate(prices)]
+    priced = manifest.model_copy(update={"topology": {**manifest.topology, "hosts": hosts}})
+    assert trial_row(priced)["usd_per_hour"] == pytest.approx(total)

@@ -1,0 +1,95 @@
+"""What Spark is told of a cluster's YARN, from the cluster alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.tables.storage import NAMENODES
+from cluster.model.cluster import Cluster, Site, cluster_to_json
+from cluster.model.errors import InputError
+from cluster.render.rendered import endpoints
+from jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
+from jobs.spark.yarn import standing_cluster, yarn_engine
+from tests.support.topologies import blueprint, local
+
+ARCHIVE = Path("/cache/python.tar.gz")
+
+
+def cluster(container_mib: int, workers: int = 2) -> Cluster:
+    given = local(workers)
+    nodes = tuple(
+        replace(n, container_mib=container_mib) if n.regionservers else n for n in given.nodes
+    )
+    topology = replace(given, nodes=nodes)
+    return Cluster(
+        site=Site(Path("/runs/q/1/builds/b1"), "q/1/b1"),
+        topology=topology,
+        endpoints=endpoints(blueprint(topology)),
+        phases=(),
+        processes=(),
+        hadoop_home=Path("/opt/hadoop"),
+        hbase_home=Path("/opt/hbase"),
+        java_home=Path("/opt/java"),
+        client_conf=Path("/runs/q/1/builds/b1/conf/client"),
+        disclosure={},
+    )
+
+
+def test_executors_fit_the_containers_of_the_nodes() -> None:
+    options = yarn_engine(cluster(3000), ARCHIVE).options
+    assert options["spark.executor.instances"] == "2"
+    assert options["spark.executor.cores"] == "1"  # two nodes share a host of two cores
+    assert options["spark.executor.memory"] == "1152m"
+    assert options["spark.executor.memoryOverhead"] == "1152m"
+    # as YARN hands out memory: in containers of 256 MiB, the ApplicationMaster's of 512 beside
+    assert (1152 + 1152) % 256 == 0 and 1152 + 1152 + 512 <= 3000
+
+
+def test_they_never_take_more_than_a_jvm_of_c1_can_use() -> None:
+    options = yarn_engine(cluster(64_000, workers=1), ARCHIVE).options
+    assert (options["spark.executor.memory"], options["spark.executor.cores"]) == ("4096m", "2")
+
+
+def test_too_small_containers_are_refused_before_anything_starts() -> None:
+    with pytest.raises(InputError, match="give YARN 1280 MiB each; Spark needs 1536"):
+        yarn_engine(cluster(1280), ARCHIVE)
+
+
+def test_python_comes_as_an_archive_and_the_cluster_by_its_own_configuration() -> None:
+    standing = cluster(2048)
+    engine = yarn_engine(standing, ARCHIVE)
+    assert engine.options["spark.archives"] == "file:///cache/python.tar.gz#python"
+    assert engine.python == "./python/bin/python3.11"
+    assert engine.environment["HADOOP_CONF_DIR"] == "/runs/q/1/builds/b1/conf/client"
+    points = standing.endpoints
+    known = f"{points.namenode_rpc}={points.namenode_http}"
+    assert (
+        engine.environment[NAMENODES] == engine.options[f"spark.executorEnv.{NAMENODES}"] == known
+    )
+    assert engine.address == engine.options["spark.executorEnv.SPARK_LOCAL_IP"] == "127.0.0.1"
+
+
+def test_a_build_without_a_cluster_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no cluster came up here"):
+        standing_cluster(tmp_path)
+    (tmp_path / "cluster.json").write_text("{}")
+    with pytest.raises(InputError, match="no cluster came up here"):
+        standing_cluster(tmp_path)
+    (tmp_path / "cluster.json").write_text(json.dumps(cluster_to_json(cluster(2048))))
+    assert standing_cluster(tmp_path) == cluster(2048)
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (AnalysisTarget("yarn"), "which cluster's YARN is not said"),
+        (AnalysisTarget("local[2]", store="/srv/data"), "is a folder of this machine"),
+    ],
+)
+def test_what_cannot_work_is_refused(where: AnalysisTarget, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        analyse_elsewhere(tmp_path, where)

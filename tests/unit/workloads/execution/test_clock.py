@@ -1,0 +1,155 @@
+"""A host's clock is measured before and after a trial, and its samples are held to the controller's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.model.cluster import Cluster
+from cluster.model.errors import StudyError
+from cluster.model.topology import Node
+from cluster.model.transport import ProcessId
+from tests.support.drafts import draft
+from tests.support.topologies import physical
+from workloads.base.clock import read_clock
+from workloads.base.workload import TrialContext
+from workloads.execution.monitoring import Monitors
+from workloads.record.record import Record
+
+PERIOD_S = 0.2
+
+
+def test_of_slow_and_fast_answers_the_fast_one_counts() -> None:
+    delays = iter((0.2, 0.002, 0.15, 0.1))
+
+    def ask() -> float:
+        answer = time.time() + 1.0  # given at once; the way back is what takes long
+        time.sleep(next(delays))
+        return answer
+
+    reading = read_clock(ask, tries=4)
+    assert reading.error_s < 0.05
+    assert abs(reading.offset_s - 1.0) <= reading.error_s + 0.001
+
+
+@pytest.mark.parametrize("ahead_s", (1.0, -1.0, 3600.0))
+def test_the_error_bounds_the_offset_whichever_way_is_slow(ahead_s: float) -> None:
+    def slow_there() -> float:
+        time.sleep(0.02)
+        return time.time() + ahead_s
+
+    reading = read_clock(slow_there, tries=3)
+    assert abs(reading.offset_s - ahead_s) <= reading.error_s + 0.001
+
+
+class Ticking:
+    """A monitor whose file says when it was looked at, by the clock of its host."""
+
+    kind = "ticking"
+
+    def __init__(self, clock_s: Callable[[], float]) -> None:
+        self._clock_s = clock_s
+        self.seen_s: list[float] = []
+
+    def command(self, *_: Any) -> Any:
+        return None
+
+    def parse(self, data: bytes | str, file: str) -> Any:
+        raise NotImplementedError
+
+    def last_epoch_s(self, text: str) -> float | None:
+        now_s = self._clock_s()
+        self.seen_s.append(now_s - now_s % PERIOD_S)
+        return self.seen_s[-1]
+
+
+class FakeTransport:
+    """Every host `ahead_s` before the controller's clock."""
+
+    same_kernel = False
+
+    def __init__(self, ahead_s: float) -> None:
+        self.ahead_s = ahead_s
+
+    def clock_s(self) -> float:
+        return time.time() + self.ahead_s
+
+    def act(self, node: Node, name: str, *_: Any) -> float:
+        if name == "make-folder":
+            return 0.0
+        assert name == "clock"
+        return self.clock_s()
+
+    def start(self, node: Node, *_: Any) -> ProcessId:
+        return ProcessId(node.name, "monitor", 1, 1)
+
+    def fetch(self, node: Node, path: Path, to: Path) -> None:
+        to.touch()
+
+    def alive(self, process: ProcessId) -> bool:
+        return True
+
+    def at(self, node: Node, path: Path) -> Path:
+        return path
+
+    def python(self, node: Node) -> tuple[str, ...]:
+        return ("python3",)
+
+    def stop(self, process: ProcessId) -> None: ...
+
+
+def watch(tmp_path: Path, ahead_s: float) -> tuple[Monitors, Ticking]:
+    record = Record.open(tmp_path, draft("t"))
+    transport, topology = FakeTransport(ahead_s), physical()
+    cluster = Cluster.__new__(Cluster)
+    object.__setattr__(cluster, "topology", topology)
+    object.__setattr__(cluster, "site", type("Site", (), {"tag": "m"}))
+    monitor = Ticking(transport.clock_s)
+    bench = TrialContext(cluster, transport, record, None)  # type: ignore[arg-type]
+    return Monitors(bench, PERIOD_S, {"ticking": monitor}), monitor
+
+
+@pytest.mark.parametrize("ahead_s", (0.0, 1.0, -1.0, -40.0))
+def test_every_hosts_clock_is_recorded_before_and_after(tmp_path: Path, ahead_s: float) -> None:
+    monitors, _ = watch(tmp_path, ahead_s)
+    monitors.start()
+    monitors.stop(None)
+    assert [clock.host for clock in monitors.clock] == ["big", "h1", "h2"]
+    for clock in monitors.clock:
+        assert clock.before_s == pytest.approx(ahead_s, abs=0.02)
+        assert clock.after_s == pytest.approx(ahead_s, abs=0.02)
+        assert "within" in clock.method
+
+
+def test_without_monitors_the_clocks_are_known_all_the_same(tmp_path: Path) -> None:
+    """A trial that shows what the others cost: its clients' times are still held to the controller's."""
+    watched, monitor = watch(tmp_path, 1.0)
+    monitors = Monitors(watched._bench, PERIOD_S, {})
+    monitors.start()
+    assert monitors.stop(time.time()) == () and monitor.seen_s == []
+    assert [clock.before_s for clock in monitors.clock] == pytest.approx([1.0] * 3, abs=0.02)
+
+
+@pytest.mark.parametrize("ahead_s", (30.0, -30.0))
+def test_it_waits_for_samples_that_cover_the_window_by_the_controllers_clock(
+    tmp_path: Path, ahead_s: float
+) -> None:
+    """A clock ahead would end the watch too soon; one behind would have it wait in vain."""
+    monitors, monitor = watch(tmp_path, ahead_s)
+    monitors.start()
+    end_s = time.time() + 0.3
+    monitors.stop(end_s)
+    assert end_s <= monitor.seen_s[-1] - ahead_s + 0.02 < end_s + 2 * PERIOD_S
+
+
+def test_a_monitor_that_writes_nothing_is_named(tmp_path: Path) -> None:
+    monitors, monitor = watch(tmp_path, 0.0)
+    monitor.last_epoch_s = lambda text: None  # type: ignore[method-assign]
+    transport: Any = monitors._bench.transport
+    transport.alive = lambda process: False
+    with pytest.raises(StudyError, match="monitor ticking wrote no sample"):
+        monitors.start()

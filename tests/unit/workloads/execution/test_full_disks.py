@@ -1,0 +1,43 @@
+"""A full disk is named where a trial failed; a host that does not answer is no reason to fail twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from cluster.model.cluster import Cluster, Endpoints, Site
+from cluster.model.errors import StudyError
+from cluster.model.topology import Topology
+from cluster.providers.provider import FreeResources
+from tests.support.topologies import local
+from workloads.execution import full_disks as module
+from workloads.execution.full_disks import FULL_MIB, full_disks
+
+
+class _Provider:
+    def __init__(self, disks_mib: Mapping[str, int] | None) -> None:
+        self._disks_mib = disks_mib
+
+    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
+        if self._disks_mib is None:
+            raise StudyError("no route to host", "host h1", "look at it")
+        return {topology.hosts[0].name: FreeResources(9000, self._disks_mib)}
+
+
+@pytest.mark.parametrize(
+    ("disks_mib", "named"),
+    [({"/a": FULL_MIB - 1, "/b": FULL_MIB}, ["/a"]), ({"/a": 90_000}, []), (None, [])],
+)
+def test_the_full_ones_are_named(
+    monkeypatch: pytest.MonkeyPatch, disks_mib: Mapping[str, int] | None, named: list[str]
+) -> None:
+    monkeypatch.setattr(module, "provider_of", lambda _: _Provider(disks_mib))
+    nowhere = Endpoints("", "", "", "", "", "", {}, {}, {})
+    root = Path("/nowhere")
+    cluster = Cluster(Site(root, "s/r/b1"), local(), nowhere, (), (), root, root, root, root, {})
+    told = full_disks(cluster)
+    assert len(told) == len(named)
+    for sentence, path in zip(told, named, strict=True):
+        assert path in sentence and "h1" in sentence and "full" in sentence

@@ -1,0 +1,66 @@
+"""A record is closed once and whole; what a crash left is never mixed in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import StudyError
+from tests.support.drafts import draft
+from workloads.record.record import Record, close_unfinished, closed_records, read_manifest
+
+
+def test_a_closed_record_has_the_hash_of_every_file(tmp_path: Path) -> None:
+    record = Record.open(tmp_path / "records", draft("t1"))
+    (record.raw / "out").write_text("42\n")
+    closed = record.close(draft("t1").model_copy(update={"state": "complete"}))
+    assert closed == tmp_path / "records" / "t1"
+    assert read_manifest(closed).files == {"raw/out": hashlib.sha256(b"42\n").hexdigest()}
+
+
+def test_an_open_record_is_no_record(tmp_path: Path) -> None:
+    Record.open(tmp_path / "records", draft("t1"))
+    assert closed_records(tmp_path / "records") == {}
+
+
+@pytest.mark.parametrize("state", ["complete", "failed"])
+def test_a_closed_trial_is_never_run_into_the_same_record(tmp_path: Path, state: str) -> None:
+    records = tmp_path / "records"
+    Record.open(records, draft("t1")).close(draft("t1").model_copy(update={"state": state}))
+    with pytest.raises(StudyError, match="never run into the same record"):
+        Record.open(records, draft("t1"))
+
+
+def test_what_an_interrupt_left_is_closed_as_incomplete_and_gives_way(tmp_path: Path) -> None:
+    records = tmp_path / "records"
+    (Record.open(records, draft("t1")).raw / "half").write_text("half")
+    assert close_unfinished(records, "interrupted by a signal") == ["t1"]
+    manifest = closed_records(records)["t1"]
+    assert manifest.state == "incomplete"
+    assert manifest.reasons == ("interrupted by a signal",)
+    again = Record.open(records, draft("t1"))
+    assert not (again.raw / "half").exists()
+    assert (tmp_path / "records.superseded" / "t1.1" / "raw" / "half").read_text() == "half"
+
+
+def test_a_crash_between_manifest_and_rename_loses_nothing(tmp_path: Path) -> None:
+    records = tmp_path / "records"
+    closed = Record.open(records, draft("t1")).close(
+        draft("t1").model_copy(update={"state": "complete"})
+    )
+    closed.rename(records / "t1.open")
+    assert close_unfinished(records, "crash") == []
+    assert closed_records(records)["t1"].state == "complete"
+
+
+def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    records = tmp_path / "records"
+    closed = Record.open(records, draft("t1")).close(draft("t1"))
+    value = json.loads((closed / "manifest.json").read_text())
+    (closed / "manifest.json").write_text(json.dumps({**value, "format": 2}))
+    with pytest.raises(StudyError, match="format 2") as caught:
+        closed_records(records)
+    assert "manifest.json" in caught.value.where

@@ -1,0 +1,162 @@
+"""A study of guests: read or refused with a remedy, and planned without asking any host."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import InputError
+from cluster.model.memory import GUEST_OS_MIB
+from cluster.model.ports import allocate_ports
+from cluster.render.blueprint import Blueprint, NodePaths
+from cluster.render.hdfs import RACK_FAULT_TOLERANT
+from cluster.render.rendered import render
+from dags.cli.display import warnings_of
+from tests.support.topologies import HOMES
+from workloads.execution.run import plan_study
+from workloads.spec.libvirt_hosts import declared_hosts, densities
+from workloads.spec.study_file import parse_study, read_study
+
+TALK = Path("workloads/studies/talk-2013.yaml")
+TEXT = """\
+study: guests
+provider: libvirt
+hosts:
+  - {name: h1, address: 192.0.2.11, cores: 8, memory: 16 GiB, roles: [master, worker, client],
+     disks: [{path: /data/a, medium: flash}, {path: /data/b, medium: flash}]}
+  - {name: h2, address: 192.0.2.12, cores: 8, memory: 16 GiB, disks: [{path: /data/a, medium: flash}]}
+ssh: {user: study}
+vms: {network: 192.0.2.0/24, addresses: 192.0.2.100-192.0.2.120, bridge: br0}
+factors: {vms_per_host: [0, 1, 2]}
+stack: {replication: 2}
+workloads:
+  - testdfsio: {modes: [write, random], files: 2, file_size: 1 MiB}
+"""
+ONE_HOST = "  - {name: h2"
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("planning reached for the network or started a program")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr("subprocess.Popen.__init__", refuse)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("vms: {", "# {", "needs the key vms"),
+        ("provider: libvirt", "provider: physical", "key vms is for provider libvirt"),
+        ("[0, 1, 2]", "[0]", "vms_per_host has no VM"),
+        ("ssh: {user: study}\n", "", "give the key ssh"),
+        ("192.0.2.120,", "192.0.2.102,", "has 3 address(es); the hosts have up to 5 guests"),
+        ("192.0.2.120,", "192.0.3.1,", "192.0.2.255 is no host's address"),
+        ("100-192.0.2.120", "120-192.0.2.100", "no range"),
+        ("100-192.0.2.120", "10-192.0.2.120", "the address of host 'h1' itself"),
+        ("bridge: br0", "bridge: br0, gateway: 192.0.2.110", "gateway's"),
+        (", bridge: br0", "", "vms.bridge is missing"),
+        ("bridge: br0", "bridge: 'br 0'", "the name of a bridge"),
+        ("bridge: br0", "bridge: br0, cache: writeback", "from the host's memory"),
+        ("bridge: br0", "bridge: br0, cache: unsafe", "from the host's memory"),
+        ("bridge: br0", "bridge: br0, cache: never", "'none' or 'directsync'"),
+        ("bridge: br0", "bridge: br0, host_reserve: 2", "no unit"),
+        ("bridge: br0", "bridge: br0, vcpus: some", "'all' or 'pinned'"),
+        ("bridge: br0", "bridge: br0, data_disk: 1500 MiB", "whole GiB"),
+        ("cores: 8", "cores: auto", "cores is auto"),
+        ("memory: 16 GiB", "memory: auto", "memory is auto"),
+        ("path: /data/b, medium: flash", "path: /data/b", "'h1': medium is auto"),
+        ("path: /data/a, medium: flash", "path: /data/a", "'h1': medium is auto"),
+        ("replication: 2", "replication: 3", "smallest arm's 2 worker(s)"),
+        ("[0, 1, 2]}", "[1, 2], regionservers_per_node: [1, 2]}", "control arm on the bare host"),
+        ("192.0.2.12,", "127.0.0.1,", "loopback"),
+        ("name: h2,", "name: h2, libvirt: 'qemu:///session',", "is not qemu:///system or"),
+        ("[0, 1, 2]", "[0, 3]", "no equal shares for 3 VMs"),
+    ],
+)
+def test_a_fault_is_one_error_that_names_it(old: str, new: str, what: str) -> None:
+    assert old in TEXT
+    text = TEXT.replace(old, new, 1)
+    if "equal shares" in what:
+        text = text.replace("bridge: br0", "bridge: br0, vcpus: pinned")
+    with pytest.raises(InputError) as caught:
+        parse_study(text, "g.yaml")
+    assert what in caught.value.what
+    assert caught.value.remedy and caught.value.where.startswith("g.yaml:")
+
+
+def test_replicas_on_one_host_alone_are_refused() -> None:
+    lines = [line for line in TEXT.splitlines() if not line.startswith(ONE_HOST)]
+    with pytest.raises(InputError, match="all replicas of a block would lie on it"):
+        parse_study("\n".join(lines).replace("[0, 1, 2]", "[2]"), "g.yaml")
+
+
+def test_the_bare_host_is_the_control_arm_with_as_many_regionservers(tmp_path: Path) -> None:
+    (tmp_path / "g.yaml").write_text(TEXT)
+    topologies = plan_study(tmp_path / "g.yaml", runs=tmp_path).topologies
+    assert list(topologies) == ["v0-flash", "v0-r2-flash", "v1-flash", "v2-flash"]
+    servers = {name: sum(n.regionservers for n in t.workers) for name, t in topologies.items()}
+    assert servers["v0-r2-flash"] == servers["v2-flash"] == 4
+    kinds = {name: (t.provider, t.isolation) for name, t in topologies.items()}
+    assert kinds["v0-r2-flash"] == ("physical", "host")
+    assert kinds["v2-flash"] == ("libvirt", "vm")
+    bare, dense = topologies["v0-flash"], topologies["v2-flash"]
+    assert [disk.path for disk in bare.workers[0].disks] == ["/data/a", "/data/b"]
+    assert [node.disk and node.disk.path for node in dense.workers[:2]] == ["/data/a", "/data/b"]
+    assert not list(tmp_path.glob("guests"))  # nothing was written either
+
+
+def test_a_chosen_control_arm_is_the_bare_hosts_alone() -> None:
+    text = TEXT.replace("[0, 1, 2]", "[0, 2], regionservers_per_node: [1, 3]")
+    study = parse_study(text, "g.yaml").study
+    assert parse_study(text, "g.yaml").study == study
+    assert [one.name for one in densities(study)] == ["v0", "v0-r3", "v2"]
+
+
+def test_hosts_are_racks_over_which_replicas_are_spread(tmp_path: Path) -> None:
+    (tmp_path / "g.yaml").write_text(TEXT)
+    topology = plan_study(tmp_path / "g.yaml", runs=tmp_path).topologies["v2-flash"]
+    data = {node.name: Path("/study") / node.name for node in topology.nodes}
+    places = NodePaths(Path("/study/conf"), Path("/study/logs"), data)
+    blueprint = Blueprint(topology, "s/r/b1", allocate_ports(topology), HOMES, places)
+    files = render(blueprint).files
+    racks = dict(line.split() for line in files["nodes/m1/racks"].splitlines())
+    assert racks == {node.address: f"/{node.host}" for node in topology.workers}
+    assert RACK_FAULT_TOLERANT in files["nodes/m1/hdfs-site.xml"]
+    assert len(racks) == 4
+
+
+def test_every_host_signs_on_by_the_studys_own_host_keys(tmp_path: Path) -> None:
+    hosts = declared_hosts(parse_study(TEXT, "g.yaml").study, tmp_path)
+    assert hosts[0].vms is not None
+    known = tmp_path / "guests" / "known_hosts"
+    assert hosts[0].vms.uri == f"qemu+ssh://study@192.0.2.11/system?known_hosts={known}"
+    assert hosts[0].login is not None and hosts[0].login.known_hosts == str(known)
+
+
+@pytest.mark.thorough
+def test_the_talks_study_is_planned_here(tmp_path: Path) -> None:
+    """5 densities (bare host, its control arm, 2, 3, 4 VMs) by 2 media, 5 blocks."""
+    plan = plan_study(TALK, runs=tmp_path)
+    assert len(plan.topologies) == 10 and len(plan.builds) == 50
+    study = read_study(TALK).study
+    pairs = 2  # a victim alone and beside its neighbour: only where a host has two workers
+    everywhere = len(study.settings()) - pairs
+    assert len(plan.trials) == 5 * (10 * everywhere + 6 * pairs) == 4110
+    assert Counter(t.isolation for t in plan.topologies.values()) == {"vm": 6, "host": 4}
+    for topology in plan.topologies.values():
+        workers = max(topology.vms_per_host, 1) * 3
+        assert len(topology.workers) == workers
+        if topology.isolation == "vm":
+            addresses = [node.address for node in topology.nodes]
+            assert len(set(addresses)) == len(addresses) == workers + 1
+            for host in topology.hosts:
+                theirs = [node for node in topology.nodes if node.host == host.name]
+                taken_mib = sum(node.memory_mib + GUEST_OS_MIB for node in theirs)
+                assert taken_mib <= host.memory_mib - 2048
+    assert any("v2-hdd: a drive a VM is 2 of 4 hdd drives" in line for line in warnings_of(plan))
+    assert not any("v4-hdd" in line for line in warnings_of(plan))

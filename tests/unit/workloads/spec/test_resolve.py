@@ -1,0 +1,86 @@
+"""`auto` becomes what this machine has; what it does not have is refused, with a remedy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cluster.machine import medium
+from cluster.machine.medium import Probe, probe
+from cluster.model.errors import InputError
+from tests.support.drafts import study
+from workloads.planning import resolve
+from workloads.planning.resolve import resolve_hosts
+from workloads.spec.study import Study
+
+HERE = {"name": "here", "memory": "2 GiB", "roles": ["master", "worker", "client"]}
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """What the probe is to see: milliseconds a random read."""
+    latency = {"ms": 0.1}
+    monkeypatch.setattr(resolve, "probe", lambda folder: Probe(str(folder), latency["ms"], 10))
+    return latency
+
+
+def host(**keys: object) -> Study:
+    return study(hosts=[{**HERE, **keys}])
+
+
+def test_auto_is_what_this_machine_has(tmp_path: Path, seen: dict[str, float]) -> None:
+    found = resolve_hosts(host(memory="auto"), tmp_path)[0]
+    assert found.cores == len(os.sched_getaffinity(0))
+    assert found.memory_mib == int(psutil.virtual_memory().total // 2**20 * 0.5)
+    assert found.disks[0].path == str(tmp_path) and found.disks[0].medium == "flash"
+
+
+@pytest.mark.parametrize(
+    ("ms", "says", "what"),
+    [
+        (0.1, "hdd", "says hdd, but a random 4 KiB read took 0.10 ms, like flash"),
+        (9.0, "flash", "says flash, but a random 4 KiB read took 9.00 ms, like hdd"),
+        (1.5, "auto", "neither flash nor hdd"),
+    ],
+)
+def test_a_disk_that_does_not_behave_like_its_medium_is_refused_with_the_figure(
+    tmp_path: Path, seen: dict[str, float], ms: float, says: str, what: str
+) -> None:
+    seen["ms"] = ms
+    with pytest.raises(InputError, match=what):
+        resolve_hosts(host(disks=[{"medium": says}]), tmp_path)
+
+
+def test_more_cores_memory_or_a_relative_disk_are_refused(
+    tmp_path: Path, seen: dict[str, float]
+) -> None:
+    for keys, key in [
+        ({"cores": 4000}, ("hosts", 0, "cores")),
+        ({"memory": "60 TiB"}, ("hosts", 0, "memory")),
+        ({"disks": [{"path": "data"}]}, ("hosts", 0, "disks", 0, "path")),
+    ]:
+        with pytest.raises(InputError) as caught:
+            resolve_hosts(host(**keys), tmp_path)  # type: ignore[arg-type]
+        assert caught.value.key == key
+
+
+def test_the_probe_leaves_nothing_behind_and_reads_the_disk(tmp_path: Path) -> None:
+    found = probe(tmp_path, seconds=0.05)
+    assert found.reads > 0 and found.random_4k_read_ms > 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_probed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> list[float]:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(medium, "_random_reads", refuse)
+    with pytest.raises(InputError, match="Invalid argument") as caught:
+        probe(tmp_path)
+    assert str(tmp_path) in caught.value.where
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,163 @@
+"""A study file is read whole, or refused with file, line, key and remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import InputError
+from workloads.spec.study_file import parse_study, read_study
+
+QUICKSTART = Path("workloads/studies/quickstart.yaml")
+TEXT = QUICKSTART.read_text()
+
+
+def test_every_shipped_study_is_valid() -> None:
+    for path in sorted(QUICKSTART.parent.glob("*.yaml")):
+        assert read_study(path).study.study == path.stem
+
+
+def test_quantities_come_out_in_the_units_their_names_say() -> None:
+    study = read_study(QUICKSTART).study
+    assert study.hosts[0].memory == 6144
+    dfsio, ycsb = study.workloads[0].testdfsio, study.workloads[1].ycsb
+    assert dfsio is not None and ycsb is not None
+    assert (dfsio.file_size, dfsio.read_size) == (256, 1024 * 1024)
+    assert (ycsb.duration, ycsb.warm_up) == (17.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "what"),
+    [
+        ("seed:", "sed:", "q.yaml:28, key sed", "unknown key 'sed'"),
+        (
+            "repetitions: 1",
+            "repetitions: two",
+            "q.yaml:27, key repetitions",
+            "write a whole number, not 'two'",
+        ),
+        (
+            "repetitions: 1",
+            "repetitions: 1\nrepetitions: 2",
+            "q.yaml:28",
+            "duplicate key 'repetitions'",
+        ),
+        ("6 GiB", "6", "q.yaml:10, key hosts[0].memory", "no unit"),
+        ("6 GiB", "6 min", "q.yaml:10, key hosts[0].memory", "not a quantity of MiB"),
+        ("6 GiB", "-6 GiB", "q.yaml:10, key hosts[0].memory", "more than nothing"),
+        ("17 s", "17 MiB", "key workloads[1].ycsb.duration", "not a quantity of s"),
+        (
+            "warm_up: 3 s",
+            "warm_up: 30 s",
+            "key workloads[1].ycsb.warm_up",
+            "nothing would be measured",
+        ),
+        ("[1, 2]", "[1, 1]", "q.yaml:14, key factors.vms_per_host", "duplicate vms_per_host: 1"),
+        ("[1, 2]", "[0, 2]", "q.yaml:14, key factors.vms_per_host", "bare host"),
+        ("replication: 1", "replication: 2", "q.yaml:15, key stack.replication", "smallest arm"),
+        ("period: 1 s", "period: 500 ms", "key monitor.period", "whole seconds"),
+        ("threads: [8]", "threads: [0]", "threads[0]", "it must be 1 or more, not 0"),
+        ("medium: auto", "medium: ssd", "hosts[0].disks[0].medium", "'flash' or 'hdd'"),
+        ("study: quickstart", "study: ../x", "q.yaml:3, key study", "lower-case letters"),
+        ("provider: local", "provider: [", "q.yaml:7", "not valid YAML"),
+        (
+            "roles: [master, worker, client]",
+            "roles: [master, worker]",
+            "q.yaml:11, key hosts[0].roles",
+            "'client'",
+        ),
+        (
+            "  - testdfsio:",
+            "  - testdfsio: {modes: [read], files: 6, file_size: 1 MiB}\n  - testdfsio:",
+            "q.yaml:16, key workloads",
+            "duplicate setting: 'testdfsio-read-n6'; file_size does not tell",
+        ),
+    ],
+)
+def test_a_fault_is_one_error_with_place_and_remedy(
+    old: str, new: str, where: str, what: str
+) -> None:
+    assert old in TEXT
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT.replace(old, new, 1), "q.yaml")
+    assert where in caught.value.where
+    assert what in caught.value.what
+    assert caught.value.remedy
+    assert caught.value.exit_code == 2
+
+
+EXPECT = "expect:\n  - {name: h, workload: load, compare: vms_per_host, 2_over_1: '> 1.5'}\n"
+LINE = len(TEXT.splitlines()) + 1
+
+
+def test_what_a_study_asks_of_its_numbers_is_read() -> None:
+    asked = "slo: {read_p99: 20 ms, scan_p99.9: 1 s}\nschedule: '0 2 * * 6'\n"
+    compared = "compare: {baseline: rolling 5, tolerance: 5%}\n"
+    study = parse_study(TEXT + EXPECT + asked + compared, "q.yaml").study
+    assert study.slo == {"read_p99": 20.0, "scan_p99.9": 1000.0}
+    (one,) = study.expect
+    assert (one.later, one.first, one.low, one.high) == ("2", "1", 1.5, None)
+    assert study.compare is not None and study.compare.baseline.rolling == 5
+    assert study.compare.tolerance == pytest.approx(0.05)
+    assert study.schedule is not None and study.schedule.cron == "0 2 * * 6"
+    on_asset = parse_study(TEXT + "schedule: {asset: 's3://x/y'}\n", "q.yaml").study.schedule
+    assert on_asset is not None and on_asset.asset == "s3://x/y"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "what"),
+    [
+        ("slo: {read_p42: 20 ms}", "slo.read_p42", "no latency"),
+        ("slo: {read_p99: 20}", "slo.read_p99", "no unit"),
+        ("slo: {read_p99: 0 ms}", "slo.read_p99", "more than nothing"),
+        (EXPECT.replace("> 1.5", "about 2"), "expect[0]", "no expected ratio"),
+        (EXPECT.replace("> 1.5", "> 0"), "expect[0]", "above 0"),
+        (EXPECT.replace("2_over_1", "2_under_1"), "expect[0]", "<later>_over_<first>"),
+        (EXPECT.replace("2_over_1", "2_over_2"), "expect[0]", "with itself"),
+        (EXPECT.replace("2_over_1", "3_over_1"), "expect", "has no '3', only 1, 2"),
+        (EXPECT.replace(": load", ": c"), "expect", "no workload 'c'"),
+        (EXPECT.replace("name: h", "name: h, metric: speed"), "expect[0].metric", "no latency"),
+        (EXPECT.replace("name: h", "name: h, way: x"), "expect[0].way", "unknown key 'way'"),
+        (EXPECT + EXPECT.removeprefix("expect:\n"), "expect", "duplicate name: 'h'"),
+        ("compare: {baseline: last, tolerance: 5%}", "compare.baseline", "no baseline"),
+        ("compare: {baseline: rolling 0}", "compare.baseline", "no baseline"),
+        ("compare: {baseline: rolling 5, tolerance: 5}", "compare.tolerance", "no unit"),
+        ("compare: {baseline: rolling 5, tolerance: 95%}", "compare.tolerance", "at most at 90%"),
+        ("compare: {tolerance: 5%}", "compare.baseline", "is missing"),
+        ("schedule: at noon", "schedule.cron", "no cron expression"),
+        ("schedule: '0 2 * * * *'", "schedule.cron", "no cron expression"),
+        ("schedule: {asset: x}", "schedule.asset", "the URI of an asset"),
+        ("schedule: {}", "schedule", "cron expression, or"),
+    ],
+)
+def test_a_fault_in_what_it_asks_is_placed_too(text: str, key: str, what: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT + text.rstrip() + "\n", "q.yaml")
+    place, _, told = caught.value.where.partition(", key ")
+    assert told == key
+    assert int(place.removeprefix("q.yaml:")) >= LINE
+    assert what in caught.value.what
+
+
+def test_two_hosts_of_one_name_are_refused() -> None:
+    text = TEXT.replace("hosts:\n", "hosts:\n  - {name: here, memory: 1 GiB}\n")
+    with pytest.raises(InputError, match="duplicate host name: 'here'"):
+        parse_study(text, "q.yaml")
+
+
+def test_overrides_lie_over_the_file_and_are_kept_with_the_run() -> None:
+    file = parse_study(TEXT, "q.yaml", {"repetitions": 3, "stack.base_port": 22000})
+    assert (file.study.repetitions, file.study.stack.base_port) == (3, 22000)
+    assert parse_study(file.text, "kept.yaml").study == file.study
+
+
+def test_an_unknown_override_is_refused_like_an_unknown_key() -> None:
+    with pytest.raises(InputError, match="unknown key 'blocs'"):
+        parse_study(TEXT, "q.yaml", {"blocs": 3})
+
+
+def test_a_missing_file_names_itself(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_study(tmp_path / "none.yaml")
+    assert str(tmp_path / "none.yaml") in caught.value.where

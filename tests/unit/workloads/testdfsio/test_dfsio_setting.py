@@ -1,0 +1,201 @@
+"""What a study asks of TestDFSIO becomes settings with names of their own, or is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analysis.summary.labels import labels
+from cluster.model.errors import InputError
+from cluster.model.topology import Topology
+from tests.support.drafts import plan, study
+from workloads.planning.plan import Plan
+from workloads.planning.preflight import disk_need_mib
+from workloads.spec.settings import DfsioSetting
+from workloads.testdfsio.arguments import job_arguments
+from workloads.testdfsio.fit import maps_at_once
+from workloads.testdfsio.setting import units_of
+
+ALL = ["write", "read", "random", "backward", "skip", "append", "truncate"]
+
+
+def asked(*entries: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"testdfsio": {"modes": ["read"], "files": 6, "file_size": "64 MiB", **e}} for e in entries
+    ]
+
+
+def settings(*entries: dict[str, Any]) -> tuple[DfsioSetting, ...]:
+    found = study(workloads=asked(*entries)).settings()
+    return tuple(one for one in found if isinstance(one, DfsioSetting))
+
+
+def planned(*entries: dict[str, Any], **overrides: object) -> Plan:
+    return plan(workloads=asked(*entries), **overrides)
+
+
+def refused(*entries: dict[str, Any], **overrides: object) -> str:
+    with pytest.raises(InputError) as caught:
+        planned(*entries, **overrides)
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+def arguments(one: DfsioSetting) -> str:
+    return " ".join(job_arguments(one, "/base", "r.log"))
+
+
+def test_each_mode_once_and_reads_once_for_each_number_of_readers() -> None:
+    made = settings({"modes": ALL, "readers": [1, 3]})
+    assert [(one.mode, one.readers) for one in made] == [
+        ("write", None),
+        *((mode, readers) for mode in ("read", "random", "backward", "skip") for readers in (1, 3)),
+        ("append", None),
+        ("truncate", None),
+    ]
+
+
+VARIED = (
+    {"modes": ALL, "readers": [1, 2, 3]},
+    {"modes": ["write", "read"], "compression": "gzip", "readers": [1, 3]},
+    {"modes": ["write", "read"], "compression": "snappy"},
+    {"modes": ["read", "skip"], "read_size": "64 KiB", "skip_size": "1 MiB"},
+    {"modes": ["write"], "buffer_size": "4 KiB"},
+    {"modes": ["write", "read"], "storage_policy": "HOT"},
+    {"modes": ["write", "read"], "storage_policy": "HOT", "files": 7},
+)
+
+
+def test_no_two_settings_have_one_id_or_one_label() -> None:
+    made = settings(*VARIED)
+    assert len({one.id for one in made}) == len(made)
+    shown = labels({one.id: one for one in made})
+    assert len(set(shown.values())) == len(shown) == len(made)
+    assert all(one.id.replace("-", "").isalnum() and one.id.islower() for one in made)
+
+
+def test_files_that_differ_lie_apart_and_files_that_do_not_are_shared() -> None:
+    folders: dict[str, set[str]] = {}
+    for one in settings(*VARIED):
+        folders.setdefault(one.data_set, set()).add(one.mode)
+    assert folders["n6-64m"] == {"write", "read", "random", "backward", "skip"}
+    assert {"append"} in folders.values() and {"truncate"} in folders.values()
+    assert folders["n6-64m-gzip"] == folders["n6-64m-hot"] == {"write", "read"}
+
+
+def test_a_write_comes_before_the_reads_of_its_files_alone() -> None:
+    write, read, append = settings({"modes": ["write", "read", "append"]})
+    (zipped,) = settings({"compression": "gzip"})
+    assert write.writes_for(read)
+    assert not write.writes_for(append) and not write.writes_for(zipped)
+
+
+def test_sizes_on_the_command_line_carry_their_unit() -> None:
+    """`-skipSize 1048576` would be that many MB, and `-size 1M` is refused."""
+    (skip,) = settings({"modes": ["skip"], "skip_size": "1 MiB"})
+    words = arguments(skip)
+    assert "-read -skip -nrFiles 6 -size 33554432B -bufferSize 1048576 -skipSize 1048576B" in words
+    (truncate,) = settings({"modes": ["truncate"]})
+    assert "-truncate -nrFiles 6 -size 33554432B" in arguments(truncate)
+
+
+def test_readers_are_a_limit_of_reads_alone_and_policies_of_what_creates_files() -> None:
+    write, read = settings({"modes": ["write", "read"], "readers": [3], "storage_policy": "HOT"})
+    assert "-D mapreduce.job.running.map.limit=3" in arguments(read)
+    assert "running.map.limit" not in arguments(write)
+    assert "-storagePolicy HOT" in arguments(write)
+    assert "-storagePolicy" not in arguments(read)
+    (coded,) = settings({"modes": ["write"], "erasure_coding": "XOR-2-1-1024k"})
+    assert "-erasureCodePolicy XOR-2-1-1024k" in arguments(coded)
+    (zipped,) = settings({"compression": "gzip"})
+    assert "-compression org.apache.hadoop.io.compress.GzipCodec" in arguments(zipped)
+
+
+def test_a_write_has_the_buffer_and_a_read_the_read_size() -> None:
+    write, read = settings({"modes": ["write", "read"], "buffer_size": "4 KiB"})
+    assert "-bufferSize 4096" in arguments(write) and "-bufferSize 1048576" in arguments(read)
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    (
+        ({"modes": ["random"], "compression": "gzip"}, "compression gzip and mode random"),
+        ({"modes": ["truncate"], "compression": "gzip"}, "no positions"),
+        ({"modes": ["append"], "erasure_coding": "RS-6-3-1024k"}, "TestDFSIO refuses to append"),
+        ({"erasure_coding": "RS-6-3-1024k", "storage_policy": "WARM"}, "passes that policy over"),
+        ({"readers": [7]}, "7 readers of 6 files"),
+        ({"modes": ["write"], "readers": [3]}, "none of them is asked for"),
+        ({"skip_size": "1 MiB"}, "skip_size is of the mode skip"),
+        ({"read_size": "65 MiB"}, "no read would be whole"),
+        ({"buffer_size": "1 GiB"}, "does not fit a map's heap"),
+        ({"erasure_coding": "RS-7-7"}, "RS-6-3-1024k"),
+        ({"compression": "zstd"}, "'snappy'"),
+        ({"storage_policy": "WARMISH"}, "'HOT'"),
+        ({"readers": [0]}, "it must be 1 or more"),
+    ),
+)
+def test_what_cannot_work_together_is_refused_with_its_reason(
+    entry: dict[str, Any], why: str
+) -> None:
+    assert why in refused(entry)
+
+
+def test_more_readers_than_containers_are_refused_and_as_many_are_planned() -> None:
+    made = planned({"files": 99})
+    most = min(maps_at_once(topology) for topology in made.topologies.values())
+    assert most >= 3
+    assert planned({"files": 99, "readers": [most]}).trials
+    assert f"{most} map container(s)" in refused({"files": 99, "readers": [most + 1]})
+
+
+def test_erasure_coding_needs_a_datanode_a_unit() -> None:
+    coded = {"erasure_coding": "XOR-2-1-1024k"}
+    assert "has 2, so blocks would lack parity" in refused(coded, **{"factors.vms_per_host": [2]})
+    assert planned(coded, **{"factors.vms_per_host": [3]}).trials
+    assert "to 9 DataNodes" in refused({"erasure_coding": "RS-6-3-1024k"})
+
+
+@pytest.mark.parametrize("policy", ("COLD", "HOT", "LAZY_PERSIST", "PROVIDED"))
+def test_a_policy_hdfs_would_not_keep_is_refused(policy: str) -> None:
+    assert f"storage policy {policy} wants" in refused({"storage_policy": policy})
+    assert planned({"storage_policy": "ALL_SSD"}).trials  # the hosts' disks are flash
+
+
+def test_the_second_replica_of_a_policy_counts_too() -> None:
+    two = {"factors.vms_per_host": [2], "stack.replication": 2}
+    assert planned({"storage_policy": "ONE_SSD"}).trials
+    assert "DISK and SSD" in refused({"storage_policy": "ONE_SSD"}, **two)
+
+
+def need_mib(*entries: dict[str, Any], **overrides: object) -> int:
+    return disk_need_mib(study(workloads=asked(*entries), **overrides))
+
+
+def test_the_disk_need_counts_each_set_of_files_once_with_its_copies() -> None:
+    one = 6 * 64
+    base = need_mib({}) - one
+    assert need_mib({"modes": ["write", "read", "skip"], "readers": [1, 3]}) == base + one
+    assert need_mib({"modes": ["read", "append"]}) == base + one + 2 * one
+    assert need_mib({}, {"compression": "gzip"}) == base + 2 * one
+    two = {"factors.vms_per_host": [3], "stack.replication": 2}
+    assert need_mib({}, **two) == base + 2 * one
+    assert need_mib({"erasure_coding": "RS-6-3-1024k"}, **two) == base + 1.5 * one
+
+
+def test_a_policys_name_tells_its_units() -> None:
+    assert units_of("RS-LEGACY-6-3-1024k") == (6, 3)
+    assert units_of("XOR-2-1-1024k") == (2, 1)
+
+
+def test_own_data_are_written_first_and_that_takes_its_time() -> None:
+    write, append = settings({"modes": ["write", "append"]})
+    assert append.estimate_s == 2 * write.estimate_s
+    one, three = settings({"readers": [1, 3]})
+    assert one.estimate_s > three.estimate_s
+
+
+def test_topologies_are_what_maps_are_counted_on() -> None:
+    topology: Topology = next(iter(planned({}).topologies.values()))
+    containers = sum(worker.container_mib for worker in topology.workers) // 256
+    assert maps_at_once(topology) == containers - 1

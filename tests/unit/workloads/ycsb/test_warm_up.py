@@ -1,0 +1,67 @@
+"""Until when daemons are warmed up: their compilers rest, as the JVMs themselves tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from cluster.clients.compilers import compiled_s
+from workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle
+
+
+def looks(readings: Sequence[Mapping[str, float] | None], every_s: float = 5.0) -> list[bool]:
+    """What `CompilerIdle` says at each of the readings."""
+    found = iter(readings)
+    times = iter(number * every_s for number in range(len(readings)))
+    rest = CompilerIdle(lambda: next(found), lambda: next(times))
+    return [rest() for _ in readings]
+
+
+def compiling(*shares: float) -> list[Mapping[str, float]]:
+    """Readings of one server that compiled by these shares of a core between them."""
+    totals = [40.0]
+    for share in shares:
+        totals.append(totals[-1] + 5 * share)
+    return [{"w1": total} for total in totals]
+
+
+def test_steady_is_when_compilers_rest_for_some_looks() -> None:
+    assert looks(compiling(0.9, 0.5, 0.01, 0.02, 0.0)) == [False] * 5 + [True]
+
+
+def test_a_wave_of_compiling_begins_the_count_anew() -> None:
+    # as one RegionServer did: reads compiled, then, a minute later, what its cache evicts by
+    quiet = [0.01] * (LOOKS_AT_REST - 1)
+    assert not any(looks(compiling(0.9, *quiet, 0.2, *quiet)))
+
+
+def test_every_server_must_rest() -> None:
+    assert not any(looks([{"w1": 40.0, "w2": 5.0 * n} for n in range(9)]))
+
+
+def test_no_answer_is_no_rest() -> None:
+    still = compiling(0.0, 0.0)
+    assert not any(looks([*still, None, *still]))
+    assert looks([*still, None, *still, still[0]])[-1]
+
+
+def test_each_regionserver_is_asked() -> None:
+    asked = []
+
+    def fetch(url: str) -> Any:
+        asked.append(url)
+        return {"beans": [{"name": "java.lang:type=Compilation", "TotalCompilationTime": 12345}]}
+
+    endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
+    assert compiled_s(endpoints, fetch) == {"w1/regionserver-1": 12.345}
+    assert asked == ["http://127.0.0.1:21019/jmx?qry=java.lang:type=Compilation"]
+
+
+def test_a_regionserver_without_an_answer_leaves_nothing_known() -> None:
+    def fetch(url: str) -> Any:
+        raise TimeoutError(url)
+
+    endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
+    assert compiled_s(endpoints, fetch) is None
+    assert compiled_s(endpoints, lambda _: {"beans": []}) is None

@@ -1,0 +1,95 @@
+"""What a study may say of warming up, what is cut for it, and how long it is foreseen to take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from jobs.raw.trial_context import TrialFacts
+from tests.support.drafts import host
+from workloads.planning.plan import make_plan
+from workloads.spec.study_file import parse_study
+from workloads.ycsb.mixes import unnamed_knobs
+from workloads.ycsb.properties import client_arguments
+from workloads.ycsb.setting import YcsbSetting, YcsbSpec
+
+FIXED: dict[str, Any] = {
+    "records": (1000,),
+    "threads": (2, 4),
+    "duration": "30 s",
+    "warm_up": "5 s",
+}
+
+
+def spec(**knobs: Any) -> YcsbSpec:
+    return YcsbSpec(**{**FIXED, "mixes": ("load", "c"), **knobs})
+
+
+def test_a_clients_warm_up_is_cut_before_the_trials_own() -> None:
+    load, read, *_ = spec(warm_up_client="12 s", threads=(2,)).settings()
+    assert (load.cut_s, read.cut_s) == (0.0, 17.0)
+    assert "client.warmup.s=12" in client_arguments(read, "x")
+    assert not any("warmup" in word for word in client_arguments(load, "x"))  # no rows to work on
+    assert unnamed_knobs(read)["warm_up_client"] == 12.0
+
+
+def test_it_can_be_left_out() -> None:
+    for off in ("off", False):
+        read = spec(warm_up_client=off, mixes=("c",)).settings()[0]
+        assert read.cut_s == 5.0
+        assert not any("warmup" in word for word in client_arguments(read, "x"))
+
+
+@pytest.mark.parametrize("value", ["1.5 s", "-3 s", "soon"])
+def test_what_a_client_cannot_wait_for_is_refused(value: str) -> None:
+    with pytest.raises(ValidationError, match="warm_up_client"):
+        spec(warm_up_client=value)
+
+
+@pytest.mark.parametrize(
+    ("window", "cut_s", "measured"),
+    [
+        ((100.0, 150.0), 20.0, (120.0, 150.0)),
+        ((100.0, 110.0), 20.0, None),  # ended before it was warm
+        (None, 0.0, None),
+    ],
+)
+def test_what_is_measured_of_a_window(
+    window: tuple[float, float] | None, cut_s: float, measured: tuple[float, float] | None
+) -> None:
+    assert TrialFacts(window=window, warm_up_s=cut_s).measured == measured
+
+
+STUDY = """
+study: s
+question: q?
+provider: local
+hosts:
+  - {name: here, cores: 2, memory: 8 GiB, roles: [master, worker, client], disks: [{path: /d, medium: flash}]}
+factors: {vms_per_host: [1, 2]}
+workloads:
+  - ycsb: {records: [1000], mixes: [a, c], threads: [2, 4], latency_at: [50%], duration: 30 s,
+           warm_up: 5 s, warm_up_daemons: DAEMONS}
+repetitions: 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("daemons", "a_build_s"), [("steady", 2 * 90.0), ("20 s", 40.0), ("off", 0.0)]
+)
+def test_the_daemons_warm_up_is_foreseen_once_a_build(daemons: str, a_build_s: float) -> None:
+    """Until steady once for each mix; for a time once for the table, before its load and after it."""
+    study = parse_study(STUDY.replace("DAEMONS", daemons), "s.yaml").study
+    plan = make_plan(study, [host(memory_mib=8192)])
+    trials = [step for step in plan.steps if step.setting is not None]
+    plain_s = sum(step.setting.estimate_s for step in trials if step.setting is not None)
+    assert sum(step.estimate_s for step in trials) - plain_s == pytest.approx(4 * a_build_s)
+
+
+def test_a_steady_load_is_warmed_up_no_longer_than_it_loads() -> None:
+    load = YcsbSetting(
+        mix="load", records=6000, threads=2, until_steady=True, warm_up_daemons_s=900
+    )
+    assert load.warm_up_estimate_s == 1.0

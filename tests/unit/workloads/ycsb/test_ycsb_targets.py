@@ -1,0 +1,187 @@
+"""Latency trials: targets symbolic in the plan, resolved from the build's own saturation, never guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from cluster.model.errors import InputError, StudyError
+from tests.support.drafts import QUICKSTART, study
+from tests.support.record_factory import RUN, RunFactory
+from workloads.execution.saturation import measured_ops_s, resolve
+from workloads.planning.order import random_order
+from workloads.record.record import closed_records
+from workloads.spec.settings import YcsbSetting
+from workloads.spec.study_file import parse_study
+from workloads.ycsb.mixes import unnamed_knobs
+from workloads.ycsb.properties import client_arguments, client_name, loaded_rows, target_share
+from workloads.ycsb.target import Target, target_of
+
+BUILD = "b1-v1-flash"
+MIX = "read45-insert55"
+HALF = YcsbSetting(mix=MIX, records=12_600, threads=8, duration_s=18.0, warm_up_s=5.0,
+                   target_percent=50.0)  # fmt: skip
+LATENCY = "      latency_at: [50%, 70%, 90%, 2000/s]\n      threads: [4, 8]\n"
+
+
+def latency_study() -> list[YcsbSetting]:
+    text = QUICKSTART.read_text().replace("      threads: [8]\n", LATENCY)
+    settings = parse_study(text, "q.yaml").study.settings()
+    return [setting for setting in settings if isinstance(setting, YcsbSetting)]
+
+
+def test_targets_are_percentages_or_rates() -> None:
+    assert target_of("70%") == Target(percent=70.0)
+    assert target_of("2000/s") == Target(ops_s=2000.0)
+    assert target_of("120/min") == Target(ops_s=2.0)
+
+
+@pytest.mark.parametrize("text", ["0%", "-5%", "101%", "%", "2000", "2000 ops", "0.5/s", "nan%"])
+def test_a_target_that_is_neither_is_refused_with_an_example(text: str) -> None:
+    edited = QUICKSTART.read_text().replace(
+        "threads: [8]", f"threads: [8]\n      latency_at: ['{text}']"
+    )
+    with pytest.raises(InputError, match="2000/s") as caught:
+        parse_study(edited, "q.yaml")
+    assert "latency_at[0]" in caught.value.where
+
+
+def test_latency_needs_something_to_measure() -> None:
+    edited = QUICKSTART.read_text().replace("mixes: [load, read45-insert55, scan95-insert5]",
+                                            "mixes: [load]\n      latency_at: [50%]")  # fmt: skip
+    with pytest.raises(InputError, match="besides load"):
+        parse_study(edited, "q.yaml")
+
+
+def test_saturation_is_swept_over_threads_and_latency_taken_at_the_most_of_them() -> None:
+    settings = latency_study()
+    assert len(settings) == 2 * 3 + 2 * 4
+    latency = [one for one in settings if not one.is_saturation and one.mix != "load"]
+    assert {one.threads for one in latency} == {8}
+    assert {one.mix for one in latency} == {MIX, "scan95-insert5"}
+    assert sorted({one.id.rpartition("-")[2] for one in latency}) == [
+        "at2000ps", "at50pct", "at70pct", "at90pct",
+    ]  # fmt: skip
+    assert len({one.id for one in settings}) == len(settings)
+
+
+def test_targets_stay_symbolic_in_the_plan_and_their_names_when_resolved() -> None:
+    halves = [one for one in latency_study() if one.target_percent == 50]
+    assert all(one.target_ops_s is None for one in halves)
+    resolved = halves[0].model_copy(update={"target_ops_s": 6789.0})
+    assert resolved.id == halves[0].id
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_percentage_comes_after_every_saturation_trial_it_is_of(seed: int) -> None:
+    ordered = random_order(tuple(latency_study()), Random(seed))
+    for place, setting in enumerate(ordered):
+        waits_for = [n for n, other in enumerate(ordered) if other.measures_for(setting)]
+        assert len(waits_for) == (2 if setting.target_percent else 0)
+        assert all(n < place for n in waits_for)
+
+
+def test_absolute_rates_wait_for_no_saturation() -> None:
+    orders = [random_order(tuple(latency_study()), Random(seed)) for seed in range(40)]
+    first = [next(s for s in order if s.mix == MIX) for order in orders]
+    assert any(setting.target_ops_s for setting in first)
+
+
+def saturation_run(folder: Path, **knobs: object) -> tuple[Path, list[str]]:
+    """A run with two saturation trials, of 4 and 8 threads; the second is faster."""
+    factory = RunFactory(folder / RUN)
+    slow = factory.ycsb(BUILD, MIX, rate=600, threads=4, records=12_600)
+    fast = factory.ycsb(BUILD, MIX, rate=700, threads=8, records=12_600)
+    for name, value in knobs.items():
+        setattr(slow, name, value)
+    return factory.close(), [slow.trial, fast.trial]
+
+
+def test_the_target_is_a_share_of_the_highest_rate_among_the_builds_thread_counts(
+    tmp_path: Path,
+) -> None:
+    root, planned = saturation_run(tmp_path)
+    closed = closed_records(root / "records")
+    setting, target = resolve(HALF, planned, root / "records", closed)
+    assert target.saturation_trial == planned[1]
+    assert target.saturation_ops_s == pytest.approx(700, rel=0.01)
+    assert setting.target_ops_s == target.ops_s == pytest.approx(350, rel=0.01)
+    assert setting.id == HALF.id
+
+
+def test_of_a_failed_or_missing_saturation_trial_nothing_is_guessed(tmp_path: Path) -> None:
+    root, planned = saturation_run(tmp_path, state="failed", reasons=("3 of 9 READ failed",))
+    closed = closed_records(root / "records")
+    with pytest.raises(StudyError, match="not known: it is failed: 3 of 9 READ failed") as caught:
+        resolve(HALF, planned, root / "records", closed)
+    assert caught.value.where == planned[0]
+    with pytest.raises(StudyError, match="it has not run"):
+        resolve(HALF, ["b1-other"], root / "records", closed)
+    with pytest.raises(StudyError, match="no saturation trial"):
+        resolve(HALF, [], root / "records", closed)
+
+
+def test_a_saturation_whose_logs_are_gone_or_torn_is_not_known(tmp_path: Path) -> None:
+    root, planned = saturation_run(tmp_path)
+    closed = closed_records(root / "records")
+    logs = sorted((root / "records" / planned[1] / "raw").glob("*.hdr"))
+    torn = next(path for path in logs if "READ" in path.name)
+    torn.write_text(torn.read_text()[:-20] + "\n")
+    with pytest.raises(StudyError, match=r"not known: ycsb-1-READ\.hdr: histogram"):
+        measured_ops_s(root / "records" / planned[1], closed[planned[1]])
+    for path in logs:
+        path.unlink()
+    with pytest.raises(StudyError, match="no interval log holds operations"):
+        measured_ops_s(root / "records" / planned[1], closed[planned[1]])
+
+
+def test_a_run_with_a_target_records_intended_latency_and_one_without_does_not() -> None:
+    open_loop = client_arguments(HALF.model_copy(update={"target_ops_s": 350.4}), "/r/")
+    assert "measurement.interval=both" in open_loop
+    assert open_loop[open_loop.index("-target") + 1] == "350"
+    closed_loop = client_arguments(HALF.model_copy(update={"target_percent": None}), "/r/")
+    assert "measurement.interval=op" in closed_loop
+    assert "-target" not in closed_loop
+
+
+@pytest.mark.parametrize("clients", [1, 2, 3, 7])
+def test_several_clients_share_the_load_and_the_target_and_leave_nothing_over(clients: int) -> None:
+    setting = HALF.model_copy(update={"clients": clients, "target_ops_s": 1000.0})
+    ranges = [loaded_rows(setting, number) for number in range(1, clients + 1)]
+    rows = [row for start, count in ranges for row in range(start, start + count)]
+    assert rows == list(range(setting.records))
+    shares = [target_share(setting, number) or 0 for number in range(1, clients + 1)]
+    assert sum(shares) == 1000 and max(shares) - min(shares) <= 1
+
+
+def test_each_of_several_clients_is_told_which_it_is() -> None:
+    setting = HALF.model_copy(update={"clients": 3})
+    for number in (1, 2, 3):
+        words = client_arguments(setting, "/r/", number)
+        assert f"client.number={number - 1}" in words and "client.count=3" in words
+        assert "workload=org.densitystudy.ycsb.InterleavedWorkload" in words
+        assert "recordcount=12600" in words
+    load = client_arguments(setting.model_copy(update={"mix": "load"}), "/r/", 2)
+    assert "insertstart=4200" in load and "insertcount=4200" in load
+    alone = client_arguments(HALF, "/r/")
+    assert "workload=site.ycsb.workloads.CoreWorkload" in alone
+    assert not any(word.startswith(("client.", "insertstart")) for word in alone)
+    assert client_name(2) == "ycsb-2"
+
+
+def test_settings_of_the_quickstart_have_no_target() -> None:
+    assert all(getattr(one, "target_percent", None) is None for one in study().settings())
+
+
+def test_a_setting_tells_the_knobs_that_its_id_does_not_and_that_act_on_its_mix() -> None:
+    fixed: Any = {"records": 1000, "threads": 4, "request_distribution": "uniform"}
+    load = unnamed_knobs(YcsbSetting(mix="load", **fixed))
+    assert set(load) == {"warm_up_daemons", "regions_per_server"}
+    read = unnamed_knobs(YcsbSetting(mix="c", duration_s=60, warm_up_s=5, **fixed))
+    assert (read["duration"], read["request_distribution"]) == (60, "uniform")
+    assert "max_scan_length" not in read
+    assert unnamed_knobs(YcsbSetting(mix="e", duration_s=60, **fixed))["max_scan_length"] == 100
+    assert unnamed_knobs(YcsbSetting(mix="d", **fixed))["request_distribution"] == "latest"

@@ -1,0 +1,207 @@
+"""The state a YCSB trial starts from: settled, restored before every run, daemons warmed up once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cluster.model.transport import ProcessId
+from cluster.state.journal import Journal
+from workloads.spec.settings import Mix, YcsbSetting
+from workloads.ycsb import warm_up, workload
+from workloads.ycsb.properties import operations_at_most
+from workloads.ycsb.workload import YcsbWorkload
+
+
+class World:
+    """Stands for HBase and the clients: remembers what was done, in order."""
+
+    def __init__(self, folder: Path) -> None:
+        self.acts: list[str] = []
+        self.every_verb: list[tuple[str, ...]] = []
+        self.commands: list[tuple[str, ...]] = []
+        self.journal = Journal(folder / "journal.jsonl")
+        self.looks = 9
+        self.build(folder, pid=1)
+
+    def build(self, folder: Path, pid: int) -> None:
+        endpoints = SimpleNamespace(regionserver_http={"w1": "a", "w2": "b"})
+        cluster = SimpleNamespace(
+            site=SimpleNamespace(root=folder),
+            processes=(ProcessId("w1", "regionserver-1", pid, 77),),
+            endpoints=endpoints,
+        )
+        record = SimpleNamespace(root=folder, raw=folder / "raw")
+        self.bench: Any = SimpleNamespace(cluster=cluster, record=record, journal=self.journal,
+                                          at=lambda path: path)  # fmt: skip
+
+    def table_tool(self, _: Any, __: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
+        self.acts += [verb[0] for verb in verbs if verb[0] != "state"]
+        self.verbs = verbs
+        self.every_verb += verbs
+        return [{} for _ in verbs]
+
+    def run_client(self, _: Any, command: Any, __: float, ___: str, enough: Any) -> Any:
+        """A warm-up: ends by itself, unless it ends when it is enough; then asked until it is."""
+        self.acts.append(command.name)
+        self.commands.append(command.arguments)
+        for _ in range(self.looks if enough else 0):
+            if enough():
+                return SimpleNamespace(exit_code=None, stderr="e")
+        return SimpleNamespace(exit_code=0, stderr="e")
+
+    def trial(self, mix: Mix, **knobs: Any) -> list[str]:
+        return self.run(setting(mix, **knobs))
+
+    def run(self, one: YcsbSetting) -> list[str]:
+        """Run one; what was done, by whatever means, the measured window as 'WINDOW'."""
+        self.acts.clear()
+        prepared = YcsbWorkload().prepare(self.bench, one)
+        self.acts.append("WINDOW")
+        YcsbWorkload().run(self.bench, one)
+        YcsbWorkload().collect(self.bench, one, prepared)
+        return self.acts[: self.acts.index("WINDOW") + 1]
+
+
+def setting(mix: Mix, **knobs: Any) -> YcsbSetting:
+    timed = {} if mix == "load" else {"duration_s": 20.0, "warm_up_s": 5.0}
+    fixed: dict[str, Any] = {"records": 1000, "threads": 4, "warm_up_daemons_s": 9.0}
+    return YcsbSetting(mix=mix, **{**fixed, **timed, **knobs})
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    world = World(tmp_path)
+
+    def command(_: Any, name: str, arguments: tuple[str, ...]) -> Any:
+        return SimpleNamespace(name=name, arguments=arguments)
+
+    def run_clients(_: Any, commands: Any, *__: Any) -> tuple[Any, ...]:
+        world.acts += [one.name for one in commands]
+        world.commands += [one.arguments for one in commands]
+        return tuple(SimpleNamespace(exit_code=0, stderr="e") for _ in commands)
+
+    monkeypatch.setattr(workload, "table_tool", world.table_tool)
+    monkeypatch.setattr(workload, "_command", command)
+    monkeypatch.setattr(workload, "run_clients", run_clients)
+    monkeypatch.setattr(warm_up, "run_client", world.run_client)
+    monkeypatch.setattr(warm_up, "compiled_s", lambda _: {"w1": 7.5, "w2": 8.0})
+    monkeypatch.setattr(workload, "faults_of_all", lambda *_: ())
+    return world
+
+
+LOAD = ["balancer", "create", "warm-up-inserts", "balancer", "drop", "create", "WINDOW"]
+FIRST = ["flush-compact-settle", "snapshot", "warm-up-mix", "restore", "WINDOW"]
+LATER = ["restore", "WINDOW"]
+
+
+def test_a_measured_load_finds_warm_daemons_and_an_empty_table(world: World) -> None:
+    assert world.trial("load") == LOAD
+
+
+def test_every_run_starts_from_the_settled_table_restored(world: World) -> None:
+    world.trial("load")
+    assert world.trial("read45-insert55") == FIRST
+    assert world.trial("c") == LATER  # even what only reads: its place in the order must not tell
+    assert world.trial("scan95-insert5") == LATER
+
+
+def test_without_a_load_in_the_study_the_table_is_loaded_unmeasured(world: World) -> None:
+    assert world.trial("a") == [*LOAD[:-1], "ycsb-1", *FIRST]
+
+
+def test_daemons_are_warmed_up_alike_whatever_comes_first(world: World, tmp_path: Path) -> None:
+    world.trial("load")
+    first = world.trial("a", threads=64, clients=3, target_ops_s=100.0)
+    assert first == FIRST
+    warmed = [(e["name"], e["seconds"]) for e in world.journal.read() if "warmed" in e["event"]]
+    assert warmed == [("warm-up-inserts", 9.0), ("warm-up-mix", 9.0)]
+
+
+def test_a_second_load_drops_the_first_and_warms_nothing_again(world: World) -> None:
+    world.trial("load")
+    assert world.trial("load", threads=8) == ["balancer", "drop", "create", "WINDOW"]
+    world.trial("a")
+    world.trial("load", threads=16)
+    assert world.trial("a") == LATER  # a snapshot outlives its table
+
+
+def test_another_table_is_warmed_up_too(world: World) -> None:
+    world.trial("load")
+    world.trial("a")
+    assert world.trial("load", records=5000) == ["balancer", "create", "WINDOW"]
+    assert world.trial("a", records=5000) == FIRST
+
+
+def test_a_cluster_built_anew_has_none_of_the_old_tables(world: World, tmp_path: Path) -> None:
+    world.trial("load")
+    world.trial("a")
+    world.build(tmp_path, pid=2)  # in the same place, after a crash
+    assert world.trial("a") == [*LOAD[:-1], "ycsb-1", *FIRST]
+
+
+def test_warming_up_can_be_left_out(world: World) -> None:
+    assert world.trial("load", warm_up_daemons_s=0.0) == ["balancer", "create", "WINDOW"]
+    assert world.trial("a", warm_up_daemons_s=0.0) == [*FIRST[:2], "restore", "WINDOW"]
+
+
+STEADY: dict[str, Any] = {"warm_up_daemons_s": 60.0, "until_steady": True}
+
+
+def test_until_steady_each_mix_is_warmed_up_before_its_first_trial(world: World) -> None:
+    assert world.trial("load", **STEADY) == LOAD
+    first = ["flush-compact-settle", "snapshot", "restore", "warm-up-a", "restore", "WINDOW"]
+    assert world.trial("a", **STEADY) == first
+    assert world.trial("a", **STEADY, target_ops_s=100.0) == LATER
+    assert world.trial("scan95-insert5", **STEADY) == ["restore", "warm-up-scan95-insert5", *LATER]
+    assert world.trial("a", **STEADY) == LATER
+    warmed = [(e["name"], e["steady"]) for e in world.journal.read() if "warmed" in e["event"]]
+    assert warmed == [
+        ("warm-up-inserts", True),
+        ("warm-up-a", True),
+        ("warm-up-scan95-insert5", True),
+    ]
+
+
+def test_until_steady_a_load_that_is_not_measured_wants_no_warm_daemons(world: World) -> None:
+    acts = world.trial("c", **STEADY)
+    assert acts[:5] == ["balancer", "create", "ycsb-1", "flush-compact-settle", "snapshot"]
+    assert acts[5:] == ["restore", "warm-up-c", "restore", "WINDOW"]
+
+
+def test_daemons_that_never_get_steady_are_measured_and_told_of(world: World) -> None:
+    world.looks = 1
+    world.trial("c", **STEADY)
+    (event,) = [e for e in world.journal.read() if "warmed" in e["event"]]
+    assert not event["steady"]
+
+
+def test_every_trial_of_a_mix_tells_how_warm_its_daemons_were(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workload, "warm_up_mix", lambda *_: 0.9)
+    world.trial("c", **STEADY)
+    later = YcsbWorkload().prepare(world.bench, setting("c", **STEADY, target_ops_s=100.0))
+    assert later.state is not None and later.state["compiling_share"] == 0.9
+    load = YcsbWorkload().prepare(world.bench, setting("load", **STEADY))
+    assert load.state is not None and "compiling_share" not in load.state
+
+
+def test_a_warm_up_until_steady_adds_no_rows(world: World) -> None:
+    world.trial("scan95-insert5", **STEADY)
+    (arguments,) = [c for c in world.commands if "insertproportion=0.0" in c]
+    assert {"updateproportion=0.05", "scanproportion=0.95"} <= set(arguments)
+
+
+def test_the_table_is_cut_for_all_its_servers(world: World) -> None:
+    world.trial("load", regions_per_server=7)
+    YcsbWorkload().prepare(world.bench, setting("load", regions_per_server=7))
+    (create,) = [verb for verb in world.verbs if verb[0] == "create"]
+    assert create[create.index("--regions") + 1] == "14"
+
+
+def test_a_warm_up_that_inserts_ends_by_its_time_or_its_rows() -> None:
+    assert operations_at_most(setting("load", duration_s=9.0)) > 1000

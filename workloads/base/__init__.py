@@ -1,0 +1,1 @@
+"""What every workload shares: protocols, client processes, parsing, quantities."""

@@ -1,0 +1,249 @@
+"""What every parser shares: the account of lines, and numbers read strictly.
+
+A parser is pure and uses the standard library only. It takes a file's content and name, and gives a
+`Parsed`: its rows, and what became of every line. For any input,
+
+    parsed + skipped + quarantined == number of lines
+
+holds by construction, because each line has exactly one fate in the `Ledger`. A parser raises nothing
+but `ParseError`, and that only for a file that as a whole is of no known kind. What cannot be trusted
+is quarantined, with file, line and reason; it never becomes a number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Generic, TypeVar
+
+from cluster.model.errors import StudyError
+
+Row = TypeVar("Row", covariant=True)
+
+EXCERPT_CHARACTERS = 200
+MAX_LINE_BYTES = 2**22
+"""No tool writes longer lines; a longer one is never decoded, and costs no memory beyond its own."""
+EXACT_INTEGER_LIMIT = 2**53  # from here on a float no longer holds every whole number
+LONG_MAX = 2**63 - 1
+BOM = b"\xef\xbb\xbf"
+
+_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+_WHOLE = re.compile(r"-?[0-9]+")
+_NOT_FINITE = frozenset({"∞", "-∞", "nan", "inf", "-inf", "infinity", "-infinity", "�"})
+
+
+class ParseError(StudyError):
+    """The file as a whole is of no known kind. `line` is 1-based; 0 where there is no line to name."""
+
+    def __init__(self, file: str, line: int, reason: str) -> None:
+        super().__init__(
+            what=f"{reason}.",
+            where=f"{file}:{line}",
+            remedy="check that the file is the tool's own, whole output.",
+        )
+        self.file = file
+        self.line = line
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[ParseError], tuple[str, int, str]]:
+        return ParseError, (self.file, self.line, self.reason)  # Spark sends it between processes
+
+
+class RejectedError(ValueError):
+    """A line's content cannot be trusted; the message is the reason. Never leaves a parser."""
+
+
+@dataclass(frozen=True)
+class Quarantined:
+    """One line that was not understood or not trusted. `text` is an excerpt of at most 200 characters."""
+
+    file: str
+    line: int
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Parsed(Generic[Row]):
+    """What a parser made of a file: rows, and the fate of every line.
+
+    parsed: lines that rows were made of; skipped: lines known and of no use (banners, blanks).
+    """
+
+    rows: tuple[Row, ...]
+    parsed: int
+    skipped: int
+    quarantined: tuple[Quarantined, ...]
+
+    @property
+    def lines(self) -> int:
+        return self.parsed + self.skipped + len(self.quarantined)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line without its end. `ended` is false for a last line that no newline closes."""
+
+    number: int
+    text: str
+    ended: bool
+
+    def quarantined(self, file: str, reason: str) -> Quarantined:
+        return Quarantined(file, self.number, reason, self.text[:EXCERPT_CHARACTERS])
+
+
+class _Fate(Enum):
+    PARSED = auto()
+    SKIPPED = auto()
+
+
+class Ledger:
+    """The account of one file. Every line gets one fate; a line that gets none is quarantined.
+
+    `lines` holds the lines that are UTF-8; the others are in quarantine from the start. A later fate
+    replaces an earlier one, so that a parser may condemn a block after it has read its lines.
+    """
+
+    def __init__(self, data: bytes | str, file: str) -> None:
+        self.file = file
+        self._texts = _split(data)
+        self._fates: list[_Fate | str] = ["not understood"] * len(self._texts)
+        self.lines: tuple[Line, ...] = tuple(self._readable())
+
+    def _readable(self) -> Iterator[Line]:
+        for index, (line, unreadable) in enumerate(self._texts):
+            if unreadable is None:
+                yield line
+            else:
+                self._fates[index] = unreadable
+
+    def read(self, row_of: Callable[[Line], Row | None]) -> list[Row]:
+        """Rows, of a file in which each line is at most one: `row_of` gives it, or None for a line that is
+        known and of no use, or rejects the line."""
+        rows = []
+        for line in self.lines:
+            try:
+                row = row_of(line)
+            except RejectedError as error:
+                self.quarantine(str(error), line)
+                continue
+            if row is None:
+                self.skip(line)
+            else:
+                rows.append(row)
+                self.parse(line)
+        return rows
+
+    def parse(self, *lines: Line) -> None:
+        """Rows were made of these lines."""
+        self._set(lines, _Fate.PARSED)
+
+    def skip(self, *lines: Line) -> None:
+        """These lines are known and of no use."""
+        self._set(lines, _Fate.SKIPPED)
+
+    def quarantine(self, reason: str, *lines: Line) -> None:
+        """These lines are not understood or not trusted."""
+        self._set(lines, reason)
+
+    def _set(self, lines: Iterable[Line], fate: _Fate | str) -> None:
+        for line in lines:
+            self._fates[line.number - 1] = fate
+
+    def close(self, rows: Iterable[Row]) -> Parsed[Row]:
+        """The account, with the rows. Lines without a fate are quarantined as not understood."""
+        return Parsed(
+            rows=tuple(rows),
+            parsed=self._fates.count(_Fate.PARSED),
+            skipped=self._fates.count(_Fate.SKIPPED),
+            quarantined=tuple(self._quarantined()),
+        )
+
+    def _quarantined(self) -> Iterator[Quarantined]:
+        for index, fate in enumerate(self._fates):
+            if isinstance(fate, str):
+                yield self._texts[index][0].quarantined(self.file, fate)
+
+    def refuse(self, reason: str, line: int = 0) -> ParseError:
+        """The error for a file that as a whole is of no known kind."""
+        return ParseError(self.file, line, reason)
+
+
+def _split(data: bytes | str) -> list[tuple[Line, str | None]]:
+    r"""Each line, and why it is not to be read. Only \n ends a line."""
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    pieces = raw.removeprefix(BOM).split(b"\n")
+    last = pieces.pop()
+    lines = [decoded(number, piece, True) for number, piece in enumerate(pieces, start=1)]
+    return [*lines, decoded(len(pieces) + 1, last, False)] if last else lines
+
+
+def decoded(number: int, piece: bytes, ended: bool) -> tuple[Line, str | None]:
+    r"""A line from its bytes without \n, and why it is not to be read (None: it is). One \r at its
+    end is dropped."""
+    piece = piece.removesuffix(b"\r")
+    if len(piece) > MAX_LINE_BYTES:
+        text = piece[:EXCERPT_CHARACTERS].decode("utf-8", "backslashreplace")
+        return Line(number, text, ended), f"longer than {MAX_LINE_BYTES} bytes"
+    try:
+        return Line(number, piece.decode("utf-8"), ended), None
+    except UnicodeDecodeError:
+        return Line(number, piece.decode("utf-8", "backslashreplace"), ended), "not UTF-8"
+
+
+def decimal(text: str) -> float:
+    """A finite number >= 0 as the C locale writes it: no comma, no NaN, no underscore, no blank.
+
+    Raises RejectedError with the reason.
+    """
+    if not _DECIMAL.fullmatch(text):
+        raise RejectedError(_why_not_a_number(text))
+    value = float(text)
+    if value < 0:
+        raise RejectedError(f"negative number {_short(text)}")
+    if not math.isfinite(value) or value >= EXACT_INTEGER_LIMIT:
+        raise RejectedError(f"number too large: {_short(text)}")
+    return value
+
+
+def whole(text: str, most: int = LONG_MAX) -> int:
+    """A whole number from 0 to `most`. Raises RejectedError with the reason."""
+    if not _WHOLE.fullmatch(text):
+        raise RejectedError(_why_not_a_number(text))
+    if text.startswith("-"):
+        raise RejectedError(f"negative number {_short(text)}")
+    if len(text) > 19 or int(text) > most:
+        raise RejectedError(f"number too large: {_short(text)}")
+    return int(text)
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """One JSON object that is the whole text. Raises RejectedError."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise RejectedError("not JSON, or cut off") from None
+    if not isinstance(value, dict):
+        raise RejectedError("not a JSON object")
+    return value
+
+
+def _why_not_a_number(text: str) -> str:
+    short = _short(text)
+    if not text:
+        return "number missing"
+    if text.strip().lower() in _NOT_FINITE:
+        return f"not finite: {short}"
+    if re.fullmatch(r"-?[0-9.\u00a0\u202f' ]*[0-9],[0-9]+", text):
+        return f"locale: decimal comma in {short}; run the JVM with -Duser.language=en"
+    if any(character.isdecimal() and not character.isascii() for character in text):
+        return f"locale: digits not ASCII in {short}; run the JVM with -Duser.language=en"
+    return f"not a number: {short}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "...")

@@ -1,0 +1,71 @@
+"""Quantities of a study file: `96 GiB`, `10 min`, `2000/s`. pint does the units; a bare number is refused."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+MAX_DAYS = 30
+_FORM = re.compile(r"\s*[-+]?(\d[\d_]*)?\.?\d+([eE][-+]?\d{1,3})?\s*[A-Za-zµ%/ ]{1,30}")
+
+
+@cache
+def _registry() -> Any:
+    import pint  # half a second, which every command would pay
+
+    return pint.UnitRegistry()
+
+
+def magnitude(value: object, unit: str, example: str) -> float:
+    """`value` ("96 GiB") in `unit`. ValueError names what is wrong and shows an example."""
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} has no unit; write it like {example}")
+    if not _FORM.fullmatch(value):  # pint would calculate: 9**9**9 s takes it half a minute
+        raise ValueError(f"{value[:80]!r} is not a quantity of {unit}; write it like {example}")
+    try:
+        return float(_registry().Quantity(value).to(unit).magnitude)
+    except Exception as error:  # pint raises many kinds for text that is no such quantity
+        raise ValueError(
+            f"{value!r} is not a quantity of {unit}; write it like {example}"
+        ) from error
+
+
+def _positive(value: object, unit: str, example: str) -> float:
+    number = magnitude(value, unit, example)
+    if not number > 0 or number == float("inf"):
+        raise ValueError(f"{value!r} must be more than nothing and finite; write it like {example}")
+    return number
+
+
+def whole_mib(value: object) -> int:
+    """ "96 GiB" to 98304. ValueError as `magnitude`."""
+    return _whole(_positive(value, "MiB", "96 GiB"), value, "MiB")
+
+
+def _whole_bytes(value: object) -> int:
+    return _whole(_positive(value, "byte", "1 MiB"), value, "bytes")
+
+
+def _whole(number: float, value: object, unit: str) -> int:
+    if number != int(number):
+        raise ValueError(f"{value!r} is not a whole number of {unit}")
+    return int(number)
+
+
+def seconds(value: object) -> float:
+    """ "10 min" to 600.0. ValueError as `magnitude`, and for what is longer than a trial may be."""
+    number = _positive(value, "s", "10 min")
+    if number > MAX_DAYS * 86400:
+        raise ValueError(f"{value!r} is more than {MAX_DAYS} days")
+    return number
+
+
+SizeMib = Annotated[int, BeforeValidator(whole_mib)]
+"""A size in whole MiB, written with its unit: `64 MiB`, `1 GiB`."""
+SizeBytes = Annotated[int, BeforeValidator(_whole_bytes)]
+"""A size in whole bytes, written with its unit: `1 MiB`, `1 MB`."""
+Seconds = Annotated[float, BeforeValidator(seconds)]
+"""A duration in seconds, written with its unit: `15 s`, `10 min`."""

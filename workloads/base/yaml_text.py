@@ -1,0 +1,193 @@
+"""The one reader of YAML: plain data within limits, or an InputError that names file and line.
+
+Plain data are mappings with text as keys, lists, text, numbers, yes or no, and null. Tags are refused, and
+a date is text. An alias counts as everything it stands for, so that a small file cannot become a large value.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cluster.model.errors import InputError
+
+MAX_BYTES = 128 * 1024
+MAX_DEPTH = 32
+MAX_NODES = 10_000
+MAX_NUMBER = 10**40
+_STR, _MERGE, _DATE, _VALUE = (
+    f"tag:yaml.org,2002:{name}" for name in ("str", "merge", "timestamp", "value")
+)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A value, and the lines its parts are on. `name` stands for the file in messages."""
+
+    name: str
+    value: object
+    root: yaml.Node | None
+
+    def line_of(self, location: Sequence[object]) -> int:
+        """Line (from 1) of the deepest part of `location` that the file has."""
+        line, node = 1, self.root
+        for part in location:
+            child = _child(node, part)
+            if child is None:
+                break
+            line, node = child
+        return line
+
+
+def read_yaml(path: Path) -> Document:
+    """The document in `path`. InputError if it is no regular file, too large, not UTF-8, or not YAML."""
+    return parse_yaml(read_text(path), str(path))
+
+
+def parse_yaml(text: str, name: str) -> Document:
+    """As `read_yaml`, from text."""
+    if len(text) > MAX_BYTES:
+        raise _too_large(name)
+    loader: _Loader | None = None
+    try:
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        value: object = None if root is None else loader.construct_document(root)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, int(error.position)) + 1
+        problem = f"the character #x{int(error.character):02x} is not allowed"
+        raise _not_yaml(problem, f"{name}:{line}") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{name}:{mark.line + 1}" if mark else name
+        if isinstance(error, _Refusal):
+            raise InputError(f"{error.problem}.", where, "correct the line.") from error
+        raise _not_yaml(error.problem or error.context or "not YAML", where) from error
+    except (ValueError, OverflowError) as error:  # of an escape like "\U00110000"
+        line = loader.line + 1 if loader else 1
+        raise _not_yaml(str(error), f"{name}:{line}") from error
+    return Document(name, value, root)
+
+
+def read_text(path: Path) -> str:
+    """What a regular file holds. Pipes and devices are refused unopened: reading one may never end."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(
+                "it is not a regular file.", str(path), "name a file: no folder, pipe or device."
+            )
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        text = data.decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InputError("there is no such file.", str(path), "name a YAML file.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, UnicodeDecodeError) and len(data) > MAX_BYTES:
+            raise _too_large(str(path)) from error
+        raise InputError(
+            f"it cannot be read: {error}.", str(path), "give a readable UTF-8 file."
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise _too_large(str(path))
+    return text
+
+
+def _too_large(name: str) -> InputError:
+    return InputError(
+        f"it is larger than {MAX_BYTES // 1024} KiB.", name, "name a YAML file of this project."
+    )
+
+
+def _not_yaml(problem: str, where: str) -> InputError:
+    return InputError(f"is not valid YAML: {problem}.", where, "correct the line.")
+
+
+class _Refusal(yaml.MarkedYAMLError):
+    """Valid YAML that no input of this project needs."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Limits are checked while nodes are made: what lies beyond one is never read."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+        self._nodes = 0
+        self._anchored: dict[str, int | None] = {}
+        """Nodes behind each anchor, its aliases counted in full; None while it is still open."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        anchor = event.anchor
+        if isinstance(event, yaml.AliasEvent):
+            self._count(self._anchored.get(anchor, 1), event)
+            return super().compose_node(parent, index)
+        if event.tag is not None:
+            raise _fault(f"the tag {event.tag!r} is not allowed; write plain values", event)
+        if self._depth == MAX_DEPTH:
+            raise _fault(f"it is nested more than {MAX_DEPTH} levels deep", event)
+        before = self._nodes
+        self._count(1, event)
+        if anchor is not None:
+            self._anchored[anchor] = None
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if anchor is not None:
+            self._anchored[anchor] = self._nodes - before
+        return node
+
+    def _count(self, nodes: int | None, event: Any) -> None:
+        if nodes is None:
+            raise _fault(f"the alias *{event.anchor} stands for what contains it", event)
+        self._nodes += nodes
+        if self._nodes > MAX_NODES:
+            raise _fault(f"it has more than {MAX_NODES:,} values, aliases counted in full", event)
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        seen: dict[str, int] = {}
+        for key, _ in node.value:
+            if key.tag not in (_STR, _MERGE):
+                shown = repr(key.value) if isinstance(key, yaml.ScalarNode) else f"a {key.id}"
+                raise _fault(f"the key {shown} is not text; write it in quotes", key)
+            if key.value in seen:
+                raise _fault(f"duplicate key {key.value!r} (first on line {seen[key.value]})", key)
+            seen[key.value] = key.start_mark.line + 1
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep)
+        except ValueError as error:  # a number that Python does not read: 0x_, or 5,000 digits
+            raise _fault(f"{node.value[:40]!r} is not a number that can be read", node) from error
+        if isinstance(value, int) and abs(value) > MAX_NUMBER:  # Python would not even print some
+            raise _fault(f"the number {node.value[:40]!r} has more than 40 digits", node)
+        return value
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in found if tag not in (_DATE, _VALUE)]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _fault(problem: str, at: Any) -> _Refusal:
+    return _Refusal(None, None, problem, at.start_mark)
+
+
+def _child(node: yaml.Node | None, part: object) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == part:
+                return key.start_mark.line + 1, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part].start_mark.line + 1, node.value[part]
+    return None

@@ -1,0 +1,1 @@
+"""The plan carried out: run, steps, trials, monitors."""

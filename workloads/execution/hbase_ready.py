@@ -1,0 +1,48 @@
+"""HBase is ready when a row written to it can be read back: asked by a client, of the whole cluster."""
+
+from __future__ import annotations
+
+from cluster.clients.client_commands import java_command
+from cluster.model.cluster import Cluster
+from cluster.model.errors import BringUpError
+from cluster.providers.provider import provider_of
+from cluster.stack import classpath, ensure
+from cluster.state.journal import Journal
+from cluster.state.timeout_scale import timeout_scale
+from workloads.ycsb.table_tool import FAST_START, HEAP_MIB, MAIN
+
+DEADLINE_S = 60
+
+
+def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
+    """Returns when every RegionServer is live and a probe row came back. BringUpError otherwise."""
+    node = cluster.topology.client
+    deadline_s = round(DEADLINE_S * timeout_scale(cluster.site.tag, journal))
+    servers = str(len(cluster.endpoints.regionserver_http))
+    command = java_command(
+        cluster,
+        "hbase-ready",
+        classpath(ensure("ycsb")),
+        MAIN,
+        ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s)),
+        heap_mib=HEAP_MIB,
+        jvm_flags=FAST_START,
+    )
+    transport = provider_of(cluster.topology.provider).transport(cluster.site, journal)
+    logs = cluster.site.root / "logs" / node.name
+    process = transport.start(node, command, logs / "hbase-ready.out", logs / "hbase-ready.err")
+    try:
+        exit_code = transport.wait(process, deadline_s * 2.0)
+    except TimeoutError:
+        exit_code = None
+    finally:
+        transport.stop(process)
+        transport.collect(node, logs)
+    if exit_code != 0:
+        raise BringUpError(
+            "no row could be written to HBase and read back.",
+            f"hbase on {cluster.endpoints.zookeeper}",
+            f"read {logs}/hbase-ready.err and the RegionServers' logs.",
+            daemon="hbase-ready",
+            log_tail=(logs / "hbase-ready.err").read_text(errors="replace")[-2000:],
+        )

@@ -1,0 +1,1 @@
+"""From a study to an ordered, seeded plan that can be carried out."""

@@ -1,0 +1,271 @@
+"""From the study's hosts to hosts with nothing left open: `auto` becomes what this machine has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+
+from cluster.machine.medium import Probe, check_disk, probe
+from cluster.model.errors import InputError
+from cluster.model.host import Disk, Host, IoLimits, Login, Medium
+from cluster.providers.libvirt import programs as guests_need
+from cluster.providers.ssh.build import check_same_java
+from cluster.providers.ssh.channel import channel
+from cluster.providers.ssh.fan_out import on_all
+from cluster.providers.ssh.known_hosts import write_known_hosts
+from cluster.providers.ssh.programs import PHYSICAL, Asked, check_programs
+from cluster.providers.ssh.stack_copies import work_folder
+from cluster.providers.ssh.target import Target
+from cluster.render.names import check_path
+from workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
+from workloads.spec.study import DiskSpec, HostSpec, SshSpec, Study
+
+AUTO_MEMORY_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """What a host turned out to be. `auto_disk` is the folder that a disk path `auto` means;
+    `check_disk` refuses another one that is not there; `probe` is None for a plan, which writes nothing."""
+
+    cores: int
+    memory_mib: int
+    auto_disk: Path
+    check_disk: Callable[[Path], None]
+    probe: Callable[[Path], Probe] | None
+    login: Login | None = None
+
+
+def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
+    """Hosts with cores, memory and proved media. InputError if a disk is not of the medium it says.
+
+    Over SSH for hosts that are not this machine: their own disks are probed there. Hosts of provider
+    libvirt are taken at their word: nothing is asked before something is to be built on them.
+    """
+    if study.provider == "libvirt":
+        return declared_hosts(study, runs)
+    if study.ssh is None or study.provider == "local":
+        _make(runs)
+        return _hosts(study, lambda _: _this_machine(runs, probe))
+    machines = _machines(study, study.ssh, pin_host_keys(study, runs), probed=True)
+    return _hosts(study, lambda name: machines[name])
+
+
+def _make(runs: Path) -> None:
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"it cannot be made: {error.strerror}.",
+            f"--runs {runs}",
+            "name a folder you may write to.",
+        ) from error
+
+
+def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
+    """As `resolve_hosts`, for a plan: media are as the study says, since a probe would write to the disk.
+
+    Where it says `auto`, `assumed_medium` stands in. Nothing is written, on any host; known_hosts, which
+    ssh has to read, lies in a temporary folder for as long as it is asked.
+    """
+    if study.provider == "libvirt":
+        return declared_hosts(study, runs)
+    if study.ssh is None or study.provider == "local":
+        return _hosts(study, lambda _: _this_machine(runs, None))
+    with TemporaryDirectory(prefix="density-study-") as folder:
+        known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
+        machines = _machines(study, study.ssh, known_hosts, probed=False)
+        return _hosts(study, lambda name: machines[name])
+
+
+def assumed_medium(study: Study, host: HostSpec, disk: DiskSpec) -> Medium:
+    """What a plan takes an `auto` disk for: in turn, the media compared that no disk of the host is said
+    to be; flash where the study names none."""
+    wanted: tuple[Medium, ...] = study.factors.medium or ("flash",)
+    missing = [m for m in wanted if m not in {one.medium for one in host.disks}] or wanted
+    unknown = [one.path for one in host.disks if one.medium == "auto"]
+    return missing[unknown.index(disk.path) % len(missing)]
+
+
+def assumptions(study: Study, hosts: Sequence[Host]) -> Iterator[str]:
+    """What a plan on `planned_hosts` takes for granted, one line a disk."""
+    for spec, host in zip(study.hosts, hosts, strict=True):
+        for said, disk in zip(spec.disks, host.disks, strict=True):
+            if said.medium == "auto":
+                yield (
+                    f"host {host.name}, disk {disk.path}: medium auto is taken for {disk.medium}; "
+                    "a plan writes nothing, `study run` probes the disk before it starts anything"
+                )
+
+
+def _this_machine(runs: Path, prober: Callable[[Path], Probe] | None) -> _Machine:
+    return _Machine(
+        cores=len(os.sched_getaffinity(0)),
+        memory_mib=psutil.virtual_memory().total // 2**20,
+        auto_disk=runs.absolute(),
+        check_disk=check_disk,
+        probe=prober,
+    )
+
+
+def _machines(
+    study: Study, ssh: SshSpec, known_hosts: Path, *, probed: bool
+) -> dict[str, _Machine]:
+    """Every host asked at once. InputError if one cannot be signed on to, or their Java differs."""
+    targets = _targets(study, ssh, known_hosts)
+    check_programs([Asked(name, target, PHYSICAL) for name, target in targets.items()])
+    java_home, java_version = check_same_java(
+        on_all(targets, lambda _, target: channel(target).call("act", "java", []))
+    )
+    login = Login(ssh.user, ssh.port, str(known_hosts), java_home, java_version)
+
+    def machine(_: str, target: Target) -> _Machine:
+        def prober(folder: Path) -> Probe:
+            return Probe(**channel(target).call("act", "probe", [str(folder)]))
+
+        found = channel(target).call("act", "describe", [])
+        return _Machine(
+            cores=found["cores"],
+            memory_mib=found["memory_mib"],
+            auto_disk=Path(work_folder(ssh.user) / "data"),
+            check_disk=lambda folder: channel(target).call("act", "check-disk", [str(folder)]),
+            probe=prober if probed else None,
+            login=login,
+        )
+
+    return on_all(targets, machine)
+
+
+def check_guest_hosts(study: Study, runs: Path) -> None:
+    """InputError with every program that a study of guests lacks, on its hosts and on this machine."""
+    signed_on = needs_ssh(study)
+    targets = {}
+    if signed_on and study.ssh is not None:
+        targets = _targets(study, study.ssh, pin_host_keys(study, runs))
+    bare = PHYSICAL if 0 in study.factors.vms_per_host else ()
+    hosts = [
+        Asked(host.name, targets.get(host.name), (*guests_need.on_host(signed_on), *bare))
+        for host in study.hosts
+        if signed_on or (host.libvirt or "").startswith(guests_need.HERE)
+    ]
+    check_programs([guests_need.CONTROLLER, *hosts])
+
+
+def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]:
+    return {
+        host.name: Target(host.name, host.address, ssh.port, ssh.user, str(known_hosts))
+        for host in study.hosts
+    }
+
+
+def pin_host_keys(study: Study, runs: Path) -> Path:
+    """The study's own known_hosts, written anew: the keys of its hosts. InputError if one is unknown."""
+    return write_keys(study, runs.absolute() / study.study / KNOWN_HOSTS)
+
+
+def write_keys(study: Study, to: Path) -> Path:
+    assert study.ssh is not None
+    write_known_hosts(
+        Path(study.ssh.known_hosts).expanduser().absolute(),
+        [(host.address, study.ssh.port) for host in study.hosts],
+        to,
+    )
+    return to
+
+
+def _hosts(study: Study, machine_of: Callable[[str], _Machine]) -> tuple[Host, ...]:
+    return tuple(
+        _host(study, index, machine_of(spec.name)) for index, spec in enumerate(study.hosts)
+    )
+
+
+def _host(study: Study, index: int, machine: _Machine) -> Host:
+    spec = study.hosts[index]
+    return Host(
+        name=spec.name,
+        address=spec.address,
+        cores=_cores(spec, index, machine.cores),
+        memory_mib=_memory_mib(spec, index, machine.memory_mib),
+        disks=tuple(
+            _disk(study, ("hosts", index, "disks", number), machine)
+            for number in range(len(spec.disks))
+        ),
+        roles=spec.roles,
+        usd_per_hour=spec.usd_per_hour,
+        login=machine.login,
+    )
+
+
+def _cores(spec: HostSpec, index: int, usable: int) -> int:
+    if spec.cores in ("auto", usable):
+        return usable
+    raise InputError(
+        f"the study says {spec.cores} core(s); the machine has {usable}, and daemons cannot be held "
+        "to fewer.",
+        f"host {spec.name!r}",
+        f"write cores: auto, or cores: {usable}.",
+        ("hosts", index, "cores"),
+    )
+
+
+def _memory_mib(spec: HostSpec, index: int, total_mib: int) -> int:
+    if spec.memory == "auto":
+        return int(total_mib * AUTO_MEMORY_SHARE)
+    if spec.memory > total_mib:
+        raise InputError(
+            f"the study wants {spec.memory} MiB; the machine has {total_mib} MiB.",
+            f"host {spec.name!r}",
+            f"write at most memory: {total_mib} MiB, or memory: auto for half of it.",
+            ("hosts", index, "memory"),
+        )
+    return spec.memory
+
+
+def _disk(study: Study, key: tuple[str, int, str, int], machine: _Machine) -> Disk:
+    host = study.hosts[key[1]]
+    spec = host.disks[key[3]]
+    folder = machine.auto_disk if spec.path == "auto" else Path(spec.path)
+    try:
+        if spec.path != "auto":
+            check_path(folder, f"disk {folder}")
+            machine.check_disk(folder)
+    except InputError as error:
+        where = f"host {host.name!r}, {error.where}"
+        raise InputError(error.what, where, error.remedy, (*key, "path")) from error
+    if spec.limits is not None and spec.medium != "auto":
+        # What the disk itself is does not matter, as long as it can pass its limits: see emulation.
+        limits = IoLimits(**spec.limits.model_dump())
+        return Disk(str(folder), spec.medium, emulated=True, limits=limits)
+    if machine.probe is None:
+        said = spec.medium
+        return Disk(str(folder), assumed_medium(study, host, spec) if said == "auto" else said)
+    medium = _judged(spec, machine.probe(folder), f"host {host.name!r}, disk {folder}", key)
+    return Disk(str(folder), medium)
+
+
+def _judged(spec: DiskSpec, seen: Probe, where: str, key: tuple[str | int, ...]) -> Medium:
+    """The disk's medium, if it behaves as the study says. InputError with the figure if not."""
+    took = f"a random 4 KiB read took {seen.random_4k_read_ms:.2f} ms"
+    if spec.medium == "auto" and seen.medium is None:
+        raise InputError(
+            f"{took}, neither flash nor hdd.",
+            where,
+            "say its medium in the study, or try again when the disk is idle.",
+            (*key, "medium"),
+        )
+    if spec.medium != "auto" and seen.medium not in (spec.medium, None):
+        raise InputError(
+            f"the study says {spec.medium}, but {took}, like {seen.medium}.",
+            where,
+            f"write medium: {seen.medium} or auto, or name a disk that is {spec.medium}.",
+            (*key, "medium"),
+        )
+    if spec.medium != "auto":
+        return spec.medium
+    assert seen.medium is not None
+    return seen.medium

@@ -1,0 +1,1 @@
+"""The study file: its models, its rules, its settings."""

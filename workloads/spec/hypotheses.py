@@ -1,0 +1,144 @@
+"""What a study asks of its numbers: `slo:` limits of latency, and `expect:`, its own hypotheses.
+
+Written before the data are seen, kept with the run, and decided by analysis/findings.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from cluster.model.errors import StudyError
+from workloads.base.checked import Name
+from workloads.base.quantity import magnitude
+from workloads.base.yaml_text import read_yaml
+
+OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
+PERCENTILES = ("50", "90", "95", "99", "99.9")
+_LATENCY = re.compile(rf"({'|'.join(OPERATIONS)})_p({'|'.join(map(re.escape, PERCENTILES))})")
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_SIMILAR = (0.8, 1.25)
+
+
+def latency_name(text: str) -> tuple[str, float]:
+    """ "read_p99" to ("READ", 99.0). ValueError for another name."""
+    match = _LATENCY.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"{text!r} is no latency; write <operation>_p<percentile>, like read_p99 "
+            f"(operations: {', '.join(OPERATIONS)}; percentiles: {', '.join(PERCENTILES)})"
+        )
+    return match[1].upper(), float(match[2])
+
+
+def _latency(text: str) -> str:
+    latency_name(text)
+    return text
+
+
+def _measure(text: str) -> str:
+    return text if text in ("throughput", "cpu_used") else _latency(text)
+
+
+def _milliseconds(value: object) -> float:
+    number = magnitude(value, "ms", "20 ms")
+    if not 0 < number < float("inf"):
+        raise ValueError(f"{value!r} must be more than nothing and finite; write it like 20 ms")
+    return number
+
+
+Milliseconds = Annotated[float, BeforeValidator(_milliseconds)]
+Slo = dict[Annotated[str, AfterValidator(_latency)], Milliseconds]
+
+
+class Expectation(BaseModel):
+    """One entry of `expect`: the ratio of two levels of a factor, and what it is expected to be.
+
+    Written as `{name, metric, workload, compare: medium, flash_over_hdd: "> 1.5"}`: the key
+    `<later>_over_<first>` names the levels.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Name
+    metric: Annotated[str, AfterValidator(_measure)] = "throughput"
+    workload: str = Field(description="a mix of YCSB or a mode of TestDFSIO that the study runs")
+    compare: Literal["vms_per_host", "medium", "regionservers_per_node"]
+    later: str
+    first: str
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _levels(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        ratios = [key for key in value if isinstance(key, str) and "_over_" in key]
+        if len(ratios) != 1:
+            raise ValueError("write one key <later>_over_<first>, like flash_over_hdd: '> 1.5'")
+        later, first = ratios[0].split("_over_", 1)
+        if later == first:
+            raise ValueError(f"{ratios[0]} compares a level with itself")
+        low, high = bounds(value[ratios[0]])
+        others = {key: inner for key, inner in value.items() if key != ratios[0]}
+        return {**others, "later": later, "first": first, "low": low, "high": high}
+
+
+def bounds(value: object) -> tuple[float | None, float | None]:
+    """ "> 1.5", "< 0.9", "0.8 to 1.25" or "similar" to (low, high) of a ratio. ValueError otherwise."""
+    text = str(value).strip()
+    if text == "similar":
+        return _SIMILAR
+    if match := re.fullmatch(rf">\s*{_NUMBER}", text):
+        return _positive(match[1]), None
+    if match := re.fullmatch(rf"<\s*{_NUMBER}", text):
+        return None, _positive(match[1])
+    if match := re.fullmatch(rf"{_NUMBER}\s+to\s+{_NUMBER}", text):
+        low, high = _positive(match[1]), _positive(match[2])
+        if low < high:
+            return low, high
+    raise ValueError(
+        f"{value!r} is no expected ratio; write '> 1.5', '< 0.9', '0.8 to 1.25' or similar"
+    )
+
+
+def _positive(text: str) -> float:
+    if not 0 < float(text) < float("inf"):
+        raise ValueError(f"a ratio is above 0 and finite, not {text[:40]}")
+    return float(text)
+
+
+class Hypotheses(BaseModel):
+    """`slo` and `expect` of a study."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    slo: Slo = {}
+    expect: tuple[Expectation, ...] = ()
+
+
+def read_hypotheses(path: Path) -> Hypotheses:
+    """Those of the study kept with a run; none if it was not kept. StudyError if they are not valid."""
+    if not path.exists():
+        return Hypotheses()
+    value = read_yaml(path).value
+    try:
+        return Hypotheses.model_validate(value if isinstance(value, dict) else {})
+    except ValidationError as error:
+        raise StudyError(
+            f"slo or expect is not valid: {error.errors()[0]['msg']}.",
+            str(path),
+            "restore the study as the run was opened with.",
+        ) from error

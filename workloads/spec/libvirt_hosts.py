@@ -1,0 +1,106 @@
+"""Hosts of provider libvirt as the study declares them, and how many guests they carry. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cluster.model.host import Disk, Host, IoLimits, Login, VmHost
+from cluster.model.placement import Density
+
+if TYPE_CHECKING:
+    from workloads.spec.study import DiskSpec, HostSpec, Study
+
+KNOWN_HOSTS = "known_hosts"
+
+
+def densities(study: Study) -> tuple[Density, ...]:
+    """Every level of the study's factors that is built.
+
+    With provider libvirt a VM carries one RegionServer; more on a node is the bare host's control arm
+    (as many RegionServers as the VMs would be). Left out, it has as many as the densest arm has VMs.
+    """
+    vms, servers = study.factors.vms_per_host, study.factors.regionservers_per_node
+    if study.provider != "libvirt":
+        return tuple(Density(level, each) for level in vms for each in servers)
+    if "regionservers_per_node" not in study.factors.model_fields_set:
+        servers = tuple(dict.fromkeys((1, max(vms))))
+    return tuple(
+        Density(level, each) for level in vms for each in (servers if level == 0 else (1,))
+    )
+
+
+def needs_ssh(study: Study) -> bool:
+    """Whether hosts themselves are signed on to: as bare hosts, or where their libvirt is not named."""
+    return 0 in study.factors.vms_per_host or any(host.libvirt is None for host in study.hosts)
+
+
+def guests_on(study: Study, host: HostSpec) -> int:
+    """The most guests `host` has at once. Master and client of one host are one guest."""
+    workers = max(study.factors.vms_per_host) if "worker" in host.roles else 0
+    return workers + _masters(study, host)
+
+
+def declared_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
+    """The hosts as the study says: none is asked. Each has its share of the guests' addresses."""
+    assert study.vms is not None  # checked with the study
+    addresses = iter(study.vms.range)
+    return tuple(_host(study, host, runs, addresses) for host in study.hosts)
+
+
+def _host(study: Study, spec: HostSpec, runs: Path, addresses: Iterator[str]) -> Host:
+    known_hosts = str(runs.absolute() / study.study / KNOWN_HOSTS)
+    ssh = study.ssh
+    return Host(
+        name=spec.name,
+        address=spec.address,
+        cores=int(spec.cores),
+        memory_mib=int(spec.memory),
+        disks=tuple(_disk(disk) for disk in spec.disks),
+        roles=spec.roles,
+        usd_per_hour=spec.usd_per_hour,
+        login=None if ssh is None else Login(ssh.user, ssh.port, known_hosts),
+        vms=_vm_host(study, spec, known_hosts, addresses),
+    )
+
+
+def _vm_host(study: Study, spec: HostSpec, known_hosts: str, addresses: Iterator[str]) -> VmHost:
+    vms = study.vms
+    assert vms is not None
+    return VmHost(
+        uri=spec.libvirt or _uri(study, spec, known_hosts),
+        addresses=tuple(next(addresses) for _ in range(guests_on(study, spec))),
+        network=vms.network,
+        host_address=vms.host_address if vms.bridge is None else None,
+        bridge=vms.bridge,
+        gateway=vms.gateway,
+        vcpus=vms.vcpus,
+        cache=vms.cache,
+        reserve_mib=vms.host_reserve,
+        data_gib=vms.data_disk // 1024,
+        images=vms.images,
+    )
+
+
+def _uri(study: Study, spec: HostSpec, known_hosts: str) -> str:
+    """Over SSH as the study signs on; host keys only from the study's own file."""
+    assert study.ssh is not None  # checked with the study
+    port = "" if study.ssh.port == 22 else f":{study.ssh.port}"
+    place = f"{study.ssh.user}@{spec.address}{port}"
+    return f"qemu+ssh://{place}/system?known_hosts={known_hosts}"
+
+
+def _disk(spec: DiskSpec) -> Disk:
+    assert spec.medium != "auto"  # checked with the study
+    if spec.limits is None:
+        return Disk(spec.path, spec.medium)
+    return Disk(spec.path, spec.medium, True, IoLimits(**spec.limits.model_dump()))
+
+
+def _masters(study: Study, host: HostSpec) -> int:
+    """Guests of master and client: one where the first host of both roles is the same."""
+    first = {
+        next(one.name for one in study.hosts if role in one.roles) for role in ("master", "client")
+    }
+    return int(host.name in first)

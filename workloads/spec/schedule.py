@@ -1,0 +1,94 @@
+"""What a study says of its repetition: `schedule:`, a DAG of its own; `compare:`, with what each run is
+compared and what change is too much."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from croniter import croniter
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+
+from workloads.base.checked import like
+from workloads.base.quantity import magnitude
+
+RUN_ID = re.compile(r"\d{8}T\d{6}Z")
+_ROLLING = re.compile(r"rolling (\d{1,4})")
+MAX_TOLERANCE = 0.9
+
+
+def percent(value: object) -> float:
+    """ "5%" to 0.05. ValueError for anything else, and above 90 %."""
+    share = magnitude(value, "percent", "5%") / 100
+    if not 0 < share <= MAX_TOLERANCE:
+        raise ValueError(f"{value!r} must lie above 0 and at most at {MAX_TOLERANCE:.0%}")
+    return share
+
+
+def _cron(text: str) -> str:
+    if len(text.split()) != 5 or not croniter.is_valid(text):
+        raise ValueError(f"{text!r} is no cron expression of five fields, like '0 2 * * 6'")
+    return text
+
+
+Share = Annotated[float, BeforeValidator(percent)]
+"""A share written as `5%`, kept as 0.05."""
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Schedule(_Spec):
+    """When the study's own DAG runs: by cron (UTC), or whenever an asset of Airflow is updated."""
+
+    cron: Annotated[str, AfterValidator(_cron)] | None = None
+    asset: (
+        Annotated[str, like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, like s3://bucket/x")]
+        | None
+    ) = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        return {"cron": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one(self) -> Schedule:
+        if (self.cron is None) == (self.asset is None):
+            raise ValueError("give a cron expression, or {asset: <uri>}")
+        return self
+
+
+class Baseline(_Spec):
+    """Earlier runs to compare with: one run by its id, or the last `rolling` ones."""
+
+    run: str | None = None
+    rolling: int | None = None
+
+    def __str__(self) -> str:
+        return self.run or f"rolling {self.rolling}"
+
+
+def parse_baseline(text: object) -> Baseline:
+    """ "rolling 5" or "20261120T201530Z". ValueError for anything else."""
+    if isinstance(text, Baseline):
+        return text
+    match = _ROLLING.fullmatch(str(text))
+    if match and int(match[1]) > 0:
+        return Baseline(rolling=int(match[1]))
+    if RUN_ID.fullmatch(str(text)):
+        return Baseline(run=str(text))
+    raise ValueError(f"{text!r} is no baseline; write `rolling 5`, or a run's id")
+
+
+class CompareSpec(_Spec):
+    """`baseline`: `rolling 5` or a run's id. A change for the worse beyond `tolerance` is a regression.
+
+    spread: by how much builds of one topology are expected to vary; left out: what earlier runs of the
+    study showed, else 2.5 %.
+    """
+
+    baseline: Annotated[Baseline, BeforeValidator(parse_baseline)]
+    tolerance: Share = 0.05
+    spread: Share | None = None

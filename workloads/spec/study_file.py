@@ -1,0 +1,109 @@
+"""Reading a study file: YAML text to `Study`, every fault with file, line and key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from cluster.model.errors import InputError
+from workloads.base.checked import dotted, location_of, sentence, similar_key
+from workloads.base.yaml_text import Document, parse_yaml, read_text
+from workloads.spec.study import Study
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study and the YAML it came from, overrides included, as the run keeps it."""
+
+    study: Study
+    text: str
+    document: Document
+    overridden: tuple[str, ...] = ()
+
+    @contextmanager
+    def placing_faults(self) -> Iterator[None]:
+        """An InputError that names a key of the study leaves with its file and line."""
+        try:
+            yield
+        except InputError as error:
+            if not error.key:
+                raise
+            where = _where(self.document, error.key, self.overridden)
+            raise replace(error, where=f"{where} ({error.where})", key=()) from error
+
+
+def read_study(path: Path, overrides: Mapping[str, object] | None = None) -> StudyFile:
+    """The study in `path`, with dotted `overrides` ("stack.base_port": 22000) laid over it.
+
+    InputError names the file, the line and the key.
+    """
+    return parse_study(read_text(path), str(path), overrides)
+
+
+def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = None) -> StudyFile:
+    """As `read_study`, from text; `name` stands for the file in messages."""
+    document = parse_yaml(text, name)
+    value = document.value
+    if not isinstance(value, dict):
+        raise InputError("is not a mapping of keys.", name, "begin with `study: <name>`.")
+    for key, override in (overrides or {}).items():
+        _override(value, key, override, name)
+    overridden = tuple(overrides or ())
+    try:
+        study = Study.model_validate(value)
+    except ValidationError as error:
+        raise _input_error(error, document, overridden) from error
+    kept = yaml.safe_dump(value, sort_keys=False) if overrides else text
+    return StudyFile(study, kept, document, overridden)
+
+
+def _override(value: dict[str, Any], dotted_key: str, new: object, name: str) -> None:
+    keys = dotted_key.split(".")
+    for depth, key in enumerate(keys[:-1], start=1):
+        inner = value.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise InputError(
+                f"override {dotted_key!r}: {'.'.join(keys[:depth])} is not a mapping.",
+                name,
+                "override a whole top-level key, or a key inside a mapping.",
+            )
+        value = inner
+    value[keys[-1]] = new
+
+
+def _input_error(
+    error: ValidationError, document: Document, overridden: Sequence[str]
+) -> InputError:
+    # A misspelt key is unknown and leaves another missing: the first says what to mend.
+    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+    location = location_of(first)
+    more = error.error_count() - 1
+    message = sentence(first, dotted(location))
+    return InputError(
+        message + (f" (and {more} more)" if more else ""),
+        _where(document, location, overridden),
+        _remedy(first, dotted(location)),
+    )
+
+
+def _where(document: Document, location: Sequence[object], overridden: Sequence[str]) -> str:
+    """File, line and key; for what an override gave, the override."""
+    key = dotted(location)
+    for one in overridden:
+        if key == one or key.startswith((f"{one}.", f"{one}[")):
+            return f"{document.name} with {one} replaced, key {key}"
+    return f"{document.name}:{document.line_of(location)}" + (f", key {key}" if key else "")
+
+
+def _remedy(first: Any, key: str) -> str:
+    if first["type"] != "extra_forbidden":
+        return "correct the value; docs/study-file.md lists every key with its unit."
+    similar = similar_key(key, Study)
+    meant = "check the spelling" if similar is None else f"write {similar}, if that is meant"
+    return f"{meant}; docs/study-file.md lists every key."

@@ -1,0 +1,123 @@
+"""What a study says of guests: `vms`, the key that provider libvirt needs. Pure; every fault a ValueError."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from cluster.model.host import VcpuPolicy, VmCache
+from workloads.base.checked import FaultyKeyError, at_most, like
+from workloads.base.quantity import SizeMib
+
+Bridge = Annotated[
+    str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "the name of a bridge, of at most 15 characters")
+]
+MAX_DISK_MIB = 2**30
+_SERVED_BY_THE_HOST = ("writeback", "writethrough", "unsafe", "default")
+
+
+def _cache(value: object) -> object:
+    """QEMU's modes that let the host's page cache answer are told apart from a misspelt word."""
+    if value in _SERVED_BY_THE_HOST:
+        raise ValueError(
+            f"cache mode {value!r} serves guests' reads from the host's memory, so that one guest "
+            "gains by what another read, and disks look faster than they are; write none or directsync"
+        )
+    return value
+
+
+def _address(value: object) -> object:
+    return str(IPv4Address(value)) if isinstance(value, str) else value
+
+
+Address = Annotated[str, BeforeValidator(_address)]
+
+
+class VmsSpec(BaseModel):
+    """How hosts carry guests. `addresses` are the guests' own, first to last, given out in order."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    network: str = Field(description="the guests' subnet, as 192.0.2.0/24")
+    addresses: str = Field(description="the guests' share of it, as 192.0.2.100-192.0.2.149")
+    bridge: Bridge | None = Field(
+        None, description="of every host; left out: a network of the build's own (one host only)"
+    )
+    gateway: Address | None = None
+    host_reserve: SizeMib = Field(1024, description="memory that stays the host's, at any density")
+    vcpus: VcpuPolicy = Field("all", description="all cores to every VM, or pinned equal shares")
+    cache: Annotated[VmCache, BeforeValidator(_cache)] = "none"
+    data_disk: Annotated[SizeMib, at_most(MAX_DISK_MIB, "MiB, 1 PiB")] = Field(
+        32 * 1024, description="how far a guest's (sparse) data disk may grow"
+    )
+    images: Annotated[str, like(r"/[A-Za-z0-9_./-]+", "an absolute path of plain characters")] = (
+        "/var/lib/libvirt/images/density-study"
+    )
+
+    @field_validator("network")
+    @classmethod
+    def _whole_network(cls, value: str) -> str:
+        return str(IPv4Network(value))
+
+    @field_validator("data_disk")
+    @classmethod
+    def _whole_gib(cls, value: int) -> int:
+        if value % 1024:
+            raise ValueError(f"data_disk is {value} MiB; give whole GiB")
+        return value
+
+    @model_validator(mode="after")
+    def _within_the_network(self) -> VmsSpec:
+        subnet = IPv4Network(self.network)
+        if subnet.num_addresses < 8:
+            raise FaultyKeyError(
+                f"network {subnet} is too small for guests; give a /29 or wider", "network"
+            )
+        reserved = {subnet.network_address, subnet.broadcast_address}
+        for what, address in (
+            *(("addresses", one) for one in self.range),
+            ("gateway", self.gateway),
+        ):
+            if address is None:
+                continue
+            if IPv4Address(address) not in subnet or IPv4Address(address) in reserved:
+                raise FaultyKeyError(f"{address} is no host's address of network {subnet}", what)
+        if self.gateway in self.range:
+            raise FaultyKeyError(
+                f"{self.gateway} is the gateway's, no guest can have it", "addresses"
+            )
+        if self.bridge is None and self.host_address in self.range:
+            raise FaultyKeyError(
+                f"without a bridge {self.host_address}, the network's first address, is the host's own; "
+                "begin the range behind it",
+                "addresses",
+            )
+        return self
+
+    @property
+    def range(self) -> tuple[str, ...]:
+        """Every address of `addresses`, in order. ValueError for what is no range."""
+        first, dash, last = self.addresses.partition("-")
+        begin, end = IPv4Address(first.strip()), IPv4Address((last if dash else first).strip())
+        if end < begin or int(end) - int(begin) >= 4096:
+            raise FaultyKeyError(
+                f"{self.addresses} is no range of at most 4096 addresses", "addresses"
+            )
+        return tuple(str(IPv4Address(one)) for one in range(int(begin), int(end) + 1))
+
+    @property
+    def host_address(self) -> str:
+        """The host's own on a network of the build's: its first."""
+        return str(next(IPv4Network(self.network).hosts()))
+
+
+LibvirtUri = Annotated[
+    str,
+    like(
+        r"qemu(:///|\+ssh://[A-Za-z0-9@:._-]+/)system(\?[A-Za-z0-9=&/._-]*)?",
+        "qemu:///system or qemu+ssh://user@address/system",
+    ),
+]
+"""qemu:///system or qemu+ssh://user@address/system; guests of a session cannot join a bridge."""

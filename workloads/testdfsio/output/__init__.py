@@ -1,0 +1,1 @@
+"""Parsers of what TestDFSIO and MapReduce write."""

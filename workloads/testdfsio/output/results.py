@@ -1,0 +1,186 @@
+"""TestDFSIO's result file (`-resFile`): one block a job, appended.
+
+Source: `TestDFSIO.analyzeResult` of hadoop-mapreduce-client-jobclient (tests), 0.20 to 3.4. The tool's
+"mb" is MiB, its "Throughput" is bytes over the sum of task times: a mean per stream (method 13).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+
+MODES: Mapping[str, str] = MappingProxyType(
+    {
+        "write": "write",
+        "read": "read",
+        "append": "append",
+        "random read": "random",
+        "backward read": "backward",
+        "skip read": "skip",
+        "truncate": "truncate",
+    }
+)
+"""The tool's name of a test to a setting's mode (`workloads.spec.settings.DfsioMode`)."""
+
+_HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
+_FIELD = re.compile(r" *(\S[^:]*): (.*)")
+_DATE = re.compile(r"\S.*[0-9]{4}")
+_WRONG_BY_1000 = "Total Throughput mb/sec"  # of older releases: MiB over milliseconds
+_FIELDS = (
+    "Date & time",
+    "Number of files",
+    "Total MBytes processed",
+    "Throughput mb/sec",
+    "Average IO rate mb/sec",
+    "IO rate std deviation",
+    "Test exec time sec",
+)
+
+
+@dataclass(frozen=True)
+class DfsioResult:
+    """One block. `type` is the tool's name of the test, `mode` the setting's; `line` its header's."""
+
+    line: int
+    type: str
+    mode: str
+    date_text: str
+    files: int
+    total_mib: float
+    throughput_mib_s: float
+    average_io_rate_mib_s: float
+    io_rate_stddev: float
+    exec_time_s: float
+
+
+def parse_results(data: bytes | str, file: str) -> Parsed[DfsioResult]:
+    """Rows in the file's order. A block is trusted whole or not at all: one bad line condemns it.
+
+    ParseError: the file has no TestDFSIO header.
+    """
+    ledger = Ledger(data, file)
+    blocks = list(_blocks(ledger))
+    if not blocks:
+        raise ledger.refuse("no TestDFSIO block: no line '----- TestDFSIO ----- : <type>'")
+    return ledger.close(row for block in blocks if (row := _read(ledger, block)) is not None)
+
+
+def _blocks(ledger: Ledger) -> Iterator[list[Line]]:
+    """A header and the lines up to the next one. Lines before the first header belong to nothing."""
+    block: list[Line] = []
+    for line in ledger.lines:
+        if _HEADER.fullmatch(line.text):
+            if block:
+                yield block
+            block = [line]
+        elif block:
+            block.append(line)
+        elif not line.text.strip():
+            ledger.skip(line)
+    if block:
+        yield block
+
+
+def _read(ledger: Ledger, block: list[Line]) -> DfsioResult | None:
+    try:
+        fields = _fields(ledger, block)
+        row = _row(block[0], fields)
+    except _BlockError as error:
+        _condemn(ledger, block, error)
+        return None
+    ledger.parse(block[0], *fields.values())
+    return row
+
+
+class _BlockError(RejectedError):
+    def __init__(self, reason: str, line: Line | None = None) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+def _condemn(ledger: Ledger, block: list[Line], error: _BlockError) -> None:
+    for line in block:
+        if _is_of_no_use(line):
+            ledger.skip(line)
+        elif error.line is None or line is error.line:
+            ledger.quarantine(str(error), line)
+        else:
+            ledger.quarantine(f"block not trusted: line {error.line.number}: {error}", line)
+
+
+def _fields(ledger: Ledger, block: list[Line]) -> dict[str, Line]:
+    found: dict[str, Line] = {}
+    for line in block[1:]:
+        label = _label(line)
+        if _is_of_no_use(line):
+            ledger.skip(line)
+        elif label in _FIELDS and label in found:
+            raise _BlockError(f"second {label!r} in one block", line)
+        elif label in _FIELDS:
+            found[label] = line
+    missing = [label for label in _FIELDS if label not in found]
+    if missing:
+        raise _BlockError(f"block is incomplete: no {missing[0]!r}")
+    return found
+
+
+def _is_of_no_use(line: Line) -> bool:
+    return not line.text.strip() or _label(line) == _WRONG_BY_1000
+
+
+def _label(line: Line) -> str | None:
+    match = _FIELD.fullmatch(line.text)
+    return match.group(1) if match else None
+
+
+def _row(header: Line, fields: Mapping[str, Line]) -> DfsioResult:
+    name = header.text.partition(" : ")[2]
+    if name not in MODES:
+        raise _BlockError(f"unknown type of test {name!r}", header)
+    return DfsioResult(
+        line=header.number,
+        type=name,
+        mode=MODES[name],
+        date_text=_date(fields["Date & time"]),
+        files=_files(fields["Number of files"]),
+        total_mib=_number(fields["Total MBytes processed"]),
+        throughput_mib_s=_number(fields["Throughput mb/sec"]),
+        average_io_rate_mib_s=_number(fields["Average IO rate mb/sec"]),
+        io_rate_stddev=_number(fields["IO rate std deviation"]),
+        exec_time_s=_number(fields["Test exec time sec"]),
+    )
+
+
+def _value(line: Line) -> str:
+    if not line.ended:
+        raise _BlockError("last line is cut off: no newline ends it", line)
+    return line.text.partition(": ")[2]
+
+
+def _date(line: Line) -> str:
+    text = _value(line)
+    if not _DATE.fullmatch(text):
+        raise _BlockError(f"not a date: {text[:40]!r}", line)
+    return text
+
+
+def _files(line: Line) -> int:
+    text = _value(line)
+    try:
+        return whole(text, most=2**31 - 1)
+    except RejectedError as error:
+        raise _BlockError(str(error), line) from None
+
+
+def _number(line: Line) -> float:
+    text = _value(line)
+    try:
+        return decimal(text)
+    except RejectedError as error:
+        # A task time of zero milliseconds divides by zero: the tool prints it as infinity or NaN.
+        reason = f"zero time: {text}" if str(error).startswith("not finite") else str(error)
+        raise _BlockError(reason, line) from None

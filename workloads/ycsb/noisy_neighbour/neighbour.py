@@ -1,0 +1,94 @@
+"""The noisy neighbour of a victim: where it runs, and its life around the victim's window.
+
+The victim's table is confined to the RegionServers of one node; the noise runs on another node of the
+same host. Both trials of a pair are laid out so, the one alone too: what differs is the noise.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from cluster.model.command import Command
+from cluster.model.errors import StudyError
+from cluster.model.topology import Node, Topology
+from cluster.model.transport import ProcessId
+from workloads.base.workload import TrialContext
+from workloads.ycsb.noisy_neighbour.placement import pair
+
+NAME = "neighbour"
+_SETTLE_S = 1.0
+_SOURCE = Path(__file__).with_name("neighbour_load.py")
+
+
+def required_pair(topology: Topology) -> tuple[Node, Node]:
+    """As `pair`; StudyError where there is none."""
+    found = pair(topology)
+    if found is None:
+        raise StudyError(
+            "no host has two workers: a victim has no neighbour there.",
+            f"topology {topology.name}",
+            "leave `isolation` out, or give factors.vms_per_host a density of 2 or more.",
+        )
+    return found
+
+
+def victims_servers(bench: TrialContext) -> str:
+    """HOST:PORT,... of the web pages of the RegionServers on the victim's node."""
+    victim, _ = required_pair(bench.cluster.topology)
+    servers = bench.cluster.endpoints.regionserver_http.items()
+    return ",".join(address for name, address in servers if name.split("/")[0] == victim.name)
+
+
+@contextmanager
+def noise(bench: TrialContext, threads: int) -> Iterator[None]:
+    """`threads` busy cores and a writing disk beside the victim while the repetition runs; 0: silence.
+
+    What it did is left in raw/neighbour.out. StudyError if it could not, or not to the end.
+    """
+    if threads == 0:
+        yield
+        return
+    _, node = required_pair(bench.cluster.topology)
+    process = _start(bench, node, threads)
+    try:
+        yield
+        survived = bench.transport.alive(process)
+    finally:
+        bench.transport.stop(process)
+        bench.transport.collect(node, bench.record.raw)
+    done = noise_made(bench.record.raw)
+    if not survived or done is None or done["fault"]:
+        raise StudyError(
+            f"the neighbour made no noise to the end: {_why(done)}.",
+            f"{NAME} on node {node.name}",
+            f"read {bench.record.root.name}/raw/{NAME}.err.",
+        )
+
+
+def noise_made(raw: Path) -> dict[str, Any] | None:
+    """What the neighbour says it did: seconds, hashed_mib, written_mib, fault. None if it says nothing."""
+    path = raw / f"{NAME}.out"
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    made: dict[str, Any] | None = json.loads(text) if text.strip() else None
+    return made
+
+
+def _start(bench: TrialContext, node: Node, threads: int) -> ProcessId:
+    """Its source goes on the command line: the standard library is all it needs on the node."""
+    argv = (
+        *bench.transport.python(node), "-c", _SOURCE.read_text(encoding="utf-8"),
+        "--threads", str(threads),
+    )  # fmt: skip
+    out, err = (bench.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
+    process = bench.transport.start(node, Command(NAME, argv), out, err)
+    time.sleep(_SETTLE_S)  # an interpreter's start; the victim's warm-up is cut off besides
+    return process
+
+
+def _why(done: dict[str, Any] | None) -> str:
+    return str(done["fault"]) if done and done["fault"] else "it ended early"

@@ -1,0 +1,1 @@
+"""Parsers of what a YCSB client prints and logs."""

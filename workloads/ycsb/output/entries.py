@@ -1,0 +1,105 @@
+"""Entries of a YCSB summary: (name, measure, value) as texts, with the lines that hold them.
+
+The text exporter writes an entry a line; the JSON exporters, through Jackson, a key a line, as
+concatenated objects (`JSONMeasurementsExporter`) or as an array (`JSONArrayMeasurementsExporter`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workloads.base.parsing import Ledger, Line, RejectedError
+from workloads.ycsb.output.chatter import RAW, STATUS_HEAD, SUMMARY, is_chatter
+
+_NOTE = "Below is a summary of latency in microseconds:"
+_KEYS = ("metric", "measurement", "value")
+_PAIR = re.compile(r'\s*"(metric|measurement|value)" : (.*?),?')
+_START = re.compile(r"\s*(\[\s*)?\{\s*")
+_BRACES = re.compile(r"\s*[\[\]{}, ]+\s*")
+
+
+@dataclass(frozen=True)
+class Entry:
+    lines: tuple[Line, ...]
+    name: str
+    measure: str
+    value: str
+
+
+def entries(ledger: Ledger) -> Iterator[Entry]:
+    """Every entry, in the file's order; lines that hold none are skipped or quarantined."""
+    first = next((line for line in ledger.lines if line.text.strip()), None)
+    is_json = first is not None and _START.fullmatch(first.text)
+    return _json(ledger) if is_json else _text(ledger)
+
+
+def _text(ledger: Ledger) -> Iterator[Entry]:
+    for line in ledger.lines:
+        match = SUMMARY.fullmatch(line.text)
+        if match is None or match.group(2) == _NOTE:
+            _pass(ledger, line)
+        elif not line.ended:
+            ledger.quarantine("last line is cut off: no newline ends it", line)
+        else:
+            yield Entry((line,), *match.groups())
+
+
+def _pass(ledger: Ledger, line: Line) -> None:
+    known = (SUMMARY, RAW, STATUS_HEAD)
+    if is_chatter(line.text) or any(pattern.fullmatch(line.text) for pattern in known):
+        ledger.skip(line)
+    else:
+        ledger.quarantine("not a line of a YCSB summary", line)
+
+
+def _json(ledger: Ledger) -> Iterator[Entry]:
+    """Three pairs in a row, in Jackson's order, are an entry; braces may stand between entries only."""
+    pairs: list[tuple[Line, str]] = []
+    for line in ledger.lines:
+        match = _PAIR.fullmatch(line.text)
+        if match is None or match.group(1) != _KEYS[len(pairs)]:
+            ledger.quarantine("incomplete JSON object", *(at for at, _ in pairs))
+            pairs = []
+        if match is None:
+            _pass_brace(ledger, line)
+        elif match.group(1) != _KEYS[len(pairs)]:
+            ledger.quarantine(f"{match.group(1)!r} out of place in a JSON object", line)
+        else:
+            pairs.append((line, match.group(2)))
+        if len(pairs) == len(_KEYS):
+            yield from _complete(ledger, pairs)
+            pairs = []
+    ledger.quarantine("incomplete JSON object", *(at for at, _ in pairs))
+
+
+def _pass_brace(ledger: Ledger, line: Line) -> None:
+    if _BRACES.fullmatch(line.text) or not line.text.strip():
+        ledger.skip(line)
+    else:
+        _pass(ledger, line)
+
+
+def _complete(ledger: Ledger, pairs: list[tuple[Line, str]]) -> Iterator[Entry]:
+    lines = tuple(line for line, _ in pairs)
+    try:
+        name, measure = (_unquoted(text) for _, text in pairs[:2])
+    except RejectedError as error:
+        ledger.quarantine(str(error), *lines)
+        return
+    if lines[-1].ended:
+        yield Entry(lines, name, measure, pairs[2][1])
+    else:
+        ledger.quarantine("last line is cut off: no newline ends it", *lines)
+
+
+def _unquoted(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, str) or not value:
+        raise RejectedError("not a JSON string")
+    return value

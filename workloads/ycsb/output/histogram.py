@@ -1,0 +1,192 @@
+"""`Histogram`: latencies as sparse counts, decoded from HdrHistogram's V2 wire format. Exact merging.
+
+Standard library only, so that a Spark executor can decode. Source: `AbstractHistogram`,
+`ZigZagEncoding` of HdrHistogram 2.2.2; the `hdrhistogram` package of PyPI is the tests' oracle.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from workloads.base.parsing import LONG_MAX, RejectedError
+
+_COMPRESSED_COOKIES = {0x1C849304: 2, 0x1C849302: 1, 0x1C849309: 0}
+_COOKIES = {0x1C849303: 2, 0x1C849301: 1, 0x1C849308: 0}
+_WORD_SIZE_BITS = 0xF0
+_OUTER = struct.Struct(">II")  # cookie, length of the compressed part
+_INNER = struct.Struct(">IIIIQQd")
+_MAX_OPERATIONS = 2**53  # exact in a double, and a thousand of them still add up in a long
+_MAX_BYTES = 2**24  # inflated; three significant digits up to 2**63 need 0.5 MB
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """counts: (value_us, operations) ascending by value, no zero counts.
+
+    value_us is the highest value its bucket stands for, as HdrHistogram reports percentiles.
+    """
+
+    counts: tuple[tuple[int, int], ...]
+
+    @property
+    def total(self) -> int:
+        return sum(count for _, count in self.counts)
+
+    @property
+    def max_us(self) -> int:
+        """The highest value recorded, to the bucket's upper end; 0 if nothing was."""
+        return self.counts[-1][0] if self.counts else 0
+
+    def percentile_us(self, percentile: float) -> int:
+        """The smallest value that `percentile` percent of all operations do not exceed.
+
+        HdrHistogram's own `getValueAtPercentile` for 0 < percentile <= 100. ValueError outside of
+        that range, and for a histogram without operations: there is no such value.
+        """
+        if not 0 < percentile <= 100:
+            raise ValueError(f"percentile {percentile} is not above 0 and at most 100")
+        if not self.counts:
+            raise ValueError("no operations: no percentile")
+        # Less one ulp, so that rounding errors do not lift a whole number to the next.
+        wanted = max(1, math.ceil(math.nextafter(percentile, 0) * self.total / 100))
+        so_far = 0
+        for value_us, count in self.counts:
+            so_far += count
+            if so_far >= wanted:
+                return value_us
+        return self.max_us
+
+
+def merge(histograms: Iterable[Histogram]) -> Histogram:
+    """The histogram of all their operations. Exact: a bucket's counts are added."""
+    total: Counter[int] = Counter()
+    for histogram in histograms:
+        for value_us, count in histogram.counts:
+            total[value_us] += count
+    return Histogram(tuple(sorted(total.items())))
+
+
+def decode(payload: str) -> Histogram:
+    """A histogram from its base64 text, as an interval log holds it.
+
+    RejectedError, with the reason, unless it is whole, unscaled and in the V2 encoding.
+    """
+    body, buckets = inner(payload)
+    histogram = Histogram(tuple(_counts(body, buckets)))
+    if histogram.total > _MAX_OPERATIONS:
+        raise RejectedError(f"histogram counts {histogram.total} operations: none ever ran so many")
+    return histogram
+
+
+def inner(payload: str) -> tuple[bytes, Buckets]:
+    """The payload's counts, still as numbers of variable length, and what they count. RejectedError
+    as `decode`; whether the counts are whole is not looked at."""
+    try:
+        wire = base64.b64decode(payload.encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise RejectedError("histogram is not base64") from None
+    return _body(_inflate(wire))
+
+
+def _inflate(wire: bytes) -> bytes:
+    if len(wire) < _OUTER.size:
+        raise RejectedError("histogram is cut off")
+    cookie, length = _OUTER.unpack_from(wire)
+    _require_v2(cookie, _COMPRESSED_COOKIES)
+    if length != len(wire) - _OUTER.size:
+        raise RejectedError(f"histogram is cut off: {len(wire) - _OUTER.size} of {length} bytes")
+    inflater = zlib.decompressobj()
+    try:
+        inner = inflater.decompress(wire[_OUTER.size :], _MAX_BYTES)
+    except zlib.error:
+        raise RejectedError("histogram does not inflate") from None
+    if not inflater.eof or inflater.unused_data:
+        raise RejectedError("histogram does not inflate to its end")
+    return inner
+
+
+def _require_v2(cookie: int, cookies: dict[int, int]) -> None:
+    version = cookies.get(cookie & ~_WORD_SIZE_BITS)
+    if version in (0, 1):
+        raise RejectedError(
+            f"old histogram encoding V{version} (HdrHistogram 2.1.x before V2, as old YCSB cores"
+            " bring along); write logs with HdrHistogram 2.2.2"
+        )
+    if version is None or cookie & _WORD_SIZE_BITS != 0x10:
+        raise RejectedError(f"unknown histogram cookie {cookie:#x}")
+
+
+def _body(inner: bytes) -> tuple[bytes, Buckets]:
+    if len(inner) < _INNER.size:
+        raise RejectedError("histogram has no whole header")
+    cookie, length, offset, digits, lowest, highest, ratio = _INNER.unpack_from(inner)
+    _require_v2(cookie, _COOKIES)
+    if length != len(inner) - _INNER.size:
+        raise RejectedError(f"histogram has {len(inner) - _INNER.size} of {length} bytes of counts")
+    if offset != 0 or ratio != 1.0:
+        raise RejectedError("histogram is shifted or scaled")
+    if digits > 5 or not 1 <= lowest <= highest // 2 or highest > LONG_MAX:
+        raise RejectedError("histogram has an impossible range")
+    return inner[_INNER.size :], Buckets.of(digits, lowest, highest)
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """How an index into the counts stands for a range of values."""
+
+    unit_magnitude: int
+    half_magnitude: int
+    length: int
+
+    @staticmethod
+    @lru_cache(maxsize=64)  # all histograms of a log have one of few ranges
+    def of(digits: int, lowest: int, highest: int) -> Buckets:
+        unit_magnitude = lowest.bit_length() - 1
+        half_magnitude = max((2 * 10**digits - 1).bit_length(), 1) - 1
+        buckets, top = 1, 2 ** (half_magnitude + 1) << unit_magnitude
+        while top <= highest:
+            top <<= 1
+            buckets += 1
+        return Buckets(unit_magnitude, half_magnitude, (buckets + 1) << half_magnitude)
+
+    def highest_value(self, index: int) -> int:
+        half = 1 << self.half_magnitude
+        bucket = max((index >> self.half_magnitude) - 1, 0)
+        sub_bucket = index if index < half else (index & (half - 1)) + half
+        return ((sub_bucket + 1) << (bucket + self.unit_magnitude)) - 1
+
+
+def _counts(body: bytes, buckets: Buckets) -> Iterator[tuple[int, int]]:
+    """(value, count) of buckets that hold something. A negative number is a run of empty ones."""
+    index = 0
+    for number in _zigzag_leb128(body):
+        if number < 0:
+            index -= number
+        else:
+            if index >= buckets.length:
+                raise RejectedError("histogram has counts beyond its range")
+            if number:
+                yield min(buckets.highest_value(index), LONG_MAX), number
+            index += 1
+
+
+def _zigzag_leb128(body: bytes) -> Iterator[int]:
+    """Signed numbers of 1 to 9 bytes: seven bits a byte, low first; the ninth byte has all eight."""
+    value = shift = 0
+    for byte in body:
+        last = shift == 56
+        value |= (byte if last else byte & 0x7F) << shift
+        shift += 7
+        if last or byte < 0x80:
+            yield (value >> 1) ^ -(value & 1)
+            value = shift = 0
+    if shift:
+        raise RejectedError("histogram ends within a number")

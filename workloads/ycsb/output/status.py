@@ -1,0 +1,151 @@
+"""The lines a YCSB client prints with `-s` on standard error, every `status.interval` seconds.
+
+Source: `site.ycsb.StatusThread` and the `getSummary` of each measurement type, YCSB 0.17.0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from workloads.ycsb.output.chatter import RAW, STATUS_HEAD, SUMMARY, is_chatter
+
+_RATE = re.compile(r"(\S+) current ops/sec; ")
+_ESTIMATE = re.compile(r"est completion in [0-9a-z, ]*?(?=\[|[A-Za-z_-]+ count: |$)")
+_HDR = re.compile(
+    r"\s*\[([^\]\[:]+): Count=([^,]+), Max=([^,]+), Min=([^,]+), Avg=([^,\]]+)(, [^\]]*)?\]"
+)
+_AVERAGE = re.compile(r"\s*\[([^\]\[: ]+) AverageLatency\(us\)=([^\]]+)\]")
+_RAW = re.compile(r"\s*([A-Za-z_-]+) count: ([^,]+), average latency\(us\): (\S+)")
+_NOT_FINITE = frozenset({"∞", "NaN", "\ufffd"})
+
+
+@dataclass(frozen=True)
+class IntervalLatency:
+    """One measurement since the last line. `count`, `max_us`, `min_us`: None where not printed."""
+
+    name: str
+    average_us: float
+    count: int | None = None
+    max_us: int | None = None
+    min_us: int | None = None
+
+
+@dataclass(frozen=True)
+class StatusRow:
+    """One status line.
+
+    time_text: the client's local time, without zone. elapsed_s: whole seconds since measuring began.
+    operations: so far. current_ops_s: since the last line; None where it is not printed (no operation
+    yet) or not finite (the first interval has no length).
+    """
+
+    line: int
+    label: str
+    time_text: str
+    elapsed_s: int
+    operations: int
+    current_ops_s: float | None
+    latencies: tuple[IntervalLatency, ...]
+
+
+def parse_status(data: bytes | str, file: str) -> Parsed[StatusRow]:
+    """Rows in the file's order. Operations and elapsed time that go back are quarantined.
+
+    ParseError: no line is a status line.
+    """
+    ledger = Ledger(data, file)
+    rows: list[StatusRow] = []
+    heads = 0
+    for line in ledger.lines:
+        head = STATUS_HEAD.fullmatch(line.text)
+        heads += head is not None
+        if head is None:
+            _pass(ledger, line)
+            continue
+        try:
+            row = _row(line, head)
+            _require_progress(rows, row)
+        except RejectedError as error:
+            ledger.quarantine(str(error), line)
+            continue
+        rows.append(row)
+        ledger.parse(line)
+    if not heads:
+        raise ledger.refuse("no YCSB status: no line '<time> <n> sec: <n> operations; ...'")
+    return ledger.close(rows)
+
+
+def _pass(ledger: Ledger, line: Line) -> None:
+    """With two measurement types combined, a line's measurements go on in lines of their own."""
+    known = is_chatter(line.text) or RAW.fullmatch(line.text) or SUMMARY.fullmatch(line.text)
+    if known or _is_continuation(line.text):
+        ledger.skip(line)
+
+
+def _is_continuation(text: str) -> bool:
+    try:
+        return bool(_latencies(text))
+    except RejectedError:
+        return False
+
+
+def _row(line: Line, head: re.Match[str]) -> StatusRow:
+    if not line.ended:
+        raise RejectedError("last line is cut off: no newline ends it")
+    rest = head["rest"]
+    rate = _RATE.match(rest)
+    rest = rest[rate.end() :] if rate else rest
+    estimate = _ESTIMATE.match(rest)
+    return StatusRow(
+        line=line.number,
+        label=head["label"],
+        time_text=head["time"],
+        elapsed_s=whole(head["elapsed"]),
+        operations=whole(head["operations"]),
+        current_ops_s=_finite(rate.group(1)) if rate else None,
+        latencies=_latencies(rest[estimate.end() :] if estimate else rest),
+    )
+
+
+def _finite(text: str) -> float | None:
+    return None if text in _NOT_FINITE else decimal(text)
+
+
+def _latencies(text: str) -> tuple[IntervalLatency, ...]:
+    """All measurements of a line. RejectedError if anything else is left of it."""
+    found = []
+    while text.strip():
+        for pattern, read in ((_HDR, _hdr), (_AVERAGE, _average), (_RAW, _raw)):
+            match = pattern.match(text)
+            if match:
+                found.append(read(match))
+                text = text[match.end() :]
+                break
+        else:
+            raise RejectedError(f"not a measurement: {text.strip()[:60]!r}")
+    return tuple(found)
+
+
+def _hdr(match: re.Match[str]) -> IntervalLatency:
+    name, count, most, least, average, _ = match.groups()
+    return IntervalLatency(name, decimal(average), whole(count), whole(most), whole(least))
+
+
+def _average(match: re.Match[str]) -> IntervalLatency:
+    return IntervalLatency(match.group(1), decimal(match.group(2)))
+
+
+def _raw(match: re.Match[str]) -> IntervalLatency:
+    return IntervalLatency(match.group(1), decimal(match.group(3)), whole(match.group(2)))
+
+
+def _require_progress(rows: list[StatusRow], row: StatusRow) -> None:
+    if not rows:
+        return
+    last = rows[-1]
+    if row.elapsed_s < last.elapsed_s or row.operations < last.operations:
+        raise RejectedError(
+            f"time or operations go back since line {last.line}: two runs in one file?"
+        )

@@ -1,0 +1,141 @@
+"""The summary a YCSB client prints at its end, by the text exporter or by one of the JSON exporters.
+
+Source: `Client.exportMeasurements` of YCSB 0.17.0; older files have `(ms)` and `Return=0`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from workloads.base.parsing import Ledger, Parsed, RejectedError, decimal, whole
+from workloads.ycsb.output.entries import Entry, entries
+from workloads.ycsb.output.measurement import Measurement, measurement
+
+_UNIT = re.compile(r"(.+?)\(([^()]+)\)")
+_SERIES = re.compile(r">?[0-9]+")
+_RETURN = "Return="
+_OK = frozenset({"OK", "BATCHED_OK", "0"})  # 0: releases before 0.2 returned numbers
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """One number of the summary. `line` is that of the value.
+
+    name: OVERALL, READ, Intended-READ, INSERT-FAILED, TOTAL_GCs, ...
+    measure: without its unit: RunTime, Throughput, Operations, 99thPercentileLatency, Return=OK.
+    unit: count, ms, us, ops/sec, %, MBs, ...; None for a printed series, whose measure is itself a
+    number: a histogram's bucket or a time series' offset in ms, by the client's measurement type.
+    """
+
+    line: int
+    name: str
+    measure: str
+    value: float
+    unit: str | None
+
+    @property
+    def measurement(self) -> Measurement:
+        return measurement(self.name)
+
+
+@dataclass(frozen=True)
+class Overall:
+    """The client's own run time and rate. The rate counts failures too (method 9)."""
+
+    runtime_ms: float
+    throughput_ops_s: float
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """One kind of operation: all attempts by how they returned; `ok` + `failed` is their number.
+
+    measured: successes that were timed; None if the summary does not say.
+    """
+
+    operation: str
+    returns: Mapping[str, int]
+    measured: int | None
+
+    @property
+    def ok(self) -> int:
+        return sum(count for status, count in self.returns.items() if status in _OK)
+
+    @property
+    def failed(self) -> int:
+        return sum(count for status, count in self.returns.items() if status not in _OK)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether as many operations were timed as returned well: the summary's own cross-check."""
+        return self.measured in (None, self.ok)
+
+
+def parse_summary(data: bytes | str, file: str) -> Parsed[SummaryRow]:
+    """Rows in the file's order. A measure that occurs again is quarantined: two runs in one file.
+
+    ParseError: no line is of a summary.
+    """
+    ledger = Ledger(data, file)
+    rows: dict[tuple[str, str], SummaryRow] = {}
+    for entry in (found := list(entries(ledger))):
+        try:
+            row = _row(entry)
+            if (row.name, row.measure) in rows:
+                raise RejectedError(f"second {row.measure!r} of {row.name}: two runs in one file?")
+        except RejectedError as error:
+            ledger.quarantine(str(error), *entry.lines)
+            continue
+        rows[row.name, row.measure] = row
+        ledger.parse(*entry.lines)
+    if not found:
+        raise ledger.refuse("no YCSB summary: no line '[OVERALL], RunTime(ms), ...'")
+    return ledger.close(rows.values())
+
+
+def _row(entry: Entry) -> SummaryRow:
+    match = _UNIT.fullmatch(entry.measure)
+    measure, unit = match.groups() if match else (entry.measure, _unit_of(entry.measure))
+    value = float(whole(entry.value)) if unit == "count" else decimal(entry.value)
+    return SummaryRow(entry.lines[-1].number, entry.name, measure, value, unit)
+
+
+def _unit_of(measure: str) -> str | None:
+    """Of a measure printed without one."""
+    if measure.startswith(_RETURN) or measure in ("Operations", "Total Operations", "Count"):
+        return "count"
+    if _SERIES.fullmatch(measure):
+        return None
+    if measure in ("MBs", "Load"):
+        return measure
+    return "us"  # the raw measurement's Average, Min, Max, p99
+
+
+def overall(rows: Iterable[SummaryRow]) -> Overall | None:
+    """The client's run time and rate; None if either is missing."""
+    found = {row.measure: row.value for row in rows if row.name == "OVERALL"}
+    if "RunTime" not in found or "Throughput" not in found:
+        return None
+    return Overall(found["RunTime"], found["Throughput"])
+
+
+def operation_counts(rows: Iterable[SummaryRow]) -> dict[str, OperationCount]:
+    """By operation (READ, INSERT, ...), of those with Return lines: CLEANUP and Intended- have none."""
+    returns: dict[str, dict[str, int]] = {}
+    measured: dict[str, int] = {}
+    for row in rows:
+        name = row.measurement
+        if name.intended or name.outcome or name.instrument not in (None, "hdr"):
+            continue
+        if row.measure.startswith(_RETURN):
+            status = row.measure.removeprefix(_RETURN)
+            returns.setdefault(name.operation, {})[status] = int(row.value)
+        elif row.measure in ("Operations", "Total Operations"):
+            measured[name.operation] = int(row.value)
+    return {
+        operation: OperationCount(operation, MappingProxyType(by_status), measured.get(operation))
+        for operation, by_status in returns.items()
+    }
