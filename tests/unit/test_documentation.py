@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts.fixture import SUDO_RULE
+
 CHECKOUT = Path(__file__).parents[2]
 DECISIONS = CHECKOUT / "docs" / "decisions"
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -37,3 +39,8 @@ def test_a_decision_has_a_date_a_status_and_three_parts() -> None:
         headings = re.findall(r"^## (.+)$", text, re.M)
         assert headings == ["Context", "Decision", "Consequence"], page.name
         assert 10 <= len(text.splitlines()) <= 25, page.name
+
+
+@pytest.mark.parametrize("page", ["docs/providers.md", "docs/tutorials/two-hosts.md"])
+def test_the_sudo_rule_shown_is_the_one_that_hosts_are_tested_with(page: str) -> None:
+    assert f"```sudoers\n{SUDO_RULE}```" in (CHECKOUT / page).read_text(encoding="utf-8")
