@@ -21,8 +21,8 @@ setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; agai
 
 # The stacks and the environment wait for the network in turns; together they take less.
 $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
-	@test -x .uv/bin/pip || $(PYTHON) -m venv .uv || { \
-	  echo "error: Python 3.11 with venv is needed (Debian: apt install python3-venv)"; exit 2; }
+	@$(or $(PYTHON),python3) cluster/stack/requirements.py
+	@test -x .uv/bin/pip || $(PYTHON) -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
 	@$(UV) sync --locked --quiet --python $(PYTHON)
 	@touch $@

@@ -25,7 +25,7 @@ def test_a_real_file() -> None:
     assert (first.operations, last.operations) == (22, 2000)
     assert (last.time_text, last.elapsed_s) == ("2026-11-20 17:20:28:521", 0)
     assert last.current_ops_s == 3369.68
-    assert last.latencies[0] == IntervalLatency("READ", 1081.62, 923, 5395, 0)
+    assert last.latencies[0] == IntervalLatency("READ", 1081.62, 923, 5395, 0, 2233)
     assert [latency.name for latency in last.latencies] == ["READ", "CLEANUP", "INSERT"]
     assert (parsed.parsed, parsed.skipped, parsed.quarantined) == (2, 9, ())
 
