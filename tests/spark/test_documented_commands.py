@@ -47,6 +47,7 @@ SIMULATED = (
     (f"study report {RUN} --master yarn", "--help"),
     (f"study capacity fit {RUN}", "--help"),
     ("python -m dags.web.webserver", "--help"),
+    ("python -m tests.support.chromium", "--help"),
 )
 EXAMPLES = "analysis/capacity/inputs/examples"
 MADE = (
