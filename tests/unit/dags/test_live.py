@@ -46,7 +46,9 @@ def test_rate_p99_and_cpu_are_those_of_the_last_whole_lines(tmp_path: Path) -> N
     assert found.ops_s == 3369.68
     assert found.p99 is not None and (found.p99.name, found.p99.p99_us) == ("READ", 2233)
     last = DOOL.splitlines()[-1].split(",")
-    columns = [line for line in DOOL.splitlines() if line.startswith('"epoch","time"')][-1].split(",")
+    columns = [line for line in DOOL.splitlines() if line.startswith('"epoch","time"')][-1].split(
+        ","
+    )
     at = {name.strip('"'): index for index, name in reversed(list(enumerate(columns)))}
     assert found.cpu_used_percent == pytest.approx(
         100 - sum(float(last[at[name]]) for name in ("idl", "wai", "stl"))
