@@ -1,11 +1,10 @@
 """`Summary`: the numbers of one run, as summary.json holds them and the report draws them.
 
-`python -m analysis.summary.summary` prints the JSON schema. Every number carries its unit.
+`python -m analysis.summary` prints the JSON schema. Every number carries its unit.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -221,7 +220,3 @@ class Summary(_Frozen):
 def schema() -> dict[str, Any]:
     """The JSON schema of summary.json."""
     return Summary.model_json_schema()
-
-
-if __name__ == "__main__":
-    print(json.dumps(schema(), indent=2))
