@@ -43,7 +43,7 @@ ssh: {user: study, known_hosts: KNOWN_HOSTS}
 factors: {vms_per_host: [0]}
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
-FOREIGN = ["sleep 900", "/mnt/density-study", "/mnt/density-study/another-study"]
+FOREIGN = ["sleep infinity", "/mnt/density-study", "/mnt/density-study/another-study"]
 """Of another study on a host: to be found there after every reap."""
 AGENT_ENDS_WITHIN_S = 20.0
 ROLES = {"m1": "[master, client]"}
@@ -150,7 +150,7 @@ def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
     hosts.on("h1", "mkdir", "-p", FOREIGN[-1])
     hosts.on("h1", "chown", "-R", USER, "/mnt/density-study")
     hosts.on("h1", "sh", "-c", f"STUDY_MARK=another-study/r1/b1 setpriv --reuid {USER} --regid {USER} "
-             "--clear-groups sleep 900 >/dev/null 2>&1 &")  # fmt: skip
+             "--clear-groups sleep infinity >/dev/null 2>&1 &")  # fmt: skip
     assert orchestrate(hosts.enter, controller, tmp_path / "whole") == 0
     every = kinds(next(tmp_path.glob("whole/*/*/journal.jsonl")))
     assert {"intent lease-host", "intent make-dir", "intent start datanode"} <= set(every)
