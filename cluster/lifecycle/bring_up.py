@@ -23,6 +23,7 @@ from cluster.render.blueprint import Blueprint
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, owner, render
 from cluster.state import atomic
+from cluster.state.events import BuildReady
 from cluster.state.journal import Journal
 from cluster.state.timeout_scale import acceleration, timeout_scale
 
@@ -61,7 +62,7 @@ def bring_up(
                 final_check(cluster)
     cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
     atomic.write_text(site.root / "cluster.json", json.dumps(cluster_to_json(cluster)) + "\n")
-    journal.write("build-ready", build=site.root.name, tag=site.tag)
+    journal.record(BuildReady(build=site.root.name, tag=site.tag))
     return cluster
 
 
@@ -88,11 +89,10 @@ class _Build:
 
     def create(self) -> None:
         """Nodes, their directories, their files. From the first line on tear-down knows of us."""
-        self.journal.write(
-            "intent",
-            act="build",
+        self.journal.intend(
+            "build",
+            self.site.tag,
             build=self.site.root.name,
-            tag=self.site.tag,
             provider=self.topology.provider,
             ports=sorted(self.blueprint.ports.by_service.values()),
             **self.provider.intent(self.site, self.topology),

@@ -33,15 +33,15 @@ class RunEnd:
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. However it ends, nothing of the run is left running."""
-    entries, plan = Tail(run.journal.path), run.plan
+    tail, plan = Tail(run.journal.path), run.plan
     environment = {**home.command_environment(), TAG: run.tag}
     argv = python("dags.inprocess", str(run.root))
     try:
         with Child(argv, environment, run.root / LOG) as child:
             while (code := child.wait(_LOOK_EVERY_S)) is None:
-                show(progress(plan, entries.read(), time.time()))
+                show(progress(plan, tail.read(), time.time()))
         stop_all(tagged(run.tag), _GRACE_S)  # Spark's JVM ends a moment after its Python
-        show(progress(plan, entries.read(), time.time()))
+        show(progress(plan, tail.read(), time.time()))
     except BaseException as error:
         clean_up(run, f"the run was interrupted ({error})")
         raise

@@ -15,6 +15,7 @@ from cluster.model.errors import HostLostError, StudyError
 from cluster.model.topology import topology_to_json
 from cluster.model.transport import Transport
 from cluster.providers.provider import provider_of
+from cluster.state.events import TrialState
 from workloads.base.workload import Collected, Prepared, TrialContext
 from workloads.execution.full_disks import full_disks
 from workloads.execution.guest_cpu import between, read_guests
@@ -209,5 +210,5 @@ def _state(seen: _Seen) -> str:
     return "failed" if seen.faults else "complete"
 
 
-def _journal(run: Run, step: Step, state: str, **fields: Any) -> None:
-    run.journal.write("trial-state", trial=step.trial, state=state, **fields)
+def _journal(run: Run, step: Step, state: str, outcome: str | None = None) -> None:
+    run.journal.record(TrialState(trial=str(step.trial), state=state, outcome=outcome))

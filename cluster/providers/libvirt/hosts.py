@@ -18,6 +18,7 @@ from cluster.providers.ssh.stack_copies import work_folder
 from cluster.providers.ssh.target import Target, target_from_json, target_to_json
 from cluster.providers.ssh.transport import SshTransport
 from cluster.render.blueprint import NodePaths
+from cluster.state.events import HostReach
 from cluster.state.journal import Journal
 from cluster.state.tags import tagged
 
@@ -31,10 +32,8 @@ def make_ready(site: Site, topology: Topology, journal: Journal) -> None:
         if host.login is not None and host.name in used:
             login = host.login
             target = Target(host.name, host.address, login.port, login.user, login.known_hosts)
-            journal.write(
-                "reach-host", tag=site.tag, target=target_to_json(target),
-                work=str(work_folder(login.user)),
-            )  # fmt: skip
+            work = str(work_folder(login.user))
+            journal.record(HostReach(tag=site.tag, target=target_to_json(target), work=work))
     build = _build(site, journal)
     if build is not None:
         nothing = PurePath(build.folder)
@@ -74,8 +73,8 @@ def joined(*parts: Leftovers) -> Leftovers:
 
 def _build(site: Site, journal: Journal) -> SshBuild | None:
     """The hosts of the build as its journal tells of them; None where none is reached over SSH."""
-    entries = [e for e in journal.read() if e["event"] == "reach-host" and e["tag"] == site.tag]
-    if not entries:
+    reaches = [event for event in journal.events(HostReach) if event.tag == site.tag]
+    if not reaches:
         return None
-    reach = {entry["target"]["host"]: target_from_json(entry["target"]) for entry in entries}
-    return SshBuild(site, journal, reach, PurePath(entries[-1]["work"]))
+    reach = {event.target["host"]: target_from_json(event.target) for event in reaches}
+    return SshBuild(site, journal, reach, PurePath(reaches[-1].work))

@@ -14,7 +14,7 @@ from cluster.model.memory import GUEST_OS_MIB
 from cluster.model.ports import Ports
 from cluster.model.topology import Node, Topology
 from cluster.providers.libvirt import removal
-from cluster.providers.libvirt.accel import Acceleration, find_acceleration
+from cluster.providers.libvirt.accel import find_acceleration
 from cluster.providers.libvirt.guest import DATA, JAVA_HOME, USER
 from cluster.providers.libvirt.guests import Guest, guests, networks
 from cluster.providers.libvirt.hosts import (
@@ -41,6 +41,7 @@ from cluster.providers.ssh.transport import SshTransport
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import ensure_all, stack_home
+from cluster.state.events import Acceleration, GuestReach, GuestsUp
 from cluster.state.journal import Journal
 from cluster.state.timeout_scale import timeout_scale
 
@@ -113,7 +114,7 @@ class LibvirtProvider:
         limits_s = {uri: BOOT_LIMIT_S[acceleration.accel] for uri, acceleration in found.items()}
         transport = self.transport(site, journal)
         seconds = await_guests(transport, everyone, limits_s)
-        journal.write("guests-up", tag=site.tag, seconds=seconds)
+        journal.record(GuestsUp(tag=site.tag, seconds=seconds))
         places = self.places(site, topology)
         _in_guests(site, journal).make_folders(topology.nodes, places)
         prove_disks(transport, topology, places, journal)
@@ -143,7 +144,7 @@ class LibvirtProvider:
         return sum(node.memory_mib + GUEST_OS_MIB for node in topology.nodes)
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        up = any(e["event"] == "guests-up" and e["tag"] == site.tag for e in journal.read())
+        up = any(event.tag == site.tag for event in journal.events(GuestsUp))
         if up and keys_of(site).folder.exists():  # else they are gone already
             _save_logs(site, journal)
         clear_hosts(site, journal)
@@ -200,7 +201,7 @@ def _journal_targets(site: Site, journal: Journal, keys: Keys, topology: Topolog
     known, identity = str(keys.known_hosts), str(keys.identity)
     for node in topology.nodes:
         target = Target(node.name, node.address, 22, USER, known, identity, limits)
-        journal.write("reach", tag=site.tag, node=node.name, target=target_to_json(target))
+        journal.record(GuestReach(tag=site.tag, node=node.name, target=target_to_json(target)))
 
 
 def _in_guests(site: Site, journal: Journal) -> SshBuild:
@@ -217,8 +218,5 @@ def _save_logs(site: Site, journal: Journal) -> None:
 
 
 def _targets(site: Site, journal: Journal) -> dict[str, Target]:
-    return {
-        entry["node"]: target_from_json(entry["target"])
-        for entry in journal.read()
-        if entry["event"] == "reach" and entry["tag"] == site.tag
-    }
+    reaches = (event for event in journal.events(GuestReach) if event.tag == site.tag)
+    return {reach.node: target_from_json(reach.target) for reach in reaches}

@@ -12,8 +12,8 @@ from cluster.model.host import IoLimits, VmCache
 from cluster.providers.libvirt.cpus import Vcpus
 from cluster.providers.libvirt.guest import ROOT_LABEL
 from cluster.providers.libvirt.names import METADATA_URI
+from cluster.state.events import Accel
 
-Accel = Literal["kvm", "tcg"]
 KERNEL_ARGUMENTS = (
     f"root=LABEL={ROOT_LABEL} rw console=ttyS0 net.ifnames=0 quiet panic=-1 fsck.mode=skip"
 )

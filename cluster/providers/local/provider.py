@@ -30,6 +30,7 @@ from cluster.providers.provider import (
 )
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import InstallDirs, NodePaths
+from cluster.state.events import DiskEmulated
 from cluster.state.journal import Journal
 from cluster.state.tags import tagged
 
@@ -142,21 +143,17 @@ def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
     for disk, node in disks.items():
         assert disk.limits is not None
         path = io_limits.group(site.tag, disk.path)
-        journal.write("intent", act="make-io-group", tag=site.tag, path=str(path))
+        journal.intend("make-io-group", site.tag, path=str(path))
         held = io_limits.make(path, Path(disk.path), disk.limits)
         folder = str(directories.data_dir(site, node) / "tmp")
         told = prove(io_limits.LimitedReads(path), node, folder, disk.limits)
-        journal.write("emulated", tag=site.tag, disk=disk.path, told={**told, "held_back": held})
+        told = {**told, "held_back": held}
+        journal.record(DiskEmulated(tag=site.tag, disk=disk.path, told=told))
 
 
 def _io_groups(site: Site, journal: Journal) -> list[Path]:
     """Of this build, those that still exist."""
-    paths = {
-        Path(entry["path"])
-        for entry in journal.read()
-        if entry["event"] == "intent" and entry.get("act") == "make-io-group"
-        if entry["tag"] == site.tag
-    }
+    paths = {Path(intent.path) for intent in journal.intents("make-io-group", site.tag)}
     return sorted(path for path in paths if path.exists())
 
 
@@ -177,12 +174,7 @@ def _ports_held(site: Site, journal: Journal) -> Iterator[Address]:
     Another process may have taken one since: that is nothing of ours.
     """
     ours = {process.pid for process in tagged(site.tag)}
-    for host, port in {tuple(address) for address in _ports_intended(site, journal)}:
+    intents = journal.intents("build", site.tag)
+    for host, port in {(host, port) for intent in intents for host, port in intent.ports}:
         if is_taken((host, port)) and listener(port) in ours:
             yield host, port
-
-
-def _ports_intended(site: Site, journal: Journal) -> Iterator[list[Any]]:
-    for entry in journal.read():
-        if entry["event"] == "intent" and entry.get("act") == "build" and entry["tag"] == site.tag:
-            yield from entry["ports"]

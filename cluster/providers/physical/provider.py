@@ -179,9 +179,9 @@ class PhysicalProvider:
 
     def give_back(self, tag: str, journal: Journal) -> None:
         hosts: dict[str, Target] = {}
-        for entry in list(journal.read()):
-            if entry["event"] == "intent" and entry.get("act") == "build" and "reach" in entry:
-                build = SshBuild.of(Site(Path("/"), entry["tag"]), journal)
+        for intent in journal.intents("build"):
+            if intent.reach:
+                build = SshBuild.of(Site(Path("/"), intent.tag), journal)
                 hosts |= build.hosts if build else {}
         release_leases(hosts, tag)
 

@@ -50,18 +50,12 @@ class SshBuild:
 
     @classmethod
     def of(cls, site: Site, journal: Journal) -> SshBuild | None:
-        """The build as its journal tells of it; None if it never was intended."""
-        intents = [
-            entry
-            for entry in journal.read()
-            if entry["event"] == "intent"
-            and entry.get("act") == "build"
-            and entry["tag"] == site.tag
-        ]
+        """The build by its journal; None if it never was intended."""
+        intents = journal.intents("build", site.tag)
         if not intents:
             return None
-        reach = {node: target_from_json(target) for node, target in intents[-1]["reach"].items()}
-        return cls(site, journal, reach, PurePath(intents[-1]["work"]))
+        reach = {node: target_from_json(target) for node, target in intents[-1].reach.items()}
+        return cls(site, journal, reach, PurePath(intents[-1].work))
 
     @property
     def place(self) -> Place:
@@ -119,7 +113,9 @@ class SshBuild:
 
     def remains(self) -> Leftovers:
         """Of every host: processes, folders, ports, units; and hosts that do not answer."""
-        intended, ports = self._intended_dirs(), self._intended_ports()
+        intended = self._intended_dirs()
+        builds = self.journal.intents("build", self.site.tag)
+        ports = [list(address) for intent in builds for address in intent.ports]
         found, silent = try_all(
             self.hosts,
             lambda host, target: remains_on(target, self.site.tag, intended.get(host, []), ports),
@@ -134,7 +130,7 @@ class SshBuild:
 
     def _make_dir(self, host: str, path: PurePath) -> None:
         fields = {"tag": self.site.tag, "host": host, "path": str(path)}
-        self.journal.write("intent", act="make-dir", **fields)
+        self.journal.intend("make-dir", **fields)
         channel(self.hosts[host]).call("act", "make-dir", [str(path), self.site.tag])
         self.journal.write("dir-made", **fields)
 
@@ -168,10 +164,9 @@ class SshBuild:
             }
             for host, given in of_host.items():
                 for one in given["missing"]:
-                    self.journal.write(
-                        "intent", act="copy-stack", tag=self.site.tag, host=host,
-                        path=one["home"], aside=one["aside"],
-                    )  # fmt: skip
+                    self.journal.intend(
+                        "copy-stack", self.site.tag, host=host, path=one["home"], aside=one["aside"]
+                    )
             self._play("provision", {"java": java, "whose": WHOSE}, of_host)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -208,26 +203,15 @@ class SshBuild:
 
     def _intended_dirs(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for entry in self._intents("make-dir"):
-            theirs = found.setdefault(entry["host"], [])
-            if entry["path"] not in theirs:
-                theirs.append(entry["path"])
+        for intent in self.journal.intents("make-dir", self.site.tag):
+            paths = found.setdefault(intent.host, [])
+            if intent.path not in paths:
+                paths.append(intent.path)
         return found
 
     def _intended_asides(self, host: str) -> list[str]:
-        return [e["aside"] for e in self._intents("copy-stack") if e["host"] == host]
-
-    def _intended_ports(self) -> list[list[Any]]:
-        return [port for entry in self._intents("build") for port in entry["ports"]]
-
-    def _intents(self, act: str) -> list[dict[str, Any]]:
-        return [
-            entry
-            for entry in self.journal.read()
-            if entry["event"] == "intent"
-            and entry.get("act") == act
-            and entry["tag"] == self.site.tag
-        ]
+        copies = self.journal.intents("copy-stack", self.site.tag)
+        return [intent.aside for intent in copies if intent.host == host]
 
 
 def intent_of(reach: Mapping[str, Target], user: str) -> dict[str, Any]:
