@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from cluster.model.errors import InputError
 from cluster.state import atomic
-from cluster.state.journal import Journal
 from cluster.state.tags import TAG_FILE
 
 if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
     from cluster.model.cluster import Site
     from cluster.model.host import Disk
     from cluster.model.topology import Node
+    from cluster.state.journal import Journal
 
 FOLDER = "density-study"
 

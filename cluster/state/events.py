@@ -1,44 +1,46 @@
-"""The events of a run's journal that the program reads back. Other lines are for people only.
-
-Standard library only: the SSH agent carries this module to hosts.
-"""
+"""The events of a run's journal that the program reads back. Other lines are for people only."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from pydantic import BaseModel, ConfigDict
+
 Accel = Literal["kvm", "tcg"]
+_CLASSES: dict[str, type[Event]] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Event:
+class Event(BaseModel):
     """One line. `t` is the time of writing in epoch seconds; the journal sets it.
 
     A line without a class of its own is read as a plain `Event`.
     """
 
+    model_config = ConfigDict(frozen=True)
     event: ClassVar[str] = ""
     t: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """The line's own keys. An optional field that is not set is left out."""
-        own = ((f, getattr(self, f.name)) for f in fields(self) if f.name != "t")
-        return {f.name: value for f, value in own if value is not None or f.default is MISSING}
+    def __init_subclass__(cls, event: str, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.event = event
+        _CLASSES[event] = cls
 
 
-@dataclass(frozen=True, kw_only=True)
-class Intent(Event):
+def event_of(line: Mapping[str, Any]) -> Event:
+    """The event of a line. Keys that its class does not have are left out."""
+    return _CLASSES.get(line["event"], Event).model_validate(line)
+
+
+class Intent(Event, event="intent"):
     """`act` on something outside the run's folder is about to begin. Acts use the fields they need."""
 
-    event: ClassVar[str] = "intent"
     act: str
     tag: str = ""
     build: str = ""
     provider: str = ""
-    ports: Sequence[tuple[str, int]] = ()
-    reach: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    ports: tuple[tuple[str, int], ...] = ()
+    reach: Mapping[str, Mapping[str, Any]] = {}
     work: str = ""
     path: str = ""
     aside: str = ""
@@ -46,9 +48,7 @@ class Intent(Event):
     uri: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunOpened(Event):
-    event: ClassVar[str] = "run-opened"
+class RunOpened(Event, event="run-opened"):
     study: str
     run: str
     tag: str
@@ -56,28 +56,22 @@ class RunOpened(Event):
     resumed: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunEnded(Event):
+class RunEnded(Event, event="run-ended"):
     """`finished`: no step is left. `repetitions`: how many the plan had then."""
 
-    event: ClassVar[str] = "run-ended"
-    outcome: str
+    outcome: Literal["ok", "failed"]
     message: str
     repetitions: int | None = None
     finished: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnerDeclaredDead(Event):
+class OwnerDeclaredDead(Event, event="owner-declared-dead"):
     """`study reap --force`: a person knows what cannot be seen from here."""
 
-    event: ClassVar[str] = "owner-declared-dead"
     owner: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepStarted(Event):
-    event: ClassVar[str] = "step-started"
+class StepStarted(Event, event="step-started"):
     index: int
     kind: str
     build: str
@@ -85,75 +79,57 @@ class StepStarted(Event):
     trial: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepEnded(Event):
-    event: ClassVar[str] = "step-ended"
+class StepEnded(Event, event="step-ended"):
     index: int
     kind: str
     build: str
     trial: str | None
-    outcome: str
+    outcome: Literal["ok", "failed", "skipped"]
     message: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrialState(Event):
-    event: ClassVar[str] = "trial-state"
+class TrialState(Event, event="trial-state"):
     trial: str
     state: str
     outcome: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class TornDown(Event):
+class TornDown(Event, event="tear-down"):
     """The last step of a run: everything it made is gone, or `message` says what is not."""
 
-    event: ClassVar[str] = "tear-down"
-    outcome: str
+    outcome: Literal["ok", "failed"]
     message: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnalysisStarted(Event):
-    event: ClassVar[str] = "analysis-started"
+class AnalysisStarted(Event, event="analysis-started"):
     stage: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnalysisEnded(Event):
-    event: ClassVar[str] = "analysis-ended"
+class AnalysisEnded(Event, event="analysis-ended"):
     stage: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class PhaseEnded(Event):
-    event: ClassVar[str] = "phase"
+class PhaseEnded(Event, event="phase"):
     build: str
     tag: str
     name: str
     seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class BuildReady(Event):
-    event: ClassVar[str] = "build-ready"
+class BuildReady(Event, event="build-ready"):
     build: str
     tag: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class BuildDestroyed(Event):
-    event: ClassVar[str] = "destroyed"
+class BuildDestroyed(Event, event="destroyed"):
     build: str
     tag: str
     proof: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Acceleration(Event):
+class Acceleration(Event, event="acceleration"):
     """How the guests of one libvirt run, and what was seen (`why`)."""
 
-    event: ClassVar[str] = "acceleration"
     uri: str
     tag: str
     accel: Accel
@@ -161,48 +137,30 @@ class Acceleration(Event):
     kernel_arguments: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DiskEmulated(Event):
-    """A disk has limits, and reads proved them; `told` holds limits and figures for the disclosure."""
+class DiskEmulated(Event, event="emulated"):
+    """Reads proved the limits of a disk; `told` holds limits and figures for the disclosure."""
 
-    event: ClassVar[str] = "emulated"
     tag: str
     disk: str
     told: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class GuestsUp(Event):
-    event: ClassVar[str] = "guests-up"
+class GuestsUp(Event, event="guests-up"):
     tag: str
     seconds: Mapping[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class GuestReach(Event):
+class GuestReach(Event, event="reach"):
     """`target`: the SSH server of the guest `node`."""
 
-    event: ClassVar[str] = "reach"
     tag: str
     node: str
     target: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class HostReach(Event):
+class HostReach(Event, event="reach-host"):
     """`target`: the SSH server of a host of guests. `work`: the program's folder there."""
 
-    event: ClassVar[str] = "reach-host"
     tag: str
     target: Mapping[str, Any]
     work: str
-
-
-_CLASSES = {kind.event: kind for kind in Event.__subclasses__()}
-
-
-def event_of(line: Mapping[str, Any]) -> Event:
-    """The event of a line. Keys without a field of that name are left out."""
-    kind = _CLASSES.get(line["event"], Event)
-    names = {f.name for f in fields(kind)}
-    return kind(**{key: value for key, value in line.items() if key in names})

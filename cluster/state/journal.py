@@ -40,7 +40,7 @@ class Journal:
 
     def record(self, event: Event) -> None:
         """Append an event that the program reads back."""
-        self.write(event.event, **event.to_json())
+        self.write(event.event, **event.model_dump(mode="json", exclude_unset=True))
 
     def intend(self, act: str, tag: str, **fields: Any) -> None:
         """Append the intent of `act`, for the build `tag`. Call it before the act begins."""

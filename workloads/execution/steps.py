@@ -227,7 +227,7 @@ def _closed(run: Run) -> set[str]:
     return {name for name, manifest in records.items() if manifest.state != "incomplete"}
 
 
-def _was_built(run: Run, build: str, outcomes: Mapping[int, str]) -> bool:
+def _was_built(run: Run, build: str, outcomes: Mapping[int, Outcome]) -> bool:
     return any(
         step.kind == "up" and step.build == build and step.index in outcomes
         for step in run.plan.steps
@@ -246,6 +246,6 @@ def _cut_short(run: Run) -> list[StepStarted]:
     return list(began.values())
 
 
-def _outcomes_since_opening(run: Run) -> dict[int, str]:
+def _outcomes_since_opening(run: Run) -> dict[int, Outcome]:
     """Outcome of each step that ended since the run was last opened; the earlier clusters are gone."""
     return {ended.index: ended.outcome for ended in run.journal.since_opening(StepEnded)}

@@ -210,5 +210,5 @@ def _state(seen: _Seen) -> str:
     return "failed" if seen.faults else "complete"
 
 
-def _journal(run: Run, step: Step, state: str, outcome: str | None = None) -> None:
-    run.journal.record(TrialState(trial=str(step.trial), state=state, outcome=outcome))
+def _journal(run: Run, step: Step, state: str, **outcome: str) -> None:
+    run.journal.record(TrialState(trial=str(step.trial), state=state, **outcome))
