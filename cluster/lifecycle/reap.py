@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.lifecycle.tear_down import give_back, remains_of, tear_down
+from cluster.lifecycle.tear_down import leftovers_of, release_hosts, tear_down
 from cluster.machine.processes import stop_all
 from cluster.model.cluster import Site
 from cluster.model.errors import StudyError, TearDownError
@@ -165,14 +165,14 @@ class DeadRun:
         processes = tuple(
             f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(self.tag)
         )
-        there = tuple(one for site in self.sites for one in remains_of(site, self.journal).all)
+        there = tuple(one for site in self.sites for one in leftovers_of(site, self.journal).all)
         return (*dict.fromkeys((*processes, *there)), *self._held_lease())
 
     def remove(self) -> None:
         if self.declared_dead:
             self.journal.record(OwnerDeclaredDead(owner=self.declared_dead))
         self.clear()
-        give_back(self.tag, self.journal)
+        release_hosts(self.tag, self.journal)
         lease.release(self.tag)
 
     def clear(self) -> None:

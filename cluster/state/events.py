@@ -40,8 +40,6 @@ class Intent(Event, event="intent"):
     build: str = ""
     provider: str = ""
     ports: tuple[tuple[str, int], ...] = ()
-    reach: Mapping[str, Mapping[str, Any]] = {}
-    work: str = ""
     path: str = ""
     aside: str = ""
     host: str = ""
@@ -150,8 +148,8 @@ class GuestsUp(Event, event="guests-up"):
     seconds: Mapping[str, float]
 
 
-class GuestReach(Event, event="reach"):
-    """`target`: the SSH server of the guest `node`."""
+class NodeReach(Event, event="reach"):
+    """`target`: the SSH server of the machine of `node`."""
 
     tag: str
     node: str

@@ -15,7 +15,7 @@ from typing import Literal
 from cluster.lifecycle.reap import clear
 from cluster.model.cluster import Site
 from cluster.model.errors import HostBusyError, InputError
-from cluster.providers.provider import provider_of
+from cluster.providers.provider import Leases, Preflight, provider_of
 from cluster.state import lease, presence
 from cluster.state.atomic import write_text
 from cluster.state.events import RunEnded, RunOpened
@@ -174,12 +174,16 @@ def _open(
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).check_leases(topology, tag)
+            provider = provider_of(topology.provider)
+            if isinstance(provider, Leases):
+                provider.check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
         preflight(study, plan, runs)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).preflight(topology, tag)
+            provider = provider_of(topology.provider)
+            if isinstance(provider, Preflight):
+                provider.preflight(topology, tag)
         run = _go_on(earlier, plan) if earlier else _begin(root, file, plan)
         if owner.holds_lock:  # before the journal says that it does
             undo.push(presence.stay(root))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import give_back, tear_down
+from cluster.lifecycle.tear_down import release_hosts, tear_down
 from cluster.model.cluster import Cluster, cluster_from_json
 from cluster.model.errors import HostLostError, StudyError
 from cluster.model.transport import Transport
@@ -124,7 +124,7 @@ def close_run(run: Run) -> None:
     with run.step_lock():
         for build in run.plan.builds:
             tear_down(run.site(build), run.journal)
-        give_back(run.tag, run.journal)  # other machines: analysis does not need them
+        release_hosts(run.tag, run.journal)  # other machines: analysis does not need them
         if what_is_left(run):
             lease.release(run.tag)
 

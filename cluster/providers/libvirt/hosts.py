@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import PurePath
-from typing import Any
 
 from cluster.machine.processes import stop_all
 from cluster.model.cluster import Site
@@ -56,19 +54,12 @@ def clear_hosts(site: Site, journal: Journal) -> None:
         build.destroy()
 
 
-def remains_on_hosts(site: Site, journal: Journal) -> Leftovers:
+def leftovers_on_hosts(site: Site, journal: Journal) -> Leftovers:
     """What `clear_hosts` would remove: processes here, and all that is on hosts reached over SSH."""
     here = tuple(f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(site.tag))
     build = _build(site, journal)
-    return joined(Leftovers(processes=here), Leftovers() if build is None else build.remains())
-
-
-def joined(*parts: Leftovers) -> Leftovers:
-    every: dict[str, Any] = {
-        field.name: tuple(one for part in parts for one in getattr(part, field.name))
-        for field in fields(Leftovers)
-    }
-    return Leftovers(**every)
+    on_hosts = Leftovers() if build is None else build.leftovers()
+    return Leftovers.joined(Leftovers(processes=here), on_hosts)
 
 
 def _build(site: Site, journal: Journal) -> SshBuild | None:

@@ -6,7 +6,6 @@ All of it works from the journal: `of` needs no object that made the build. Prov
 from __future__ import annotations
 
 import base64
-import os
 import shutil
 import subprocess
 import tempfile
@@ -22,12 +21,13 @@ from cluster.providers.ssh.ansible import play
 from cluster.providers.ssh.channel import channel
 from cluster.providers.ssh.fan_out import on_all, try_all
 from cluster.providers.ssh.host_leases import take_leases
-from cluster.providers.ssh.remains import remains_on
+from cluster.providers.ssh.leftovers import leftovers_on
 from cluster.providers.ssh.stack_copies import SUMS, WHOSE, StackCopy, missing, work_folder
-from cluster.providers.ssh.target import Target, target_from_json, target_to_json
+from cluster.providers.ssh.target import Target, target_from_json
 from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from cluster.providers.ssh.transport import Place
 from cluster.render.blueprint import NodePaths
+from cluster.state.events import NodeReach
 from cluster.state.journal import Journal
 from cluster.state.runtime import runtime_dir
 
@@ -50,12 +50,13 @@ class SshBuild:
 
     @classmethod
     def of(cls, site: Site, journal: Journal) -> SshBuild | None:
-        """The build by its journal; None if it never was intended."""
-        intents = journal.intents("build", site.tag)
-        if not intents:
+        """The build by its journal; None if nothing of it was made."""
+        events = [event for event in journal.events(NodeReach) if event.tag == site.tag]
+        reach = {event.node: target_from_json(event.target) for event in events}
+        if not reach:
             return None
-        reach = {node: target_from_json(target) for node, target in intents[-1].reach.items()}
-        return cls(site, journal, reach, PurePath(intents[-1].work))
+        user = next(iter(reach.values())).user
+        return cls(site, journal, reach, work_folder(user))
 
     @property
     def place(self) -> Place:
@@ -93,7 +94,7 @@ class SshBuild:
         self.stop_and_fetch_logs()
         intended = self._intended_dirs()
         try_all(self.hosts, lambda host, target: self._remove_dirs(target, intended.get(host, [])))
-        return self.remains()
+        return self.leftovers()
 
     def stop_and_fetch_logs(self) -> None:
         """Of the hosts that answer."""
@@ -111,14 +112,14 @@ class SshBuild:
                 )  # fmt: skip
         self._fetch_logs([host for host in self.hosts if host not in silent])
 
-    def remains(self) -> Leftovers:
+    def leftovers(self) -> Leftovers:
         """Of every host: processes, folders, ports, units; and hosts that do not answer."""
         intended = self._intended_dirs()
         builds = self.journal.intents("build", self.site.tag)
         ports = [list(address) for intent in builds for address in intent.ports]
         found, silent = try_all(
             self.hosts,
-            lambda host, target: remains_on(target, self.site.tag, intended.get(host, []), ports),
+            lambda host, target: leftovers_on(target, self.site.tag, intended.get(host, []), ports),
         )
         return Leftovers(
             processes=tuple(one for host in found for one in found[host][0]),
@@ -212,15 +213,6 @@ class SshBuild:
     def _intended_asides(self, host: str) -> list[str]:
         copies = self.journal.intents("copy-stack", self.site.tag)
         return [intent.aside for intent in copies if intent.host == host]
-
-
-def intent_of(reach: Mapping[str, Target], user: str) -> dict[str, Any]:
-    """What the journal holds of a build, for `SshBuild.of`."""
-    return {
-        "reach": {node: target_to_json(target) for node, target in reach.items()},
-        "work": str(work_folder(user)),
-        "controller_pid": os.getpid(),
-    }
 
 
 def _sums(target: Target, copies: Sequence[StackCopy]) -> dict[str, str | None]:
