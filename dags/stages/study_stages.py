@@ -15,6 +15,7 @@ from cluster.lifecycle.reap import Swept
 from cluster.lifecycle.reap import reap as reap_clusters
 from cluster.model.errors import StudyError, TearDownError
 from cluster.state.atomic import write_text
+from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
 from cluster.state.owner import Owner
 from cluster.state.presence import present
 from dags.airflow_home.home import SCHEDULER_PID, project_root
@@ -86,12 +87,12 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
         with present(run.root):
             close_run(run)
     except StudyError as error:
-        run.journal.write("tear-down", outcome="failed", message=str(error))
+        run.journal.record(TornDown(outcome="failed", message=str(error)))
         raise
     finally:
         for trial in close_unfinished(run.records, reason):
             log.info("record %s closed as incomplete: %s", trial, reason)
-    run.journal.write("tear-down", outcome="ok", message="")
+    run.journal.record(TornDown(outcome="ok", message=""))
     log.info("nothing of run %s is left standing", run.root)
 
 
@@ -147,8 +148,9 @@ def stop(root: str, dag_run: str, why: str) -> None:
     """Take down and end a run that `dag_run` has not finished; it can be gone on with. A run that has
     ended, or that has another owner by now, is left alone."""
     run = load_run(Path(root))
-    opening = since_opening(run)[0]
-    if is_concluded(run) or Owner.from_json(opening["owner"]) != airflow_owner(dag_run):
+    opened = run.journal.last(RunOpened)
+    owner = Owner.from_json(opened.owner) if opened and opened.owner else None
+    if is_concluded(run) or owner != airflow_owner(dag_run):
         return
     tear_down(root, why)
     _end(run, "failed", f"{why}: {what_is_left(run)}.", finished=False)
@@ -180,9 +182,9 @@ def conclude(root: str, stopped: str = "") -> None:
 
 def _end(run: Run, outcome: Literal["ok", "failed"], message: str, *, finished: bool) -> None:
     """Unless the journal already says so: Airflow's Clear may conclude a run twice."""
-    ends = [entry for entry in since_opening(run) if entry["event"] == "run-ended"]
-    now = {"outcome": outcome, "message": message, "finished": finished}
-    if not ends or {key: ends[-1].get(key) for key in now} != now:
+    ends = run.journal.since_opening(RunEnded)
+    last = (ends[-1].outcome, ends[-1].message, ends[-1].finished) if ends else None
+    if last != (outcome, message, finished):
         end_run(run, outcome, message, finished=finished)
 
 
@@ -224,34 +226,26 @@ def _bad_trials(run: Run) -> Iterator[str]:
 
 def _failed_acts(run: Run) -> Iterator[str]:
     """Only what is journalled as done well counts as done: a killed process says nothing."""
-    entries = since_opening(run)
-    for entry in entries:
-        if entry["event"] == "step-ended" and entry["outcome"] == "failed" and not entry["trial"]:
-            yield f"{entry['kind']} {entry['build']}: {entry['message']}"
+    for ended in run.journal.since_opening(StepEnded):
+        if ended.outcome == "failed" and not ended.trial:
+            yield f"{ended.kind} {ended.build}: {ended.message}"
     if fault := _tear_down_fault(run):
         yield f"tear-down: {fault}"
-    if not any(e["event"] == "analysis-ended" and e["stage"] == "report" for e in entries):
+    if "report" not in {ended.stage for ended in run.journal.since_opening(AnalysisEnded)}:
         yield "analysis: it did not come to its end, so there is no report"
 
 
 def _tear_down_fault(run: Run) -> str:
     """Why the run's last tear-down proves nothing; empty if it does."""
-    guards = [entry for entry in since_opening(run) if entry["event"] == "tear-down"]
+    guards = run.journal.since_opening(TornDown)
     if not guards:
         return "it did not come to its end"
-    return "" if guards[-1]["outcome"] == "ok" else str(guards[-1]["message"])
+    return "" if guards[-1].outcome == "ok" else guards[-1].message
 
 
 def is_concluded(run: Run) -> bool:
     """Whether the run came to its end since it was last opened."""
-    return any(entry["event"] == "run-ended" for entry in since_opening(run))
-
-
-def since_opening(run: Run) -> list[dict[str, Any]]:
-    """The journal from the last opening of the run on."""
-    entries = list(run.journal.read())
-    openings = [n for n, entry in enumerate(entries) if entry["event"] == "run-opened"]
-    return entries[openings[-1] :] if openings else entries
+    return bool(run.journal.since_opening(RunEnded))
 
 
 def airflow_owner(dag_run: str) -> Owner:

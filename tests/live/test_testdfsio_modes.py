@@ -207,4 +207,4 @@ def test_nothing_of_the_cluster_is_left(ran: Ran) -> None:
     site_root = next(ran.root.glob("builds/b1"))
     journal = Journal(ran.root / "journal.jsonl")
     site = Site(site_root, f"{'/'.join(ran.root.parts[-2:])}/b1")
-    assert not provider_of("local").remains(site, journal)
+    assert not provider_of("local").leftovers(site, journal)

@@ -15,9 +15,10 @@ from typing import Literal
 from cluster.lifecycle.reap import clear
 from cluster.model.cluster import Site
 from cluster.model.errors import HostBusyError, InputError
-from cluster.providers.provider import provider_of
+from cluster.providers.provider import Leases, Preflight, provider_of
 from cluster.state import lease, presence
 from cluster.state.atomic import write_text
+from cluster.state.events import RunEnded, RunOpened
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from cluster.state.run_folders import JOURNAL, run_folders
@@ -173,22 +174,27 @@ def _open(
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).check_leases(topology, tag)
+            provider = provider_of(topology.provider)
+            if isinstance(provider, Leases):
+                provider.check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
         preflight(study, plan, runs)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).preflight(topology, tag)
+            provider = provider_of(topology.provider)
+            if isinstance(provider, Preflight):
+                provider.preflight(topology, tag)
         run = _go_on(earlier, plan) if earlier else _begin(root, file, plan)
         if owner.holds_lock:  # before the journal says that it does
             undo.push(presence.stay(root))
-        run.journal.write(
-            "run-opened",
-            study=study.study,
-            run=run.id,
-            tag=tag,
-            owner=owner.to_json(),
-            resumed=earlier is not None,
+        run.journal.record(
+            RunOpened(
+                study=study.study,
+                run=run.id,
+                tag=tag,
+                owner=owner.to_json(),
+                resumed=earlier is not None,
+            )
         )
         undo.pop_all()
     return run
@@ -201,7 +207,7 @@ def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
     HostBusyError unless its last owner is known to be dead, or is `owner` itself.
     """
     with presence.alone(run.root) as locked:
-        found = run_state(run.root, list(run.journal.read()), lock_free=locked)
+        found = run_state(run.root, lock_free=locked)
         if not locked and found:
             raise busy(run.root, replace(found, state="alive"))
         if found and found.state in ("alive", "unknown") and found.owner != owner:
@@ -234,12 +240,13 @@ def end_run(
     A run that is not `finished` was stopped, and can be gone on with. If it could not be taken down,
     nobody gets the host before its last process is gone.
     """
-    run.journal.write(
-        "run-ended",
-        outcome=outcome,
-        message=message,
-        repetitions=run.plan.repetitions,
-        finished=finished,
+    run.journal.record(
+        RunEnded(
+            outcome=outcome,
+            message=message,
+            repetitions=run.plan.repetitions,
+            finished=finished,
+        )
     )
     if finished:
         lease.release(run.tag)
@@ -250,16 +257,8 @@ def end_run(
 def has_ended(run: Run) -> bool:
     """Whether the run came to its end, with every repetition its plan has now; a later re-opening, or an
     extension of the plan, makes it unended again. One that was stopped has not."""
-    last = None
-    for entry in run.journal.read():
-        if entry["event"] in ("run-opened", "run-ended"):
-            last = entry
-    if last is None or last["event"] == "run-opened":
-        return False
-    return bool(
-        last.get("finished", True)
-        and last.get("repetitions", run.plan.repetitions) == run.plan.repetitions
-    )
+    ends = run.journal.since_opening(RunEnded)
+    return bool(ends and ends[-1].finished and ends[-1].repetitions in (None, run.plan.repetitions))
 
 
 def _newest(folder: Path, study: Study) -> Run | None:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import give_back, tear_down
+from cluster.lifecycle.tear_down import release_hosts, tear_down
 from cluster.model.cluster import Cluster, cluster_from_json
 from cluster.model.errors import HostLostError, StudyError
 from cluster.model.transport import Transport
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.state import lease
+from cluster.state.events import StepEnded, StepStarted
 from workloads.execution.hbase_ready import row_written_and_read
 from workloads.execution.run import Run
 from workloads.execution.saturation import resolve
@@ -54,7 +55,7 @@ def next_step(run: Run) -> Step | None:
     """
     outcomes = _outcomes_since_opening(run)
     closed = _closed(run)
-    cut = {entry["build"] for entry in _cut_short(run)}
+    cut = {started.build for started in _cut_short(run)}
     wanted = {step.build for step in run.plan.trials if step.trial not in closed}
     for step in run.plan.steps:
         if step.index in outcomes:
@@ -81,7 +82,7 @@ def what_is_left(run: Run) -> str:
     if not trials and step is None:
         return ""
     left = f"{len(trials)} of {len(run.plan.trials)} trials are left"
-    cut = "".join(f"{entry['label']!r} did not come to its end; " for entry in _cut_short(run))
+    cut = "".join(f"{started.label!r} did not come to its end; " for started in _cut_short(run))
     return f"{cut}{left}" + ("" if cut or step is None else f", from {step.label!r} on")
 
 
@@ -102,15 +103,14 @@ def run_next_step(run: Run) -> StepOutcome | None:
         step = next_step(run)
         if step is None:
             return None
-        run.journal.write(
-            "step-started", index=step.index, kind=step.kind, build=step.build,
-            label=step.label, trial=step.trial,
-        )  # fmt: skip
+        run.journal.record(StepStarted(
+            index=step.index, kind=step.kind, build=step.build, label=step.label, trial=step.trial,
+        ))  # fmt: skip
         ended = _carry_out(run, step)
-        run.journal.write(
-            "step-ended", index=step.index, kind=step.kind, build=step.build,
-            trial=step.trial, outcome=ended.outcome, message=ended.message,
-        )  # fmt: skip
+        run.journal.record(StepEnded(
+            index=step.index, kind=step.kind, build=step.build, trial=step.trial,
+            outcome=ended.outcome, message=ended.message,
+        ))  # fmt: skip
         return ended
 
 
@@ -124,7 +124,7 @@ def close_run(run: Run) -> None:
     with run.step_lock():
         for build in run.plan.builds:
             tear_down(run.site(build), run.journal)
-        give_back(run.tag, run.journal)  # other machines: analysis does not need them
+        release_hosts(run.tag, run.journal)  # other machines: analysis does not need them
         if what_is_left(run):
             lease.release(run.tag)
 
@@ -234,26 +234,18 @@ def _was_built(run: Run, build: str, outcomes: Mapping[int, Outcome]) -> bool:
     )
 
 
-def _cut_short(run: Run) -> list[dict[str, Any]]:
-    """Journal entries of the steps that began and did not end since the run was last opened: their
-    processes were killed. Whoever holds the step lock knows that none of them goes on."""
-    began: dict[int, dict[str, Any]] = {}
-    for entry in run.journal.read():
-        if entry["event"] == "run-opened":
-            began = {}
-        elif entry["event"] == "step-started":
-            began[entry["index"]] = entry
-        elif entry["event"] == "step-ended":
-            began.pop(entry["index"], None)
+def _cut_short(run: Run) -> list[StepStarted]:
+    """Steps that began and did not end since the run was last opened: their processes were killed.
+    The caller holds the step lock, so none of them still runs."""
+    began: dict[int, StepStarted] = {}
+    for event in run.journal.since_opening(StepStarted, StepEnded):
+        if isinstance(event, StepStarted):
+            began[event.index] = event
+        elif isinstance(event, StepEnded):
+            began.pop(event.index, None)
     return list(began.values())
 
 
 def _outcomes_since_opening(run: Run) -> dict[int, Outcome]:
-    """Outcome of each step ended since the run was last opened; earlier ones tell of dead clusters."""
-    outcomes: dict[int, Outcome] = {}
-    for entry in run.journal.read():
-        if entry["event"] == "run-opened":
-            outcomes = {}
-        elif entry["event"] == "step-ended":
-            outcomes[entry["index"]] = entry["outcome"]
-    return outcomes
+    """Outcome of each step that ended since the run was last opened; the earlier clusters are gone."""
+    return {ended.index: ended.outcome for ended in run.journal.since_opening(StepEnded)}

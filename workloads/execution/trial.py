@@ -14,7 +14,8 @@ from cluster.model.cluster import Cluster
 from cluster.model.errors import HostLostError, StudyError
 from cluster.model.topology import topology_to_json
 from cluster.model.transport import Transport
-from cluster.providers.provider import provider_of
+from cluster.providers.provider import Guests, machines_of_hosts, provider_of
+from cluster.state.events import TrialState
 from workloads.base.workload import Collected, Prepared, TrialContext
 from workloads.execution.full_disks import full_disks
 from workloads.execution.guest_cpu import between, read_guests
@@ -110,7 +111,12 @@ def _measure(run: Run, step: Step, bench: TrialContext, seen: _Seen) -> None:
     workload = WORKLOADS[setting.workload]
     kinds = MONITORS if step.monitored else {}
     topology = bench.cluster.topology
-    machines = provider_of(topology.provider).machines(bench.cluster.site, topology, run.journal)
+    provider = provider_of(topology.provider)
+    machines = (
+        provider.machines(bench.cluster.site, topology, run.journal)
+        if isinstance(provider, Guests)
+        else machines_of_hosts(topology, bench.transport)
+    )
     monitors = Monitors(bench, run.study.monitor.period, kinds, machines)
     clock = _Stopwatch(seen.times_s)
     _journal(run, step, "preparing")
@@ -209,5 +215,5 @@ def _state(seen: _Seen) -> str:
     return "failed" if seen.faults else "complete"
 
 
-def _journal(run: Run, step: Step, state: str, **fields: Any) -> None:
-    run.journal.write("trial-state", trial=step.trial, state=state, **fields)
+def _journal(run: Run, step: Step, state: str, **outcome: str) -> None:
+    run.journal.record(TrialState(trial=str(step.trial), state=state, **outcome))

@@ -11,7 +11,7 @@ from pathlib import Path
 from cluster.model.errors import InputError
 from cluster.model.host import Host
 from cluster.model.ports import allocate_ports
-from cluster.providers.provider import FreeResources, provider_of
+from cluster.providers.provider import Capacity, FreeResources, provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.stack import ensure
 from workloads.planning.plan import Plan
@@ -56,12 +56,14 @@ def preflight(study: Study, plan: Plan, runs: Path) -> None:
     need_mib = disk_need_mib(study)
     for topology in plan.topologies.values():
         provider = provider_of(topology.provider)
-        room = provider.room(topology)
+        if not isinstance(provider, Capacity):
+            continue
+        free = provider.free_resources(topology)
         for host in topology.hosts:
-            if host.name in room:
-                _check_memory(host, room[host.name])
-                _check_disks(host, {**room[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
-        provider.check(topology, allocate_ports(topology))
+            if host.name in free:
+                _check_memory(host, free[host.name])
+                _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
+        provider.check_ports(topology, allocate_ports(topology))
     dool_path()
     ensure_software()
 
