@@ -64,7 +64,7 @@ def report(
     ] = YesNo.no,
     form: Annotated[
         Format,
-        typer.Option("--format", help="html writes the page; the others go to standard output."),
+        typer.Option("--format", help="`html` writes the page; the others go to standard output."),
     ] = Format.html,
     master: Annotated[
         str,

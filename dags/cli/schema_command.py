@@ -18,6 +18,6 @@ def schema() -> None:
     `# yaml-language-server: $schema=PATH-OR-URL`. Rules that involve several keys are not in the
     schema; `study plan` checks them.
     """
-    from workloads.spec.schema import study_schema
+    from workloads.spec.schema import study_schema_json
 
-    typer.echo(study_schema(), nl=False)
+    typer.echo(study_schema_json(), nl=False)
