@@ -10,7 +10,7 @@ FAST := tests/unit tests/property tests/golden
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden reference format clean
+.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden reference format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -21,8 +21,8 @@ setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; agai
 
 # The stacks and the environment wait for the network in turns; together they take less.
 $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
-	@test -x .uv/bin/pip || $(PYTHON) -m venv .uv || { \
-	  echo "error: Python 3.11 with venv is needed (Debian: apt install python3-venv)"; exit 2; }
+	@$(or $(PYTHON),python3) cluster/stack/requirements.py
+	@test -x .uv/bin/pip || $(PYTHON) -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
 	@$(UV) sync --locked --quiet --python $(PYTHON)
 	@touch $@
@@ -39,10 +39,10 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint ## the fast half: lint and unit, property, golden tests (under 60 s)
+check: lint docs ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not thorough and not slow" $(FAST)
 
-test: packages-test lint java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (30 to 40 min)
+test: packages-test lint docs java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (30 to 40 min)
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(FAST) tests/spark
 	$(BIN)/pytest -q -m "not slow and not vm" tests $(patsubst %,--ignore=%,$(FAST) tests/spark)
 
@@ -72,9 +72,12 @@ golden: setup ## make the golden files anew; read the diff before you commit
 reference: setup ## generate docs/reference/ from the code
 	$(BIN)/python -m dags.reference
 
+docs: setup ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
+	$(BIN)/properdocs build --strict
+
 format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json
+	rm -rf $(VENV) .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json site

@@ -11,6 +11,7 @@ from cluster.machine.processes import stop_all
 from cluster.state.tags import TAG, tagged
 from dags.airflow_home.child import Child, python
 from dags.airflow_home.home import Home
+from dags.run_status.live import LiveTrial
 from dags.run_status.progress import Progress, Tail, progress
 from dags.stages import study_stages
 from workloads.execution.run import Run
@@ -33,15 +34,20 @@ class RunEnd:
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
-    entries, plan = Tail(run.journal.path), run.plan
+    entries, live = Tail(run.journal.path), LiveTrial(run.records)
+
+    def look() -> None:
+        now = time.time()
+        show(live.added_to(progress(run.plan, entries.read(), now), now))
+
     environment = {**home.command_environment(), TAG: run.tag}
     argv = python("dags.inprocess", str(run.root))
     try:
         with Child(argv, environment, run.root / LOG) as child:
             while (code := child.wait(_LOOK_EVERY_S)) is None:
-                show(progress(plan, entries.read(), time.time()))
+                look()
         stop_all(tagged(run.tag), _GRACE_S)  # Spark's JVM ends a moment after its Python
-        show(progress(plan, entries.read(), time.time()))
+        look()
     except BaseException as error:
         clean_up(run, f"the run was interrupted ({error})")
         raise

@@ -151,6 +151,10 @@ def progress_display(console: Console) -> Iterator[Show]:
         yield lambda seen: live.update(progress_panel(seen), refresh=True)
 
 
+LINE_EVERY_S = 10.0
+"""Seconds between two lines about a running trial, where there is no terminal."""
+
+
 class _Lines:
     """Prints what is new since the last call: for files and pipes, which cannot be redrawn."""
 
@@ -158,15 +162,20 @@ class _Lines:
         self.console = console
         self.ended = 0
         self.printed: object = None
+        self.live_t = 0.0
 
     def show(self, seen: Progress) -> None:
         for ended in seen.ended[self.ended :]:
-            self._print(seen, ended_line(ended, seen.total))
+            self._print(seen, ended_line(ended, seen))
         self.ended = len(seen.ended)
         what = seen.stage or (seen.current and seen.current.index)
         if what is not None and what != self.printed:
             self._print(seen, f"{headline(seen)}  (about {clock(seen.remaining_s)} left)")
             self.printed = what
+            self.live_t = seen.elapsed_s
+        elif seen.live and seen.elapsed_s - self.live_t >= LINE_EVERY_S:
+            self._print(seen, f"    {seen.live}")
+            self.live_t = seen.elapsed_s
 
     def _print(self, seen: Progress, line: str) -> None:
         self.console.print(f"[{clock(seen.elapsed_s):>7}] {line}", markup=False, soft_wrap=True)
@@ -181,9 +190,11 @@ def headline(seen: Progress) -> str:
     return "starting Airflow" if seen.state == "starting" else "between two steps"
 
 
-def ended_line(ended: Ended, total: int) -> str:
-    line = f"step {ended.step.index + 1}/{total}: {ended.step.label}: {ended.outcome}"
+def ended_line(ended: Ended, seen: Progress) -> str:
+    line = f"step {ended.step.index + 1}/{seen.total}: {ended.step.label}: {ended.outcome}"
     line += f" in {clock(ended.seconds)}"
+    if number := seen.numbers.get(ended.step.trial or ""):
+        line += f", {number} (not validated yet)"
     return f"{line}\n          {ended.message}" if ended.message else line
 
 
@@ -200,8 +211,10 @@ def progress_panel(seen: Progress) -> RenderableType:
     return Group(
         Text(f"{seen.study} {seen.run}{where}", style="bold"),
         Text(headline(seen) + activity),
+        *([Text(seen.live, style="cyan", no_wrap=True)] if seen.live else []),
         bar,
         Text(f"elapsed {clock(done_s)} · about {clock(left_s)} left", style="dim"),
+        *(Text(ended_line(e, seen), style="dim") for e in seen.ended[-3:] if e.step.trial in seen.numbers),
         *(Text(f"failed: {e.step.label}: {first_line(e.message)}", style="red") for e in seen.failed),
     )  # fmt: skip
 

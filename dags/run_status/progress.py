@@ -7,8 +7,8 @@ steps divided by their planned duration.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,7 +36,8 @@ class Ended:
 @dataclass(frozen=True)
 class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
-    step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left."""
+    step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
+    `live` and `numbers`, by trial, come from the trials' files: see `dags.run_status.live`."""
 
     study: str
     run: str
@@ -54,6 +55,8 @@ class Progress:
     outcome: str | None = None
     finished: bool = False
     message: str = ""
+    live: str = ""
+    numbers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def position(self) -> int:

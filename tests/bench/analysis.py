@@ -29,7 +29,7 @@ from jobs.spark.inputs import read_inputs
 from jobs.spark.session import spark_session, tune
 from tests.bench.made_run import Size, make_run
 from tests.bench.measurement import Measurement, at_least, at_most, printed
-from tests.spark.duckdb_oracle import HOSTS, LATENCIES, RATES, query
+from tests.spark.support.duckdb_oracle import HOSTS, LATENCIES, RATES, query
 
 PROJECT = Path(__file__).parent.parent.parent
 MILLION = 10**6

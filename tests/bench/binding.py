@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.measurement import Measurement, at_least, printed
-from tests.live.java_client import YCSB, compiled
-from tests.live.standalone import StandaloneHBase, standing
+from tests.live.support.java_client import YCSB, compiled
+from tests.live.support.standalone import StandaloneHBase, standing
 from workloads.spec.settings import Mix, YcsbSetting
 from workloads.ycsb.faults import faults_of
 from workloads.ycsb.properties import FAMILY, client_arguments, table_of

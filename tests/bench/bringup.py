@@ -32,7 +32,7 @@ from cluster.state.journal import Journal
 from cluster.state.tags import NODE, TAG, tagged
 from tests.bench.measurement import Measurement, at_most, printed
 from tests.bench.memory import pss_mib
-from tests.live.builds import open_build, topology
+from tests.live.support.builds import open_build, topology
 
 WORKERS = 3
 JVMS = 13

@@ -19,7 +19,7 @@ from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.state.journal import Journal
 from tests.bench.measurement import Measurement, at_least, printed
-from tests.live.builds import open_build, topology
+from tests.live.support.builds import open_build, topology
 from tests.support.drafts import draft, plan, study
 from workloads.base.workload import TrialContext
 from workloads.execution.run import Run

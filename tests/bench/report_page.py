@@ -5,9 +5,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from analysis.report.chromium import Chromium
 from analysis.report.page import write
 from tests.bench.measurement import Measurement, at_most
+from tests.support.chromium import chromium, open_report
 from tests.support.summary_factory import FACTORIES
 
 FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
@@ -28,6 +28,7 @@ def bench(repeats: int) -> list[Measurement]:
 
 def _first_chart_s(page: Path) -> float:
     """Charts are drawn in the page's own HTML: they are there with its first paint."""
-    with Chromium() as browser:
-        browser.open(page)
-        return float(browser.evaluate(FIRST_PAINT)) / 1000.0
+    with chromium() as browser:
+        opened = browser.new_page()
+        open_report(opened, page)
+        return float(opened.evaluate(FIRST_PAINT)) / 1000.0

@@ -1,4 +1,4 @@
-"""One browser for the tests of a module, and the pages they open."""
+"""One browser for the tests of a package, a page for each test, and the reports they open."""
 
 from __future__ import annotations
 
@@ -6,25 +6,42 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, Page
 
-from analysis.report.chromium import Chromium, find
 from analysis.report.page import write
-from cluster.model.errors import StudyError
+from tests.support.chromium import chromium
 from tests.support.summary_factory import FACTORIES
 
 
 @pytest.fixture(scope="package")  # closed before other tests measure
-def browser() -> Iterator[Chromium]:
-    try:
-        find()
-    except StudyError as error:
-        pytest.fail(f"These tests need Chromium: {error}", pytrace=False)
-    with Chromium() as started:
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
         yield started
 
 
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    with browser.new_page() as opened:
+        yield opened
+
+
+@pytest.fixture
+def complaints(page: Page) -> list[str]:
+    """Console errors and warnings, uncaught exceptions and failed requests of the page, as they come."""
+    said: list[str] = []
+
+    def hear(kind: str, text: str) -> None:
+        if kind in ("error", "warning", "assert"):
+            said.append(f"{kind}: {text}")
+
+    page.on("console", lambda message: hear(message.type, message.text))
+    page.on("pageerror", lambda error: hear("error", str(error)))
+    page.on("requestfailed", lambda request: hear("error", f"{request.url} {request.failure}"))
+    return said
+
+
 @pytest.fixture(scope="session")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     made = {name: folder / f"{name}.html" for name in FACTORIES}
     for name, path in made.items():

@@ -1,10 +1,10 @@
-"""How the browser tests read a page, hold it against summary.json, and press its keys."""
+"""How the browser tests read a page, hold it against summary.json, and choose from it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from analysis.report.chromium import Chromium
+from playwright.sync_api import Page
 
 ROWS = """Object.fromEntries(Object.entries(window.reportViews).map(
     ([chart, view]) => [chart, view.data('rows').map(row => ({...row}))]))"""
@@ -24,25 +24,11 @@ def stored_number(summary: Any, ref: str, key: str) -> Any:
     return stored["effect" if key == "value" and ref.startswith("/findings/") else key]
 
 
-def press(browser: Chromium, key: str, code: int) -> None:
-    text = "\r" if key == "Enter" else ""
-    for kind in ("keyDown", "keyUp"):
-        browser.call(
-            "Input.dispatchKeyEvent",
-            type=kind,
-            key=key,
-            code=key,
-            windowsVirtualKeyCode=code,
-            text=text,
-        )
-
-
-def choose(browser: Chromium, select: str, text: str) -> None:
+def choose(page: Page, select: str, text: str) -> None:
     """Choose an option by keyboard alone: focus, then type its first letters."""
-    browser.evaluate(f"document.querySelector('#{select}').focus()")
-    for sign in text:
-        browser.call("Input.dispatchKeyEvent", type="char", text=sign)
+    page.focus(f"#{select}")
+    page.keyboard.type(text)
 
 
-def filtered(browser: Chromium, times: int) -> None:
-    browser.wait_for(f"document.documentElement.dataset.filters === '{times}'", 30.0)
+def filtered(page: Page, times: int) -> None:
+    page.wait_for_function(f"document.documentElement.dataset.filters === '{times}'")

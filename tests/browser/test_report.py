@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from playwright.sync_api import Browser, Page
 
-from analysis.report.chromium import Chromium
 from analysis.report.page import write
-from analysis.report.screenshot import main as screenshot
 from analysis.summary.summary import Summary
-from tests.browser.reading import ROWS, press, stored_number
+from tests.browser.reading import ROWS, stored_number
+from tests.support.chromium import open_report
 from tests.support.summary_factory import FACTORIES, one_block
 
 pytestmark = pytest.mark.browser
@@ -30,28 +30,28 @@ PLACES = """Object.entries(window.reportViews).flatMap(([chart, view]) =>
 
 @pytest.mark.parametrize("name", FACTORIES)
 def test_every_chart_is_drawn_without_a_complaint(
-    browser: Chromium, pages: dict[str, Path], name: str
+    page: Page, complaints: list[str], reports: dict[str, Path], name: str
 ) -> None:
-    browser.open(pages[name])
-    states = browser.evaluate(STATES)
+    open_report(page, reports[name])
+    states = page.evaluate(STATES)
     assert len(states) == CHARTS[name]
     assert {state["state"] for state in states} == {"drawn"}
     assert all(int(state["marks"]) > 0 for state in states)
-    assert browser.evaluate("document.documentElement.dataset.errors") == "0"
-    assert browser.complaints() == []
+    assert page.evaluate("document.documentElement.dataset.errors") == "0"
+    assert complaints == []
     roles = (
         "[...document.querySelectorAll('[data-chart]')].map(c => [c.role, c.ariaLabel.length > 30])"
     )
-    assert all(role == ["img", True] for role in browser.evaluate(roles))
+    assert all(role == ["img", True] for role in page.evaluate(roles))
 
 
 @pytest.mark.parametrize("name", FACTORIES)
 def test_drawn_numbers_are_those_of_summary_json(
-    browser: Chromium, pages: dict[str, Path], name: str
+    page: Page, reports: dict[str, Path], name: str
 ) -> None:
     summary = json.loads(FACTORIES[name]().model_dump_json())
-    browser.open(pages[name])
-    drawn = browser.evaluate(ROWS)
+    open_report(page, reports[name])
+    drawn = page.evaluate(ROWS)
     assert len(drawn) == CHARTS[name]
     for rows in drawn.values():
         assert rows
@@ -64,21 +64,19 @@ def test_drawn_numbers_are_those_of_summary_json(
 
 
 @pytest.mark.parametrize("name", FACTORIES)
-def test_every_row_has_a_mark_at_its_place(
-    browser: Chromium, pages: dict[str, Path], name: str
-) -> None:
-    browser.open(pages[name])
-    rows = browser.evaluate(ROWS).values()
-    places = browser.evaluate(PLACES)
+def test_every_row_has_a_mark_at_its_place(page: Page, reports: dict[str, Path], name: str) -> None:
+    open_report(page, reports[name])
+    rows = page.evaluate(ROWS).values()
+    places = page.evaluate(PLACES)
     wanted = {row["ref"] for chart in rows for row in chart if "slot" in row}
     assert {ref for ref, _, _ in places} == wanted
     for ref, drawn_px, scale_px in places:
         assert drawn_px == pytest.approx(scale_px, abs=0.01), ref
 
 
-def test_nothing_jumps_while_charts_are_drawn(browser: Chromium, pages: dict[str, Path]) -> None:
-    browser.open(pages["eight"])
-    shift = browser.evaluate(
+def test_nothing_jumps_while_charts_are_drawn(page: Page, reports: dict[str, Path]) -> None:
+    open_report(page, reports["eight"])
+    shift = page.evaluate(
         """new Slo(done => new PerformanceObserver(list => done(
             list.getEntries().reduce((sum, entry) => sum + entry.value, 0)
         )).observe({type: 'layout-shift', buffered: true})
@@ -87,59 +85,58 @@ def test_nothing_jumps_while_charts_are_drawn(browser: Chromium, pages: dict[str
     assert shift < 0.01
 
 
-def test_charts_are_seen_without_scripts(browser: Chromium, pages: dict[str, Path]) -> None:
-    browser.call("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        browser.call("Page.navigate", url=pages["one"].as_uri())
-        browser.wait_for("document.querySelector('footer') !== null", 10.0)
-        states = browser.evaluate(STATES)
+def test_charts_are_seen_without_scripts(browser: Browser, reports: dict[str, Path]) -> None:
+    with browser.new_page(java_script_enabled=False) as page:
+        page.goto(reports["one"].as_uri())
+        states = page.evaluate(STATES)
         assert {state["state"] for state in states} == {"static"}
-        seen = browser.evaluate(
+        seen = page.evaluate(
             "[...document.querySelectorAll('[data-chart] svg')].filter(svg => "
             "svg.getBoundingClientRect().width > 100 && svg.querySelector('.role-mark path')).length"
         )
         assert seen == len(states) == CHARTS["one"] - 6  # a trial's inside is drawn by script alone
-    finally:
-        browser.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_colours_follow_the_scheme(browser: Chromium, pages: dict[str, Path], dark: bool) -> None:
-    browser.open(pages["one"], dark=dark)
-    fill = browser.evaluate(
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_follow_the_scheme(
+    page: Page, reports: dict[str, Path], scheme: Literal["light", "dark"]
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    open_report(page, reports["one"])
+    fill = page.evaluate(
         "getComputedStyle(document.querySelector("
         "'[data-chart^=throughput-ycsb] .mark-symbol.role-mark path')).fill"
     )
-    assert fill == ("rgb(86, 180, 233)" if dark else "rgb(0, 114, 178)")
+    assert fill == ("rgb(86, 180, 233)" if scheme == "dark" else "rgb(0, 114, 178)")
 
 
 @pytest.mark.parametrize("width_px", [1200, 480, 360])
 def test_the_page_is_no_wider_than_its_window(
-    browser: Chromium, pages: dict[str, Path], width_px: int
+    page: Page, reports: dict[str, Path], width_px: int
 ) -> None:
-    browser.open(pages["one"], width_px)
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width_px
-    wide = browser.evaluate(
+    open_report(page, reports["one"], width_px)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width_px
+    wide = page.evaluate(
         "[...document.querySelectorAll('[data-chart]')].filter(chart => chart.querySelector('svg')"
         ".getBoundingClientRect().width > chart.getBoundingClientRect().width + 1).length"
     )
     assert wide == 0
 
 
-def test_trials_sort_by_keyboard(browser: Chromium, pages: dict[str, Path]) -> None:
-    browser.open(pages["one"])
-    browser.evaluate("document.querySelector('#trial-table thead button').focus()")
+def test_trials_sort_by_keyboard(page: Page, reports: dict[str, Path]) -> None:
+    open_report(page, reports["one"])
+    page.locator("#trial-table thead button").first.focus()
     for _ in range(5):
-        press(browser, "Tab", 9)
-    assert browser.evaluate("document.activeElement.textContent") == "Throughput"
-    press(browser, "Enter", 13)
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Throughput"
+    page.keyboard.press("Enter")
     values = "[...document.querySelectorAll('#trial-table tbody tr')].map(r => +r.cells[5].dataset.value)"
-    ascending = browser.evaluate(values)
+    ascending = page.evaluate(values)
     assert ascending == sorted(ascending)
-    press(browser, "Enter", 13)
-    assert browser.evaluate(values) == sorted(ascending, reverse=True)
+    page.keyboard.press("Enter")
+    assert page.evaluate(values) == sorted(ascending, reverse=True)
     heads = "[...document.querySelectorAll('#trial-table th[aria-sort]')].map(h => h.ariaSort)"
-    assert browser.evaluate(heads) == ["descending"]
+    assert page.evaluate(heads) == ["descending"]
 
 
 def hostile() -> Summary:
@@ -161,31 +158,23 @@ def hostile() -> Summary:
     return summary.model_copy(update={**parts, "series": series, "answer": harm})
 
 
-def test_names_that_mean_harm_do_none(browser: Chromium, tmp_path: Path) -> None:
+def test_names_that_mean_harm_do_none(page: Page, complaints: list[str], tmp_path: Path) -> None:
     write(hostile(), tmp_path / "hostile.html")
-    browser.open(tmp_path / "hostile.html")
-    assert browser.evaluate("window.harmed === undefined")
-    assert browser.complaints() == []
-    assert {state["state"] for state in browser.evaluate(STATES)} == {"drawn"}
+    open_report(page, tmp_path / "hostile.html")
+    assert page.evaluate("window.harmed === undefined")
+    assert complaints == []
+    assert {state["state"] for state in page.evaluate(STATES)} == {"drawn"}
 
 
 def test_a_chart_that_cannot_be_drawn_is_told(
-    browser: Chromium, pages: dict[str, Path], tmp_path: Path
+    page: Page, complaints: list[str], reports: dict[str, Path], tmp_path: Path
 ) -> None:
-    text = pages["one"].read_text(encoding="utf-8")
+    text = reports["one"].read_text(encoding="utf-8")
     broken = tmp_path / "broken.html"
     broken.write_text(
         text.replace('"mark":{"type":"bar"', '"mark":{"type":"none"'), encoding="utf-8"
     )
-    browser.open(broken)
-    assert "failed" in {state["state"] for state in browser.evaluate(STATES)}
-    assert int(browser.evaluate("document.documentElement.dataset.errors")) > 0
-    assert browser.complaints()
-
-
-def test_the_picture_for_the_readme(pages: dict[str, Path], tmp_path: Path) -> None:
-    picture = tmp_path / "report.png"
-    assert screenshot([str(pages["one"]), str(picture)]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.stat().st_size < 300_000
-    assert screenshot([str(tmp_path / "none.html"), str(picture)]) == 2
+    open_report(page, broken)
+    assert "failed" in {state["state"] for state in page.evaluate(STATES)}
+    assert int(page.evaluate("document.documentElement.dataset.errors")) > 0
+    assert complaints

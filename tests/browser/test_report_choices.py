@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
-from analysis.report.chromium import Chromium
-from tests.browser.reading import ROWS, choose, filtered, press, resolve
+from tests.browser.reading import ROWS, choose, filtered, resolve
+from tests.support.chromium import open_report
 from tests.support.summary_factory import FACTORIES
 
 pytestmark = pytest.mark.browser
@@ -20,55 +21,51 @@ OF = """Object.entries(window.reportViews).filter(([id]) => !id.startsWith('insi
 
 
 def test_filters_work_by_keyboard_on_tables_and_charts(
-    browser: Chromium, pages: dict[str, Path]
+    page: Page, complaints: list[str], reports: dict[str, Path]
 ) -> None:
-    browser.open(pages["eight"])
-    choose(browser, "filter-medium", "hdd")
-    filtered(browser, 1)
-    choose(browser, "filter-density", "4 VMs")
-    filtered(browser, 2)
-    assert {tuple(of[1:]) for of in browser.evaluate(OF)} == {("4", "hdd")}
+    open_report(page, reports["eight"])
+    choose(page, "filter-medium", "hdd")
+    filtered(page, 1)
+    choose(page, "filter-density", "4 VMs")
+    filtered(page, 2)
+    assert {tuple(of[1:]) for of in page.evaluate(OF)} == {("4", "hdd")}
     cells = (
         "[...document.querySelectorAll('.matrix td[data-medium]')].filter(c => c.checkVisibility())"
     )
-    assert set(browser.evaluate(f"{cells}.map(c => c.dataset.medium)")) == {"hdd"}
-    assert browser.evaluate("document.getElementById('filter-count').value") == "56 of 296 trials"
-    choose(browser, "filter-verdict", "inv")
-    filtered(browser, 3)
-    assert set(browser.evaluate(f"{SHOWN}.map(r => r.dataset.verdict)")) == {"invalid"}
-    assert browser.evaluate("document.getElementById('filter-count').value") == "8 of 296 trials"
-    browser.evaluate("document.querySelector('#filters button').focus()")
-    press(browser, "Enter", 13)
-    filtered(browser, 4)
-    assert browser.evaluate(f"{SHOWN}.length") == 296
-    assert {tuple(of[1:]) for of in browser.evaluate(OF)} == {
+    assert set(page.evaluate(f"{cells}.map(c => c.dataset.medium)")) == {"hdd"}
+    assert page.evaluate("document.getElementById('filter-count').value") == "56 of 296 trials"
+    choose(page, "filter-verdict", "inv")
+    filtered(page, 3)
+    assert set(page.evaluate(f"{SHOWN}.map(r => r.dataset.verdict)")) == {"invalid"}
+    assert page.evaluate("document.getElementById('filter-count').value") == "8 of 296 trials"
+    page.focus("#filters button")
+    page.keyboard.press("Enter")
+    filtered(page, 4)
+    assert page.evaluate(f"{SHOWN}.length") == 296
+    assert {tuple(of[1:]) for of in page.evaluate(OF)} == {
         (density, medium) for density in "024" for medium in ("flash", "hdd")
     }
-    assert browser.complaints() == []
+    assert complaints == []
 
 
-def test_filters_by_setting_and_by_a_findings_verdict(
-    browser: Chromium, pages: dict[str, Path]
-) -> None:
-    browser.open(pages["eight"])
-    choose(browser, "filter-setting", "YCSB data")
-    filtered(browser, 1)
-    assert {of[0] for of in browser.evaluate(OF)} == {"ycsb-load-r100000-t8"}
-    assert set(browser.evaluate(f"{SHOWN}.map(r => r.dataset.setting)")) == {"ycsb-load-r100000-t8"}
-    choose(browser, "filter-verdict", "rep")
-    filtered(browser, 2)
+def test_filters_by_setting_and_by_a_findings_verdict(page: Page, reports: dict[str, Path]) -> None:
+    open_report(page, reports["eight"])
+    choose(page, "filter-setting", "YCSB data")
+    filtered(page, 1)
+    assert {of[0] for of in page.evaluate(OF)} == {"ycsb-load-r100000-t8"}
+    assert set(page.evaluate(f"{SHOWN}.map(r => r.dataset.setting)")) == {"ycsb-load-r100000-t8"}
+    choose(page, "filter-verdict", "rep")
+    filtered(page, 2)
     claims = """[...document.querySelectorAll('#findings tbody tr')].filter(r => !r.hidden)
         .map(r => r.dataset.claim)"""
     wanted = [one.verdict for one in FACTORIES["eight"]().findings if one.verdict == "reproduced"]
-    assert browser.evaluate(claims) == wanted
+    assert page.evaluate(claims) == wanted
 
 
-def test_the_talks_charts_stand_at_what_was_varied(
-    browser: Chromium, pages: dict[str, Path]
-) -> None:
+def test_the_talks_charts_stand_at_what_was_varied(page: Page, reports: dict[str, Path]) -> None:
     summary = json.loads(FACTORIES["talk"]().model_dump_json())
-    browser.open(pages["talk"])
-    drawn = browser.evaluate(ROWS)
+    open_report(page, reports["talk"])
+    drawn = page.evaluate(ROWS)
     for number in range(1, 7):
         assert any(chart.startswith(f"talk-{number}-") for chart in drawn), number
     for chart, rows in drawn.items():
@@ -89,16 +86,14 @@ BARS = """Object.entries(window.reportViews).filter(([id]) => id.startsWith('ins
             view.scale('y')(0) - view.scale('y')(item.datum.value)]))"""
 
 
-def test_a_trial_is_shown_from_the_inside_by_keyboard(
-    browser: Chromium, pages: dict[str, Path]
-) -> None:
+def test_a_trial_is_shown_from_the_inside_by_keyboard(page: Page, reports: dict[str, Path]) -> None:
     summary = FACTORIES["eight"]()
-    browser.open(pages["eight"])
-    choose(browser, "inside-trial", "4: ")
+    open_report(page, reports["eight"])
+    choose(page, "inside-trial", "4: ")
     wanted = summary.series[4]
     room = "document.getElementById('inside-charts').dataset"
-    browser.wait_for(f"{room}.trial === '{wanted.trial}' && {room}.state === 'drawn'", 30.0)
-    charts = browser.evaluate(INSIDE)
+    page.wait_for_function(f"{room}.trial === '{wanted.trial}' && {room}.state === 'drawn'")
+    charts = page.evaluate(INSIDE)
     assert len(charts) == len(wanted.cpu) + 3  # operations, disks, latency
     stored = json.loads(summary.model_dump_json())
     drawn = [row for _, rows in charts for row in rows if "ref" in row]
@@ -110,29 +105,25 @@ def test_a_trial_is_shown_from_the_inside_by_keyboard(
     numbers += sum(len(rate.rate) for rate in wanted.rates)
     numbers += sum(len(curve.ms) for curve in wanted.latency)
     assert len(drawn) == len({row["ref"] for row in drawn}) == numbers
-    for ref, height_px, value_px in browser.evaluate(BARS):
+    for ref, height_px, value_px in page.evaluate(BARS):
         assert height_px == pytest.approx(value_px, abs=0.01), ref
     assert all("numbers are in the table" in label for label, _ in charts)
 
 
-def test_the_workloads_window_is_marked_where_it_was(
-    browser: Chromium, pages: dict[str, Path]
-) -> None:
-    browser.open(pages["one"])
-    marked = browser.evaluate(
+def test_the_workloads_window_is_marked_where_it_was(page: Page, reports: dict[str, Path]) -> None:
+    open_report(page, reports["one"])
+    marked = page.evaluate(
         "window.reportViews['inside-0'].data('window').map(row => [row.at, row.said])"
     )
     assert marked == [[0, ""], [FACTORIES["one"]().trials[0].measure_s, "end"]]
 
 
 def test_the_table_behind_a_trials_chart_holds_its_numbers(
-    browser: Chromium, pages: dict[str, Path]
+    page: Page, reports: dict[str, Path]
 ) -> None:
     (rate, *_), *_ = [one.rates for one in FACTORIES["one"]().series]
-    browser.open(pages["one"])
+    open_report(page, reports["one"])
     cells = "[...document.querySelectorAll('#inside-charts table')[0].tBodies[0].rows]"
-    assert browser.evaluate(f"{cells}.map(r => +r.cells[0].textContent)") == list(rate.at_s)
-    told = browser.evaluate(
-        f"{cells}.map(r => parseFloat(r.cells[1].textContent.replace(/,/g, '')))"
-    )
+    assert page.evaluate(f"{cells}.map(r => +r.cells[0].textContent)") == list(rate.at_s)
+    told = page.evaluate(f"{cells}.map(r => parseFloat(r.cells[1].textContent.replace(/,/g, '')))")
     assert told == pytest.approx([value or 0.0 for value in rate.rate], rel=0.005)

@@ -1,4 +1,4 @@
-"""The notifier of docs/schedule.md, as it stands there: it posts what failed."""
+"""The notifier of docs/how-to/schedule-with-alerts.md, as it stands there: it posts what failed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class _Hook(BaseHTTPRequestHandler):
 def test_the_documented_notifier_is_put_on_regression_and_posts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    page = (project_root() / "docs" / "schedule.md").read_text(encoding="utf-8")
+    page = (project_root() / "docs" / "how-to" / "schedule-with-alerts.md").read_text(
+        encoding="utf-8"
+    )
     code = re.findall(r"```python\n(.*?)```", page, re.S)
     settings: dict[str, Any] = {}
     exec(compile(code[0], "airflow_local_settings.py", "exec"), settings)

@@ -21,7 +21,7 @@ from cluster.model.transport import ProcessId
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.state.tags import tagged
-from tests.live.builds import open_build, topology
+from tests.live.support.builds import open_build, topology
 from workloads.spec.settings import DfsioSetting
 from workloads.testdfsio.arguments import job_arguments
 from workloads.testdfsio.workload import MAIN

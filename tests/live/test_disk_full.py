@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.command import STUDY, environment, left_of, study, wait_for
+from tests.live.support.command import STUDY, environment, left_of, study, wait_for
 from workloads.record.record import closed_records
 
 pytestmark = [

@@ -20,8 +20,8 @@ from cluster.render.jvm import EMULATED_JIT
 from cluster.stack import ensure_all
 from cluster.state import lease
 from cluster.state.tags import tagged
-from tests.live.guest_study import open_guests, samples, used_core_s
-from tests.live.libvirtd import Libvirtd, libvirtd
+from tests.live.support.guest_study import open_guests, samples, used_core_s
+from tests.live.support.libvirtd import Libvirtd, libvirtd
 from tests.support.namespace import inside
 from workloads.execution.run import Run, end_run
 from workloads.execution.steps import close_run, run_next_step

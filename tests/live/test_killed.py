@@ -22,7 +22,7 @@ from cluster.state.owner import Owner
 from cluster.state.tags import TAG, tagged
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
-from tests.live.killed import kinds
+from tests.live.support.killed import kinds
 from workloads.execution.run import open_run
 
 pytestmark = pytest.mark.timeout(600)
@@ -71,7 +71,7 @@ def foreign() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def orchestrate(enter: tuple[str, ...], spec: Path, runs: Path, *kind: str) -> int:
-    argv = [*enter, sys.executable, "-m", "tests.live.killed", str(spec), str(runs), *kind]
+    argv = [*enter, sys.executable, "-m", "tests.live.support.killed", str(spec), str(runs), *kind]
     return subprocess.run(argv, check=False, timeout=300).returncode
 
 
@@ -174,7 +174,14 @@ def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
 def test_the_cable_is_out_while_it_is_built_then_reap(
     hosts: Hosts, controller: Path, tmp_path: Path
 ) -> None:
-    argv = [*hosts.enter, sys.executable, "-m", "tests.live.killed", str(controller), str(tmp_path)]
+    argv = [
+        *hosts.enter,
+        sys.executable,
+        "-m",
+        "tests.live.support.killed",
+        str(controller),
+        str(tmp_path),
+    ]
     building = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
     try:
         wait_for(tmp_path, "dir-made", building)

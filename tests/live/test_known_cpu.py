@@ -37,7 +37,7 @@ from jobs.metrics import utilization
 from jobs.spark import store
 from jobs.spark.inputs import read_inputs
 from jobs.spark.session import spark_session
-from tests.live.quiet import busy_ticks, wait_for_quiet
+from tests.live.support.quiet import busy_ticks, wait_for_quiet
 from tests.support.drafts import draft
 from tests.support.topologies import local
 from workloads.base.workload import TrialContext
@@ -198,7 +198,14 @@ def _load(bench: TrialContext, share: float, processes: int) -> dict[str, float]
     """When it began and ended, and the CPU it used, by its own account."""
     node = next(node for node in bench.cluster.topology.workers)
     seconds = SECONDS + 2 * EDGE_S
-    argv = (sys.executable, "-m", "tests.live.cpu_load", str(share), str(processes), str(seconds))
+    argv = (
+        sys.executable,
+        "-m",
+        "tests.live.support.cpu_load",
+        str(share),
+        str(processes),
+        str(seconds),
+    )
     out, err = bench.record.root / "logs" / "load.out", bench.record.root / "logs" / "load.err"
     process = bench.transport.start(node, Command("load", argv, cwd=str(REPOSITORY)), out, err)
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cluster.state.journal import Journal
-from tests.live.command import study_run
+from tests.live.support.command import study_run
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
 from workloads.spec.settings import YcsbSetting

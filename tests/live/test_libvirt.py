@@ -29,9 +29,9 @@ from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.ssh.transport import SshTransport
 from cluster.stack import ensure_all
 from cluster.state.journal import Journal
-from tests.live.builds import open_build
-from tests.live.guests import one_guest, one_limited
-from tests.live.libvirtd import Libvirtd, libvirtd
+from tests.live.support.builds import open_build
+from tests.live.support.guests import one_guest, one_limited
+from tests.live.support.libvirtd import Libvirtd, libvirtd
 from tests.support.namespace import inside
 
 pytestmark = [
@@ -174,7 +174,13 @@ def _killed_at_every_step(daemon: Libvirtd, virsh: Virsh) -> list[str]:
     while not steps or steps[-1] != "start-domain":
         runs = folder / f"kill-{len(steps)}"
         runs.mkdir()
-        argv = [sys.executable, "-m", "tests.live.guest_orchestrator", str(runs), daemon.uri]
+        argv = [
+            sys.executable,
+            "-m",
+            "tests.live.support.guest_orchestrator",
+            str(runs),
+            daemon.uri,
+        ]
         killed = subprocess.run([*argv, str(folder / "images"), str(len(steps))], check=False)
         assert killed.returncode == -signal.SIGKILL
         (path,) = runs.glob("runs/*/*/journal.jsonl")

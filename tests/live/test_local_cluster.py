@@ -31,7 +31,7 @@ from cluster.render.mapred import HISTORY_DIR
 from cluster.state import lease
 from cluster.state.journal import Journal
 from cluster.state.tags import tagged
-from tests.live.builds import BASE_PORT, open_build, topology
+from tests.live.support.builds import BASE_PORT, open_build, topology
 from workloads.execution.hbase_ready import row_written_and_read
 
 pytestmark = pytest.mark.timeout(300)
@@ -224,7 +224,7 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    argv = [sys.executable, "-m", "tests.live.orchestrator", str(tmp_path)]
+    argv = [sys.executable, "-m", "tests.live.support.orchestrator", str(tmp_path)]
     orchestrator = subprocess.Popen(argv)
     foreign = subprocess.Popen(["java", "600"], executable="/bin/sleep")
     try:

@@ -19,8 +19,8 @@ from cluster.model.transport import ProcessId
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.stack import classpath, ensure
-from tests.live.builds import open_build, topology
-from tests.live.java_client import YCSB
+from tests.live.support.builds import open_build, topology
+from tests.live.support.java_client import YCSB
 from tests.support.drafts import draft
 from workloads.base.workload import TrialContext
 from workloads.record.record import Record

@@ -15,7 +15,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from tests.live.java_client import YCSB, compiled, instead, java_argv
+from tests.live.support.java_client import YCSB, compiled, instead, java_argv
 from workloads.spec.settings import YcsbSetting
 from workloads.ycsb.faults import faults_of_all
 from workloads.ycsb.output.histogram import Histogram, merge

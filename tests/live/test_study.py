@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from analysis.summary.summary import schema
-from tests.live.command import SPEC, left_of, study, study_run, wait_for
+from tests.live.support.command import SPEC, left_of, study, study_run, wait_for
 from workloads.record.record import closed_records
 from workloads.testdfsio.output.io_parts import parse_io_part
 from workloads.ycsb.output.summary import operation_counts, overall, parse_summary

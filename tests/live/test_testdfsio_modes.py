@@ -30,7 +30,7 @@ from jobs.metrics import throughput
 from jobs.spark import store
 from jobs.spark.inputs import read_inputs
 from jobs.spark.session import spark_session
-from tests.live.builds import open_build, topology
+from tests.live.support.builds import open_build, topology
 from tests.support.dfsio_rates import slow_rates
 from tests.support.drafts import draft
 from workloads.base.workload import Collected, TrialContext

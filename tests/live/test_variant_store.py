@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.java_client import YCSB
-from tests.live.standalone import StandaloneHBase, hbase
+from tests.live.support.java_client import YCSB
+from tests.live.support.standalone import StandaloneHBase, hbase
 from workloads.spec.settings import Mix, YcsbSetting
 from workloads.ycsb.faults import faults_of_all
 from workloads.ycsb.output.interval_log import IntervalRow, parse_hdr

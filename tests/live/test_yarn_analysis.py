@@ -27,8 +27,8 @@ from cluster.state.tags import tagged
 from jobs.ingest.ingest import SMALL_BYTES
 from jobs.remote_analysis import run_place
 from tests.bench.made_run import Size, make_run
-from tests.live.builds import open_build, topology
-from tests.live.command import STUDY
+from tests.live.support.builds import open_build, topology
+from tests.live.support.command import STUDY
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -10,7 +10,14 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from tests.live.standalone import RECORDS, REGIONS, StandaloneHBase, hbase, loaded, ycsb_words
+from tests.live.support.standalone import (
+    RECORDS,
+    REGIONS,
+    StandaloneHBase,
+    hbase,
+    loaded,
+    ycsb_words,
+)
 
 __all__ = ["hbase", "loaded"]  # fixtures
 

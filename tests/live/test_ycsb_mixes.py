@@ -10,8 +10,8 @@ from typing import get_args
 
 import pytest
 
-from tests.live.java_client import YCSB
-from tests.live.standalone import StandaloneHBase, hbase
+from tests.live.support.java_client import YCSB
+from tests.live.support.standalone import StandaloneHBase, hbase
 from workloads.spec.settings import Mix, YcsbSetting
 from workloads.ycsb.faults import faults_of_all
 from workloads.ycsb.mixes import MIXES

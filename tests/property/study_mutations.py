@@ -10,7 +10,10 @@ from typing import Any
 import yaml
 
 _SHIPPED = Path(__file__).parents[2] / "workloads" / "studies"
-STUDIES = (*sorted(_SHIPPED.glob("*.yaml")), Path(__file__).parents[1] / "live" / "guests.yaml")
+STUDIES = (
+    *sorted(_SHIPPED.glob("*.yaml")),
+    Path(__file__).parents[1] / "live" / "support" / "guests.yaml",
+)
 _WEIGHTS = [0.03 if path.stem == "talk-2013" else 1.0 for path in STUDIES]  # it takes a second each
 EXTRAS = """\
 slo: {read_p99: 20 ms}

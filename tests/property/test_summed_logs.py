@@ -15,7 +15,7 @@ from jobs.histograms.operation_seconds import TrialOperations
 from jobs.histograms.percentiles import PERCENTILES, TrialHistograms, merged
 from jobs.raw.trial_context import TrialFacts
 from tests.property.test_summed_tables import FACTS, OFFSET_S, RUNS, START_S, parts, whole
-from tests.spark.oracle import percentile_ms
+from tests.spark.support.oracle import percentile_ms
 from workloads.ycsb.output.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
 

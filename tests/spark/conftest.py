@@ -15,7 +15,7 @@ from analysis.tables import TABLES
 from analysis.tables.store import read_table
 from jobs import pipeline
 from jobs.spark.session import spark_session
-from tests.spark.world import make_world
+from tests.spark.support.world import make_world
 from tests.support.truth import Truth
 
 

@@ -5,6 +5,7 @@ in a folder that holds what a checkout holds. Commands in the text are run one b
 - `apt-get`, `study run` and `make` targets install, take minutes to hours, or run this very test. They are
   simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for real.
 - `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make live`).
+- `study capacity fit RUN` needs more densities than the run made here; a model made of points stands in.
 - Of commands shown by their name alone, without what they require, `--help` is run.
 """
 
@@ -36,7 +37,7 @@ PROGRAMS = ("study", "make", "python", "spark-submit", "apt-get", ".")
 INLINE = re.compile(rf"`((?:{'|'.join(PROGRAMS[:-1])}) [^`]+)`")
 SPEC = "workloads/studies/quickstart.yaml"
 RUNS = ("20261114T020003Z", "20261121T020003Z")
-"""The two that docs/schedule.md compares."""
+"""The two that docs/how-to/schedule-with-alerts.md compares."""
 RUN = f"runs/quickstart/{RUNS[1]}"
 STANDS_FOR = {"SPEC": SPEC, "RUN": RUN, "A": RUNS[0], "B": RUNS[1]}
 SIMULATED = (
@@ -44,7 +45,15 @@ SIMULATED = (
     ("make", "--dry-run"),
     ("study run", "--help"),
     (f"study report {RUN} --master yarn", "--help"),
+    (f"study capacity fit {RUN}", "--help"),
+    ("python -m dags.web.webserver", "--help"),
 )
+EXAMPLES = "analysis/capacity/inputs/examples"
+MADE = (
+    f"study capacity fit --points {EXAMPLES}/points.csv -o model.json",
+    f"study capacity import-trace {EXAMPLES}/trace.txt --genomes 2 -o profile.yaml",
+)
+"""What several blocks read, and an earlier block of the same page makes."""
 NAMES = re.compile(r"(study capacity( [a-z-]+)?|study (report|compare|plan)|spark-submit)")
 
 
@@ -94,16 +103,19 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if path.name not in ("runs", ".git"):
             (folder / path.name).symlink_to(path)
     plan = plan_study(CHECKOUT / SPEC, runs=folder / "runs")
-    for run in RUNS:
-        root = make_run(folder / "runs" / "quickstart" / run, Size(trials=2, hosts=2, seconds=90))
+    for name in RUNS:
+        root = make_run(folder / "runs" / "quickstart" / name, Size(trials=2, hosts=2, seconds=90))
         for manifest in root.glob("records/*/manifest.json"):
             text = manifest.read_text().replace('"study":"made"', '"study":"quickstart"')
-            manifest.write_text(text.replace('"run":"made"', f'"run":"{run}"'))
+            manifest.write_text(text.replace('"run":"made"', f'"run":"{name}"'))
         shutil.copy(CHECKOUT / SPEC, root / "study.yaml")
         write_plan(plan, root / "plan.json")
         Journal(root / "journal.jsonl").write(
             "run-ended", outcome="ok", message="", repetitions=plan.repetitions
         )
+    for made in MADE:
+        done = run(f". .venv/bin/activate\n{made}", folder, environment(folder))
+        assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -119,14 +131,35 @@ def test_blocks_hold_commands_alone() -> None:
 @pytest.mark.parametrize("shown", SCRIPTS)
 def test_it_works_as_shown(shown: str, checkout: Path) -> None:
     activate = next((script for script in SCRIPTS.values() if script.startswith(". ")), ":")
-    kept = ("HOME", "PATH", "LANG", "JAVA_HOME", "DENSITY_STUDY_CACHE")
-    env = {name: os.environ[name] for name in kept if name in os.environ}
-    env |= {"DENSITY_STUDY_RUNTIME": str(checkout / ".runtime")}
-    env |= {"SPARK_LOCAL_IP": "127.0.0.1"}  # its drivers listen on loopback alone
+    env = environment(checkout)
     if "study compare" in SCRIPTS[shown]:
         analyse_first(checkout, activate, env)
     done = run(f"{activate}\n{SCRIPTS[shown]}", checkout, env)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+
+
+def environment(checkout: Path) -> dict[str, str]:
+    kept = ("HOME", "PATH", "LANG", "JAVA_HOME", "DENSITY_STUDY_CACHE")
+    env = {name: os.environ[name] for name in kept if name in os.environ}
+    env |= {"DENSITY_STUDY_RUNTIME": str(checkout / ".runtime")}
+    return env | {"SPARK_LOCAL_IP": "127.0.0.1"}  # its drivers listen on loopback alone
+
+
+def test_the_notebooks_code_reads_the_tables(checkout: Path) -> None:
+    """pandas' block, and DuckDB's: the third needs a Spark session (tests/spark/test_sources.py)."""
+    activate, env = ". .venv/bin/activate", environment(checkout)
+    analyse_first(checkout, activate, env)
+    text = (CHECKOUT / "docs/how-to/results-in-a-notebook.md").read_text()
+    pandas = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)[0]
+    sql = re.findall(r"^```sql\n(.*?)^```", text, re.M | re.S)[0]
+    asked = f"import duckdb\nprint(duckdb.sql({sql!r}).fetchall())"
+    shown = []
+    for code in (pandas, asked):
+        done = run(f"{activate}\npython - <<'CODE'\n{code}\nCODE", checkout, env)
+        assert done.returncode == 0, done.stderr
+        shown.append(done.stdout)
+    assert "topology" in shown[0]
+    assert "latency" in shown[1], "the run made here has latencies"
 
 
 def analyse_first(checkout: Path, activate: str, env: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.spark.conftest import Analysed
-from tests.spark.duckdb_oracle import HOSTS, LATENCIES, RATES, query
+from tests.spark.support.duckdb_oracle import HOSTS, LATENCIES, RATES, query
 
 pytestmark = pytest.mark.spark
 PUBLISHED_DIGITS = 6

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from jobs import pipeline
 from tests.bench.made_run import Size, make_run
 from tests.spark.conftest import Analysed
-from tests.spark.told import GOLDEN, told
+from tests.spark.support.reported import GOLDEN, told
 
 pytestmark = pytest.mark.spark
 

@@ -8,8 +8,8 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from jobs.histograms.percentiles import PERCENTILES
-from tests.spark import oracle
 from tests.spark.conftest import Analysed
+from tests.spark.support import oracle
 from tests.support.truth import MIB
 from workloads.execution.saturation import measured_ops_s
 from workloads.record.record import read_manifest

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from tests.spark import oracle
 from tests.spark.conftest import Analysed
+from tests.spark.support import oracle
 
 pytestmark = pytest.mark.spark
 

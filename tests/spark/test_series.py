@@ -10,8 +10,8 @@ from analysis import tables
 from jobs.histograms.percentiles import PERCENTILES
 from jobs.metrics import price_performance
 from jobs.spark.spark_types import struct
-from tests.spark import oracle
 from tests.spark.conftest import Analysed
+from tests.spark.support import oracle
 from tests.support.truth import MIB
 
 pytestmark = pytest.mark.spark

@@ -29,7 +29,7 @@ from cluster.stack import classpath, ensure
 from cluster.stack.archive import CLASSES
 from cluster.stack.recipe import recipe_of
 from cluster.state.journal import Journal
-from tests.live.builds import open_build, topology
+from tests.live.support.builds import open_build, topology
 from workloads.execution.hbase_ready import row_written_and_read
 
 STACKS = ("hadoop", "hbase", "ycsb")

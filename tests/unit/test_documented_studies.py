@@ -17,7 +17,7 @@ CHECKOUT = Path(__file__).parents[2]
 PAGES = (CHECKOUT / "README.md", *sorted(CHECKOUT.glob("docs/**/*.md")))
 BASE = """
 study: documented
-hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
+hosts: [{name: here, memory: 12 GiB, roles: [master, worker, client]}]
 factors: {vms_per_host: [1, 2]}
 workloads: [{ycsb: {records: [100_000], mixes: [load, c], threads: [8]}}]
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from tests.live.quiet import wait_for_quiet
+from tests.live.support.quiet import wait_for_quiet
 
 
 def test_it_waits_until_the_machine_is_quiet() -> None:

@@ -1,4 +1,4 @@
-"""The agent: answers requests on standard input, on a host, until that ends. Leaves nothing of itself.
+"""The agent: answers the requests of a channel, on a host, until that ends. Leaves nothing of itself.
 
 Sent into memory by `cluster.providers.ssh.channel`; standard library only. It starts processes the way the
 `local` provider does, so they outlive it; it asks and acts, and decides nothing.
@@ -6,23 +6,23 @@ Sent into memory by `cluster.providers.ssh.channel`; standard library only. It s
 
 from __future__ import annotations
 
-import base64
-import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cluster.machine.host_commands import HOST_COMMANDS
 from cluster.machine.processes import spawn, stop_all
 from cluster.model.command import Command
 from cluster.model.transport import ProcessId
 from cluster.providers.ssh import host_lease, units
-from cluster.providers.ssh.wire import encode, failure
+from cluster.providers.ssh.wire import failure
 from cluster.state import atomic
 from cluster.state.tags import child_start_ticks, is_alive
+
+if TYPE_CHECKING:
+    from execnet import Channel
 
 
 class Agent:
@@ -69,16 +69,16 @@ class Agent:
         if identity in self._children:
             self._children[identity].wait()
 
-    def put(self, path: str, content: str) -> None:
+    def put(self, path: str, content: bytes) -> None:
         target = Path(path)
         with atomic.replacing(target) as aside:
-            aside.write_bytes(base64.b64decode(content))
+            aside.write_bytes(content)
         atomic.sync_folder(target.parent)
 
-    def read(self, path: str, offset: int, size: int) -> str:
+    def read(self, path: str, offset: int, size: int) -> bytes:
         with Path(path).open("rb") as stream:
             stream.seek(offset)
-            return base64.b64encode(stream.read(size)).decode()
+            return stream.read(size)
 
     def files(self, folder: str) -> list[list[Any]]:
         """[path below `folder`, bytes] of every regular file there; none if it is not there."""
@@ -110,19 +110,16 @@ def _command(given: Mapping[str, Any]) -> Command:
     return Command(given["name"], tuple(given["argv"]), given["env"], given["cwd"])
 
 
-def main() -> None:
-    """Requests [verb, *arguments], a line each; answers {"ok": value} or {"error": ...}."""
+def serve(channel: Channel) -> None:
+    """Requests (verb, *arguments); answers {"ok": value} or {"error": ...}."""
     agent = Agent()
-    sys.stdout.buffer.write(encode({"ok": "ready"}))
-    sys.stdout.buffer.flush()
-    for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(encode(_answer(agent, line)))
-        sys.stdout.buffer.flush()
+    channel.send("ready")
+    for verb, *arguments in channel:
+        channel.send(_answer(agent, verb, arguments))
 
 
-def _answer(agent: Agent, line: bytes) -> dict[str, Any]:
+def _answer(agent: Agent, verb: str, arguments: list[Any]) -> dict[str, Any]:
     try:
-        verb, *arguments = json.loads(line)
         method: Callable[..., Any] = getattr(agent, verb)
         return {"ok": method(*arguments)}
     except Exception as error:  # told to the controller, which knows what it asked for

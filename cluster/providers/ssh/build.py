@@ -5,7 +5,6 @@ All of it works from the journal: `of` needs no object that made the build. Prov
 
 from __future__ import annotations
 
-import base64
 import os
 import shutil
 import subprocess
@@ -90,9 +89,8 @@ class SshBuild:
         for node in nodes:
             for path in places.data_of(node):
                 self._make_dir(self.reach[node.name].host, PurePath(path))
-        content = base64.b64encode(toolkit()).decode()
         on_all(self.hosts, lambda _, target: channel(target).call(
-            "put", str(self.folder / TOOLKIT), content))  # fmt: skip
+            "put", str(self.folder / TOOLKIT), toolkit()))  # fmt: skip
 
     def destroy(self) -> Leftovers:
         """Processes stopped, logs fetched, folders removed. What cannot be asked is told as such."""
@@ -245,7 +243,7 @@ def _sums(target: Target, copies: Sequence[StackCopy]) -> dict[str, str | None]:
     for copy in copies:
         try:
             read = channel(target).call("read", str(copy.home / SUMS), 0, 2**20)
-            found[str(copy.home)] = base64.b64decode(read).decode()
+            found[str(copy.home)] = read.decode()
         except FileNotFoundError:
             found[str(copy.home)] = None
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
@@ -84,8 +83,7 @@ class SshTransport:
         self.journal.write("process-stopped", pid=process.pid, start_ticks=process.start_ticks)
 
     def put(self, node: Node, text: str, path: Path) -> None:
-        content = base64.b64encode(text.encode()).decode()
-        self._call(node.name, "put", str(self.at(node, path)), content)
+        self._call(node.name, "put", str(self.at(node, path)), text.encode())
 
     def fetch(self, node: Node, path: Path, to: Path) -> None:
         self._fetch(node, str(self.at(node, path)), to)
@@ -128,7 +126,8 @@ class SshTransport:
         to.write_bytes(content + chunk)
 
     def _read(self, node: Node, path: str, offset: int) -> bytes:
-        return base64.b64decode(self._call(node.name, "read", path, offset, CHUNK_BYTES))
+        chunk: bytes = self._call(node.name, "read", path, offset, CHUNK_BYTES)
+        return chunk
 
     def _call(
         self, node: str, verb: str, *arguments: Any, timeout_s: float = CALL_TIMEOUT_S

@@ -1,11 +1,10 @@
-"""What goes between the controller and an agent: one JSON object a line, errors with their fields.
+"""Errors as they go between the controller and an agent: with their fields.
 
 Standard library only: both ends import it.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from cluster.model.errors import InputError, StudyError, TearDownError
@@ -13,10 +12,6 @@ from cluster.model.errors import InputError, StudyError, TearDownError
 _ERRORS: dict[str, type[StudyError]] = {
     kind.__name__: kind for kind in (StudyError, InputError, TearDownError)
 }
-
-
-def encode(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
 def failure(error: BaseException) -> dict[str, Any]:

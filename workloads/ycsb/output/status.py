@@ -16,6 +16,7 @@ _ESTIMATE = re.compile(r"est completion in [0-9a-z, ]*?(?=\[|[A-Za-z_-]+ count: 
 _HDR = re.compile(
     r"\s*\[([^\]\[:]+): Count=([^,]+), Max=([^,]+), Min=([^,]+), Avg=([^,\]]+)(, [^\]]*)?\]"
 )
+_P99 = re.compile(r", 99=(\d+)(?:,|$)")
 _AVERAGE = re.compile(r"\s*\[([^\]\[: ]+) AverageLatency\(us\)=([^\]]+)\]")
 _RAW = re.compile(r"\s*([A-Za-z_-]+) count: ([^,]+), average latency\(us\): (\S+)")
 _NOT_FINITE = frozenset({"∞", "NaN", "\ufffd"})
@@ -23,13 +24,14 @@ _NOT_FINITE = frozenset({"∞", "NaN", "\ufffd"})
 
 @dataclass(frozen=True)
 class IntervalLatency:
-    """One measurement since the last line. `count`, `max_us`, `min_us`: None where not printed."""
+    """One measurement since the last line. `count` and the `_us` values: None where not printed."""
 
     name: str
     average_us: float
     count: int | None = None
     max_us: int | None = None
     min_us: int | None = None
+    p99_us: int | None = None
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,16 @@ def _latencies(text: str) -> tuple[IntervalLatency, ...]:
 
 
 def _hdr(match: re.Match[str]) -> IntervalLatency:
-    name, count, most, least, average, _ = match.groups()
-    return IntervalLatency(name, decimal(average), whole(count), whole(most), whole(least))
+    name, count, highest, lowest, average, percentiles = match.groups()
+    p99 = _P99.search(percentiles or "")
+    return IntervalLatency(
+        name,
+        decimal(average),
+        whole(count),
+        whole(highest),
+        whole(lowest),
+        whole(p99[1]) if p99 else None,
+    )
 
 
 def _average(match: re.Match[str]) -> IntervalLatency:

@@ -1,0 +1,118 @@
+"""What `make setup` needs on this machine, checked all at once before anything is downloaded.
+
+Run as a file by whatever Python 3 the system has, so it uses the standard library alone:
+python3 cluster/stack/requirements.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PYTHON = "3.11"
+JDK = 17
+MIN_MEMORY_MIB = 7000
+"""A machine sold with 8 GB: the quickstart study uses 6 GiB."""
+MIN_DISK_MIB = 6000
+
+PACKAGES = {
+    "apt-get install": {
+        "git": "git",
+        "Maven": "maven",
+        "JDK": "openjdk-17-jdk-headless",
+        "Python": "python3.11-venv",
+    },
+    "dnf install": {
+        "git": "git",
+        "Maven": "maven",
+        "JDK": "java-17-openjdk-devel",
+        "Python": "python3.11",
+    },
+}
+
+
+def missing() -> dict[str, str]:
+    """{requirement: what was found instead}."""
+    found = {}
+    for name, program in (("git", "git"), ("Maven", "mvn")):
+        if shutil.which(program) is None:
+            found[name] = f"no {program} on PATH"
+    java = _java()
+    if java:
+        found["JDK"] = java
+    python = _python()
+    if python:
+        found["Python"] = python
+    return found
+
+
+def scarce() -> Iterator[str]:
+    """Sentences about memory and disk: warnings, because a small study may still run."""
+    memory_mib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    if memory_mib < MIN_MEMORY_MIB:
+        yield f"{memory_mib} MiB of memory; the quickstart study needs {MIN_MEMORY_MIB} MiB."
+    disk_mib = shutil.disk_usage(".").free // 2**20
+    if disk_mib < MIN_DISK_MIB:
+        yield f"{disk_mib} MiB free here; set-up and the quickstart need {MIN_DISK_MIB} MiB."
+
+
+def install_line(names: dict[str, str]) -> str | None:
+    """The command that installs `names` on this distribution; None if the distribution is not known."""
+    for command, packages in PACKAGES.items():
+        if shutil.which(command.split()[0]):
+            return " ".join([command, *(packages[name] for name in names)])
+    return None
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if not java or not os.access(java, os.X_OK):
+        return "no java in JAVA_HOME or on PATH"
+    text = subprocess.run([java, "-version"], stderr=subprocess.PIPE, check=False).stderr
+    version = re.search(rb'version "(\d+)', text)
+    if version is None or int(version.group(1)) != JDK:
+        name = version.group(1).decode() if version else "an unknown version"
+        return f"{java} is Java {name}"
+    if not os.access(Path(java).resolve().with_name("javac"), os.X_OK):
+        return f"{java} is a runtime without a compiler"
+    return ""
+
+
+def _python() -> str:
+    named = shutil.which(f"python{PYTHON}") or shutil.which("python3")
+    if named is None:
+        return "no python3 on PATH"
+    code = "import sys, ensurepip, venv; print('%d.%d' % sys.version_info[:2])"
+    asked = subprocess.run(
+        [named, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
+    )
+    version = asked.stdout.decode().strip()
+    if not version:
+        return f"{named} lacks the module venv"
+    return "" if version == PYTHON else f"{named} is Python {version}"
+
+
+def main() -> int:
+    """Exit code 2 if something is missing, after one message that names all of it."""
+    for sentence in scarce():
+        print(f"warning: {sentence}", file=sys.stderr)
+    found = missing()
+    if not found:
+        return 0
+    needed = {"JDK": f"a JDK {JDK}", "Python": f"Python {PYTHON} with venv"}
+    for name, instead in found.items():
+        print(f"error: {needed.get(name, name)} is needed: {instead}.", file=sys.stderr)
+    line = install_line(found)
+    remedy = f"as root: {line}" if line else "install these with your distribution's packages"
+    print(f"remedy: {remedy}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

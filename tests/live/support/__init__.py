@@ -1,0 +1,1 @@
+"""Clusters, hosts and programs that the live tests share."""

@@ -1,0 +1,57 @@
+"""A study of guests, opened in a libvirtd of the test's own; and what dool said of its machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from tests.live.support.libvirtd import Libvirtd
+from workloads.execution.run import Run, open_run
+from workloads.monitors.dool import parse_dool
+from workloads.record.manifest import Manifest
+
+TEMPLATE = Path(__file__).with_name("guests.yaml")
+
+
+def open_guests(folder: Path, daemon: Libvirtd) -> Run:
+    """The run of guests.yaml, in `folder`/runs; its guests' disks in `folder`/disk."""
+    (folder / "disk").mkdir()
+    told = {"uri": daemon.uri, "disk": str(folder / "disk"), "images": str(folder / "images")}
+    text = TEMPLATE.read_text()
+    for name, value in told.items():
+        text = text.replace(f"@{name}@", value)
+    spec = folder / "guests.yaml"
+    spec.write_text(text)
+    return open_run(spec, folder / "runs")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Of dool: from the sample before to this one, epoch seconds by the controller's clock; the share of the
+    machine's cores that was used, 0 to 1."""
+
+    start_s: float
+    end_s: float
+    used: float
+
+
+def samples(run: Run, manifest: Manifest, machine: str) -> list[Sample]:
+    """Without the one since boot."""
+    (monitor,) = (m for m in manifest.monitors if (m.host, m.kind) == (machine, "dool"))
+    (clock,) = (offset for offset in manifest.clock if offset.host == machine)
+    ahead_s = (clock.before_s + clock.after_s) / 2
+    file = run.records / manifest.trial / monitor.file
+    rows = [(row.epoch_s, row.cpu_used) for row in parse_dool(file.read_bytes(), file.name).rows]
+    return [
+        Sample(before - ahead_s, epoch - ahead_s, used / 100)
+        for (before, _), (epoch, used) in pairwise(rows)
+        if before is not None and epoch is not None and used is not None
+    ]
+
+
+def used_core_s(of: list[Sample], cores: int, start_s: float, end_s: float) -> float:
+    """Core-seconds used between two times; samples at the edges by their part between them."""
+    return sum(
+        one.used * cores * max(0.0, min(one.end_s, end_s) - max(one.start_s, start_s)) for one in of
+    )

@@ -1,0 +1,84 @@
+"""Builds and takes down one cluster, and is killed by itself after a given line of its journal.
+
+python -m tests.live.support.killed SPEC RUNS [KIND]: without a kind it comes to its end. Daemons are
+stand-ins that sleep, so that every line comes within seconds; what starts, tags and removes them
+is the real thing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from cluster.lifecycle import bring_up
+from cluster.providers.physical.provider import PhysicalProvider
+from cluster.render.daemons import PREPARE, Daemon
+from cluster.render.rendered import Rendered
+from cluster.state.journal import Journal
+from workloads.execution import run as runs
+from workloads.execution import steps
+from workloads.execution.run import end_run, open_run
+from workloads.execution.steps import close_run, run_next_step
+
+STAND_IN = ("/bin/sleep", "600")
+
+
+def kind_of(entry: dict[str, Any]) -> str:
+    """What a line of the journal is about, whatever node or file it is about."""
+    return " ".join(str(entry[key]) for key in ("event", "act", "kind", "name") if key in entry)
+
+
+def kinds(journal: Path) -> list[str]:
+    """Every kind once, in the order of its first line; phases' names are no acts of their own."""
+    return list(dict.fromkeys(kind_of(entry) for entry in Journal(journal).read()))
+
+
+def die_after(kind: str) -> None:
+    write = Journal.write
+
+    def written(self: Journal, event: str, **fields: Any) -> None:
+        write(self, event, **fields)
+        if kind_of({"event": event, **fields}) == kind:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Journal.write = written  # type: ignore[method-assign]
+
+
+def stand_in(daemon: Daemon) -> Daemon:
+    argv = ("/bin/true",) if daemon.name == PREPARE else STAND_IN
+    return dataclasses.replace(daemon, command=dataclasses.replace(daemon.command, argv=argv))
+
+
+def install() -> None:
+    render = bring_up.render
+
+    def rendered(*given: Any) -> Rendered:
+        made = render(*given)
+        stand_ins = tuple(stand_in(daemon) for daemon in made.daemons)
+        return dataclasses.replace(made, prepare=stand_in(made.prepare), daemons=stand_ins)
+
+    bring_up.render = rendered  # type: ignore[attr-defined]
+    bring_up.services = lambda *_: []  # type: ignore[attr-defined]
+    steps.row_written_and_read = lambda *_: None  # type: ignore[attr-defined]
+    runs.preflight = lambda *_: None  # type: ignore[attr-defined]
+    PhysicalProvider.preflight = lambda *_: None  # type: ignore[method-assign]
+
+
+def main(spec: Path, folder: Path, kind: str | None) -> None:
+    install()
+    if kind is not None:
+        die_after(kind)
+    run = open_run(spec, folder)
+    up = run_next_step(run)
+    assert up is not None and up.outcome == "ok", up
+    close_run(run)
+    close_run(run)  # again, and of what is gone: nothing to do, and no error
+    end_run(run, "ok")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)

@@ -1,0 +1,25 @@
+"""Brings a cluster up and then stays, for a test to kill.
+
+python -m tests.live.support.orchestrator FOLDER
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from cluster.lifecycle.bring_up import bring_up
+from cluster.providers.stacks import ensure_stacks
+from cluster.state import lease
+from cluster.state.owner import Owner
+from tests.live.support.builds import open_build, topology
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    site, journal = open_build(folder, os.getpid())
+    root, tag = site.root.parents[1], site.tag.rpartition("/")[0]
+    lease.acquire(tag, root, Owner.of_process(os.getpid()))
+    bring_up(site, topology(folder), ensure_stacks(), journal)
+    time.sleep(600)

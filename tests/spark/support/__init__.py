@@ -1,0 +1,1 @@
+"""Oracles and made runs that the Spark tests share."""

@@ -1,0 +1,25 @@
+"""What summary.json says, less when it was made: a line for each setting, trial and finding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+TIMES = ("created", "time")
+
+
+def told(summary: Path) -> str:
+    """The summary as JSON that is compared and reviewed by line."""
+    value = json.loads(summary.read_text(encoding="utf-8"))
+    return "{\n" + ",\n".join(_entry(k, v) for k, v in value.items() if k not in TIMES) + "\n}\n"
+
+
+def _entry(name: str, value: object) -> str:
+    if not isinstance(value, list):
+        return f"{json.dumps(name)}: {_short(value)}"
+    return f"{json.dumps(name)}: [\n" + ",\n".join(map(_short, value)) + "\n]"
+
+
+def _short(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

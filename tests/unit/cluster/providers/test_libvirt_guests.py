@@ -1,0 +1,134 @@
+"""Guests worked out from a topology, their XML and their seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import tarfile
+import xml.etree.ElementTree as ET
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from cluster.model.cluster import Site
+from cluster.model.errors import InputError
+from cluster.model.host import IoLimits
+from cluster.model.memory import GUEST_OS_MIB
+from cluster.model.topology import Topology
+from cluster.providers.libvirt.cpus import Vcpus, vcpus
+from cluster.providers.libvirt.guests import guests, networks
+from cluster.providers.libvirt.names import METADATA_URI
+from cluster.providers.libvirt.seed import SECTOR_BYTES, Seed, seed_bytes
+from cluster.providers.libvirt.xml import (
+    KERNEL_ARGUMENTS,
+    domain_xml,
+    mark_in,
+    network_xml,
+    volume_xml,
+)
+from tests.live.support.guests import topology, vm_host
+
+SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
+KERNEL, INITRD = PurePosixPath("/images/k"), PurePosixPath("/images/i")
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Topology:
+    return topology(vm_host("qemu:///system", tmp_path, 2), 2)
+
+
+def element(layout: Topology, index: int = 1) -> ET.Element:
+    return ET.fromstring(domain_xml(guests(SITE, layout)[index].xml("tcg", KERNEL, INITRD)))
+
+
+def test_a_domain_bears_its_mark_and_reads_past_the_hosts_memory(layout: Topology) -> None:
+    domain = element(layout)
+    told = domain.find(f"metadata/{{{METADATA_URI}}}build")
+    assert told is not None and told.get("tag") == SITE.tag and told.get("node") == "w1"
+    assert domain.get("type") == "qemu"
+    assert {d.get("cache") for d in domain.findall("devices/disk/driver")} == {"none"}
+    assert domain.find("memoryBacking/nosharepages") is not None
+    assert domain.findtext("memory") == str(1600 + GUEST_OS_MIB)
+
+
+def test_only_the_data_disk_of_an_emulated_medium_is_held_back(layout: Topology) -> None:
+    slow = dataclasses.replace(
+        layout.hosts[0].disks[0], emulated=True, limits=IoLimits(read_iops=100, read_mib_s=80)
+    )
+    nodes = tuple(dataclasses.replace(node, disk=slow) for node in layout.nodes)
+    domain = element(dataclasses.replace(layout, nodes=nodes))
+    tuned = [d for d in domain.findall("devices/disk") if d.find("iotune") is not None]
+    assert [d.findtext("serial") for d in tuned] == ["data"]
+    assert tuned[0].findtext("iotune/read_iops_sec") == "100"
+    assert tuned[0].findtext("iotune/read_bytes_sec") == str(80 * 2**20)
+    assert element(layout).find("devices/disk/iotune") is None
+
+
+def test_only_an_emulated_kernel_is_told_to_believe_in_its_clock(layout: Topology) -> None:
+    assert "tsc=reliable" in element(layout).findtext("os/cmdline", "")
+    real = ET.fromstring(domain_xml(guests(SITE, layout)[1].xml("kvm", KERNEL, INITRD)))
+    assert real.findtext("os/cmdline") == KERNEL_ARGUMENTS
+
+
+def test_all_cores_or_pinned_equal_shares() -> None:
+    assert vcpus("all", 8, 1, 3, "h") == Vcpus(8)
+    shares = [vcpus("pinned", 8, index, 4, "h") for index in range(4)]
+    assert [share.count for share in shares] == [2, 2, 2, 2]
+    assert sorted(core for share in shares for core in share.pinned_to) == list(range(8))
+    with pytest.raises(InputError, match="equal shares to 3 guests"):
+        vcpus("pinned", 8, 0, 3, "h")
+
+
+def test_pinned_cores_are_in_the_domain(layout: Topology) -> None:
+    assert layout.hosts[0].vms is not None
+    vms = dataclasses.replace(layout.hosts[0].vms, vcpus="pinned")
+    host = dataclasses.replace(layout.hosts[0], vms=vms)
+    domain = element(dataclasses.replace(layout, hosts=(host,)), index=2)
+    assert domain.findtext("vcpu") == "1"
+    assert [pin.get("cpuset") for pin in domain.findall("cputune/vcpupin")] == ["1"]
+
+
+def test_a_host_without_libvirt_is_refused(layout: Topology) -> None:
+    bare = dataclasses.replace(layout.hosts[0], vms=None)
+    with pytest.raises(InputError, match="nothing of its libvirt"):
+        guests(SITE, dataclasses.replace(layout, hosts=(bare,)))
+
+
+def test_a_network_of_our_own_leads_nowhere_and_a_given_bridge_is_only_named(
+    layout: Topology,
+) -> None:
+    ((uuid, bridge, address),) = networks(SITE, layout).values()
+    own = ET.fromstring(network_xml("n", uuid, bridge, address))
+    assert own.find("forward") is None and own.find("ip/dhcp") is None
+    given = ET.fromstring(network_xml("n", uuid, "br0", None))
+    forward = given.find("forward")
+    assert forward is not None and forward.get("mode") == "bridge"
+    assert given.find("ip") is None
+
+
+def test_a_clone_names_its_image_and_a_seed_is_secret() -> None:
+    clone = ET.fromstring(volume_xml("w1.root", 2**31, "qcow2", PurePosixPath("/images/root")))
+    assert clone.findtext("backingStore/path") == "/images/root"
+    seed = ET.fromstring(volume_xml("w1.seed", 10240, secret=True))
+    assert seed.findtext("target/permissions/mode") == "0600"
+
+
+def test_the_mark_is_read_back_from_what_libvirt_tells() -> None:
+    assert mark_in('<build xmlns="urn:density-study:1" tag="s/r/b1" node="w1"/>') == "s/r/b1"
+    assert mark_in("no XML") is None
+
+
+def test_a_seed_is_a_tar_of_whole_sectors_with_private_keys_private() -> None:
+    seed = Seed(
+        "w1", "52:54:00:00:00:01", "10.78.0.11/24", None, {"10.78.0.11": "w1"}, "ssh-ed25519 A",
+        "PRIVATE", "ssh-ed25519 B",
+    )  # fmt: skip
+    content = seed_bytes(seed)
+    assert content == seed_bytes(seed) and len(content) % SECTOR_BYTES == 0
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        modes = {entry.name: (entry.mode, entry.uid) for entry in archive}
+        told = archive.extractfile("etc/systemd/network/10-study.network")
+        assert told is not None and b"Address=10.78.0.11/24\n" in told.read()
+    assert modes["etc/ssh/ssh_host_ed25519_key"] == (0o600, 0)
+    assert modes["home/study/.ssh/authorized_keys"] == (0o600, 1000)
+    assert "PRIVATE" not in repr(seed)

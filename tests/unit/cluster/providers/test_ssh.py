@@ -1,0 +1,165 @@
+"""SSH without a server: options, host keys, the toolkit, and an agent run as a plain process."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import execnet
+import pytest
+
+from cluster.model.errors import InputError, StudyError
+from cluster.providers.ssh import units
+from cluster.providers.ssh.ansible import _judge
+from cluster.providers.ssh.channel import SERVE, control_path
+from cluster.providers.ssh.known_hosts import write_known_hosts
+from cluster.providers.ssh.options import IDENTITY, identity_file, ssh_options
+from cluster.providers.ssh.target import Target, target_from_json, target_to_json
+from cluster.providers.ssh.toolkit import toolkit
+from cluster.providers.ssh.units import run_argv, unit_name
+from cluster.providers.ssh.wire import failure, raise_failure
+from cluster.state.tags import tagged
+
+TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"
+
+
+def test_host_keys_are_strict_and_from_the_studys_file_alone() -> None:
+    options = ssh_options(TARGET, {})
+    assert {
+        "StrictHostKeyChecking=yes",
+        "UserKnownHostsFile=/runs/s/known_hosts",
+        "GlobalKnownHostsFile=/dev/null",
+        "BatchMode=yes",
+        "ForwardAgent=no",
+    } <= set(options)
+    assert options[:2] == ("-F", "/dev/null")
+
+
+def test_a_target_holds_no_secret_and_survives_the_journal() -> None:
+    assert target_from_json(json.loads(json.dumps(target_to_json(TARGET)))) == TARGET
+    assert "identity" not in target_to_json(TARGET)
+
+
+def test_an_emulated_guest_may_be_silent_for_longer() -> None:
+    guest = replace(TARGET, timeout_scale=12)
+    assert "ServerAliveCountMax=36" in ssh_options(guest, {})
+    assert "ServerAliveCountMax=3" in ssh_options(TARGET, {})
+    assert target_from_json(json.loads(json.dumps(target_to_json(guest)))) == guest
+    assert "timeout_scale" not in target_to_json(TARGET)
+
+
+def test_a_private_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("secret")
+    key.chmod(0o640)
+    with pytest.raises(InputError, match="may be read by others"):
+        identity_file({IDENTITY: str(key)})
+    key.chmod(0o600)
+    assert identity_file({IDENTITY: str(key)}) == key
+    assert identity_file({}) is None
+    with pytest.raises(InputError, match="cannot be read"):
+        identity_file({IDENTITY: str(tmp_path / "none")})
+
+
+def test_known_hosts_of_a_study_hold_its_hosts_alone(tmp_path: Path) -> None:
+    source, own = tmp_path / "all", tmp_path / "own"
+    source.write_text(f"192.0.2.11 {KEY}\nother.example {KEY}\n[192.0.2.12]:2222 {KEY}\n")
+    write_known_hosts(source, [("192.0.2.11", 22), ("192.0.2.12", 2222)], own)
+    assert own.read_text() == f"192.0.2.11 {KEY}\n[192.0.2.12]:2222 {KEY}\n"
+    with pytest.raises(InputError, match=r"no host key of 192\.0\.2\.13"):
+        write_known_hosts(source, [("192.0.2.13", 22)], own)
+    with pytest.raises(InputError, match="no such file"):
+        write_known_hosts(tmp_path / "none", [("192.0.2.13", 22)], own)
+
+
+def test_the_toolkit_is_the_same_bytes_again() -> None:
+    first = toolkit()
+    toolkit.cache_clear()
+    assert toolkit() == first
+    names = zipfile.ZipFile(io.BytesIO(first)).namelist()
+    assert "cluster/providers/ssh/agent.py" in names and "dool/__main__.py" in names
+
+
+def test_the_agent_needs_the_standard_library_alone(tmp_path: Path) -> None:
+    """-S: no site-packages, so that anything else would be an ImportError."""
+    own = f"test/{os.getpid()}-{tmp_path.name}"
+    command = {"name": "d", "argv": ["/bin/sh", "-c", "exit 3"], "env": {}, "cwd": None}
+    out = str(tmp_path / "out")
+    group = execnet.Group()
+    agent = group.makegateway(f"popen//python={sys.executable} -I -S").remote_exec(SERVE)
+    agent.send(toolkit())
+    assert agent.receive() == "ready"
+
+    def answer(*request: Any) -> Any:
+        agent.send(request)
+        return agent.receive()
+
+    try:
+        assert answer("act", "clock", [])["ok"] > 1e9
+        assert len(answer("start", own, "w1", command, out, out)["ok"]) == 2
+        assert answer("read", str(tmp_path / "none"), 0, 10)["error"] == "FileNotFoundError"
+        assert answer("act", "no-such-act", [])["error"] == "other"
+        assert answer("act", "check-free", [[["127.0.0.1", 65535]]]) == {"ok": None}
+    finally:
+        group.terminate(5.0)
+    assert tagged(own) == []
+
+
+def test_errors_keep_their_fields_over_the_wire() -> None:
+    with pytest.raises(InputError) as caught:
+        raise_failure(failure(InputError("taken.", "port 1", "free it.")), "host 'h1'")
+    assert caught.value.where == "host 'h1', port 1"
+    with pytest.raises(TimeoutError):
+        raise_failure(failure(TimeoutError("late")), "h1")
+
+
+def test_a_sockets_path_is_short_enough_whatever_the_runtime_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / ("long" * 30)))
+    assert len(str(control_path(TARGET))) + 17 < 108
+
+
+def test_a_play_names_every_host_that_failed() -> None:
+    told = [("h1", "ok", ""), ("h2", "failed", "no rule"), ("h3", "failed", "no rule")]
+    output = "\n".join(
+        json.dumps({"host": host, "task": "sudo", "state": state, "message": message})
+        for host, state, message in told
+    )
+    with pytest.raises(StudyError) as caught:
+        _judge("preflight", (2, output))
+    assert caught.value.what == "sudo: no rule."
+    assert caught.value.where == "host 'h2', 'h3', playbook preflight"
+
+
+def test_a_units_command_is_what_the_sudo_rule_allows() -> None:
+    unit = unit_name("study-1/20261121T000000Z/b1-v0", "w1", "datanode")
+    assert unit == "density-study-study-1-20261121T000000Z-b1-v0-w1-datanode.service"
+    argv = run_argv("study", unit, "study-1/r/b", ("java", "--version"))
+    assert argv[:3] == ("sudo", "-n", "/usr/bin/systemd-run")
+    assert argv[argv.index("--") + 1 :] == ("java", "--version")
+    assert "--uid=study" in argv and "--property=IOAccounting=yes" in argv
+
+
+def test_a_systemd_too_busy_to_answer_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = iter(["", "4242\n"])
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout=next(said)))
+    monkeypatch.setattr(units, "start_ticks", lambda pid: 77)
+    monkeypatch.setattr(units, "_environ", lambda pid: b"STUDY_TAG=s/r/b1\0")
+    assert units._identity("u.service", tmp_path / "out.unit.json") == [4242, 77]
+
+
+def test_a_unit_that_ended_at_once_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout="0\n"))
+    with pytest.raises(StudyError, match="ended at once"):
+        units._identity("u.service", tmp_path / "out.unit.json")

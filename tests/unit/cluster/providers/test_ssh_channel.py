@@ -1,0 +1,110 @@
+"""A channel over an `ssh` that runs what it is given on this machine: what ends it, and what is said then."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import HostLostError, InputError
+from cluster.providers.ssh import channel as module
+from cluster.providers.ssh.channel import Channel
+from cluster.providers.ssh.target import Target
+
+TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
+RUNS = 'for last; do :; done; exec sh -c "exec $last"'
+
+
+@pytest.fixture
+def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The program, in a folder that comes first on PATH."""
+    program = tmp_path / "bin" / "ssh"
+    program.parent.mkdir()
+    write(program, RUNS)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    return program
+
+
+@pytest.fixture
+def host(ssh: Path) -> Iterator[Channel]:
+    opened = Channel(TARGET)
+    yield opened
+    opened.close()
+    assert not opened.open
+
+
+def write(program: Path, script: str) -> None:
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+
+
+def test_bytes_go_there_and_back(host: Channel, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 2**14
+    host.call("put", str(tmp_path / "there"), content)
+    assert host.call("read", str(tmp_path / "there"), 0, len(content)) == content
+    with pytest.raises(FileNotFoundError, match="h1"):
+        host.call("read", str(tmp_path / "none"), 0, 1)
+    assert host.call("files", str(tmp_path / "bin")) == [
+        ["ssh", (tmp_path / "bin/ssh").stat().st_size]
+    ]
+
+
+def test_a_host_that_dies_is_named(host: Channel) -> None:
+    os.kill(host._ssh.pid, signal.SIGKILL)
+    for _ in range(2):
+        with pytest.raises(HostLostError, match="the connection ended") as caught:
+            host.call("act", "clock", [])
+        assert "'h1'" in caught.value.where and "study reap" in caught.value.remedy
+
+
+def test_a_host_that_does_not_answer_in_time_is_given_up(host: Channel) -> None:
+    os.kill(host._ssh.pid, signal.SIGSTOP)
+    with pytest.raises(HostLostError, match="no answer within 0 s"):
+        host.call("act", "clock", [], timeout_s=0.2)
+    assert not host.open
+
+
+def test_a_host_that_takes_nothing_is_given_up(host: Channel, tmp_path: Path) -> None:
+    """More than a pipe holds: already the sending repetitions."""
+    os.kill(host._ssh.pid, signal.SIGSTOP)
+    with pytest.raises(HostLostError, match="no answer within 0 s"):
+        host.call("put", str(tmp_path / "there"), bytes(2**22), timeout_s=0.2)
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "said"),
+    [
+        ("echo 'study@h1: Permission denied (publickey).' >&2; exit 255", InputError, "Permission denied"),
+        ("echo 'Host key verification failed.' >&2; exit 255", InputError, "SSH was refused"),
+        ("echo 'python3: not found' >&2; exit 127", HostLostError, "python3: not found"),
+        ("echo welcome; exec cat >/dev/null", HostLostError, "not Python"),
+        ("exec sleep 60", HostLostError, "no answer within 1 s"),
+    ],
+)  # fmt: skip
+def test_why_no_agent_answers(
+    ssh: Path, monkeypatch: pytest.MonkeyPatch, script: str, kind: type[Exception], said: str
+) -> None:
+    monkeypatch.setattr(module, "READY_TIMEOUT_S", 1.0)
+    write(ssh, script)
+    with pytest.raises(kind, match=said):
+        Channel(TARGET)
+
+
+def test_an_agent_that_fails_says_why(host: Channel) -> None:
+    with pytest.raises(HostLostError, match=r"the agent ended: .*can't serialize"):
+        host.call("__class__")  # an answer that is no plain value
+
+
+def test_an_interrupted_request_leaves_no_answer_to_the_next(host: Channel) -> None:
+    os.kill(host._ssh.pid, signal.SIGSTOP)
+    main = threading.main_thread().ident
+    assert main is not None
+    threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        host.call("act", "clock", [])
+    assert not host.open

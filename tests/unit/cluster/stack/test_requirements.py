@@ -1,0 +1,54 @@
+"""What a machine lacks is named in one message, with the command that installs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from cluster.stack import requirements
+
+FILE = Path(requirements.__file__)
+
+
+def check(folder: Path, *programs: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """On a PATH that holds `programs`, each a script that succeeds."""
+    for program in programs:
+        (folder / program).write_text("#!/bin/sh\nexit 0\n")
+        (folder / program).chmod(0o755)
+    env = {"PATH": str(folder), **environment}
+    return subprocess.run(
+        [sys.executable, str(FILE)], env=env, capture_output=True, text=True, check=False
+    )
+
+
+def test_all_that_is_missing_is_named_at_once_with_the_install_line(tmp_path: Path) -> None:
+    ended = check(tmp_path, "apt-get")
+    assert ended.returncode == 2
+    assert [line.partition(" is needed")[0] for line in ended.stderr.splitlines()][-5:-1] == [
+        "error: git", "error: Maven", "error: a JDK 17", "error: Python 3.11 with venv",
+    ]  # fmt: skip
+    assert ended.stderr.splitlines()[-1] == (
+        "remedy: as root: apt-get install git maven openjdk-17-jdk-headless python3.11-venv"
+    )
+
+
+def test_only_what_is_missing_is_to_be_installed(tmp_path: Path) -> None:
+    ended = check(tmp_path, "dnf", "git", "python3.11", JAVA_HOME=str(tmp_path / "none"))
+    assert ended.stderr.splitlines()[-1] == (
+        "remedy: as root: dnf install maven java-17-openjdk-devel python3.11"
+    )
+    assert "lacks the module venv" in ended.stderr  # a python3.11 that prints nothing
+
+
+def test_an_unknown_distribution_gets_no_command(tmp_path: Path) -> None:
+    assert "your distribution's packages" in check(tmp_path).stderr
+
+
+def test_this_machine_has_all_of_it() -> None:
+    ended = subprocess.run(
+        [sys.executable, str(FILE)], capture_output=True, text=True, check=False,
+        env=dict(os.environ), cwd=FILE.parents[2],
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr

@@ -1,0 +1,250 @@
+"""`ensure`: cached or assembled, never half done, with a fake Maven in place of the real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import InputError
+from cluster.stack import classpath, ensure, ensure_all, stack_home
+from cluster.stack.lock import lock_of
+from cluster.stack.recipe import RECIPES, Recipe
+from tests.support.toy_stack import ToyStack, executable
+
+
+def test_first_use_assembles_and_later_ones_do_not(
+    toy: ToyStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ensure("toy")
+    assert "assembling toy 1.0 from Maven Central" in capsys.readouterr().err
+    assert ensure("toy") == first
+    assert toy.calls() == 1
+    assert capsys.readouterr().err == ""
+    assert (first.name, first.version, first.home) == ("toy", "1.0", stack_home("toy"))
+
+
+def test_the_tree_has_the_documented_shape(toy: ToyStack) -> None:
+    stack = ensure("toy")
+    assert sorted(p.name for p in stack.home.iterdir()) == ["lib", "manifest.json", "webapps"]
+    assert sorted(p.name for p in (stack.home / "webapps").iterdir()) == ["hdfs", "node"]
+    manifest = json.loads((stack.home / "manifest.json").read_text())
+    assert manifest["jars_sha256"] == stack.jars_sha256
+    assert [jar["name"] for jar in manifest["jars"]] == ["a-1.jar", "b-2.jar"]
+    assert {len(jar["sha256"]) for jar in manifest["jars"]} == {64}
+
+
+def test_class_path_is_sorted_jars_then_the_home_of_webapps(toy: ToyStack) -> None:
+    stack = ensure("toy")
+    library = stack.home / "lib"
+    assert classpath(stack) == (str(library / "a-1.jar"), str(library / "b-2.jar"), str(stack.home))
+
+
+@pytest.mark.parametrize("name", ["pom.xml", "jars.sha256"])
+def test_other_pom_or_lock_is_another_tree(toy: ToyStack, name: str) -> None:
+    before = stack_home("toy")
+    path = toy.recipe.directory / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert stack_home("toy") != before
+
+
+def test_other_sources_are_another_tree_and_other_tests_are_not(toy: ToyStack) -> None:
+    before = stack_home("toy")
+    executable(toy.recipe.directory / "src" / "test" / "ATest.java", "class ATest {}")
+    assert stack_home("toy") == before
+    executable(toy.recipe.directory / "src" / "main" / "A.java", "class A {}")
+    assert stack_home("toy") != before
+
+
+def test_a_jar_not_as_locked_is_refused_with_both_hashes(toy: ToyStack) -> None:
+    locked = lock_of(toy.repository).jars["b-2.jar"]
+    (toy.repository / "b-2.jar").write_bytes(b"something else")
+    got = lock_of(toy.repository).jars["b-2.jar"]
+    with pytest.raises(InputError) as refused:
+        ensure("toy")
+    assert all(part in refused.value.what for part in ("b-2.jar", locked, got))
+    assert "cluster.stack lock toy" in refused.value.remedy
+    assert not stack_home("toy").exists()
+    assert toy.leftovers() == []
+
+
+def test_a_jar_too_many_or_missing_is_refused(toy: ToyStack) -> None:
+    (toy.repository / "c-3.jar").write_bytes(b"c")
+    with pytest.raises(InputError, match=r"c-3\.jar"):
+        ensure("toy")
+    (toy.repository / "c-3.jar").unlink()
+    (toy.repository / "a-1.jar").unlink()
+    with pytest.raises(InputError, match=r"a-1\.jar has SHA-256 none"):
+        ensure("toy")
+
+
+@pytest.mark.parametrize("text", [None, "abc  a-1.jar\n", "0" * 64 + " a-1.jar\n"])
+def test_a_missing_or_malformed_lock_is_named(toy: ToyStack, text: str | None) -> None:
+    if text is None:
+        toy.recipe.lock.unlink()
+    else:
+        toy.recipe.lock.write_text(text)
+    with pytest.raises(InputError) as refused:
+        ensure("toy")
+    assert "jars.sha256" in refused.value.where
+
+
+def test_maven_failing_is_told_in_its_own_last_words(toy: ToyStack) -> None:
+    (toy.base / "fail").touch()
+    with pytest.raises(InputError) as refused:
+        ensure("toy")
+    assert "could not transfer artifact a:a:jar:1" in refused.value.what
+    assert "see the wiki" not in refused.value.what
+    assert not stack_home("toy").exists()
+    assert toy.leftovers() == []
+    (toy.base / "fail").unlink()
+    assert ensure("toy").home.exists()
+
+
+def test_no_maven_matters_only_while_the_cache_is_empty(toy: ToyStack) -> None:
+    maven = toy.base / "bin" / "mvn"
+    away = maven.rename(toy.base / "mvn")
+    with pytest.raises(InputError, match="no mvn is on PATH") as refused:
+        ensure("toy")
+    assert "apt install maven" in refused.value.remedy
+    away.rename(maven)
+    ensure("toy")
+    maven.unlink()
+    assert ensure("toy").name == "toy"
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (toy.base / "file").touch()
+    monkeypatch.setenv("DENSITY_STUDY_CACHE", str(toy.base / "file"))
+    with pytest.raises(InputError, match="cannot be written") as refused:
+        ensure("toy")
+    assert "DENSITY_STUDY_CACHE" in refused.value.remedy
+
+
+def test_wrong_java_is_found_before_maven_is_started(toy: ToyStack) -> None:
+    (toy.base / "jdk" / "release").write_text('JAVA_VERSION="11.0.2"\n')
+    with pytest.raises(InputError, match=r"11\.0\.2"):
+        ensure("toy")
+    assert toy.calls() == 0
+
+
+def test_what_is_built_needs_a_compiler(toy: ToyStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
+    monkeypatch.setitem(RECIPES, "toy", built)
+    with pytest.raises(InputError, match="javac"):
+        ensure("toy")
+
+
+def test_our_own_jar_is_in_the_manifest_and_not_in_the_lock(
+    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (toy.recipe.directory / "src").mkdir()
+    (toy.repository / "toy.jar").write_bytes(b"ours, other bytes each time")
+    executable(toy.base / "jdk" / "bin" / "javac", "#!/bin/sh\n")
+    built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
+    monkeypatch.setitem(RECIPES, "toy", built)
+    manifest = json.loads((ensure("toy").home / "manifest.json").read_text())
+    assert [jar["name"] for jar in manifest["jars"]] == ["a-1.jar", "b-2.jar", "toy.jar"]
+
+
+@pytest.mark.parametrize("harm", ["truncate", "remove", "add", "manifest"])
+def test_a_damaged_tree_is_assembled_anew(toy: ToyStack, harm: str) -> None:
+    home = ensure("toy").home
+    if harm == "truncate":
+        (home / "lib" / "a-1.jar").write_bytes(b"a")
+    elif harm == "remove":
+        (home / "lib" / "a-1.jar").unlink()
+    elif harm == "add":
+        (home / "lib" / "z.jar").write_bytes(b"z")
+    else:
+        (home / "manifest.json").write_text('{"format": 1, "ja')
+    assert ensure("toy").home == home
+    assert toy.calls() == 2
+    assert lock_of(home / "lib") == lock_of(toy.repository)
+
+
+def test_what_a_killed_assembly_left_is_no_hindrance(toy: ToyStack) -> None:
+    home = stack_home("toy")
+    torn = home.with_name(f".{home.name}.assembling") / "lib"
+    torn.mkdir(parents=True)
+    (torn / "torn.jar").write_bytes(b"half")
+    assert lock_of(ensure("toy").home / "lib") == lock_of(toy.repository)
+    assert toy.leftovers() == []
+
+
+def test_of_many_at_once_one_assembles(toy: ToyStack) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        stacks = set(pool.map(ensure, ["toy"] * 8))
+    assert len(stacks) == 1
+    assert toy.calls() == 1
+
+
+def test_of_several_processes_one_assembles(toy: ToyStack) -> None:
+    script = textwrap.dedent(f"""
+        from pathlib import Path
+        from cluster.stack.recipe import RECIPES, Recipe
+        from cluster.stack.stack import ensure
+        RECIPES["toy"] = Recipe("toy", "1.0", Path({str(toy.recipe.directory)!r}))
+        print(ensure("toy").home)
+    """)
+    argv, root = [sys.executable, "-c", script], Path(__file__).parents[4]
+    children = [
+        subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root)
+        for _ in range(3)
+    ]
+    homes = {child.communicate(timeout=30)[0] for child in children}
+    assert len(homes) == 1
+    assert homes != {""}
+    assert toy.calls() == 1
+
+
+def test_ensure_all_keeps_the_order_asked(toy: ToyStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    twin = Recipe("twin", "2.0", toy.recipe.directory)
+    monkeypatch.setitem(RECIPES, "twin", twin)
+    assert [stack.name for stack in ensure_all(["twin", "toy"])] == ["twin", "toy"]
+
+
+def test_an_unknown_stack_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="hadop") as refused:
+        ensure("hadop")
+    assert "hadoop, hbase, ycsb" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("environ", "root"),
+    [
+        ({"DENSITY_STUDY_CACHE": "/c", "XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/c/stacks"),
+        ({"XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/x/density-study/stacks"),
+        ({"HOME": "/h"}, "/h/.cache/density-study/stacks"),
+    ],
+)
+def test_where_the_cache_is(
+    environ: dict[str, str], root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DENSITY_STUDY_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert str(stack_home("hadoop").parent) == root
+
+
+def test_the_command_tells_errors_in_one_line_and_ends_with_2() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cluster.stack", "ensure", "nosuch"],
+        cwd=Path(__file__).parents[4],
+        env={**os.environ, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: stack: no stack named 'nosuch'.")
+    assert done.stdout == ""

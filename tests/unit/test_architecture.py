@@ -1,0 +1,31 @@
+"""docs/architecture.md names packages and functions that exist, and leaves no package out."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+FUNCTIONS = re.findall(r"^\| [^|]+ \| `([\w.]+)` \|", TEXT, re.MULTILINE)
+PACKAGES = set(re.findall(r"`((?:cluster|workloads|analysis|jobs|dags)/\w+)`", TEXT))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_named_function_exists(name: str) -> None:
+    module, _, function = name.rpartition(".")
+    assert callable(getattr(import_module(module), function))
+
+
+def test_every_package_of_a_room_is_described() -> None:
+    rooms = ("cluster", "workloads", "analysis", "jobs", "dags")
+    found = {
+        str(init.parent.relative_to(ROOT))
+        for room in rooms
+        for init in (ROOT / room).glob("*/__init__.py")
+    }
+    assert len(FUNCTIONS) >= 12
+    assert found == PACKAGES

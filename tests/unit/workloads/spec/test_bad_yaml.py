@@ -1,0 +1,199 @@
+"""Whatever a YAML file holds, it is read or refused as bad input with file and line, and never at length."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from analysis.capacity.inputs.catalogue import read_catalogue
+from analysis.capacity.inputs.profile import read_profile
+from cluster.model.errors import InputError
+from dags.cli.overrides import parse_overrides
+from workloads.spec.hypotheses import read_hypotheses
+from workloads.spec.study_file import parse_study, read_study
+
+TEXT = Path("workloads/studies/quickstart.yaml").read_text()
+LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
+    for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+)
+BAD = {
+    "alias of itself": ("vms: &v [*v]", "stands for what contains it"),
+    "alias of a mapping in itself": ("vms: &v {network: *v}", "stands for what contains it"),
+    "merge of itself": ("vms: &v {<<: [*v]}", "stands for what contains it"),
+    "unknown alias": ("vms: *nobody", "undefined alias"),
+    "billion laughs": (LAUGHS, "more than 10,000 values"),
+    "brackets": ("vms: " + "[" * 5000 + "]" * 5000, "more than 32 levels"),
+    "indents": ("".join(" " * n + "vms:\n" for n in range(100)), "more than 32 levels"),
+    "values": ("vms: [" + "1," * 20_000 + "]", "more than 10,000 values"),
+    "list as key": ("? [a, b]\n: 1", "the key a sequence is not text"),
+    "mapping as key": ("? {a: b}\n: 1", "the key a mapping is not text"),
+    "number as key": ("1: 2", "the key '1' is not text"),
+    "bool as key": ("off: 2", "the key 'off' is not text"),
+    "null as key": ("~: 2", "the key '~' is not text"),
+    "Python's tag": ("vms: !!python/object/apply:os.system [ls]", "os.system' is not allowed"),
+    "own tag": ("vms: !foo x", "the tag '!foo' is not allowed"),
+    "date of no calendar": ("schedule: 2013-99-99", "no cron expression"),
+    "5,000 digits": ("seed2: " + "9" * 5000, "not a number that can be read"),
+    "5,000 hexadecimal digits": ("seed2: 0x" + "f" * 5000, "more than 40 digits"),
+    "no digits": ("seed2: 0x_", "not a number that can be read"),
+    "merge of a number": ("<<: 3", "expected a mapping"),
+    "NUL": ("vms: a\0b", "the character #x00 is not allowed"),
+    "escape of no character": ('question: "\\U00110000"', "chr()"),
+    "lone surrogate": ('slo: "\\ud800"', "write a mapping of keys"),
+    "large": ("# " + "x" * 200_000, "larger than 128 KiB"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.timeout(20)
+def test_a_study_that_is_no_plain_data_is_refused_with_its_line(name: str) -> None:
+    text, what = BAD[name]
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT + text + "\n", "q.yaml")
+    assert what in caught.value.what
+    line = caught.value.where.removeprefix("q.yaml").removeprefix(":").split(",")[0]
+    assert name == "large" or int(line) > len(TEXT.splitlines())
+    assert len(caught.value.what) < 300
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.timeout(20)
+def test_every_reader_of_yaml_refuses_it(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "input.yaml"
+    path.write_text(BAD[name][0] + "\n")
+    for read in (read_study, read_catalogue, lambda path: read_profile(str(path))):
+        with pytest.raises(InputError, match=r"input\.yaml"):
+            read(path)
+
+
+@pytest.mark.timeout(20)
+def test_hypotheses_of_a_run_are_read_by_the_same_reader(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text("a: &a [*a]\n")
+    with pytest.raises(InputError, match=r"study\.yaml:1"):
+        read_hypotheses(path)
+
+
+@pytest.mark.parametrize(
+    "value", ["&a [*a]", "2013-99-99 : 1", "!foo x", "9" * 5000, "[" * 5000, "{1: 2}"]
+)
+def test_a_value_on_the_command_line_is_read_by_the_same_reader(value: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT, "q.yaml", parse_overrides([f"vms={value}"]))
+    assert "vms" in caught.value.where
+
+
+@pytest.mark.parametrize("key", [".".join("a" * 5000), ".", "question." + ".".join("b" * 30)])
+def test_an_override_of_a_deep_key_is_refused(key: str) -> None:
+    with pytest.raises(InputError):
+        parse_study(TEXT, "q.yaml", parse_overrides([f"{key}=1"]))
+
+
+def test_a_fault_in_an_override_is_told_of_the_override() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT, "q.yaml", {"repetitions": "two"})
+    assert caught.value.where == "q.yaml with repetitions replaced, key repetitions"
+
+
+def test_a_date_is_text() -> None:
+    asked = TEXT.replace("question: Do", "question: 2013-02-26\n#")
+    assert parse_study(asked, "q.yaml").study.question == "2013-02-26"
+
+
+def test_aliases_and_merges_within_the_limits_are_read() -> None:
+    text = TEXT.replace("factors:", "factors: &f").replace("repetitions: 1", "repetitions: &b 1")
+    merged = parse_study(text.replace("seed: 20130226", "seed: *b"), "q.yaml").study
+    assert (merged.repetitions, merged.seed) == (1, 1)
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_and_a_device_are_refused_unopened(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero"), Path("/dev/null"), tmp_path):
+        with pytest.raises(InputError, match="not a regular file"):
+            read_study(path)
+
+
+def test_a_misspelt_key_is_told_the_one_that_is_like_it() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT.replace("seed:", "sed:"), "q.yaml")
+    assert caught.value.remedy.startswith("did you mean seed?")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "what"),
+    [
+        (
+            "records: [100_000]",
+            "records: []",
+            "workloads[1].ycsb.records",
+            "give 1 or more values, not []",
+        ),
+        (
+            "records: [100_000]",
+            "records: 1",
+            "workloads[1].ycsb.records",
+            "write a list, like [1, 2], not 1",
+        ),
+        ("repetitions: 1", "repetitions: true", "repetitions", "write a whole number, not True"),
+        (
+            "study: quickstart",
+            "study: Q_",
+            "study",
+            "'Q_' is not a name: up to 48 lower-case letters",
+        ),
+        ("stack: {", "stack: 3 #", "stack", "write a mapping of keys, not 3"),
+        ("question: Do", "question: [] # Do", "question", "write text, not []"),
+    ],
+)
+def test_faults_are_told_in_plain_words(old: str, new: str, key: str, what: str) -> None:
+    assert old in TEXT
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT.replace(old, new), "q.yaml")
+    assert caught.value.where.endswith(f", key {key}")
+    assert what in caught.value.what
+
+
+LARGE = [
+    (
+        "records: [100_000]",
+        "records: [100000000000000000000]",
+        "workloads[1].ycsb.records[0]",
+        "YCSB",
+    ),
+    ("threads: [8]", "threads: [1_000_000]", "workloads[1].ycsb.threads[0]", "Java process"),
+    ("files: 6", "files: 2_000_000_000", "workloads[0].testdfsio.files", "map task"),
+    ("256 MiB", "32 EiB", "workloads[0].testdfsio.file_size", "10,000 blocks a file"),
+    ("period: 1 s", "period: 1 h", "monitor.period", "over before a second sample"),
+    ("period: 1 s", "period: 20 s", "monitor.period", "longer than a whole trial of ycsb-read45"),
+    ("duration: 17 s", "duration: 17 years", "workloads[1].ycsb.duration", "more than 30 days"),
+    ("17 s", "9**9**9 s", "workloads[1].ycsb.duration", "not a quantity of s"),
+    ("6 GiB", "1 EiB", "hosts[0].memory", "more than a host has"),
+    (
+        "threads: [8]",
+        f"threads: {list(range(1, 1200))}",
+        "workloads[1].ycsb.threads",
+        "the lists make 3597 settings",
+    ),
+    (
+        "vms_per_host: [1, 2]",
+        f"vms_per_host: {list(range(1, 30))}\n  regionservers_per_node: {list(range(1, 30))}",
+        "factors",
+        "841 topologies",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "key", "reason"), LARGE)
+def test_a_size_that_no_machine_has_is_refused_with_the_reason(
+    old: str, new: str, key: str, reason: str
+) -> None:
+    assert old in TEXT
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT.replace(old, new, 1), "q.yaml")
+    assert caught.value.where.endswith(f", key {key}")
+    assert reason in caught.value.what

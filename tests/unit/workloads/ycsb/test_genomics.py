@@ -1,0 +1,183 @@
+"""The variant store in a study: settings of YCSB with mixes, a table and properties of their own."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from analysis.summary.labels import labels
+from cluster.model.errors import InputError
+from tests.support.drafts import QUICKSTART, draft, host
+from tests.unit.workloads.ycsb.test_ycsb_workload import World, world
+from workloads.planning.plan import make_plan
+from workloads.record.manifest import Manifest
+from workloads.spec.settings import YcsbSetting
+from workloads.spec.study import Study
+from workloads.spec.study_file import parse_study, read_study
+from workloads.ycsb.properties import client_arguments, operations_at_most, table_of
+
+__all__ = ["world"]  # a fixture
+
+STUDIES = Path("workloads/studies")
+ENTRY = """  - genomics:
+      samples: [30, 60]
+      sites: 2000
+      mixes: [variant-load, region-scan, sample-read, cohort-query]
+      threads: [4, 8]
+      latency_at: [50%, 200/s]
+      duration: 20 s
+      warm_up: 5 s
+"""
+
+
+def study(entry: str = ENTRY) -> Study:
+    text = QUICKSTART.read_text()
+    begin, end = text.index("  - ycsb:"), text.index("monitor:")
+    return parse_study(text[:begin] + entry + text[end:], "g.yaml").study
+
+
+def settings(entry: str = ENTRY) -> dict[str, YcsbSetting]:
+    return {one.id: one for one in study(entry).settings() if isinstance(one, YcsbSetting)}
+
+
+def properties(setting: YcsbSetting, number: int = 1) -> dict[str, str]:
+    words = client_arguments(setting, "raw/ycsb-1-", number)
+    return dict(pair.split("=", 1) for flag, pair in pairwise(words) if flag == "-p")
+
+
+def test_a_sweep_over_samples_threads_and_mixes_and_latency_at_the_most_threads() -> None:
+    found = settings()
+    assert len(found) == 2 * 2 * 4 + 2 * 3 * 2
+    assert "genomics-region-scan-s60x2000-t8-at50pct" in found
+    assert "genomics-variant-load-s30x2000-t4" in found
+    assert not any("variant-load" in name and "-at" in name for name in found)
+
+
+def test_records_are_the_rows_of_all_samples() -> None:
+    one = settings()["genomics-region-scan-s60x2000-t8"]
+    assert one.records == 120_000
+    assert one.max_scan_length == 20 * 20 * 60
+    assert one.data_mib == pytest.approx(120_000 * 80 / 2**20)
+
+
+def test_a_client_is_told_what_the_store_holds() -> None:
+    told = properties(settings()["genomics-cohort-query-s30x2000-t4"])
+    assert told["workload"] == "org.densitystudy.variants.VariantWorkload"
+    assert told["recordcount"] == "60000"
+    assert told["variants.samples"] == "30" and told["variants.sites"] == "2000"
+    assert told["variants.seed"] == "20130226" and told["variants.region.sites"] == "20"
+    assert (told["scanproportion"], told["readproportion"]) == ("0.2", "0.8")
+    assert told["table"] == "variants_30_2000_20130226"
+
+
+def test_a_load_is_one_and_its_clients_share_it() -> None:
+    one = settings(ENTRY + "      clients: 3\n")["genomics-variant-load-s30x2000-t4-c3"]
+    assert "-load" in client_arguments(one, "x") and one.is_load and not one.is_saturation
+    assert operations_at_most(one) == 60_000
+    shares = [properties(one, number) for number in (1, 2, 3)]
+    assert [share["insertstart"] for share in shares] == ["0", "20000", "40000"]
+    assert {share["workload"] for share in shares} == {properties(one)["workload"]}
+
+
+def test_clients_of_a_run_draw_queries_of_their_own() -> None:
+    one = settings(ENTRY + "      clients: 2\n")["genomics-sample-read-s30x2000-t4-c2"]
+    assert [properties(one, number)["client.number"] for number in (1, 2)] == ["0", "1"]
+    assert properties(one)["workload"].endswith("VariantWorkload")
+
+
+def test_a_closed_loops_client_times_what_lies_between_operations() -> None:
+    found = settings()
+    closed = client_arguments(found["genomics-region-scan-s30x2000-t8"], "x")
+    assert closed[1].endswith("ThinkTimed")
+    assert "think.timed.db=org.densitystudy.ycsb.HBaseClient" in closed
+    load, at_a_rate = "variant-load-s30x2000-t8", "region-scan-s30x2000-t8-at200ps"
+    assert client_arguments(found[f"genomics-{load}"], "x")[1].endswith("ThinkTimed")
+    assert client_arguments(found[f"genomics-{at_a_rate}"], "x")[1].endswith("HBaseClient")
+
+
+def test_a_load_comes_before_the_queries_on_its_rows_alone() -> None:
+    found = settings()
+    load = found["genomics-variant-load-s30x2000-t4"]
+    assert load.writes_for(found["genomics-region-scan-s30x2000-t8"])
+    assert not load.writes_for(found["genomics-region-scan-s60x2000-t8"])
+    plain = YcsbSetting(mix="c", records=60_000, threads=4, duration_s=20.0)
+    assert not load.writes_for(plain)  # as many rows, in another table
+    assert table_of(plain) != table_of(load)
+
+
+def test_a_percentage_is_of_its_own_mix_and_store() -> None:
+    found = settings()
+    latency = found["genomics-region-scan-s60x2000-t8-at50pct"]
+    assert found["genomics-region-scan-s60x2000-t4"].measures_for(latency)
+    assert not found["genomics-sample-read-s60x2000-t4"].measures_for(latency)
+    assert not found["genomics-region-scan-s30x2000-t4"].measures_for(latency)
+
+
+def test_its_table_is_cut_where_its_rows_lie(world: World) -> None:
+    found = settings()
+    world.run(found["genomics-variant-load-s30x2000-t4"])
+    create = [verb for verb in world.every_verb if verb[0] == "create"]
+    assert len(create) == 2  # before the warm-up, and after it
+    assert all(one[one.index("--variants") + 1] == "30,2000,20130226" for one in create)
+    assert world.run(found["genomics-region-scan-s30x2000-t4"])[:2] == [
+        "flush-compact-settle",
+        "snapshot",
+    ]
+
+
+def test_what_a_store_is_loaded_with_unmeasured_is_its_own_rows(world: World) -> None:
+    acts = world.run(settings()["genomics-region-scan-s30x2000-t4"])
+    assert acts == ["balancer", "create", "ycsb-1", "flush-compact-settle", "snapshot",
+                    "restore", "warm-up-region-scan", "restore", "WINDOW"]  # fmt: skip
+    loads = [words for words in world.commands if "-load" in words]
+    assert loads and all(any("VariantWorkload" in word for word in words) for words in loads)
+
+
+def test_a_manifest_keeps_its_store() -> None:
+    one = settings()["genomics-region-scan-s30x2000-t8"]
+    kept = draft("t").model_copy(update={"setting": one}).model_dump_json()
+    assert Manifest.model_validate_json(kept).setting == one
+
+
+def test_people_read_samples_and_sites() -> None:
+    names = labels(settings())
+    assert names["genomics-region-scan-s30x2000-t4"] == (
+        "YCSB variant store, region scan, 30 samples at 2,000 sites, 4 threads"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    (
+        ("sites: 2000", "sites: 23", "sites"),
+        ("mixes: [variant-load,", "mixes: [load,", "mixes"),
+        ("samples: [30, 60]", "samples: [1_000_000]", "samples"),
+        ("sites: 2000", "sites: 100_000_000", "rows"),
+        ("warm_up: 5 s", "warm_up: 20 s", "nothing would be measured"),
+        ("threads: [4, 8]", "threads: [4, 8]\n      request_distribution: latest", "request_dist"),
+        ("threads: [4, 8]", "threads: [4, 8]\n      records: [5]", "records"),
+    ),
+)
+def test_what_cannot_be_is_refused(old: str, new: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        study(ENTRY.replace(old, new))
+    assert said in str(caught.value)
+
+
+def test_it_is_given_once() -> None:
+    with pytest.raises(InputError, match="duplicate workload 'genomics'"):
+        study(ENTRY + ENTRY)
+
+
+def test_ycsb_knows_no_variants() -> None:
+    text = QUICKSTART.read_text().replace("mixes: [load,", "mixes: [load, region-scan,")
+    with pytest.raises(InputError, match="mixes"):
+        parse_study(text, "q.yaml")
+
+
+@pytest.mark.parametrize(("name", "minutes"), [("genomics", 31), ("density-curve", 60)])
+def test_the_studies_that_come_along_are_short(name: str, minutes: float) -> None:
+    plan = make_plan(read_study(STUDIES / f"{name}.yaml").study, [host(memory_mib=12288)])
+    assert sum(step.estimate_s for step in plan.steps) < minutes * 60
