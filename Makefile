@@ -10,7 +10,7 @@ FAST := tests/unit tests/property tests/golden
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden tables format clean docs
+.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden reference format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -69,8 +69,8 @@ bench: setup ## time and memory of set-up and quickstart, as a table and bench.j
 golden: setup ## make the golden files anew; read the diff before you commit
 	$(BIN)/pytest -q tests/golden --golden
 
-tables: setup ## docs/tables.md anew, from the tables' declarations
-	$(BIN)/python -m analysis.tables > docs/tables.md
+reference: setup ## generate docs/reference/ from the code
+	$(BIN)/python -m dags.reference
 
 docs: setup ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
 	$(BIN)/properdocs build --strict

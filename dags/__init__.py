@@ -1,1 +1,1 @@
-"""When: Airflow DAGs and the ``study`` command; both thin, both calling the same functions."""
+"""Airflow DAGs and the `study` command: thin layers over the same functions (`dags.stages`)."""

@@ -1,9 +1,10 @@
-"""DAG `capacity_plan`: a purchase planned on every run whose tables are new, written beside its report.
+"""DAG `capacity_plan`: size a cluster from each newly analysed run, and add the plan to the run's report.
 
-Triggered by the asset that `density_study` updates; by hand, name the run. Thin tasks over
-dags/stages/capacity_stages.py. What cannot be planned is an excuse in the same place, and no failure.
+The asset that `density_study` updates triggers it. To trigger it by hand, name the run. If no plan
+fits, the file holds the reasons instead, and the DAG run still succeeds. The tasks are thin; see
+dags/stages/capacity_stages.py.
 """
-# Airflow's decorators are not followed by mypy here (pyproject.toml); the functions are typed.
+# mypy does not follow Airflow's decorators (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
@@ -14,38 +15,43 @@ from airflow.sdk import Param, dag, task
 
 from dags.stages import capacity_stages
 from dags.tasks.assets import RUN, TABLES
-from dags.tasks.params import asked
+from dags.tasks.params import checked_params
 
 PARAMS = {
     "genomes_per_day": Param(
-        100, type="number", exclusiveMinimum=0, title="Genomes a day", description="What to carry."
+        100,
+        type="number",
+        exclusiveMinimum=0,
+        title="Genomes per day",
+        description="Load that the cluster must sustain.",
     ),
     "profile": Param(
         "wgs30x",
         type="string",
         minLength=1,
         title="Profile",
-        description="wgs30x, exome, cohort-query, or a YAML file.",
+        description="Workload of one genome: wgs30x, exome, cohort-query, or a YAML file.",
     ),
     "hosts": Param(
         "analysis/capacity/inputs/examples/catalog.yaml",
         type="string",
         minLength=1,
         title="Host catalogue",
-        description="YAML file, absolute or in the project's folder. The example's prices are made up.",
+        description="YAML file: absolute path, or relative to the project folder. The prices of the "
+        "example are made up.",
     ),
     "slo": Param(
         ["turnaround_p95=24h", "query_p95=3s"],
         type="array",
         items={"type": "string"},
-        title="Promises",
-        description="turnaround_p95=24h, query_p95=3s.",
+        title="SLOs",
+        description="Service level objectives, for example turnaround_p95=24h and query_p95=3s.",
     ),
     "run": Param(
         None,
         type=["null", "string"],
         title="Run",
-        description="Folder of an analysed run; empty: those whose tables triggered this.",
+        description="Folder of an analysed run. Empty: the runs that triggered this DAG run.",
     ),
 }
 
@@ -59,17 +65,17 @@ PARAMS = {
     default_args={"retries": 0},
 )
 def capacity_plan() -> None:
-    """Which runs, then a plan for each."""
+    """Find the runs, then plan for each."""
 
     @task
     def runs(triggering_asset_events: Any = None) -> list[str]:
-        """The run that was named, or those of the events, each once."""
+        """The run given as a parameter, else the runs of the triggering events, without duplicates."""
         events = (triggering_asset_events or {}).get(TABLES, ())
-        return capacity_stages.runs(asked(), [event.extra.get(RUN) for event in events])
+        return capacity_stages.runs(checked_params(), [event.extra.get(RUN) for event in events])
 
     @task(map_index_template="{{ task.op_kwargs['root'] }}")
     def plan(root: str, params: dict[str, Any] | None = None) -> str:
-        """report/capacity-plan.json, and the report again with its planning section."""
+        """Write report/capacity-plan.json, and the report again with its planning section."""
         return capacity_stages.plan(root, params or {})
 
     plan.expand(root=runs())

@@ -1,7 +1,7 @@
-"""`python -m dags.inprocess RUN`: the DAG, run in process on SQLite by `dag.test`, for an open run.
+"""`python -m dags.inprocess RUN`: execute the DAG for an open run, in process, with `dag.test` on SQLite.
 
-Started by `study run`, which sets AIRFLOW_HOME and the rest (dags/airflow_home/home.py): Airflow reads them
-when it is imported.
+`study run` starts this module and sets AIRFLOW_HOME and the other variables of
+dags/airflow_home/home.py, because Airflow reads them when it is imported.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ SUCCESS, FAILURE = 0, 1
 
 
 def main(root: str) -> int:
-    """Exit code: 0 if the run of the DAG succeeded."""
-    # No clean-up here: a task may be in the middle of anything. The parent does it, or `study reap`.
+    """Exit code: 0 if the DAG run succeeded."""
+    # No clean-up here: a task may be in any state. The parent or `study reap` cleans up.
     lifeline.watch(lambda: os._exit(FAILURE))
     migrate_once(home().command_database)
     from airflow.sdk import DagRunState

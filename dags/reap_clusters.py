@@ -1,9 +1,9 @@
-"""DAG `reap_clusters`: every hour, what ended or killed runs left behind is removed and proved gone.
+"""DAG `reap_clusters`: hourly, remove the leftovers of ended and killed runs and verify that they are gone.
 
-It leaves alone live runs, runs whose owner cannot be judged from this worker, and everything that is
-not ours. `study reap` does the same by hand.
+It skips live runs, runs with an owner that cannot be checked from this worker, and everything that the
+project did not create. `study reap` does the same by hand.
 """
-# Airflow's decorators are not followed by mypy here (pyproject.toml); the functions are typed.
+# mypy does not follow Airflow's decorators (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
@@ -12,21 +12,15 @@ from airflow.sdk import Param, dag, task
 
 from dags.airflow_home.home import project_root
 from dags.stages import study_stages
-from dags.tasks.params import asked
+from dags.tasks.params import checked_params, runs_param
 
 PARAMS = {
-    "runs": Param(
-        "runs",
-        type="string",
-        minLength=1,
-        title="Runs folder",
-        description="Where runs are kept: absolute, or relative to the project's folder.",
-    ),
+    "runs": runs_param("runs"),
     "dry_run": Param(
         False,
         type="boolean",
-        title="Look only",
-        description="Say what would be removed; remove nothing.",
+        title="Dry run",
+        description="List what would be removed; remove nothing.",
     ),
 }
 
@@ -41,14 +35,14 @@ PARAMS = {
     default_args={"retries": 0},
 )
 def reap_clusters() -> None:
-    """One task; red when something could not be removed."""
+    """One task. It fails if something could not be removed."""
 
     @task
     def reap() -> list[str]:
-        """What was removed (or would be) and what was left alone, a line each; usually empty."""
-        given = asked()
-        swept = study_stages.reap(project_root() / given["runs"], given["dry_run"])
-        return [str(one) for one in (*swept.reaped, *swept.left_alone)]
+        """One line per run that was reaped (or would be) or skipped; usually empty."""
+        params = checked_params()
+        swept = study_stages.reap(project_root() / params["runs"], params["dry_run"])
+        return [str(run) for run in (*swept.reaped, *swept.left_alone)]
 
     reap()
 

@@ -1,7 +1,7 @@
-"""A DAG for each study whose YAML has `schedule:`, named study_<name>. Its tasks: dags/tasks/study_tasks.py.
+"""One DAG, study_<name>, per study with a `schedule:` key. Its tasks: dags/tasks/study_tasks.py.
 
-Studies are looked for in workloads/studies and in the folders of $DENSITY_STUDY_STUDIES (divided like
-PATH). A study that is not valid gets no DAG: the log says why, and `study plan` does too.
+Studies are read from workloads/studies and from the folders in $DENSITY_STUDY_STUDIES (separated like
+PATH). An invalid study gets no DAG; the log and `study plan` show the reason.
 """
 # mypy: disable-error-code="untyped-decorator"
 
@@ -12,10 +12,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from airflow.sdk import DAG, Asset, Param, dag
+from airflow.sdk import DAG, Asset, dag
 
 from cluster.model.errors import StudyError
 from dags.airflow_home.home import project_root
+from dags.tasks.params import study_params
 from dags.tasks.study_tasks import OPERATING, study_tasks
 from workloads.spec.schedule import Schedule
 from workloads.spec.study import Study
@@ -27,15 +28,15 @@ RUNS = "DENSITY_STUDY_RUNS"
 
 
 def scheduled_studies() -> Iterator[tuple[Path, Study]]:
-    """(file, study) of every valid study with a schedule; of two with one name, the first."""
+    """(file, study) of every valid study with a schedule; the first one if two have the same name."""
     folders = [project_root() / "workloads" / "studies"]
     folders += [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
     named: set[str] = set()
     for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
         if not path.is_file():
-            continue  # reading a pipe would never end
+            continue  # reading a pipe would block
         if "schedule:" not in path.read_text(encoding="utf-8", errors="replace"):
-            continue  # most studies: not worth the reading
+            continue  # true for most studies; parsing them would slow the dag-processor
         try:
             study = read_study(path).study
         except StudyError as error:
@@ -47,21 +48,13 @@ def scheduled_studies() -> Iterator[tuple[Path, Study]]:
 
 
 def study_dag(path: Path, study: Study) -> DAG:
-    """Every run of it is a new run of the study, compared with the earlier ones."""
+    """Each DAG run is a new run of the study, compared with the earlier runs."""
     assert study.schedule is not None
 
     @dag(
         dag_id=f"study_{study.study}",
         schedule=_schedule(study.schedule),
-        params={
-            "spec": Param(str(path), type="string", title="Study"),
-            "overrides": Param({}, type="object", additionalProperties=True, title="Overrides"),
-            "fresh": Param(True, type="boolean", title="Start anew"),
-            "add_repetitions": Param(0, type="integer", title="Repetitions to add"),
-            "only": Param([], type="array", title="Settings"),
-            "runs": Param(os.environ.get(RUNS, "runs"), type="string", title="Runs folder"),
-            "run": Param(None, type=["null", "string"], title="Opened run"),
-        },
+        params=study_params(str(path), fresh=True, runs=os.environ.get(RUNS, "runs")),
         max_active_runs=1,
         catchup=False,
         tags=["study", "scheduled"],

@@ -1,8 +1,7 @@
 """The analysis of a run, in five stages: `spark-submit jobs/pipeline.py RUN`, `study report RUN`.
 
-RUN is the run's folder, or the URI of a folder that holds its records. Each stage reads what the one
-before wrote and replaces its own tables whole, so that a stage, or all of them, can be repeated at any
-time and gives the same again.
+RUN is the run's folder, or the URI of a folder with its records. Each stage reads the output of the stage
+before and replaces its own tables completely. So stages can be repeated at any time, with the same result.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class Job(Protocol):
-    """A module that makes rows of its TABLE out of INPUTS."""
+    """A module that computes rows of its TABLE from INPUTS."""
 
     @property
     def __name__(self) -> str: ...
@@ -59,14 +58,14 @@ METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
 SERIES_JOBS: tuple[Job, ...] = (rate_series, steadiness, bring_up_times)
 SETTING_JOBS: tuple[Job, ...] = (setting_metrics, price_performance)
 AT_ONCE = 2
-"""While Spark computes one job's table it plans the next one's; tasks at once stay as many as cores."""
+"""Concurrent jobs: Spark plans one table while it computes another. Tasks still run one per core."""
 
 
 def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | None = None) -> None:
-    """The stages, in order. Each is journalled in the run's folder, where there is one.
+    """Run the stages in order. Each one is journalled in the run's folder, if the folder is local.
 
-    data: the folder or URI that holds records/ and tables/, where that is not the run's own folder;
-    journal and report stay in the run's folder.
+    data: the folder or URI with records/ and tables/, if that is not the run's own folder. The journal and
+    the report stay in the run's folder.
     """
     preload.begin()
     for name in STAGES if stages is None else stages:
@@ -74,7 +73,7 @@ def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | No
 
 
 def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:
-    """One of STAGES. StudyError if what it reads is not there."""
+    """Run one of STAGES. StudyError if its input is missing."""
     require_inside(run_root)
     journal = Journal(run_root / "journal.jsonl") if is_local(run_root) else None
     if journal:
@@ -85,18 +84,18 @@ def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:
 
 
 def ingest(_: Path, data: Path) -> None:
-    """Records to typed tables; lines that no parser understands to the quarantine."""
+    """Convert the records to typed tables; malformed lines go to the quarantine."""
     ingesting.ingest(spark_session, data)
 
 
 def metrics(_: Path, data: Path) -> None:
-    """The numbers of every trial that ran."""
+    """Compute the metrics of every trial."""
     _write(_session(data), data, *METRIC_JOBS)
 
 
 def verdicts(run_root: Path, data: Path) -> None:
-    """One row of checks a trial, made of its numbers and its record, and Great Expectations' verdict
-    on it."""
+    """Compute one row of checks per trial, from its metrics and its record, and let Great Expectations
+    decide on it."""
     _write(_session(data), data, trial_checks)
     from analysis.validity.verdicts import decide
 
@@ -107,12 +106,12 @@ def verdicts(run_root: Path, data: Path) -> None:
 
 
 def series(_: Path, data: Path) -> None:
-    """What happened within each trial, and the numbers of every setting over its valid trials."""
+    """Compute time series within each trial, and the metrics of every setting over its valid trials."""
     _write_all(_session(data), data, (*SERIES_JOBS, *SETTING_JOBS))
 
 
 def report(run_root: Path, data: Path) -> None:
-    """summary.json and the page beside it."""
+    """Write summary.json and the report page."""
     from analysis.report import page
     from analysis.summarise.summarise import write_summary
 
@@ -135,7 +134,7 @@ TABLE_STAGES = tuple(name for name in STAGES if name != "report")
 def _write_all(
     spark: SparkSession, run_root: Path, jobs: Sequence[Job], at_once: int = AT_ONCE
 ) -> None:
-    """Write each job's table, after those that it reads."""
+    """Write each job's table, after the tables that it reads."""
     waiting = list(jobs)
     while waiting:
         unmade = {job.TABLE for job in waiting}
@@ -146,7 +145,7 @@ def _write_all(
 
 
 def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
-    """Write what `jobs` make together as the table they share."""
+    """Write the union of the jobs' rows as their common table."""
 
     def frame(job: Job) -> DataFrame:
         return job.transform(read_inputs(spark, run_root, job.INPUTS))
@@ -161,7 +160,7 @@ def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
         rows.count()
         return rows
 
-    # Spark plans a union on one thread, which took longer than to compute it: so each is made by itself.
+    # Spark plans a union on one thread, which took longer than computing it. So compute each part first.
     with ThreadPoolExecutor(len(jobs)) as pool:
         frames = list(pool.map(made, jobs))
     store.write(reduce(DataFrame.unionByName, frames), run_root, jobs[0].TABLE)

@@ -1,4 +1,4 @@
-"""A run analysed where its data outgrow this machine: records and tables at a URI, Spark on YARN."""
+"""Analyse a run with its records and tables at a URI, and with Spark on YARN: for data too large for here."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ YARN = "yarn"
 
 @dataclass(frozen=True)
 class AnalysisTarget:
-    """master: `yarn`, or one of Spark's own on this machine (`local[2]`). build: the folder of the
-    build whose cluster stands, for `yarn`. store: URI below which every run has its folder (see
-    `run_place`); None: of `yarn` the cluster's HDFS, else the run's own folder. conf: options of
-    Spark's, which win over ours."""
+    """master: `yarn`, or a local master (`local[2]`). build: for `yarn`, the folder of a build with a
+    running cluster. store: URI with a folder per run (see `run_place`); None: the cluster's HDFS for
+    `yarn`, else the run's own folder. conf: Spark options, which override ours."""
 
     master: str
     build: Path | None = None
@@ -36,25 +35,25 @@ class AnalysisTarget:
 
 
 def analyse_elsewhere(run_root: Path, where: AnalysisTarget) -> None:
-    """Copy to the store what it lacks of the run's records, make the tables there, and the report
-    in the run's own folder.
+    """Copy the missing records of the run to the store, build the tables there, and write the report to
+    the run's own folder.
 
-    InputError before anything is started; StudyError if Spark or the filesystem fails.
+    InputError before anything starts; StudyError if Spark or the filesystem fails.
     """
     if where.store is not None and "://" not in where.store:
         raise InputError(
-            f"{where.store!r} is a folder of this machine, which executors elsewhere cannot read.",
+            f"{where.store!r} is a folder of this machine; executors on other hosts cannot read it.",
             "--store",
-            "name a URI: hdfs://namenode:port/folder, s3a://bucket/folder.",
+            "use a URI, for example hdfs://namenode:port/folder or s3a://bucket/folder.",
         )
     engine, store = _engine(where)
     require_inside(run_root)
     use(replace(engine, options={**engine.options, **_with_event_log(where.conf, run_root)}))
-    preload.start_spark()  # beside the copying and the imports
+    preload.start_spark()  # in parallel with the copying and the imports
     data = run_place(store, run_root) if store is not None else None
     if data is not None:
         copied = copy_missing(run_root / "records", data / "records")
-        log.info("%d files of the records were copied to %s", copied, data)
+        log.info("Copied %d files of the records to %s", copied, data)
     from jobs import pipeline
 
     try:
@@ -64,7 +63,7 @@ def analyse_elsewhere(run_root: Path, where: AnalysisTarget) -> None:
 
 
 def _with_event_log(conf: Mapping[str, str], run_root: Path) -> Mapping[str, str]:
-    """An event log goes to the run's folder, unless the user names another."""
+    """Write event logs to the run's folder, unless the user names another folder."""
     if conf.get("spark.eventLog.enabled") != "true" or "spark.eventLog.dir" in conf:
         return conf
     folder = run_root.absolute() / "spark-events"
@@ -73,8 +72,8 @@ def _with_event_log(conf: Mapping[str, str], run_root: Path) -> Mapping[str, str
 
 
 def run_place(store: str, run_root: Path) -> Path:
-    """<store>/<study>/<run-id>, with records/ and tables/ in it: to read a run, or all runs of a
-    study, nobody looks at another study's folder, however many there are."""
+    """<store>/<study>/<run-id>, with records/ and tables/. Reading one run, or all runs of a study, never
+    lists the folders of other studies."""
     study, run = run_root.absolute().parts[-2:]
     return place(f"{store.rstrip('/')}/{study}/{run}")
 
@@ -84,9 +83,9 @@ def _engine(where: AnalysisTarget) -> tuple[Engine, str | None]:
         return Engine({"spark.master": where.master}), where.store
     if where.build is None:
         raise InputError(
-            "which cluster's YARN is not said, and none that the project built stands.",
+            "no cluster is named, and no running cluster was found.",
             "--cluster",
-            "name the folder of a build whose cluster stands: runs/<study>/<run-id>/builds/<build>.",
+            "name the folder of a build with a running cluster: runs/<study>/<run-id>/builds/<build>.",
         )
     cluster = standing_cluster(where.build)
     require_yarn(where.build, cluster)

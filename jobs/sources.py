@@ -6,9 +6,10 @@
     samples = spark.read.format("dool").load("records/*/monitor/*.dool.csv")
     refused = spark.read.format("dool").option("table", "quarantine").load("records/*/monitor/*.dool.csv")
 
-They read with the readers of ingest (`jobs.ingest.file_batches`), any tool's files and of any place that
-fsspec knows, and need no manifest. Columns are those of docs/tables.md, with `file` (the path) in place of
-trial, host and client. A line that is not understood is a row of the table `quarantine`, never a number.
+The sources use the readers of ingest (`jobs.ingest.file_batches`). They read the files of every tool from
+any filesystem that fsspec supports, and need no manifest. The columns are those of
+docs/reference/tables.md, with `file` (the path) instead of trial, host and client. A malformed line
+becomes a row of the table `quarantine`, never a number.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The embedded Airflow: its home, its database, and processes that end with their parent."""
+"""The embedded Airflow: its home, its database, and child processes that end with their parent."""

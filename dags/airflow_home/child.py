@@ -1,4 +1,4 @@
-"""`Child`: a process of ours that ends when we do, seen from its parent."""
+"""`Child`: a child process that ends with its parent, as the parent sees it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dags.airflow_home.lifeline import VARIABLE
 
 
 class Child:
-    """A running child at the other end of a lifeline. As a context: gone on the way out."""
+    """A running child process with a lifeline. As a context manager, it ends the child on exit."""
 
     def __init__(self, argv: list[str], environment: Mapping[str, str], log: Path) -> None:
-        """Start `argv` in a session of its own, with `environment` added; output goes to `log`."""
+        """Start `argv` in its own session, with `environment` added; output goes to `log`."""
         reading, self._lifeline = os.pipe()
         try:
             with log.open("ab") as output:
@@ -48,31 +48,31 @@ class Child:
         self.end(grace_s=2.0)
 
     def wait(self, seconds: float) -> int | None:
-        """Exit code (negative for a signal), or None if it still runs after `seconds`."""
+        """Exit code (negative for a signal), or None if the child still runs after `seconds`."""
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
 
     def cut(self) -> None:
-        """Close the lifeline: the child is to end, and knows how. Safe to repeat."""
+        """Close the lifeline, which makes the child end itself. Idempotent."""
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
 
     def end(self, grace_s: float) -> None:
-        """Wait out the grace, then kill what is left: the child, and processes it started."""
+        """Wait for the grace period, then kill the child and the processes it started."""
         if self.wait(grace_s) is not None:
             return
         family = [psutil.Process(self.pid), *psutil.Process(self.pid).children(recursive=True)]
         for process in family:
             try:
-                process.kill()  # psutil compares start times: never a later process of that pid
+                process.kill()  # psutil compares start times, so a reused pid is safe
             except psutil.NoSuchProcess:
                 continue
         self._process.wait()
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """argv that runs a module of this program with the Python that runs this."""
+    """argv that runs a module of this program with the current Python interpreter."""
     return [sys.executable, "-m", module, *arguments]

@@ -1,8 +1,8 @@
-"""`Home`: where this project's Airflow keeps its database and logs, and the environment it runs in.
+"""`Home`: folder of the embedded Airflow with its databases and logs, and the environment Airflow needs.
 
-Pure: paths in, variables out; only `python -m dags.airflow_home.home` acts: it makes the command's
-database, so that the first study does not wait for it. Two databases lie side by side, because a
-scheduler that finds the running DAG run of a command in its own database would run the same tasks twice.
+Pure: paths in, variables out. Only `python -m dags.airflow_home.home` has an effect: it creates the
+database of `study run`, so that the first study does not wait for it. The web UI has a second database,
+because a scheduler would execute the tasks of a running `study run` again if it found them in its own.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pathlib import Path
 LOOPBACK = "127.0.0.1"
 WEB_PORT = 8080
 SCHEDULER_PID = "STUDY_SCHEDULER_PID"
-"""Environment variable with the process number of the scheduler that `make airflow` started."""
+"""Environment variable with the process id of the scheduler started by `make airflow`."""
 MAX_STEPS = 100_000
-"""Longest plan Airflow may map over; its own default, 1024, is less than eight repetitions may need."""
+"""Maximum number of mapped steps. Airflow's default, 1024, is too small for eight large repetitions."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """`root` is AIRFLOW_HOME; `project` the folder that holds dags/, workloads/ and runs/."""
+    """`root` is AIRFLOW_HOME; `project` is the folder that contains dags/, workloads/ and runs/."""
 
     root: Path
     project: Path
@@ -39,15 +39,15 @@ class Home:
 
     @property
     def passwords(self) -> Path:
-        """What the web UI's users sign in with: JSON, readable by the owner alone."""
+        """Passwords of the web UI's users: JSON, readable by the owner only."""
         return self.root / "passwords.json"
 
     def command_environment(self) -> dict[str, str]:
-        """For the DAG run in process by `study run`."""
+        """Environment of the DAG that `study run` executes in process."""
         return {**self._common(), **_database(self.command_database)}
 
     def web_environment(self, port: int = WEB_PORT) -> dict[str, str]:
-        """For Airflow's own UI and scheduler: all of it on loopback, for one machine."""
+        """Environment of Airflow's web UI and scheduler; everything listens on loopback."""
         url = f"http://{LOOPBACK}:{port}"
         return {
             **self._common(),
@@ -62,7 +62,7 @@ class Home:
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(self.passwords),
             "AIRFLOW__CORE__PARALLELISM": "2",
             "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
-            # Parsing takes CPU time from what is being measured; the file does not change.
+            # Parsing takes CPU time from running trials, and the DAG files do not change.
             "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "3600",
         }
 
@@ -75,21 +75,21 @@ class Home:
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__CORE__MAX_MAP_LENGTH": str(MAX_STEPS),
             "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(self.root / "logs"),
-            "NO_COLOR": "1",  # its console is a log file here
-            # Airflow, Spark and Great Expectations are some 3,000 modules: compiled once, not at
-            # every start, wherever the user keeps (or forbids) bytecode otherwise.
+            "NO_COLOR": "1",  # the console is a log file
+            # Airflow, Spark and Great Expectations have about 3,000 modules. Cache their bytecode
+            # even if the user's environment disables bytecode.
             "PYTHONPYCACHEPREFIX": str(self.root / "bytecode"),
             "PYTHONDONTWRITEBYTECODE": "",
         }
 
 
 def project_root() -> Path:
-    """The folder this program's packages lie in."""
+    """The folder that contains the packages of this project."""
     return Path(__file__).resolve().parents[2]
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Home:
-    """$AIRFLOW_HOME if the user has one, else .airflow/ in the project."""
+    """$AIRFLOW_HOME if it is set, else .airflow/ in the project."""
     project = project_root()
     given = environ.get("AIRFLOW_HOME")
     return Home(Path(given).absolute() if given else project / ".airflow", project)
@@ -100,13 +100,13 @@ def _database(path: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Make the database of `study run`, and the bytecode on the way; nothing to do if it is there."""
+    """Create the database of `study run` if it does not exist; this also fills the bytecode cache."""
     place = home()
     argv = [sys.executable, "-m", "dags.airflow_home.database", str(place.command_database)]
     environment = {**os.environ, **place.command_environment()}
     made = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     if made.returncode:
-        sys.exit(f"error: Airflow's database could not be made:\n{made.stderr}")
+        sys.exit(f"error: could not create Airflow's database:\n{made.stderr}")
 
 
 if __name__ == "__main__":

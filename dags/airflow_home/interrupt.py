@@ -1,4 +1,4 @@
-"""`Interrupted`: a signal asked the command to stop."""
+"""`Interrupted`: raised when a signal stops the command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(BaseException):
-    """Not an Exception: no handler of errors may swallow it on its way out."""
+    """A BaseException, so that no `except Exception` swallows it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -24,8 +24,8 @@ class Interrupted(BaseException):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Inside, SIGINT, SIGTERM and SIGHUP raise `Interrupted`: once, so that what cleans up after it
-    is not interrupted in its turn."""
+    """Within the context, the first SIGINT, SIGTERM or SIGHUP raises `Interrupted`. Later signals are
+    ignored, so that they do not interrupt the clean-up."""
 
     def interrupt(number: int, _: FrameType | None) -> None:
         for each in _SIGNALS:

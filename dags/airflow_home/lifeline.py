@@ -1,7 +1,7 @@
-"""A pipe from parent to child whose end of file tells the child that its parent is gone or done.
+"""A pipe from parent to child. End of file on it means that the parent has ended or wants the child to end.
 
-A signal can be swallowed (Airflow turns SIGTERM inside a task into a failure of that task), and a
-parent that is killed sends none.
+A signal is not enough: Airflow turns a SIGTERM inside a task into a failure of that task, and a killed
+parent sends no signal.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import threading
 from collections.abc import Callable
 
 VARIABLE = "STUDY_LIFELINE_FD"
-"""Names the child's end of the pipe."""
+"""Environment variable with the file descriptor of the child's end of the pipe."""
 
 
 def watch(cut: Callable[[], None]) -> None:
-    """In the child: call `cut`, in a thread of its own, once the parent's end is closed.
+    """In the child: call `cut`, in a separate thread, when the parent's end closes.
 
-    A process started without a lifeline is not watched.
+    Does nothing in a process that was started without a lifeline.
     """
     named = os.environ.pop(VARIABLE, None)
     if named is None:

@@ -1,4 +1,4 @@
-"""Arguments and options that several `study` commands share."""
+"""Arguments and options that several `study` commands share, and the layout of their examples."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from typing import Annotated
 import typer
 
 RUNS = Path("runs")
+
+
+def examples(*commands: str) -> str:
+    """The epilog of a command's help. The leading newline keeps Typer from dedenting the code block."""
+    return "\n".join(("\nExamples:\n", *(f"    {command}" for command in commands), ""))
+
 
 Spec = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.")]
 
@@ -21,14 +27,15 @@ def _checked(runs: Path) -> Path:
 
 Runs = Annotated[
     Path,
-    typer.Option("--runs", metavar="DIR", help="Where runs are kept.", callback=_checked),
+    typer.Option("--runs", metavar="DIR", help="Folder that holds all runs.", callback=_checked),
 ]
 Sets = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Replace a key of the study: repetitions=2, stack.base_port=22000. May be repeated.",
+        help="Override a key of the study, for example repetitions=2 or stack.base_port=22000. "
+        "Repeatable.",
     ),
 ]
 Only = Annotated[
@@ -36,10 +43,10 @@ Only = Annotated[
     typer.Option(
         "--only",
         metavar="GLOB",
-        help="Only the settings whose id matches: 'ycsb-*'. May be repeated.",
+        help="Run only the settings with a matching id, for example 'ycsb-*'. Repeatable.",
     ),
 ]
 Named = Annotated[
     Path | None,
-    typer.Argument(metavar="RUN", help="A run's folder, or its id. Left out: the newest run."),
+    typer.Argument(metavar="RUN", help="Folder or id of a run. Default: the newest run."),
 ]

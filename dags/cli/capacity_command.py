@@ -1,13 +1,27 @@
-"""`study capacity`: from measured curves to a purchase. Thin, like dags/cli/main.py."""
+"""`study capacity`: size a cluster from measured curves. Thin, like dags/cli/main.py."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+
+from dags.cli.arguments import examples
+from dags.cli.capacity_arguments import (
+    SEED,
+    Draws,
+    HoldOut,
+    Hosts,
+    Mapped,
+    ModelFile,
+    PerDay,
+    PointsFile,
+    ProfileName,
+    Seed,
+    Slo,
+)
+from dags.cli.console import out
 
 if TYPE_CHECKING:
     from analysis.capacity.accuracy.hold_out_load import LoadMiss
@@ -17,54 +31,41 @@ if TYPE_CHECKING:
     from analysis.capacity.inputs.profile import Profile
     from analysis.capacity.inputs.question import Question
 
-out = Console(highlight=False)
-if not out.is_terminal:
-    out.width = 132  # a pipe or a file has no width of its own
+SIZE_EXAMPLE = (
+    "study capacity size --genomes-per-day 100 --hosts catalog.yaml --model model.json"
+    " --slo turnaround_p95=24h --slo query_p95=3s"
+)
+WHATIF_EXAMPLE = (
+    "study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json"
+    " -o whatif.svg"
+)
 
 app = typer.Typer(
     name="capacity",
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Plan a purchase from measured curves: hosts, VMs per host, media, cost per genome.""",
-    epilog="""
-Examples:
-
-    study capacity fit --points analysis/capacity/inputs/examples/points.csv -o model.json
-    study capacity check model.json --hold-out hosts
-    study capacity explain model.json --group hdfs-read --medium flash --hosts 6
-    study capacity size --genomes-per-day 100 --hosts catalog.yaml --slo turnaround_p95=24h --model model.json
-    study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json -o whatif.svg
-""",
+    help="""Size a cluster from measured curves: hosts, VMs per host, media, cost per genome.""",
+    epilog=examples(
+        "study capacity fit --points analysis/capacity/inputs/examples/points.csv -o model.json",
+        "study capacity check model.json --hold-out hosts",
+        "study capacity explain model.json --group hdfs-read --medium flash --hosts 6",
+        SIZE_EXAMPLE,
+        WHATIF_EXAMPLE,
+    ),
 )
 
 
-class HoldOut(StrEnum):
-    hosts = "hosts"
-    density = "density"
-    largest = "largest"
-
-
-PointsFile = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--points",
-        metavar="CSV",
-        help="Measured points: group, hosts, vms_per_host, medium, value, unit, repetition.",
-    ),
-]
-
-
-@app.command(epilog="Example:  `study capacity fit --points points.csv -o model.json`")
+@app.command(epilog=examples("study capacity fit --points points.csv -o model.json"))
 def fit(
     runs: Annotated[
         list[Path] | None, typer.Argument(metavar="RUN...", help="Folders of analysed runs.")
     ] = None,
     points: PointsFile = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="JSON", help="Where the model goes.")
+        Path, typer.Option("--output", "-o", metavar="JSON", help="Output file of the model.")
     ] = Path("model.json"),
 ) -> None:
-    """Fit scaling, density, utilization and latency curves to a study's tables, or to a CSV file."""
+    """Fit scaling, density, utilization and latency curves to analysed runs or to CSV files."""
     from analysis.capacity.curves.fit import fit as fit_points
     from analysis.capacity.curves.model import write_model
     from dags.cli.capacity_display import model_page
@@ -77,20 +78,20 @@ def fit(
 
 
 def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[str]]:
-    """The points of all sources. InputError if none is named."""
+    """The points of all sources. InputError without a source."""
     from analysis.capacity.inputs.points import read_points
     from cluster.model.errors import InputError
 
     if not runs and not files:
         raise InputError(
-            "there is nothing to fit.", "study capacity fit", "name a run, or --points points.csv."
+            "no input is named.", "study capacity fit", "name a run, or use --points points.csv."
         )
     for run in runs:
         if run.is_file():
             raise InputError(
-                "it is a file, not the folder of a run.",
+                "this is a file, not the folder of a run.",
                 str(run),
-                f"for a CSV file of points: study capacity fit --points {run}.",
+                f"for a CSV file of points, use study capacity fit --points {run}.",
             )
     measured = [point for file in files for point in read_points(file)]
     if runs:
@@ -100,18 +101,19 @@ def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[st
     return measured, [str(source) for source in (*runs, *files)]
 
 
-@app.command(epilog="Example:  `study capacity check model.json --hold-out hosts`")
+@app.command(epilog=examples("study capacity check model.json --hold-out hosts"))
 def check(
     source: Annotated[
         Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
     ],
     hold_out: Annotated[
-        HoldOut, typer.Option("--hold-out", help="What is left out and predicted from the rest.")
+        HoldOut, typer.Option("--hold-out", help="What to leave out and predict from the rest.")
     ] = HoldOut.hosts,
 ) -> None:
-    """Leave points out, predict them, and hold the misses against the accuracy goals.
+    """Cross-validate a model: leave points out, predict them, and check the accuracy goals.
 
-    Exit code: 0 all goals met or not decidable on so few points, 1 a goal missed, 2 bad input.
+    Exit codes: 0 no goal missed (a goal with too few points counts as undecided), 1 a goal missed,
+    2 invalid input.
     """
     from analysis.capacity.accuracy.goals import judged, judged_under_load
     from analysis.capacity.accuracy.hold_out import hold_out as predict_left_out
@@ -139,28 +141,27 @@ def _points_of(source: Path) -> tuple[Point, ...]:
 
     if source.is_dir():
         raise InputError(
-            "it is a folder, not a model or a CSV file of points.",
+            "this is a folder, not a model or a CSV file of points.",
             str(source),
-            f"for a run: study capacity fit {source} -o model.json, then check model.json.",
+            f"for a run, use study capacity fit {source} -o model.json, then check model.json.",
         )
     return read_model(source).points if source.suffix.lower() == ".json" else read_points(source)
 
 
-@app.command(
-    epilog="Example:  `study capacity explain model.json --group sort --hosts 6`",
-)
+@app.command(epilog=examples("study capacity explain model.json --group sort --hosts 6"))
 def explain(
     source: Annotated[
         Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
     ],
-    group: Annotated[str, typer.Option("--group", help="Which measured group.")],
-    hosts: Annotated[int, typer.Option("--hosts", min=1, help="Host count to predict.")],
+    group: Annotated[str, typer.Option("--group", help="Measured group.")],
+    hosts: Annotated[int, typer.Option("--hosts", min=1, help="Number of hosts to predict for.")],
     medium: Annotated[
-        str, typer.Option("--medium", help="Needed if it was measured on several.")
+        str,
+        typer.Option("--medium", help="Required if the group was measured on several media."),
     ] = "",
     vms_per_host: Annotated[int, typer.Option("--vms-per-host", min=0, help="Density.")] = 1,
 ) -> None:
-    """Print one curve with its formulas, parameters, weights and interval, to be checked by hand."""
+    """Print one curve with its formulas, parameters, weights and interval, to check by hand."""
     from analysis.capacity.curves.explain import explain as explained
     from analysis.capacity.curves.explain import surface_of
     from dags.cli.capacity_explanation import explanation_page
@@ -169,38 +170,7 @@ def explain(
     out.print(explanation_page(explained(surface, vms_per_host, hosts)))
 
 
-PerDay = Annotated[float, typer.Option("--genomes-per-day", metavar="N", help="Genomes a day.")]
-ProfileName = Annotated[
-    str,
-    typer.Option("--profile", metavar="NAME|YAML", help="wgs30x, exome, cohort-query, or a file."),
-]
-Hosts = Annotated[
-    Path, typer.Option("--hosts", metavar="YAML", help="Catalogue of host types with prices.")
-]
-ModelFile = Annotated[Path, typer.Option("--model", metavar="JSON", help="Made by capacity fit.")]
-Slo = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--slo", metavar="PROMISE", help="turnaround_p95=24h, query_p95=3s. May be repeated."
-    ),
-]
-Mapped = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--map",
-        metavar="RESOURCE=GROUP",
-        help="Which measured group stands for hdfs_read, hdfs_write, hbase_write, hbase_scan, genome_job.",
-    ),
-]
-Draws = Annotated[int, typer.Option("--draws", help="Draws of everything uncertain.")]
-Seed = Annotated[int, typer.Option("--seed", help="Of the draws: the same seed, the same plan.")]
-SEED = 20130226
-
-
-@app.command(
-    epilog="Example:  `study capacity size --genomes-per-day 100 --profile wgs30x --hosts catalog.yaml"
-    " --slo turnaround_p95=24h --slo query_p95=3s --model model.json`"
-)
+@app.command(epilog=examples(SIZE_EXAMPLE))
 def size(
     genomes_per_day: PerDay,
     hosts: Hosts,
@@ -211,28 +181,26 @@ def size(
     draws: Draws = 1000,
     seed: Seed = SEED,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="JSON", help="Where the plan goes.")
+        Path | None, typer.Option("--output", "-o", metavar="JSON", help="Output file of the plan.")
     ] = None,
 ) -> None:
-    """What to buy: hosts, VMs per host, media, cost per genome; or an excuse that names what does not fit.
+    """Size a cluster for N genomes per day under SLOs, or explain why no candidate fits.
 
-    Exit code: 0 a plan, 1 an excuse, 2 bad input.
+    Exit codes: 0 a plan, 1 no plan, 2 invalid input.
     """
     from analysis.capacity.plan.plan import Plan
-    from analysis.capacity.sizing.size import size as answer
+    from analysis.capacity.sizing.size import size as find_plan
     from cluster.state.atomic import write_text
     from dags.cli.capacity_plan_display import excuse_page, plan_page
 
-    found = answer(*_asked(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
+    found = find_plan(*_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
     if output is not None:
         write_text(output, found.model_dump_json(indent=1) + "\n")
     out.print(plan_page(found) if isinstance(found, Plan) else excuse_page(found))
     raise typer.Exit(0 if isinstance(found, Plan) else 1)
 
 
-@app.command(
-    epilog="Example:  `study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json`"
-)
+@app.command(epilog=examples(WHATIF_EXAMPLE))
 def whatif(
     genomes_per_day: PerDay,
     hosts: Hosts,
@@ -244,23 +212,24 @@ def whatif(
     seed: Seed = SEED,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="SVG", help="Where the cost-density curve goes."),
+        typer.Option("--output", "-o", metavar="SVG", help="Output file of the cost chart."),
     ] = Path("whatif.svg"),
 ) -> None:
-    """Cost and hosts of every density, medium and host type; cost against density as a chart."""
+    """List cost and hosts for every density, medium and host type, and chart cost over density."""
     from analysis.capacity.sizing.what_if import whatif as table
     from analysis.report.charts.cost_by_density import write_chart
     from dags.cli.capacity_plan_display import whatif_page
 
-    rows, refused = table(*_asked(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
-    out.print(whatif_page(rows, refused))
+    inputs = _inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
+    rows, rejected = table(*inputs)
+    out.print(whatif_page(rows, rejected))
     if not any(row.hosts for row in rows):
         raise typer.Exit(1)
     write_chart(rows, output)
     out.print(f"chart    {output}", markup=False, soft_wrap=True)
 
 
-def _asked(
+def _inputs(
     genomes_per_day: float,
     hosts: Path,
     model: Path,
@@ -270,27 +239,25 @@ def _asked(
     draws: int,
     seed: int,
 ) -> tuple[Question, Model, Profile, Catalogue]:
-    """The inputs of a plan, read and checked. InputError for any that is bad."""
+    """Read and check the inputs of a plan. InputError for an invalid one."""
     from analysis.capacity.curves.model import read_model
     from analysis.capacity.inputs.catalogue import read_catalogue
     from analysis.capacity.inputs.profile import read_profile
     from analysis.capacity.inputs.question import parse_promises, question
 
-    asked = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
-    return asked, read_model(model), read_profile(profile), read_catalogue(hosts)
+    wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
+    return wanted, read_model(model), read_profile(profile), read_catalogue(hosts)
 
 
-@app.command(
-    "import-trace", epilog="Example:  `study capacity import-trace trace.txt -o mine.yaml`"
-)
+@app.command("import-trace", epilog=examples("study capacity import-trace trace.txt -o mine.yaml"))
 def import_trace(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Nextflow's trace.txt.")],
-    genomes: Annotated[int, typer.Option("--genomes", help="Genomes the trace is of.")] = 1,
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="trace.txt of Nextflow.")],
+    genomes: Annotated[int, typer.Option("--genomes", help="Number of genomes in the trace.")] = 1,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="YAML", help="Where the profile goes.")
+        Path, typer.Option("--output", "-o", metavar="YAML", help="Output file of the profile.")
     ] = Path("profile.yaml"),
 ) -> None:
-    """Make a profile of a Nextflow trace: stages, core-hours, memory and I/O as they were measured."""
+    """Convert a Nextflow trace into a profile: measured stages, core-hours, memory and I/O."""
     from analysis.capacity.inputs.nextflow import write_profile
 
     stages = write_profile(trace, genomes, output)

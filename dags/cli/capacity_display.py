@@ -1,4 +1,4 @@
-"""What `study capacity` prints, as rich tables."""
+"""Output of `study capacity fit` and `check`, as rich tables."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ SHOWN_EXCUSES = 12
 
 
 def model_page(model: Model) -> RenderableType:
-    """The fitted curves, with their domains and errors, and what could not be fitted."""
-    parts: list[RenderableType] = [Text(f"{len(model.points)} points of {_several(model.sources)}")]
+    """The fitted curves with their domains and errors, and the reasons why others were not fitted."""
+    sources = ", ".join(model.sources) or "no file"
+    parts: list[RenderableType] = [Text(f"{len(model.points)} points from {sources}")]
     if model.scaling:
         parts.append(_scaling(model))
     if model.density:
@@ -41,12 +42,8 @@ def model_page(model: Model) -> RenderableType:
     ]
     left = len(model.excuses) - SHOWN_EXCUSES
     if left > 0:
-        parts.append(Text(f"and {left} more, in the model's excuses", style="yellow"))
+        parts.append(Text(f"and {left} more; the model file lists them", style="yellow"))
     return Group(*parts)
-
-
-def _several(sources: Sequence[str]) -> str:
-    return ", ".join(sources) or "nowhere"
 
 
 def _scaling(model: Model) -> Table:
@@ -100,9 +97,9 @@ def check_page(
     under_load: Sequence[LoadMiss] = (),
     left_out: Sequence[tuple[Arm, str]] = (),
 ) -> RenderableType:
-    """The goals with their outcomes, each group, the worst misses, what was left out, and each level of
-    load that was held out."""
-    table = Table("goal", "found", "wanted", "outcome",
+    """The goals with their outcomes, each group, the largest misses, the points that could not be used,
+    and each held-out level of load."""
+    table = Table("goal", "measured", "goal value", "outcome",
                   title=f"hold-out by {mode}: {len(misses)} cells",
                   title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
     styles = {"met": "green", "missed": "bold red", "unknown": "yellow", "printed": ""}
@@ -114,7 +111,7 @@ def check_page(
     if under_load:
         parts.append(_levels(under_load))
     parts += [
-        Text(f"left out: {group} on {medium}, {v} VMs per host: {reason}", style="yellow")
+        Text(f"not used: {group} on {medium}, {v} VMs per host: {reason}", style="yellow")
         for (group, medium, v), reason in left_out
     ]
     return Group(*parts)

@@ -1,4 +1,4 @@
-"""What `study capacity explain` prints."""
+"""Output of `study capacity explain`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analysis.capacity.curves.explain import Explanation
 
 
 def explanation_page(found: Explanation) -> RenderableType:
-    """Measured levels, the heaviest laws and deviations, and how the interval follows from them."""
+    """Measured levels, the laws and deviations with the largest weights, and the resulting interval."""
     laws = {row.law.name: row.law for row in found.shapes}
     notes = [f"{law.name}: {law.formula} ({law.source})" for law in laws.values()]
     return Group(
@@ -33,7 +33,9 @@ def _cells(found: Explanation) -> Table:
 
 
 def _shapes(found: Explanation) -> Table:
-    title = f"heaviest laws, T at {found.hosts} hosts through the mean of the levels"
+    title = (
+        f"laws with the largest weights; T at {found.hosts} hosts, through the mean of the levels"
+    )
     table = _table(title, "law", "parameters", "weight", "T, s")
     for row in found.shapes:
         names = ", ".join(
@@ -45,14 +47,14 @@ def _shapes(found: Explanation) -> Table:
 
 
 def _deviations(found: Explanation) -> Table:
-    title = "heaviest deviations from a law (sd of log time)"
-    table = _table(title, "sd", "reach, in log", "of a build", "cliff", "weight")
-    those = found.hypotheses
+    title = "deviations from a law with the largest weights (sd of log time)"
+    table = _table(title, "sd", "reach, in log", "sd of a build", "cliff", "weight")
+    hypotheses = found.hypotheses
     columns = (
-        those.deviation,
-        those.reach,
-        those.cell_error,
-        those.cliff,
+        hypotheses.deviation,
+        hypotheses.reach,
+        hypotheses.cell_error,
+        hypotheses.cliff,
         found.hypothesis_weights,
     )
     for sd, reach, build, cliff, weight in zip(*columns, strict=True):
@@ -69,10 +71,11 @@ def _interval(found: Explanation) -> list[str]:
     low, middle, high = (float(np.exp(centre + sign * half)) for sign in (-1, 0, 1))
     lines = [f"sd of log time from {name}: {sd:.4f}" for name, sd in found.sds.items()]
     lines += [
-        f"together {total:.4f}; each deviation is Student's t, {prediction.degrees:.3g} degrees of freedom",
+        f"total sd {total:.4f}; deviations follow Student's t with {prediction.degrees:.3g} degrees of "
+        "freedom",
         f"mean of log T over all laws and deviations: {centre:.5f}; T = {middle:.5g} s",
-        f"half width of the 90 % interval in log: {half / stretch:.4f} x {stretch:.3f} for calibration",
-        f"90 % interval of one new measurement: T exp(± half width) = {low:.5g} to {high:.5g} s",
+        f"half width of the 90 % interval in log: {half / stretch:.4f} x {stretch:.3f} (calibration)",
+        f"90 % prediction interval: T exp(± half width) = {low:.5g} to {high:.5g} s",
     ]
     if found.unit != "s":
         lines.append(f"as a rate: {1 / middle:.5g} {found.unit}, {1 / high:.5g} to {1 / low:.5g}")

@@ -1,4 +1,4 @@
-"""A plan, an excuse and the what-if table as `study capacity` prints them."""
+"""Output of `study capacity size` and `whatif`: a plan, an excuse (why no plan fits), the what-if table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN_ROWS = 40
 
 
 def plan_page(plan: Plan) -> RenderableType:
-    """One page: what to buy, how sure, why, and what would change it."""
+    """One page: the cluster to buy, its uncertainty, the reasons, and what would change the plan."""
     return Group(*_plan_parts(plan))
 
 
@@ -29,10 +29,10 @@ def _plan_parts(plan: Plan) -> Iterator[RenderableType]:
     yield table
     yield _loads(plan)
     yield _stages(plan)
-    yield from _lines("what would change the answer", plan.sensitivity)
+    yield from _lines("what would change the plan", plan.sensitivity)
     yield _alternatives(plan)
-    yield from _lines("mind", plan.warnings)
-    yield from _lines("left out", plan.left_out)
+    yield from _lines("warnings", plan.warnings)
+    yield from _lines("not considered", plan.left_out)
     yield Text(f"evidence: {len(plan.evidence)} entries in the plan's JSON; {plan.hold_out}")
 
 
@@ -50,7 +50,7 @@ def _loads(plan: Plan) -> Table:
 
 
 def _stages(plan: Plan) -> Table:
-    table = Table("stage", "medium", "hours", "share of the slots", box=box.SIMPLE_HEAD,
+    table = Table("stage", "medium", "hours", "share of slots", box=box.SIMPLE_HEAD,
                   title="stages of one genome", title_justify="left")  # fmt: skip
     for stage in plan.stages:
         table.add_row(
@@ -61,7 +61,7 @@ def _stages(plan: Plan) -> Table:
 
 def _alternatives(plan: Plan) -> Table:
     table = Table("host type", "VMs/host", "media", "hosts", "USD/genome", "bottleneck",
-                  box=box.SIMPLE_HEAD, title="the next cheapest", title_justify="left")  # fmt: skip
+                  box=box.SIMPLE_HEAD, title="next cheapest", title_justify="left")  # fmt: skip
     for one in plan.alternatives:
         table.add_row(one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)),
                       str(one.hosts), f"{one.usd_per_genome:.2f}", one.bottleneck)  # fmt: skip
@@ -75,22 +75,22 @@ def _lines(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
 
 
 def excuse_page(excuse: Excuse) -> RenderableType:
-    """Why there is no plan, and what to do."""
+    """Why no plan fits, and what to do next."""
     return Group(
-        Text(f"no plan for {excuse.genomes_per_day:g} genomes a day", style="bold yellow"),
+        Text(f"no plan for {excuse.genomes_per_day:g} genomes per day", style="bold yellow"),
         *_lines("what does not fit", excuse.reasons),
         *_lines("what to do next", excuse.next_steps),
     )
 
 
-def whatif_page(rows: Sequence[WhatIf], refused: Sequence[str]) -> RenderableType:
-    """Densities by media by host types, the cheapest first."""
+def whatif_page(rows: Sequence[WhatIf], rejected: Sequence[str]) -> RenderableType:
+    """One row per density, medium and host type, the cheapest first."""
     table = Table("host type", "VMs/host", "media", "hosts", "needed, q05 50 95", "USD/genome",
                   "q05 to q95", "bottleneck", box=box.SIMPLE_HEAD)  # fmt: skip
     for row in rows[:SHOWN_ROWS]:
         need = row.hosts_needed
         needed = (
-            "nothing is enough"
+            "no number suffices"
             if row.hosts is None
             else f"{need.q05:.0f} {need.q50:.0f} {need.q95:.0f}"
         )
@@ -110,4 +110,4 @@ def whatif_page(rows: Sequence[WhatIf], refused: Sequence[str]) -> RenderableTyp
         )
     more = len(rows) - SHOWN_ROWS
     tail = [Text(f"and {more} more")] if more > 0 else []
-    return Group(table, *tail, *_lines("not considered", refused[:SHOWN_ROWS]))
+    return Group(table, *tail, *_lines("not considered", rejected[:SHOWN_ROWS]))

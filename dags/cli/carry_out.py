@@ -1,4 +1,4 @@
-"""`study run`: open the run, carry it out in a child, show how far it is, leave nothing behind."""
+"""`carry_out`: execute an opened run in a child process, show its progress, and clean up after it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Show = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class RunEnd:
-    """How the DAG ended, by its process's exit code and the run's journal."""
+    """Result of the DAG run, from the exit code of its process and the run's journal."""
 
     run: Run
     succeeded: bool
@@ -33,7 +33,7 @@ class RunEnd:
 
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
-    """Run the DAG for an opened run. However it ends, nothing of the run is left running."""
+    """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
     tail, live = Tail(run.journal.path), LiveTrial(run.records)
 
     def look() -> None:
@@ -52,12 +52,12 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
         clean_up(run, f"the run was interrupted ({error})")
         raise
     if code != 0:
-        clean_up(run, "the process that carried out the run ended before the trial did")
+        clean_up(run, "the process executing the run ended before the trial")
     return RunEnd(run, code == 0, () if code == 0 else _failures(run, code))
 
 
 def clean_up(run: Run, reason: str) -> None:
-    """Whatever the child left: its own processes, the cluster, a record still open."""
+    """Remove what the child left: processes, the cluster, an open record."""
     stop_all(tagged(run.tag), _GRACE_S)
     study_stages.tear_down(str(run.root), reason)
 
@@ -67,4 +67,4 @@ def _failures(run: Run, code: int) -> tuple[str, ...]:
     if study_stages.is_concluded(run):
         return found
     ended = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-    return (f"the run did not come to its end: its process ended {ended}", *found)
+    return (f"the run did not finish: its process ended {ended}", *found)

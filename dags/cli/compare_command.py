@@ -1,4 +1,4 @@
-"""`study compare`: did the cluster get slower? Thin, like dags/cli/main.py."""
+"""`study compare`: detect a regression between runs. Thin, like dags/cli/main.py."""
 
 from __future__ import annotations
 
@@ -6,45 +6,49 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from cluster.model.errors import InputError
+from dags.cli.arguments import RUNS, Runs, examples
+from dags.cli.console import out
 from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
-out = Console(highlight=False)
-RUNS = Path("runs")
-
-RunName = Annotated[Path | None, typer.Argument(metavar="RUN", help="A run's folder, or its id.")]
+RunName = Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder or id of a run.")]
 
 
 def add_to(app: typer.Typer) -> None:
     app.command(
-        epilog="""Examples:
-
-    study compare 20261114T020003Z 20261121T020003Z
-    study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%
-"""
+        epilog=examples(
+            "study compare 20261114T020003Z 20261121T020003Z",
+            "study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%",
+        )
     )(compare)
 
 
 def compare(
     first: RunName = None,
     later: RunName = None,
-    runs: Annotated[
-        Path, typer.Option("--runs", metavar="DIR", help="Where runs are kept.")
-    ] = RUNS,
+    runs: Runs = RUNS,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", help="`rolling N`, or a run's id. Default: the study's."),
+        typer.Option(
+            "--baseline",
+            help="`rolling N` for the last N runs, or the id of a run. Default: the study's baseline.",
+        ),
     ] = None,
     tolerance: Annotated[
-        str | None, typer.Option("--tolerance", help="Such as 5%. Default: the study's, else 5%.")
+        str | None,
+        typer.Option(
+            "--tolerance",
+            help="Largest change that is not a regression. Default: the study's tolerance, else 5%.",
+        ),
     ] = None,
 ) -> None:
-    """Did the cluster get slower? With two runs, the second against the first; with one, or none
-    (the newest), against the baseline. Both must be analysed.
+    """Compare a run with earlier runs: did the cluster get slower?
 
-    Exit code: 1 if a number changed for the worse by more than the tolerance, else 0.
+    With two runs, compares the second with the first. With one run, or none (the newest), compares it
+    with the baseline. All runs must be analysed.
+
+    Exit codes: 0 no regression, 1 a number got worse by more than the tolerance, 2 invalid input.
     """
     from dags.run_status.status import find_run
     from dags.stages.comparison import compare_with, comparison_lines
@@ -53,7 +57,9 @@ def compare(
     spec = run.study.compare
     pinned = find_run(first, runs).root if later and first else None
     if pinned is not None and pinned.parent != run.root.parent:
-        raise InputError("it is a run of another study.", str(pinned), "name runs of one study.")
+        raise InputError(
+            "this run belongs to another study.", str(pinned), "name two runs of the same study."
+        )
     against = Baseline(run=pinned.name) if pinned else _baseline(baseline, spec)
     share = _tolerance(tolerance, spec)
     compared = compare_with(run.root, against, share)

@@ -1,4 +1,4 @@
-"""Where the `study` command prints, and how it prints errors and a report's summary."""
+"""Consoles of the `study` command, and the layout of errors and of a report's summary."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rich.text import Text
 from cluster.model.errors import BringUpError, StudyError
 
 LOG_WIDTH = 132
-"""Columns of what goes to a file or a pipe, where a terminal has its own: no row shall be broken."""
+"""Width for a file or a pipe, which have none of their own: wide enough not to break table rows."""
 
 out = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
 err = Console(stderr=True, highlight=False)
 
 
 def print_report(root: Path) -> None:
-    """The summary table, and where the report is; nothing where the run came to none."""
+    """Print the summary table and the path of the report; nothing if the run has no report."""
     summary = root / "report" / "summary.json"
     if not summary.exists():
         return
@@ -34,7 +34,7 @@ def print_report(root: Path) -> None:
 
 
 def print_error(error: StudyError) -> None:
-    """What, where, remedy; and the last lines of a daemon, where the error has them."""
+    """Print what, where and remedy, and the last log lines of a daemon if the error has them."""
     place = Text.assemble(("error: ", "bold red"), f"{error.where}: {error.what}")
     err.print(place, Text(f"remedy: {error.remedy}"), sep="\n", soft_wrap=True)
     if isinstance(error, BringUpError) and error.log_tail:

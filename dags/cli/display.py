@@ -1,4 +1,4 @@
-"""What `study` prints: plans, progress, states, errors. Sober text; colours on a terminal only."""
+"""Plans, progress and status as `study` prints them. Colours appear on a terminal only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dags.run_status.status import Status
 
 MIN_REPETITIONS = 5
-"""Fewer units an arm allow no claim (method, rule 2)."""
+"""Fewer builds per arm allow no claim (docs/methodology.md, rule 2)."""
 
 Show = Callable[[Progress], None]
 
@@ -39,10 +39,10 @@ def plan_page(
     plan: Plan,
     need_mib: int,
     analysis_s: float,
-    told: Iterable[str] = (),
-    warned: Iterable[str] = (),
+    design_notes: Iterable[str] = (),
+    design_warnings: Iterable[str] = (),
 ) -> RenderableType:
-    """What would run, in what order, how long, on what, what it can show and what it cannot."""
+    """The steps in order with their estimates, the topologies, and what the study can and cannot show."""
     return Group(
         Text(f"study {plan.study}: {_counts(plan)}, seed {plan.seed}", style="bold"),
         Text(""),
@@ -51,9 +51,12 @@ def plan_page(
         _topologies_table(plan),
         Text(""),
         Text(f"time     about {clock(plan.estimate_s + analysis_s)}, of which analysis {clock(analysis_s)}"),
-        Text(f"disk     up to {need_mib:,} MiB at once; a build's data go with it"),
-        *(Text(f"shows    {line}") for line in told),
-        *(Text(f"warning  {warning}", style="yellow") for warning in (*warnings_of(plan), *warned)),
+        Text(f"disk     up to {need_mib:,} MiB at once; the data of a build are deleted with it"),
+        *(Text(f"shows    {line}") for line in design_notes),
+        *(
+            Text(f"warning  {warning}", style="yellow")
+            for warning in (*warnings_of(plan), *design_warnings)
+        ),
     )  # fmt: skip
 
 
@@ -61,26 +64,26 @@ _NOUNS = {"process": "worker(s)", "host": "worker(s) on the bare host", "vm": "w
 
 
 def warnings_of(plan: Plan) -> Iterator[str]:
-    """What the plan cannot show, before hours are spent on it."""
+    """What the plan cannot show, for the reader to know before spending hours on it."""
     if plan.repetitions < MIN_REPETITIONS:
         repetitions = "1 repetition" if plan.repetitions == 1 else f"{plan.repetitions} repetitions"
         yield (
-            f"{repetitions}: no claim possible, points only; "
-            f"a claim needs {MIN_REPETITIONS} builds an arm or more (--set repetitions={MIN_REPETITIONS})"
+            f"{repetitions}: points only, no claims; a claim needs at least {MIN_REPETITIONS} builds "
+            f"per arm (--set repetitions={MIN_REPETITIONS})"
         )
     if any(topology.isolation == "process" for topology in plan.topologies.values()):
-        yield "nodes are groups of processes: a stand-in for VMs, which decides no claim about VMs"
+        yield "nodes are groups of processes, not VMs; the results support no claim about VMs"
     for topology in plan.topologies.values():
         used, most = _drives(topology, plan)
         if topology.isolation == "vm" and used < most:
             yield (
-                f"{topology.name}: a drive a VM is {used} of {most} {topology.medium} drives on a host "
-                "(as in the talk); other densities use more"
+                f"{topology.name}: one drive per VM uses {used} of the {most} {topology.medium} drives "
+                "of a host (as in the talk); other densities use more"
             )
 
 
 def _drives(topology: Topology, plan: Plan) -> tuple[int, int]:
-    """Drives of the topology's medium that its workers use on a host, and the most that any does."""
+    """Drives of the topology's medium that its workers use on one host, and the maximum over topologies."""
 
     def used(one: Topology) -> int:
         drives = {(node.host, disk.path) for node in one.workers for disk in node.disks}
@@ -96,7 +99,7 @@ def _counts(plan: Plan) -> str:
 
 
 def _steps_lines(plan: Plan) -> Iterator[Text]:
-    """Columns by hand: a table of rich's takes seconds for a thousand rows."""
+    """Columns formatted by hand: a rich table takes seconds for a thousand rows."""
     rows = [("step", "build", "what", "about"), *(_row(step) for step in plan.steps)]
     step_w, build_w, what_w, about_w = (max(map(len, column)) for column in zip(*rows, strict=True))
     styles = ("bold", *("" if step.kind == "trial" else "dim" for step in plan.steps))
@@ -113,7 +116,9 @@ def _what(step: Step) -> str:
     if step.setting is None:
         return {"up": "bring up", "down": "tear down"}[step.kind]
     monitors = "with" if step.monitored else "without"
-    pair = f", cost pair {step.overhead_pair}, {monitors} monitors" if step.overhead_pair else ""
+    pair = (
+        f", overhead pair {step.overhead_pair}, {monitors} monitors" if step.overhead_pair else ""
+    )
     return step.setting.id + pair
 
 
@@ -138,7 +143,7 @@ def _topologies_table(plan: Plan) -> Table:
 
 @contextmanager
 def progress_display(console: Console) -> Iterator[Show]:
-    """A live display on a terminal; elsewhere one line a step."""
+    """A live display on a terminal; elsewhere one line per step."""
     if not console.is_terminal:
         yield _Lines(console).show
         return
@@ -151,12 +156,12 @@ LINE_EVERY_S = 10.0
 
 
 class _Lines:
-    """Prints what is new since the last call; for logs, which nobody wants redrawn."""
+    """Prints what is new since the last call: for files and pipes, which cannot be redrawn."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.ended = 0
-        self.said: object = None
+        self.printed: object = None
         self.live_t = 0.0
 
     def show(self, seen: Progress) -> None:
@@ -164,9 +169,9 @@ class _Lines:
             self._print(seen, ended_line(ended, seen))
         self.ended = len(seen.ended)
         what = seen.stage or (seen.current and seen.current.index)
-        if what is not None and what != self.said:
+        if what is not None and what != self.printed:
             self._print(seen, f"{headline(seen)}  (about {clock(seen.remaining_s)} left)")
-            self.said = what
+            self.printed = what
             self.live_t = seen.elapsed_s
         elif seen.live and seen.elapsed_s - self.live_t >= LINE_EVERY_S:
             self._print(seen, f"    {seen.live}")
@@ -177,7 +182,7 @@ class _Lines:
 
 
 def headline(seen: Progress) -> str:
-    """What is being done now, in one line."""
+    """The current activity, in one line."""
     if seen.stage and not seen.current:
         return f"analysis {STAGES.index(seen.stage) + 1}/{len(STAGES)}: {seen.stage}"
     if seen.current:
@@ -194,7 +199,7 @@ def ended_line(ended: Ended, seen: Progress) -> str:
 
 
 def progress_panel(seen: Progress) -> RenderableType:
-    """Study, build, step, activity; a bar; elapsed and remaining time; failures as they come."""
+    """Study, build, step and activity; a progress bar; elapsed and remaining time; failures so far."""
     done_s, left_s = seen.elapsed_s, seen.remaining_s
     bar = ProgressBar(total=max(1.0, done_s + left_s), completed=done_s, width=50)
     where = (
@@ -222,7 +227,7 @@ def first_line(text: str) -> str:
 
 
 def status_page(status: Status) -> RenderableType:
-    """State, step, elapsed and remaining time, failures."""
+    """State, step, elapsed and remaining time, failures, and the next command."""
     seen = status.progress
     lines = [
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
@@ -236,16 +241,17 @@ def status_page(status: Status) -> RenderableType:
             Text(f"left     about {clock(seen.remaining_s)}"),
         ]
     if status.stopped:
-        lines.append(Text("next     study run SPEC goes on where it stopped"))
+        lines.append(Text("next     study run SPEC resumes it"))
     if status.state == "unknown":
         lines += [
             Text(
-                f"owner    {status.owner}, silent for {clock(status.silent_s)}; not visible from here"
+                f"owner    {status.owner}, last seen {clock(status.silent_s)} ago; "
+                "it cannot be checked from this machine"
             ),
-            Text(f"next     if you know that it is dead: study reap --force {status.owner}"),
+            Text(f"next     if you know that the owner is dead: study reap --force {status.owner}"),
         ]
     if status.state == "interrupted":
-        lines.append(Text("next     study reap cleans up; study run SPEC goes on where it stopped"))
+        lines.append(Text("next     study reap cleans up; study run SPEC resumes it"))
     return Group(*lines, *failure_lines(status.failures))
 
 

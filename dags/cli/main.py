@@ -1,7 +1,7 @@
-"""The `study` command. Thin: each command calls one function and shows what it returns.
+"""The `study` command. Each command calls one function and prints its result.
 
-Nothing heavy is imported before a command needs it: no Airflow, no Spark, in this process at all but
-for `study report`.
+Imports are local to the commands, so that `--help` and `status` start fast. Only `study report` loads
+Spark into this process; no command loads Airflow into it.
 """
 
 from __future__ import annotations
@@ -14,37 +14,63 @@ from typing import Annotated
 import typer
 
 from cluster.model.errors import StudyError
-from dags.cli import capacity_command, compare_command, report_command, run_command
-from dags.cli.arguments import RUNS, Named, Only, Runs, Sets, Spec
+from dags.cli import (
+    capacity_command,
+    compare_command,
+    report_command,
+    run_command,
+    schema_command,
+)
+from dags.cli.arguments import RUNS, Named, Only, Runs, Sets, Spec, examples
 from dags.cli.console import err, out, print_error
 
 app = typer.Typer(
     name="study",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    help="""How many VMs per host, and on which disks? Builds the clusters a study names, runs its
-    workloads on them, and reports what can be claimed.""",
-    epilog="""
-Examples:
-
-    study plan workloads/studies/quickstart.yaml
-    study run workloads/studies/quickstart.yaml --set repetitions=2
-    study list
-    study status
-    study report runs/quickstart/20261120T201530Z
-    study capacity fit --points points.csv -o model.json
-    study reap --dry-run
-""",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Measure Hadoop and HBase clusters: how many VMs per host, and on which disks? Builds the
+    clusters that a study describes, runs its workloads on them, and reports the results with their
+    uncertainty.""",
+    epilog=examples(
+        "study plan workloads/studies/quickstart.yaml",
+        "study run workloads/studies/quickstart.yaml --set repetitions=2",
+        "study list",
+        "study status",
+        "study report runs/quickstart/20261120T201530Z",
+        "study capacity fit --points points.csv -o model.json",
+        "study reap --dry-run",
+    ),
 )
 app.add_typer(capacity_command.app)
 run_command.add_to(app)
 compare_command.add_to(app)
 report_command.add_to(app)
+schema_command.add_to(app)
 
 
-@app.command(epilog="Example:  `study plan workloads/studies/quickstart.yaml --set repetitions=5`")
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"study {version('density-study')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Options of `study` itself. Its help is the app's, above."""
+
+
+@app.command(epilog=examples("study plan workloads/studies/quickstart.yaml --set repetitions=5"))
 def plan(
     spec: Spec,
     runs: Runs = RUNS,
@@ -53,15 +79,19 @@ def plan(
     effect: Annotated[
         float,
         typer.Option(
-            "--effect", metavar="RATIO", min=0.01, help="Tell the repetitions this effect needs."
+            "--effect",
+            metavar="RATIO",
+            min=0.01,
+            help="Print how many repetitions are needed to detect an effect of this size.",
         ),
     ] = 1.2,
 ) -> None:
-    """What would run, in what order, how long it would take, and what it could show. Starts nothing, and
-    writes nothing: which medium a disk is, `study run` probes.
+    """Show the steps of a study, how long they take, and what the results can show.
 
-    A study whose hypotheses could never be decided, or whose comparison over time cannot show its own
-    tolerance, is refused.
+    Starts nothing and writes nothing. The medium of a disk is assumed; `study run` probes it.
+
+    Rejects a study with a hypothesis that can never be decided, or with a comparison over time that
+    cannot detect a change as large as its own tolerance.
     """
     from analysis.findings.power_of_design import notes, warnings
     from dags.cli.display import plan_page
@@ -76,8 +106,7 @@ def plan(
     overrides = parse_overrides(sets or [])
     planned = plan_study(spec, overrides, runs, tuple(only or ()))
     study = read_study(spec, overrides).study
-    seen = noise(study, runs)
-    told = tuple(notes(study, planned, seen, effect))
+    design_notes = tuple(notes(study, planned, noise(study, runs), effect))
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (
@@ -85,68 +114,71 @@ def plan(
         *assumptions(study, hosts),
         *disks_too_small(study, planned, runs),
     )
-    out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, told, warned))
+    out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned))
     check_plan(study, planned, spec, runs)
 
 
-@app.command(name="list", epilog="Example:  `study list --runs runs`")
+@app.command(name="list", epilog=examples("study list --runs runs"))
 def list_runs(runs: Runs = RUNS) -> None:
-    """The runs, oldest first: study, id, state, when it was opened, trials done."""
+    """List the runs, oldest first: study, id, state, start time, completed trials."""
     from dags.cli.display import rows_table
     from dags.run_status.listing import HEADER, listed
 
     rows = list(listed(runs))
-    out.print(rows_table(HEADER, rows) if rows else f"there is no run in {runs}")
+    if rows:
+        out.print(rows_table(HEADER, rows))
+    else:
+        out.print(f"{runs} contains no runs.", markup=False)
 
 
-@app.command(epilog="Example:  `study status runs/quickstart/20261120T201530Z`")
+@app.command(epilog=examples("study status runs/quickstart/20261120T201530Z"))
 def status(run: Named = None, runs: Runs = RUNS) -> None:
-    """How far a run is: state, step, elapsed time, failures."""
+    """Show the progress of a run: state, step, elapsed time, failures."""
     from dags.cli.display import status_page
     from dags.run_status.status import find_run, status_of
 
     out.print(status_page(status_of(find_run(run, runs))))
 
 
-@app.command(epilog="Example:  `study reap --dry-run`")
+@app.command(epilog=examples("study reap --dry-run"))
 def reap(
     runs: Runs = RUNS,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be removed; remove nothing.")
+        bool, typer.Option("--dry-run", help="Print what would be removed; remove nothing.")
     ] = False,
     force: Annotated[
         str | None,
         typer.Option(
             "--force",
             metavar="OWNER",
-            help="Reap the runs of this owner, too. Only if you know that it is dead: it cannot be "
-            "seen from here. `study reap` prints the owner's name.",
+            help="Also reap the runs of this owner, which cannot be checked from this machine. Use "
+            "it only if you know that the owner is dead. `study reap` prints the owner's name.",
         ),
     ] = None,
 ) -> None:
-    """Remove what killed runs left (processes, data, leases), and prove it gone.
+    """Remove the leftovers of killed runs (processes, data, leases) and verify that they are gone.
 
-    A run whose owner runs in another container or on another host is left alone, unless the kernel's
-    lock on the run shows that the owner has ended.
+    A run with its owner in another container or on another host is skipped, unless the kernel's lock on
+    the run shows that the owner has ended.
     """
     from dags.stages import study_stages
 
     swept = study_stages.reap(runs, dry_run, force)
     for each in swept.reaped:
         out.print(f"{each.tag}: {'would remove' if dry_run else 'removed'}", markup=False)
-        for one in each.removed:
-            out.print(f"  {one}", markup=False, soft_wrap=True)
+        for item in each.removed:
+            out.print(f"  {item}", markup=False, soft_wrap=True)
     for left in swept.left_alone:
         out.print(str(left), markup=False, soft_wrap=True)
     if swept.reaped and not dry_run:
-        out.print("gone: each was looked for again, and not found")
+        out.print("Verified: everything listed is gone.")
     elif not swept.reaped and not swept.left_alone:
-        out.print("nothing is left of any run")
+        out.print("Nothing to remove.")
 
 
 @contextmanager
 def _errors_shown() -> Iterator[None]:
-    """Errors a user can act on become a message and an exit code; others keep their traceback."""
+    """Print a StudyError as a message and exit with its code; any other error keeps its traceback."""
     try:
         yield
     except StudyError as error:
@@ -163,8 +195,8 @@ def main() -> None:
             app()
     except Interrupted as interrupted:
         err.print(
-            f"stopped by {interrupted}: nothing of the run is left running, a trial it was in is "
-            "recorded as incomplete; the same command goes on from there",
+            f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "
+            "as incomplete. Run the same command again to resume.",
             markup=False,
             soft_wrap=True,
         )

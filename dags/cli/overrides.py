@@ -1,4 +1,4 @@
-"""`--set key=value`: overrides of a study's keys, from the command line."""
+"""`--set key=value`: override keys of a study on the command line."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from workloads.base.yaml_text import MAX_DEPTH, parse_yaml
 def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
     """["repetitions=2", "stack.base_port=22000"] to {"repetitions": 2, "stack.base_port": 22000}.
 
-    Values are YAML, as in the study file. InputError for what is no key=value.
+    Values are YAML, as in the study file. InputError if a pair is not of the form key=value.
     """
     overrides: dict[str, object] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         where = f"--set {pair[:80]}"
         if not equals or not key:
-            raise InputError("it is not key=value.", where, "write --set repetitions=2.")
+            raise InputError(
+                "expected key=value.", where, "write it like this: --set repetitions=2."
+            )
         if key.count(".") >= MAX_DEPTH:
-            raise InputError("no key of a study is so deep.", where, "write --set repetitions=2.")
+            raise InputError(
+                f"the key has more than {MAX_DEPTH} levels.",
+                where,
+                "write it like this: --set stack.base_port=22000.",
+            )
         try:
             overrides[key] = parse_yaml(text, where).value
         except InputError as error:

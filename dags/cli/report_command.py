@@ -1,4 +1,4 @@
-"""`study report`: the analysis again, here or where the data are. Thin, like dags/cli/main.py."""
+"""`study report`: repeat the analysis, on this machine or on YARN. Thin, like dags/cli/main.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from cluster.model.errors import InputError
-from dags.cli.arguments import RUNS, Named, Runs
+from dags.cli.arguments import RUNS, Named, Runs, examples
 from dags.cli.console import err, print_report
 
 
@@ -28,7 +28,7 @@ class Format(StrEnum):
 
 
 def _print_format(root: Path, form: Format) -> None:
-    """The summary alone on standard output, byte for byte, so that it can be piped."""
+    """Write the summary, and nothing else, to standard output, so that it can be piped."""
     from analysis.report.__main__ import load
     from analysis.report.formats import FORMATS
 
@@ -37,12 +37,12 @@ def _print_format(root: Path, form: Format) -> None:
 
 def add_to(app: typer.Typer) -> None:
     app.command(
-        epilog="""Examples:
-
-    study report runs/quickstart/20261120T201530Z --open no
-    study report 20261120T201530Z --master yarn
-    study report --conf spark.eventLog.enabled=true
-"""
+        epilog=examples(
+            "study report runs/quickstart/20261120T201530Z --open no",
+            "study report 20261120T201530Z --format csv",
+            "study report 20261120T201530Z --master yarn",
+            "study report --conf spark.eventLog.enabled=true",
+        )
     )(report)
 
 
@@ -50,9 +50,9 @@ def _checked(master: str) -> str:
     if re.fullmatch(r"yarn|local|local\[(\*|[1-9]\d{0,3})\]", master):
         return master
     raise InputError(
-        "that is no place where Spark computes.",
+        "this is not a supported Spark master.",
         f"--master {master[:80]}",
-        "write yarn, or local[N] for N cores of this machine, or local[*] for all of them.",
+        "use yarn, local[N] for N cores of this machine, or local[*] for all its cores.",
     )
 
 
@@ -60,16 +60,17 @@ def report(
     run: Named = None,
     runs: Runs = RUNS,
     browse: Annotated[
-        YesNo, typer.Option("--open", help="Whether to show the report in a browser.")
+        YesNo, typer.Option("--open", help="Open the report in a browser.")
     ] = YesNo.no,
     form: Annotated[
-        Format, typer.Option("--format", help="html writes the page; others go to standard output.")
+        Format,
+        typer.Option("--format", help="`html` writes the page; the others go to standard output."),
     ] = Format.html,
     master: Annotated[
         str,
         typer.Option(
             "--master",
-            help="Where Spark computes: `yarn`, or here, as `local[4]`.",
+            help="Spark master: `yarn`, or `local[4]` for four cores of this machine.",
             callback=_checked,
         ),
     ] = "local[*]",
@@ -78,7 +79,7 @@ def report(
         typer.Option(
             "--cluster",
             metavar="BUILD",
-            help="For yarn: folder of the build whose cluster stands. Left out: the newest that does.",
+            help="For yarn: folder of a build with a running cluster. Default: the newest one.",
         ),
     ] = None,
     store: Annotated[
@@ -86,8 +87,8 @@ def report(
         typer.Option(
             "--store",
             metavar="URI",
-            help="Where records and tables of all runs lie, as URI/study/run-id. Left out: for yarn "
-            "the cluster's HDFS, else the run's folder.",
+            help="Store of the records and tables of all runs, as URI/study/run-id. Default: the "
+            "cluster's HDFS for yarn, else the run's folder.",
         ),
     ] = None,
     conf: Annotated[
@@ -95,25 +96,25 @@ def report(
         typer.Option(
             "--conf",
             metavar="KEY=VALUE",
-            help="An option of Spark's: spark.eventLog.enabled=true, spark.ui.enabled=true. May be "
-            "repeated.",
+            help="Spark option, for example spark.eventLog.enabled=true or spark.ui.enabled=true. "
+            "Repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Analyse a run again from its records, without its cluster, and write its report.
+    """Analyse a run again from its records and write its report. Needs no cluster.
 
-    CSV has a row for each number of each setting; JSON is summary.json. With --store or yarn, the
-    records are copied there (what is there already is not copied again) and the tables are made there;
-    summary.json and report go to the run's own folder.
+    CSV has one row per number and setting; JSON is summary.json. With --store or yarn, the records are
+    copied to the store (only the missing ones) and the tables are built there. summary.json and the
+    report go to the run's own folder.
     """
     from cluster.lifecycle.running_clusters import running_clusters
     from dags.run_status.status import find_run
 
     options = dict(_option(pair) for pair in conf or [])
-    # records brought here from elsewhere need no plan: they are all that an analysis asks for
+    # Records copied from another machine have no plan, and the analysis needs none.
     alone = run is not None and (run / "records").is_dir()
     root = run.absolute() if run and alone else find_run(run, runs).root
-    with err.status("analysing the records"):
+    with err.status("Analysing the records"):
         from jobs.remote_analysis import YARN, AnalysisTarget, analyse_elsewhere
 
         build = cluster
@@ -132,6 +133,6 @@ def _option(pair: str) -> tuple[str, str]:
     key, equals, value = pair.partition("=")
     if not equals or not key.startswith("spark."):
         raise InputError(
-            "it is not an option of Spark's.", f"--conf {pair}", "write --conf spark.KEY=VALUE."
+            "this is not a Spark option.", f"--conf {pair}", "write --conf spark.KEY=VALUE."
         )
     return key, value

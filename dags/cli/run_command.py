@@ -1,4 +1,4 @@
-"""`study run`: from a study's file to its report. Thin, like dags/cli/main.py."""
+"""`study run`: from a study file to its report. Thin, like dags/cli/main.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec
+from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, examples
 from dags.cli.console import out, print_report
 
 if TYPE_CHECKING:
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     app.command(
-        epilog="""Examples:
-
-    study run workloads/studies/quickstart.yaml --set repetitions=2
-    study run workloads/studies/quickstart.yaml --add-repetitions 4
-    study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh
-"""
+        epilog=examples(
+            "study run workloads/studies/quickstart.yaml --set repetitions=2",
+            "study run workloads/studies/quickstart.yaml --add-repetitions 4",
+            "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
+        )
     )(run)
 
 
@@ -31,7 +30,7 @@ def run(
     spec: Spec,
     runs: Runs = RUNS,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start anew; do not go on with an unfinished run.")
+        bool, typer.Option("--fresh", help="Start a new run; do not resume an unfinished one.")
     ] = False,
     sets: Sets = None,
     only: Only = None,
@@ -41,16 +40,16 @@ def run(
             "--add-repetitions",
             metavar="N",
             min=0,
-            help="Extend the newest finished run: build every topology N times more.",
+            help="Extend the newest finished run by N repetitions of every topology.",
         ),
     ] = 0,
 ) -> None:
-    """Carry out a study, from its file to its report.
+    """Run a study, from its file to its report.
 
-    Goes on with the newest unfinished run if its study is unchanged. With --add-repetitions, or --only, a
-    finished run is extended by whole repetitions; their order is the one that the study's seed gives.
+    Resumes the newest unfinished run if the study has not changed. With --add-repetitions or --only, it
+    extends a finished run by whole repetitions, in the order given by the study's seed.
 
-    Exit code: 0 success, 1 failed (the run's folder says why), 2 bad input (nothing was started),
+    Exit codes: 0 success, 1 failure (see the run's folder), 2 invalid input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
     """
     from dags.airflow_home.interrupt import interruptible
@@ -62,7 +61,7 @@ def run(
     raise typer.Exit(0 if end.succeeded else 1)
 
 
-def _run(spec: Path, runs: Path, sets: list[str], ask: RunRequest) -> RunEnd:
+def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd:
     from cluster.state.owner import Owner
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
@@ -74,10 +73,10 @@ def _run(spec: Path, runs: Path, sets: list[str], ask: RunRequest) -> RunEnd:
     from workloads.execution.steps import steps_left
 
     overrides = parse_overrides(sets)
-    if not ask.add_repetitions:
-        check(spec, overrides, runs, ask.only)
+    if not request.add_repetitions:
+        check(spec, overrides, runs, request.only)
     owner = Owner.of_process(os.getpid(), holds_lock=True)
-    opened = open_run(spec, runs, overrides, ask=ask, owner=owner)
+    opened = open_run(spec, runs, overrides, ask=request, owner=owner)
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
@@ -95,5 +94,5 @@ def _print_end(end: RunEnd) -> None:
     for line in failure_lines(end.failures):
         out.print(line, soft_wrap=True)
     if not end.succeeded:
-        out.print(f"failed: see {end.run.root / LOG}, and records/*/logs beside it",
+        out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder",
                   markup=False, soft_wrap=True)  # fmt: skip

@@ -1,1 +1,1 @@
-"""How far a run is, and which runs there are."""
+"""The progress of a run, and the list of runs."""

@@ -1,4 +1,4 @@
-"""`study list`: the runs below a folder, a row each."""
+"""`study list`: one row per run below a folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADER = ("study", "run", "state", "opened (UTC)", "trials done")
 
 
 def listed(runs: Path) -> Iterator[tuple[str, ...]]:
-    """A row of `HEADER` for each run, oldest first. A run that cannot be read is listed as such."""
+    """One row per run, with the columns of `HEADER`, oldest first. Unreadable runs are listed too."""
     for folder in run_folders(runs):
         try:
             yield _row(folder)

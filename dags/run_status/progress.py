@@ -1,7 +1,7 @@
-"""`Progress`: how far a run is, from its plan and its journal. Pure, but for `Tail`, which reads on.
+"""`Progress` of a run, computed from its plan and its journal. Pure, except for `Tail`, which reads a file.
 
-Estimates come from the plan and are corrected by what this run has seen: each kind of step by the
-ratio of the seconds its finished steps took to the seconds the plan gave them.
+Estimates come from the plan. Each kind of step is corrected by the measured duration of its finished
+steps divided by their planned duration.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from workloads.planning.plan import Plan, Step
 ANALYSIS_ESTIMATE_S = 40.0
 STAGES = ("ingest", "metrics", "verdicts", "series", "report")
 TRUST_ESTIMATE_S = 10.0
-"""The plan's estimate counts as if so many seconds of it had come true: one early step shorter or
-longer than foreseen must not turn the whole forecast round."""
+"""Weight of the plan's estimate in the correction, as seconds of steps that took exactly as long as
+planned: one unusual early step must not distort the whole forecast (additive smoothing)."""
 
 State = Literal["starting", "running", "analysing", "ended"]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A step that was carried out since the run was opened."""
+    """A step executed since the run was last opened."""
 
     step: Step
     outcome: str
@@ -46,8 +46,8 @@ class Ended:
 
 @dataclass(frozen=True)
 class Progress:
-    """Seconds are wall time since the run was last opened, to its first end. `current` is the step
-    under way, `topology` the one it builds or measures. `finished`: it ended with no steps left.
+    """Seconds are wall time from the last opening of the run to its first end. `current` is the running
+    step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
     `live` and `numbers`, by trial, come from the trials' files: see `dags.run_status.live`."""
 
     study: str
@@ -71,7 +71,7 @@ class Progress:
 
     @property
     def position(self) -> int:
-        """Number, from 1, of the step under way or last ended, in the plan."""
+        """Number of the running step, else of the last finished one, in the plan, from 1."""
         if self.current:
             return self.current.index + 1
         return self.ended[-1].step.index + 1 if self.ended else 0
@@ -82,7 +82,7 @@ class Progress:
 
 
 def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
-    """Where the run is at `now` (epoch seconds), by the journal's `events` so far."""
+    """Progress at `now` (epoch seconds), from the journal's `events` so far."""
     fold = _Fold(plan)
     for event in events:
         fold.take(event)
@@ -90,7 +90,7 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
 
 
 class _Fold:
-    """Takes the journal's events in order; an opening of the run begins the count anew."""
+    """Folds the journal's events, in order. An opening of the run restarts the count."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -129,7 +129,7 @@ class _Fold:
                 self.stage, self.stage_t = event.stage, self.stage_t or event.t
             case RunEnded():
                 self.end = event
-                self.end_t = self.end_t or event.t  # a repeated analysis ends the run again
+                self.end_t = self.end_t or event.t  # a repeated analysis writes a second end
 
     def result(self, now: float) -> Progress:
         end_t = self.end_t or now
@@ -180,15 +180,15 @@ class _Fold:
         return seconds
 
     def _ratio(self, kind: str) -> float:
-        """Seconds seen over seconds foreseen, for steps of this kind that really ran."""
+        """Measured over planned seconds, for the successful steps of this kind."""
         ran = [ended for ended in self.ended if ended.step.kind == kind and ended.outcome == "ok"]
-        seen = sum(ended.seconds for ended in ran)
-        foreseen = sum(ended.step.estimate_s for ended in ran)
-        return (seen + TRUST_ESTIMATE_S) / (foreseen + TRUST_ESTIMATE_S)
+        measured_s = sum(ended.seconds for ended in ran)
+        planned_s = sum(ended.step.estimate_s for ended in ran)
+        return (measured_s + TRUST_ESTIMATE_S) / (planned_s + TRUST_ESTIMATE_S)
 
 
 class Tail:
-    """Reads a journal on: each call of `read` returns all events so far."""
+    """Follows a growing journal: each call of `read` returns all complete events so far."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -196,7 +196,7 @@ class Tail:
         self._events: list[Event] = []
 
     def read(self) -> list[Event]:
-        """Events from the beginning; only what is new is read from disk. Torn lines are left out."""
+        """All events; reads only the new part from disk. Skips incomplete lines."""
         with self.path.open("rb") as stream:
             stream.seek(self._offset)
             new = stream.read()
@@ -207,7 +207,7 @@ class Tail:
 
 
 def _event(line: bytes) -> Event | None:
-    """None for a line that a crash tore; `Journal.write` begins the next one on a line of its own."""
+    """None for a line cut off by a crash; the journal starts its next event on a new line."""
     try:
         return event_of(json.loads(line))
     except ValueError:

@@ -1,4 +1,4 @@
-"""`study status`: what a run's folder says of it."""
+"""`study status`: the state of a run, from its folder."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _STATES = {"alive": "running", "dead": "interrupted", "unknown": "unknown"}
 
 @dataclass(frozen=True)
 class Status:
-    """`state`: running, interrupted (its owner is dead and it has not ended), unknown (its owner cannot be
-    judged from here), ok or failed. `owner` names who carries it out, `silent_s` counts from the last
-    sign of life. `stopped`: it has failed with steps left, or with something left standing, and can be
-    gone on with.
+    """`state`: running, interrupted (the owner died before the run ended), unknown (the owner cannot be
+    checked from this machine), ok or failed. `owner` names the executing process, `silent_s` is the time
+    since its last sign of life. `stopped`: the run failed with steps or leftovers, and can be resumed.
     """
 
     run: Run
@@ -39,7 +38,7 @@ class Status:
 
 
 def status_of(run: Run) -> Status:
-    """The run's state now; elapsed time of an interrupted run ends with its last word."""
+    """The current state. The elapsed time of an interrupted run ends with its last journal event."""
     events = run.journal.events(Event)
     found = run_state(run.root, presence.is_free(run.root))
     is_over = found is not None and found.state in ("dead", "ended")
@@ -57,25 +56,27 @@ def status_of(run: Run) -> Status:
 
 
 def check_not_over(root: Path) -> None:
-    """StudyError if the run in `root` has ended or lost its owner: no step of it is due."""
+    """StudyError if the run in `root` has ended or lost its owner, so that no step may run."""
     found = status_of(load_run(root))
     if found.state not in ("running", "unknown"):
         raise StudyError(
-            f"the run is over ({found.state}); Airflow's Clear does not repeat a part of a run.",
+            f"the run has ended ({found.state}); Airflow's Clear cannot repeat a part of it.",
             str(root),
-            "trigger the study again: it goes on with a run that was stopped, and measures anew one "
-            f"that was not. The analysis alone: study report {root}",
+            "trigger the study again: this resumes a stopped run, else starts a new one. To repeat "
+            f"only the analysis, use study report {root}.",
         )
 
 
 def find_run(named: Path | None, runs: Path) -> Run:
-    """The named run, by folder or by id below `runs`; else the one opened last. InputError if none."""
+    """The named run, by folder or by id below `runs`; else the newest one. InputError if none."""
     if named is not None:
         below = [folder for folder in run_folders(runs) if folder.name == str(named)]
         return load_run(below[-1] if below and not named.exists() else named)
     folders = run_folders(runs)
     if not folders:
-        raise InputError("there is no run yet.", str(runs), "start one: study run SPEC.")
+        raise InputError(
+            "the folder contains no runs.", str(runs), "start one with study run SPEC."
+        )
     return load_run(folders[-1])
 
 

@@ -1,1 +1,1 @@
-"""What the tasks of the DAGs do, as plain functions of a run's folder. No Airflow in here."""
+"""The work of the DAGs' tasks, as plain functions of a run's folder. Does not import Airflow."""

@@ -1,4 +1,4 @@
-"""What the tasks of the DAG `capacity_plan` do, as plain functions. No Airflow in here."""
+"""The work of the tasks of DAG `capacity_plan`, as plain functions. Does not import Airflow."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ log = logging.getLogger(__name__)
 
 
 def runs(params: Mapping[str, Any], triggering: Sequence[str | None]) -> list[str]:
-    """Folders of the runs to plan on, each once. InputError if there is none."""
+    """Folders of the runs to plan from, without duplicates. InputError if there is none."""
     named = [params["run"]] if params.get("run") else [run for run in triggering if run]
     if not named:
         raise InputError(
-            "no run is named, and none triggered this.",
+            "no run is named, and no run triggered this DAG run.",
             "capacity_plan",
-            "give `run` the run's folder.",
+            "set the parameter `run` to the folder of a run.",
         )
     return list(dict.fromkeys(str(project_root() / run) for run in named))
 
 
 def plan(root: str, params: Mapping[str, Any]) -> str:
-    """Write report/capacity-plan.json and the report again. Returns the path of the plan."""
+    """Write report/capacity-plan.json, and the report again. Returns the path of the plan."""
     from analysis.capacity.inputs.question import parse_promises, question
     from analysis.capacity.plan.plan import PLAN, Plan
     from analysis.capacity.sizing.run_plan import plan_run
     from jobs import pipeline
 
     run_root = Path(root)
-    asked = question(float(params["genomes_per_day"]), parse_promises(params["slo"]))
-    found = plan_run(run_root, asked, params["profile"], project_root() / params["hosts"])
+    wanted = question(float(params["genomes_per_day"]), parse_promises(params["slo"]))
+    found = plan_run(run_root, wanted, params["profile"], project_root() / params["hosts"])
     if isinstance(found, Plan):
-        log.info("%d hosts of type %s", found.hosts, found.host_type)
+        log.info("Plan: %d hosts of type %s", found.hosts, found.host_type)
     else:
-        log.info("no plan: %s", "; ".join(found.reasons))
+        log.info("No plan fits: %s", "; ".join(found.reasons))
     pipeline.run_stage("report", run_root)
     return str(run_root / "report" / PLAN)

@@ -1,4 +1,4 @@
-"""A run held against earlier runs of its study: which ones, and in what words. No Airflow in here."""
+"""Compare a run with earlier runs of its study, and format the result. Does not import Airflow."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ COMPARISON = "comparison.json"
 
 
 def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunComparison | None:
-    """The run in `root` against its baseline; None where a rolling window has no earlier run yet.
+    """Compare the run in `root` with its baseline; None if a rolling baseline has no earlier run yet.
 
-    InputError if a run that was named has no summary.
+    InputError if a run that the baseline names has no summary.
     """
     from analysis.comparison.compare import compare
     from analysis.comparison.history import earlier, read_summary
@@ -35,30 +35,30 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
 
 
 def comparison_lines(compared: RunComparison) -> Iterator[str]:
-    """The answer, each number, what was not compared, since when, and what else differs."""
-    yield f"run      {compared.run} against {', '.join(compared.baseline)}"
+    """The answer, one line per number, what was not compared, change points, and candidate causes."""
+    yield f"run      {compared.run} compared with {', '.join(compared.baseline)}"
     yield f"answer   {compared.answer}"
     for change in compared.changes:
-        yield f"{change.outcome:<17} {told(change)}"
+        yield f"{change.outcome:<17} {format_change(change)}"
     for name in compared.not_compared:
-        yield f"not compared      {name}: not every run has it, or not with these knobs"
+        yield f"not compared      {name}: missing in a run, or measured with other parameters"
     for point in compared.change_points:
         yield (
-            f"change point      {point.subject}: {point.ratio:.2f}x from run {point.run} on "
+            f"change point      {point.subject}: {point.ratio:.2f}x since run {point.run} "
             f"(p = {point.p:.2g})"
         )
     for cause in compared.candidate_causes:
         yield f"candidate cause   {cause}"
 
 
-def told(change: Change) -> str:
+def format_change(change: Change) -> str:
     """'YCSB data load, v1-flash: throughput 0.91x (0.88 to 0.94, p = 0.001)'."""
-    one = change.finding
-    if one.effect is None:
-        return f"{one.subject}, {one.among}: {one.measure}: {one.why}"
-    ends = (
-        f"{one.low:.2f} to {one.high:.2f}" if one.low is not None and one.high is not None else ""
-    )
-    sure = f" ({ends}, p = {one.p_adjusted:.2g})" if ends and one.p_adjusted is not None else ""
-    why = "" if ends else f" ({one.why})"
-    return f"{one.subject}, {one.among}: {one.measure} {one.effect:.2f}x{sure}{why}"
+    found = change.finding
+    subject = f"{found.subject}, {found.among}: {found.measure}"
+    if found.effect is None:
+        return f"{subject}: {found.why}"
+    if found.low is None or found.high is None:
+        return f"{subject} {found.effect:.2f}x ({found.why})"
+    interval = f"{found.low:.2f} to {found.high:.2f}"
+    certainty = "" if found.p_adjusted is None else f" ({interval}, p = {found.p_adjusted:.2g})"
+    return f"{subject} {found.effect:.2f}x{certainty}"

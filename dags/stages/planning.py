@@ -1,4 +1,4 @@
-"""Whether a study can show what it asks, before anything is started. No Airflow in here."""
+"""Check, before anything starts, that a study can answer its question. Does not import Airflow."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from workloads.spec.study import Study
 from workloads.spec.study_file import read_study
 
 WINDOW = 5
-"""So many of the study's newest runs tell how much its builds vary."""
+"""Number of newest runs of the study that estimate the variation between its builds."""
 
 
 def check(
     spec: Path, overrides: Mapping[str, object], runs: Path, only: Sequence[str] = ()
 ) -> None:
-    """InputError if the study's hypotheses or its comparison over time could never be decided."""
+    """InputError if a hypothesis of the study, or its comparison over time, can never be decided."""
     study = read_study(spec, overrides).study
     if study.expect or study.compare:
         check_plan(study, plan_study(spec, overrides, runs, tuple(only)), spec, runs)
 
 
 def check_plan(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
-    """As `check`, of a plan already made."""
+    """As `check`, for an existing plan."""
     power_of_design.check_can_claim(study, plan, str(spec))
     power_of_design.check_can_detect(study, plan, str(spec), noise(study, runs))
 
 
 def noise(study: Study, runs: Path) -> Noise:
-    """What the study says, else what its newest runs showed, else an assumption that is named so."""
+    """Variation between builds: from the study, else from its newest runs, else an assumption."""
     if study.compare is not None and study.compare.spread is not None:
         return Noise(
-            study.compare.spread, f"{study.compare.spread:.1%} between builds, by the study"
+            study.compare.spread, f"{study.compare.spread:.1%} between builds, set by the study"
         )
     seen = seen_spread(newest(runs / study.study, WINDOW))
     return (

@@ -1,6 +1,6 @@
-"""What the tasks of the DAG do, as plain functions of a run's folder. No Airflow in here.
+"""The work of the tasks of a study, as plain functions of a run's folder. Does not import Airflow.
 
-The command's clean-up calls the same functions, so that a run ends alike whoever drives it.
+The clean-up of `study run` calls the same functions, so that every run ends in the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, 
 from cluster.state.owner import Owner
 from cluster.state.presence import present
 from dags.airflow_home.home import SCHEDULER_PID, project_root
-from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, told
+from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, format_change
 from workloads.execution.run import Run, RunRequest, end_run, load_run, open_run
 from workloads.execution.steps import (
     StepOutcome,
@@ -34,10 +34,10 @@ log = logging.getLogger(__name__)
 
 
 def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
-    """Folder of the run that `params["run"]` names, or of one opened as the other params say.
+    """Folder of the run in `params["run"]`, or of a run opened from the other parameters.
 
-    `dag_run` names the DAG run that carries it out. Writes the plan and the journal; builds nothing.
-    InputError on bad input.
+    `dag_run` names the DAG run that executes it. Writes the plan and the journal; builds nothing.
+    InputError for invalid input.
     """
     if params.get("run"):
         run = load_run(_absolute(params["run"]))
@@ -54,33 +54,33 @@ def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
             ask=RunRequest(params["fresh"], params["add_repetitions"], tuple(params["only"])),
             owner=airflow_owner(dag_run),
         )
-    log.info("run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
+    log.info("Run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
     return str(run.root)
 
 
 def slots(root: str) -> list[str]:
-    """A label for each step still to be done, in the plan's order: one mapped task each."""
+    """Labels of the remaining steps, in the plan's order: one mapped task each."""
     run = load_run(Path(root))
     labels = [step.label for step in steps_left(run)]
-    log.info("to be done, in this order:\n%s", "\n".join(labels))
+    log.info("Remaining steps, in this order:\n%s", "\n".join(labels))
     return labels
 
 
 def step(root: str) -> StepOutcome | None:
-    """Carry out the next step of the plan, whichever slot asks. None when none is left."""
+    """Execute the next step of the plan. None if no step is left."""
     with present(Path(root)):
         ended = run_next_step(load_run(Path(root)))
     if ended is None:
-        log.info("no step of the plan is left")
+        log.info("The plan has no step left.")
     else:
         log.info("%s: %s %s", ended.step.label, ended.outcome, ended.message)
     return ended
 
 
 def tear_down(root: str, reason: str = "the run was stopped before the trial ended") -> None:
-    """Remove whatever of the run still stands and prove it gone; TearDownError if it is not.
+    """Remove the run's cluster and verify that it is gone; TearDownError if it is not.
 
-    A record left open is closed as `incomplete`, for `reason`.
+    An open record is closed as `incomplete`, with `reason`.
     """
     run = load_run(Path(root))
     try:
@@ -91,14 +91,16 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
         raise
     finally:
         for trial in close_unfinished(run.records, reason):
-            log.info("record %s closed as incomplete: %s", trial, reason)
+            log.info("Closed record %s as incomplete: %s", trial, reason)
     run.journal.record(TornDown(outcome="ok", message=""))
-    log.info("nothing of run %s is left standing", run.root)
+    log.info("Tear-down verified: run %s has no process and no data left", run.root)
 
 
 def reap(runs: Path, dry_run: bool, force: str | None = None) -> Swept:
-    """Remove what ended or killed runs below `runs` left, and prove it gone. Their open records are
-    closed as `incomplete`. `force` names an owner that is known to be dead."""
+    """Remove the leftovers of ended and killed runs below `runs` and verify that they are gone.
+
+    Their open records are closed as `incomplete`. `force` names an owner that is known to be dead.
+    """
     return reap_clusters(runs, dry_run, _close_records, force)
 
 
@@ -112,7 +114,7 @@ def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:
 
 
 def analyse(root: str, stage: str) -> None:
-    """One stage of the analysis; `jobs.pipeline` describes each."""
+    """Run one stage of the analysis; `jobs.pipeline` describes the stages."""
     from jobs import pipeline
 
     with present(Path(root)):
@@ -120,10 +122,10 @@ def analyse(root: str, stage: str) -> None:
 
 
 def regression(root: str) -> str:
-    """Hold the run against earlier ones as its study says, in report/comparison.json; the answer.
+    """Compare the run with earlier ones, as configured in its study, and write report/comparison.json.
 
-    Empty if the study has nothing to compare with yet, or does not ask. StudyError on a change for the
-    worse beyond the study's tolerance.
+    Returns the answer; empty without `compare` in the study, or without an earlier run. StudyError for
+    a regression beyond the study's tolerance.
     """
     run = load_run(Path(root))
     if run.study.compare is None:
@@ -135,18 +137,18 @@ def regression(root: str) -> str:
     log.info("%s", "\n".join(comparison_lines(compared)))
     if compared.regressions:
         raise StudyError(
-            f"{compared.answer} {'; '.join(told(change) for change in compared.regressions)}.",
+            f"{compared.answer} {'; '.join(format_change(c) for c in compared.regressions)}.",
             str(run.root),
-            "candidate causes: "
-            + ("; ".join(compared.candidate_causes) or "none is disclosed")
+            "check the candidate causes: "
+            + ("; ".join(compared.candidate_causes) or "the records show none")
             + ".",
         )
     return compared.answer
 
 
 def stop(root: str, dag_run: str, why: str) -> None:
-    """Take down and end a run that `dag_run` has not finished; it can be gone on with. A run that has
-    ended, or that has another owner by now, is left alone."""
+    """Tear down and end a run that `dag_run` has not finished, so that it can be resumed. Skips a run
+    that has ended or now has another owner."""
     run = load_run(Path(root))
     opened = run.journal.last(RunOpened)
     owner = Owner.from_json(opened.owner) if opened and opened.owner else None
@@ -157,11 +159,11 @@ def stop(root: str, dag_run: str, why: str) -> None:
 
 
 def conclude(root: str, stopped: str = "") -> None:
-    """End the run in its journal and give the host back. StudyError if anything failed.
+    """End the run in its journal and release the host. StudyError if anything failed.
 
-    A run with steps left (`stopped` says why), or with something still standing, has failed but is not
-    finished: it can be gone on with. After a failed tear-down the host goes to another study only once
-    no process of this run is left on it.
+    A run with steps left (`stopped` is the reason), or with leftovers, has failed but is not finished: it
+    can be resumed. After a failed tear-down, another study gets the host only when no process of this
+    run is left on it.
     """
     run = load_run(Path(root))
     try:
@@ -173,15 +175,15 @@ def conclude(root: str, stopped: str = "") -> None:
     _end(run, "failed" if bad else "ok", "; ".join(bad), finished=True)
     if bad:
         raise StudyError(
-            f"{len(bad)} of the run's parts did not end well: {'; '.join(bad)}.",
+            f"the run has {len(bad)} failure(s): {'; '.join(bad)}.",
             str(run.root),
-            "see the logs; a failed trial is not repeated in its run, a new run repeats it.",
+            "see the logs. A run does not repeat its failed trials; start a new run to repeat them.",
         )
-    log.info("all %d steps of run %s ended well", len(run.plan.steps), run.root)
+    log.info("All %d steps of run %s succeeded", len(run.plan.steps), run.root)
 
 
 def _end(run: Run, outcome: Literal["ok", "failed"], message: str, *, finished: bool) -> None:
-    """Unless the journal already says so: Airflow's Clear may conclude a run twice."""
+    """Write the end once: Airflow's Clear may conclude a run twice."""
     ends = run.journal.since_opening(RunEnded)
     last = (ends[-1].outcome, ends[-1].message, ends[-1].finished) if ends else None
     if last != (outcome, message, finished):
@@ -193,24 +195,24 @@ def _check_can_end(run: Run, stopped: str) -> None:
         raise StudyError(
             f"{stopped}: {left}." if stopped else f"{left}.",
             str(run.root),
-            "run the study again: it goes on where this run stopped.",
+            "run the study again to resume it.",
         )
     if fault := _tear_down_fault(run):
         raise TearDownError(
-            f"not everything of the run is gone: {fault}.",
+            f"the tear-down left something behind: {fault}.",
             str(run.root),
-            "remove what is named, then study reap.",
+            "remove it, then run study reap.",
         )
 
 
 def failures(run: Run) -> list[str]:
-    """What did not end well, with the reason: trials by their records, which outlive a re-opening;
-    builds, tear-down and analysis by what the journal says since the run was last opened."""
+    """Failed trials, builds, tear-down and analysis, with reasons. Trials come from their records, which
+    persist when a run is resumed; the rest from the journal since the run was last opened."""
     return [*_failed_acts(run), *_bad_trials(run)]
 
 
 def _bad_trials(run: Run) -> Iterator[str]:
-    """A line for each reason, with the trials it kept from being complete."""
+    """One line per reason, with the trials that are not complete because of it."""
     records = closed_records(run.records)
     trials: dict[str, list[str]] = {}
     for step in run.plan.trials:
@@ -225,36 +227,36 @@ def _bad_trials(run: Run) -> Iterator[str]:
 
 
 def _failed_acts(run: Run) -> Iterator[str]:
-    """Only what is journalled as done well counts as done: a killed process says nothing."""
+    """Without a journal event of success an action counts as failed: a killed process writes none."""
     for ended in run.journal.since_opening(StepEnded):
         if ended.outcome == "failed" and not ended.trial:
             yield f"{ended.kind} {ended.build}: {ended.message}"
     if fault := _tear_down_fault(run):
         yield f"tear-down: {fault}"
     if "report" not in {ended.stage for ended in run.journal.since_opening(AnalysisEnded)}:
-        yield "analysis: it did not come to its end, so there is no report"
+        yield "analysis: it did not finish, so there is no report"
 
 
 def _tear_down_fault(run: Run) -> str:
-    """Why the run's last tear-down proves nothing; empty if it does."""
+    """Why the last tear-down of the run is not verified; empty if it is."""
     guards = run.journal.since_opening(TornDown)
     if not guards:
-        return "it did not come to its end"
+        return "it did not finish"
     return "" if guards[-1].outcome == "ok" else guards[-1].message
 
 
 def is_concluded(run: Run) -> bool:
-    """Whether the run came to its end since it was last opened."""
+    """Whether the run has ended since it was last opened."""
     return bool(run.journal.since_opening(RunEnded))
 
 
 def airflow_owner(dag_run: str) -> Owner:
-    """Who outlives the tasks of a DAG run: the scheduler that `make airflow` started, which says so in
-    the environment of all it starts; under any other Airflow, the DAG run itself."""
+    """Owner that outlives the tasks of a DAG run: the scheduler started by `make airflow`, which sets
+    STUDY_SCHEDULER_PID for its children; with any other Airflow, the DAG run itself."""
     scheduler = os.environ.get(SCHEDULER_PID)
     return Owner.of_process(int(scheduler)) if scheduler else Owner.of_dag_run(dag_run)
 
 
 def _absolute(path: str) -> Path:
-    """A relative path means the project's folder: a scheduler's own is no one's business."""
+    """Resolve a relative path in the project folder, because a scheduler may run in any folder."""
     return project_root() / path

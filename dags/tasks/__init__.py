@@ -1,1 +1,1 @@
-"""Airflow tasks shared by the DAGs: thin, over `dags.stages`."""
+"""Airflow tasks and parameters that several DAGs share; the work is in `dags.stages`."""

@@ -1,9 +1,9 @@
-"""The asset that ties the two DAGs: a study's tables and report are new."""
+"""The asset that connects `density_study` and `capacity_plan`: the tables and the report of a run."""
 
 from __future__ import annotations
 
 from airflow.sdk import Asset
 
 RUN = "run"
-"""Key of an event's extra: the folder of the run whose tables are new."""
+"""Key in the event's extra: the folder of the analysed run."""
 TABLES = Asset(name="density_study_tables", uri="density-study://tables")

@@ -1,13 +1,13 @@
-"""The tasks of one study, from its YAML file to its report: thin, over dags/stages/study_stages.py.
+"""The tasks of one study, from its YAML file to its report. Thin; see dags/stages/study_stages.py.
 
-`step` is one task, mapped over the plan's steps; each of its instances carries out the *next* step
-of the plan, whichever slot Airflow hands out first. Airflow cannot nest mapping, mapped groups
-interleave, and `dag.test` takes mapped instances in the order of a set: claiming keeps the plan's
-seeded order in all of them, and with it at most one cluster.
+`step` is one task, mapped over the plan's steps. Each instance executes the *next* step of the plan,
+whichever slot Airflow starts first. Assigning a fixed step to each slot would not work: Airflow cannot
+nest mapping, mapped task groups interleave, and `dag.test` executes mapped instances in the order of a
+set. Claiming the next step keeps the plan's seeded order, and never has more than one cluster running.
 
-This module makes no DAG: those that do (density_study.py, scheduled.py) are read one by one.
+This module defines no DAG; density_study.py and scheduled.py do.
 """
-# Airflow's decorators are not followed by mypy here (pyproject.toml); the functions are typed.
+# mypy does not follow Airflow's decorators (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
@@ -21,47 +21,48 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from dags.run_status.status import check_not_over
 from dags.stages import study_stages
 from dags.tasks.assets import RUN, TABLES
-from dags.tasks.params import asked
+from dags.tasks.params import checked_params
 
 OPENED_ROOT = "root"
-"""Key under which `slots` keeps the run's folder, for as long as `slots` itself is not cleared."""
+"""XCom key under which `slots` stores the run's folder. It is lost only if `slots` itself is cleared."""
 ROOT = (
     "{{ ti.xcom_pull(task_ids='open_run') "
     f"or ti.xcom_pull(task_ids='slots', key='{OPENED_ROOT}') }}}}"
 )
-"""The run's folder, for tasks that must not depend on the setup: Airflow allows a setup's direct
-downstream no trigger rule but all_success. Clear may repeat them while `open_run` is repeated too."""
-# `slots` succeeds whenever the run was opened, so this reads: whatever became of the steps, but
-# only for a run that exists.
+"""The run's folder, for tasks that must not depend directly on the setup: Airflow allows only the trigger
+rule all_success there. After Clear they may be repeated together with `open_run`."""
+# `slots` succeeds whenever the run was opened. So this rule means: whatever the steps' outcome, but
+# only for a run that was opened.
 OPENED = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
 
 OPERATING = """
-**Mark failed** (or success) stops a run: what stands is torn down, and the run ends as failed. Trigger the
-study again to go on with it.
+**Mark failed** (or success) stops a run: its cluster is torn down and the run ends as failed. Trigger the
+study again to resume it.
 
-**Clear** of the whole DAG run carries the study out again, in a new run unless this one was stopped. Clear of
-`ingest`, `metrics`, `verdicts`, `series` or `report` analyses the same run again. Clear of a single step
-measures nothing: no trial is repeated within its run. Trigger the study again for a new run.
+**Clear** of the whole DAG run executes the study again: it resumes a stopped run, else it starts a new one.
+Clear of `ingest`, `metrics`, `verdicts`, `series` or `report` repeats the analysis of the same run. Clear of
+a single step measures nothing, because no trial is repeated within its run. Trigger the study again for a
+new run.
 """
 CLEARED = "the DAG run was cleared in Airflow"
 MARKED = "the DAG run was marked failed or success in Airflow"
 
 
 def study_tasks(compared: bool = False) -> None:
-    """Open, build and measure in the plan's order, tear down, analyse, conclude; for a DAG being made.
+    """Define the tasks, inside a DAG: open, build and measure, tear down, analyse, conclude.
 
-    compared: hold the run against earlier ones too, in a task `regression` that fails where the study
-    got slower. It stands apart from `conclude`: a regression is no fault of the run.
+    compared: also compare the run with earlier ones, in a task `regression` that fails if the cluster got
+    slower. It is not upstream of `conclude`, because a regression is not a failure of the run.
     """
 
     @task
     def open_run() -> str:
-        """Check the input; write the plan and the journal. Nothing is built here, so nothing can be
-        left behind by a set-up whose teardown Airflow would not run.
+        """Check the input; write the plan and the journal. Builds nothing, because Airflow does not
+        run the teardown of a setup that failed.
 
-        Airflow clears this task with any other. It opens a run only if the plan's steps are cleared
-        too; to clear less than that repeats the analysis of the same run, but none of its steps."""
-        params, context = asked(), get_current_context()
+        Airflow clears this task together with any other task. It opens a new run only if the steps
+        are cleared too; otherwise it returns the same run, to repeat the analysis."""
+        params, context = checked_params(), get_current_context()
         dag_run = f"{context['dag'].dag_id}/{context['run_id']}"
         earlier = _this().xcom_pull(task_ids="slots", key=OPENED_ROOT)
         if earlier and _state_of("slots") == "success":
@@ -72,7 +73,7 @@ def study_tasks(compared: bool = False) -> None:
 
     @task
     def slots(root: str) -> list[str]:
-        """One slot for each step of the plan."""
+        """One slot per remaining step of the plan."""
         _this().xcom_push(OPENED_ROOT, root)
         return study_stages.slots(root)
 
@@ -81,61 +82,60 @@ def study_tasks(compared: bool = False) -> None:
         map_index_template="{{ ran | default(task.op_kwargs['slot'], true) }}",
     )
     def step(root: str, slot: str) -> None:
-        """The next step of the plan: a bring-up, a trial, or a tear-down. Never retried, and never
-        carried out for a run that has ended or was stopped."""
+        """Execute the next step of the plan: a bring-up, a trial, or a tear-down. Never retried, and
+        never executed for a run that has ended or was stopped."""
         check_not_over(Path(root))
         ended = study_stages.step(root)
-        get_current_context()["ran"] = ended.step.label if ended else f"nothing left ({slot})"
+        get_current_context()["ran"] = ended.step.label if ended else f"no step left ({slot})"
         if ended is None or ended.outcome == "skipped":
-            raise AirflowSkipException(ended.message if ended else "no step of the plan is left")
+            raise AirflowSkipException(ended.message if ended else "The plan has no step left.")
         if ended.outcome == "failed":
             raise AirflowFailException(ended.message)
 
     @task
     def tear_down(root: str) -> None:
-        """Whatever still stands goes, proved; a step that failed or was killed may have left it."""
+        """Remove what a failed or killed step may have left running, and verify that it is gone."""
         study_stages.tear_down(root)
 
     @task(trigger_rule=OPENED)
     def ingest(root: str) -> None:
-        """Records to typed tables; failed trials too, so that the report shows them."""
+        """Convert the records to typed tables, failed trials included, so that the report shows them."""
         study_stages.analyse(root, "ingest")
 
     @task
     def metrics(root: str) -> None:
-        """The numbers of every trial."""
+        """Compute the metrics of every trial."""
         study_stages.analyse(root, "metrics")
 
     @task
     def verdicts(root: str) -> None:
-        """A verdict for every trial."""
+        """Decide whether each trial is valid."""
         study_stages.analyse(root, "verdicts")
 
     @task
     def series(root: str) -> None:
-        """What happened within each trial; the numbers of each setting over its valid trials."""
+        """Compute time series within each trial, and the metrics of each setting over its valid trials."""
         study_stages.analyse(root, "series")
 
     @task(outlets=[TABLES])
     def report(root: str, outlet_events: Any = None) -> None:
-        """report/index.html and report/summary.json; tells `capacity_plan` that the tables are new."""
+        """Write report/index.html and report/summary.json, and trigger `capacity_plan`."""
         study_stages.analyse(root, "report")
         if outlet_events is not None:
             outlet_events[TABLES].extra = {RUN: root}
 
     @task
     def regression(root: str) -> None:
-        """Fails on a change for the worse beyond the study's tolerance; skipped while there is no
-        earlier run to compare with."""
+        """Fail on a regression beyond the study's tolerance; skipped without an earlier run."""
         if not study_stages.regression(root):
-            raise AirflowSkipException("there is no earlier run to compare with")
+            raise AirflowSkipException("There is no earlier run to compare with.")
 
     @task
     def conclude(root: str) -> None:
-        """Fails when any step did or is left: a run with a failed trial is never called a success.
+        """Fail if any step failed or is left: a run with a failed trial is not a success.
 
-        A teardown too, for it must run when somebody marks the run failed: Airflow then skips what
-        is no teardown, and would call the run a success once the cluster is down."""
+        This is a teardown too, so that it runs when a user marks the run failed. Airflow then skips all
+        other tasks, and would otherwise call the run a success once the cluster is down."""
         marked = _state_of("report") == "skipped"
         study_stages.conclude(root, MARKED if marked else "")
 
@@ -158,7 +158,7 @@ def _this() -> Any:
 
 
 def _state_of(task_id: str) -> str | None:
-    """Of another task of this DAG run, not mapped; None if it waits for its turn."""
+    """State of another, unmapped task of this DAG run; None if it has not been scheduled yet."""
     ti = _this()
     states = ti.get_task_states(dag_id=ti.dag_id, task_ids=[task_id], run_ids=[ti.run_id])
     state: str | None = states.get(ti.run_id, {}).get(task_id)

@@ -1,6 +1,7 @@
-"""`python -m dags.web.component scheduler ...`: one of Airflow's own processes, on a lifeline.
+"""`python -m dags.web.component scheduler ...`: one of Airflow's own processes, with a lifeline.
 
-Started by dags/web/webserver.py. When that is gone, Airflow is asked to end as an operator would: SIGTERM.
+Started by dags/web/webserver.py. When that process ends, the component sends itself SIGTERM, Airflow's
+regular way to stop.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ def main() -> None:
 
 
 def prepare() -> None:
-    """The database made, and the runs in it that a stopped scheduler left unfinished, ended.
+    """Create the database, and mark the DAG runs that a stopped scheduler left unfinished as failed.
 
-    Their clusters are gone; a new scheduler would run their next steps on what is not there. A
-    study's run itself is not lost: triggered again, it goes on where it stopped. Their end is when the
-    scheduler was last alive: nothing went on after that.
+    Their clusters are gone, so a new scheduler must not execute their next steps. The study's run is not
+    lost: trigger it again to resume it. Their end date is the scheduler's last heartbeat, because nothing
+    ran after that.
     """
     migrate_once(home().web_database)
     from airflow.jobs.job import Job

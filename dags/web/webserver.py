@@ -1,7 +1,7 @@
-"""`python -m dags.web.webserver`: Airflow's own web UI and scheduler with this project's DAG, on loopback.
+"""`python -m dags.web.webserver`: Airflow's web UI and scheduler with this project's DAGs, on loopback.
 
-For one person on one machine: SQLite, LocalExecutor, one user whose password is generated. Ctrl-C
-stops all of it, and takes down what a run had standing.
+For one user on one machine: SQLite, LocalExecutor, one account with a generated password. Ctrl-C stops
+everything and tears down the clusters of running studies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dags.airflow_home.interrupt import Interrupted, interruptible
 from dags.web.component import PREPARE
 
 USER = "admin"
-# --skip-serve-logs: that server binds every address, and the UI reads the files beside it anyway.
+# --skip-serve-logs: that server binds to all addresses, and the UI reads the local log files anyway.
 COMPONENTS = {
     "api-server": ["api-server"],
     "scheduler": ["scheduler", "--skip-serve-logs"],
@@ -42,7 +42,7 @@ out = Console(highlight=False)
 
 
 def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PORT) -> None:
-    """Start Airflow's web UI with the DAG density_study; Ctrl-C stops it."""
+    """Start Airflow's web UI and scheduler with this project's DAGs. Ctrl-C stops them."""
     check_free(port)
     place = home()
     place.root.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -52,14 +52,14 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PO
         out.print(f"Airflow   http://{LOOPBACK}:{port}/dags/density_study", markup=False)
         out.print(f"user      {USER}", markup=False)
         out.print(f"password  {password}", markup=False)
-        out.print("Ctrl-C stops it.")
+        out.print("Press Ctrl-C to stop.")
         while True:
             _check_alive(components)
             time.sleep(1.0)
 
 
 def check_free(port: int) -> None:
-    """InputError if something listens there."""
+    """InputError if the port is in use."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -68,12 +68,13 @@ def check_free(port: int) -> None:
             raise InputError(
                 f"port {port} cannot be used: {error.strerror}.",
                 f"{LOOPBACK}:{port}",
-                "stop what listens there, or choose another: python -m dags.web.webserver --port 8081.",
+                "stop the process that uses it, or choose another port: "
+                "python -m dags.web.webserver --port 8081.",
             ) from error
 
 
 def password_of(place: Home) -> str:
-    """The user's password: generated once, kept in a file only its owner can read."""
+    """The user's password, generated once and stored in a file that only its owner can read."""
     if not place.passwords.exists():
         text = json.dumps({USER: secrets.token_urlsafe(12)}) + "\n"
         write_text(place.passwords, text, mode=0o600)
@@ -83,17 +84,17 @@ def password_of(place: Home) -> str:
 
 @contextmanager
 def _components(place: Home, port: int) -> Iterator[dict[str, Child]]:
-    """Airflow's processes. On the way out all are gone, and so is what a run had standing."""
+    """Airflow's processes. On exit, they are stopped and running clusters are torn down."""
     environment = {
         **place.web_environment(port),
-        # Shared by the components, new with every start.
+        # Shared by the components, and new at every start.
         "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_urlsafe(32),
         "AIRFLOW__API__SECRET_KEY": secrets.token_urlsafe(32),
     }
     logs = place.root / "logs"
     logs.mkdir(exist_ok=True)
     with ExitStack() as stack:
-        _reap(place)  # of a last time that could not end as this one will
+        _reap(place)  # leftovers of an earlier web server that was killed
         stack.callback(_reap, place)
         preparation = logs / f"{PREPARE}.log"
         with Child(python("dags.web.component", PREPARE), environment, preparation) as child:
@@ -108,7 +109,7 @@ def _components(place: Home, port: int) -> Iterator[dict[str, Child]]:
 
 
 def _stop(components: dict[str, Child]) -> None:
-    """All are asked at once. A scheduler would wait for its running task: it is not waited for."""
+    """Stop all components at once. A scheduler waits for its running task, so kill it after a grace time."""
     for child in components.values():
         child.cut()
     deadline = time.monotonic() + _GRACE_S
@@ -117,7 +118,7 @@ def _stop(components: dict[str, Child]) -> None:
 
 
 def _reap(place: Home) -> None:
-    """In the project's runs folder, and in that of the run that holds this machine."""
+    """Reap the project's runs folder, and the folder of the run that holds the lease of this machine."""
     from cluster.state import lease
     from dags.stages import study_stages
 
@@ -125,20 +126,20 @@ def _reap(place: Home) -> None:
     folders = {place.project / "runs", *([held.root.parents[1]] if held else [])}
     for runs in sorted(folders):
         swept = study_stages.reap(runs, False)
-        for one in (*swept.reaped, *swept.left_alone):
-            out.print(str(one), markup=False, soft_wrap=True)
+        for run in (*swept.reaped, *swept.left_alone):
+            out.print(str(run), markup=False, soft_wrap=True)
 
 
 def _wait_ready(port: int, components: dict[str, Child]) -> None:
-    """Until the UI answers and scheduler and dag-processor have given a sign of life."""
+    """Wait until the UI answers and the scheduler and dag-processor are healthy."""
     deadline = time.monotonic() + _READY_WITHIN_S
     while not _is_healthy(port):
         _check_alive(components)
         if time.monotonic() > deadline:
             raise StudyError(
-                f"Airflow was not ready within {_READY_WITHIN_S:.0f} s.",
+                f"Airflow is not ready after {_READY_WITHIN_S:.0f} s.",
                 str(home().root / "logs"),
-                "see the logs of its components there.",
+                "see the logs of its components in this folder.",
             )
         time.sleep(0.5)
 
@@ -161,7 +162,7 @@ def _check_alive(components: dict[str, Child]) -> None:
 
 def _ended(name: str, code: int, log: Path) -> StudyError:
     return StudyError(
-        f"Airflow's {name} ended with exit code {code}.", str(log), "see the end of that log."
+        f"Airflow's {name} ended with exit code {code}.", str(log), "see the end of this log."
     )
 
 

@@ -1,4 +1,4 @@
-"""Spark on the YARN of a cluster that the project built: what is set, and nothing that acts."""
+"""Spark options for the YARN of a cluster that the project built. Pure: starts nothing."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from jobs.spark.python_archive import PYTHON
 
 AM_HEAP_MIB = 256
 AM_MIB = 512
-"""YARN's container of the ApplicationMaster: in client mode it does nothing but ask for executors."""
-EXECUTOR_LEAST_MIB = 1024
-"""Half is heap: Spark starts none below 450 MiB. The other half is Python's, Arrow's and the JVM's own."""
-EXECUTOR_MOST_MIB = 8192
-EXECUTOR_MOST_CORES = 4
-"""YARN's own limit of cores a container, where a cluster does not say another."""
+"""YARN container of the ApplicationMaster, which in client mode only requests executors."""
+EXECUTOR_MIN_MIB = 1024
+"""Half is heap (Spark needs at least 450 MiB); the other half is for Python, Arrow and the JVM itself."""
+EXECUTOR_MAX_MIB = 8192
+EXECUTOR_MAX_CORES = 4
+"""YARN's default limit of cores per container."""
 
 
 def standing_cluster(build: Path) -> Cluster:
-    """The cluster of a build's folder. InputError if none came up there."""
+    """The cluster in the folder of a build. InputError if the build has no cluster."""
     path = build / "cluster.json"
     try:
         return cluster_from_json(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise InputError(
-            f"no cluster came up here: {error}",
+            f"this build has no cluster: {error}",
             str(path),
-            "name the folder of a build whose cluster stands: runs/<study>/<run-id>/builds/<build>.",
+            "name the folder of a build with a running cluster: runs/<study>/<run-id>/builds/<build>.",
         ) from error
 
 
 def yarn_engine(cluster: Cluster, python_archive: Path) -> Engine:
-    """Spark on the cluster's YARN, the driver here; sized by the containers its nodes may have, and
-    by nothing else. InputError if they are too small."""
+    """Spark on the cluster's YARN with the driver on this machine, sized by the nodes' container limits
+    only. InputError if they are too small."""
     topology, points = cluster.topology, cluster.endpoints
     address = driver_address(topology)
     conf = str(cluster.site.root.absolute() / "conf" / "client")
@@ -61,7 +61,7 @@ def yarn_engine(cluster: Cluster, python_archive: Path) -> Engine:
         **_executors(topology),
     }
     if address == LOOPBACK:
-        # the nodes are this machine's: they have Spark's jars where it has them
+        # The nodes run on this machine and find Spark's jars in its Python environment.
         options["spark.yarn.jars"] = f"local:{Path(pyspark.__file__).parent}/jars/*"
     options |= {f"spark.yarn.appMasterEnv.{name}": value for name, value in anywhere.items()}
     options |= {f"spark.executorEnv.{n}": value for n, value in (anywhere | known).items()}
@@ -70,30 +70,30 @@ def yarn_engine(cluster: Cluster, python_archive: Path) -> Engine:
 
 
 def _executors(topology: Topology) -> dict[str, str]:
-    """One executor a worker node, as large as the smallest node's containers allow beside the
-    ApplicationMaster's, with the node's share of its host's cores."""
+    """One executor per worker node, as large as the smallest node's container limit minus the
+    ApplicationMaster, with the node's share of its host's cores."""
     workers = topology.workers
     smallest_mib = min(worker.container_mib for worker in workers)
     room_mib = (smallest_mib - AM_MIB) // CONTAINER_MIB * CONTAINER_MIB
-    if room_mib < EXECUTOR_LEAST_MIB:
+    if room_mib < EXECUTOR_MIN_MIB:
         raise InputError(
-            f"its nodes give YARN {smallest_mib} MiB each; Spark needs {EXECUTOR_LEAST_MIB + AM_MIB}.",
+            f"YARN has {smallest_mib} MiB per node; Spark needs {EXECUTOR_MIN_MIB + AM_MIB} MiB.",
             f"topology {topology.name!r}",
-            "build it from a study whose hosts have more memory, or fewer VMs each.",
+            "use a study with more memory per host, or with fewer VMs per host.",
         )
-    size_mib = min(room_mib, EXECUTOR_MOST_MIB)
+    size_mib = min(room_mib, EXECUTOR_MAX_MIB)
     on_host = {w.host: sum(other.host == w.host for other in workers) for w in workers}
     cores = min(max(1, worker.cores // on_host[worker.host]) for worker in workers)
     return {
         "spark.executor.instances": str(len(workers)),
-        "spark.executor.cores": str(min(cores, EXECUTOR_MOST_CORES)),
+        "spark.executor.cores": str(min(cores, EXECUTOR_MAX_CORES)),
         "spark.executor.memory": f"{size_mib // 2}m",
         "spark.executor.memoryOverhead": f"{size_mib - size_mib // 2}m",
     }
 
 
 def driver_address(topology: Topology) -> str:
-    """This machine's address as the cluster's nodes reach it: of the route to the master."""
+    """Address of this machine that the cluster's nodes can reach: the source of the route to the master."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((topology.master.address, 9))  # sends nothing
         return str(probe.getsockname()[0])

@@ -135,7 +135,7 @@ def test_a_live_run_is_left_alone_from_every_place_and_a_dead_one_is_not(
         code, text = place.study("status", *named)
         assert (code, ": running" in text) == (0, True), text
         code, text = place.study("reap", *named)
-        assert (code, text) == (0, "nothing is left of any run")
+        assert (code, text) == (0, "Nothing to remove.")
         code, text = place.study("run", study.spec, *named)
         assert (code, "is running" in text) == (2, True), text
     owner.send_signal(signal.SIGCONT)
@@ -148,7 +148,7 @@ def test_a_live_run_is_left_alone_from_every_place_and_a_dead_one_is_not(
     code, text = host.study("reap", *named)
     assert (code, "left alone" in text, name in text) == (0, True, True), text
     code, text = host.study("status", *named)
-    assert ": unknown" in text and "silent for" in text, text
+    assert ": unknown" in text and "last seen" in text, text
     code, text = host.study("run", study.spec, *named)
     assert (code, "--force" in text) == (2, True), text
     assert not any(

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 MAX_DAYS = 30
 _FORM = re.compile(r"\s*[-+]?(\d[\d_]*)?\.?\d+([eE][-+]?\d{1,3})?\s*[A-Za-zµ%/ ]{1,30}")
@@ -63,9 +63,14 @@ def seconds(value: object) -> float:
     return number
 
 
-SizeMib = Annotated[int, BeforeValidator(whole_mib)]
+def written_in(unit: str) -> WithJsonSchema:
+    """JSON Schema of a quantity: text. `unit` is the unit of the model's value, and so of a default."""
+    return WithJsonSchema({"type": "string", "x-unit": unit})
+
+
+SizeMib = Annotated[int, BeforeValidator(whole_mib), written_in("MiB")]
 """A size in whole MiB, written with its unit: `64 MiB`, `1 GiB`."""
-SizeBytes = Annotated[int, BeforeValidator(_whole_bytes)]
+SizeBytes = Annotated[int, BeforeValidator(_whole_bytes), written_in("byte")]
 """A size in whole bytes, written with its unit: `1 MiB`, `1 MB`."""
-Seconds = Annotated[float, BeforeValidator(seconds)]
+Seconds = Annotated[float, BeforeValidator(seconds), written_in("s")]
 """A duration in seconds, written with its unit: `15 s`, `10 min`."""

@@ -21,7 +21,7 @@ from pydantic import (
 
 from cluster.model.errors import StudyError
 from workloads.base.checked import Name
-from workloads.base.quantity import magnitude
+from workloads.base.quantity import magnitude, written_in
 from workloads.base.yaml_text import read_yaml
 
 OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
@@ -58,23 +58,41 @@ def _milliseconds(value: object) -> float:
     return number
 
 
-Milliseconds = Annotated[float, BeforeValidator(_milliseconds)]
+Milliseconds = Annotated[float, BeforeValidator(_milliseconds), written_in("ms")]
 Slo = dict[Annotated[str, AfterValidator(_latency)], Milliseconds]
 
 
-class Expectation(BaseModel):
-    """One entry of `expect`: the ratio of two levels of a factor, and what it is expected to be.
+def _as_written(schema: dict[str, Any]) -> None:
+    """In a study file, one key `<later>_over_<first>` stands for later, first, low and high."""
+    for name in ("later", "first", "low", "high"):
+        del schema["properties"][name]
+    schema["required"] = [name for name in schema["required"] if name in schema["properties"]]
+    schema["patternProperties"] = {
+        "^[^_].*_over_.+$": {
+            "type": "string",
+            "description": "Expected ratio of the two levels: `> 1.5`, `< 0.9`, `0.8 to 1.25` or "
+            "`similar`.",
+        }
+    }
 
-    Written as `{name, metric, workload, compare: medium, flash_over_hdd: "> 1.5"}`: the key
-    `<later>_over_<first>` names the levels.
+
+class Expectation(BaseModel):
+    """A hypothesis: the expected ratio of a metric between two levels of a factor.
+
+    The key `<later>_over_<first>` names the levels, for example
+    `{name: disks, workload: random, compare: medium, flash_over_hdd: "> 1.5"}`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_as_written)
 
-    name: Name
-    metric: Annotated[str, AfterValidator(_measure)] = "throughput"
-    workload: str = Field(description="a mix of YCSB or a mode of TestDFSIO that the study runs")
-    compare: Literal["vms_per_host", "medium", "regionservers_per_node"]
+    name: Name = Field(description="Name of the hypothesis.")
+    metric: Annotated[str, AfterValidator(_measure)] = Field(
+        "throughput", description="`throughput`, `cpu_used`, or a latency such as `read_p99`."
+    )
+    workload: str = Field(description="YCSB mix or TestDFSIO mode that the study runs.")
+    compare: Literal["vms_per_host", "medium", "regionservers_per_node"] = Field(
+        description="Factor with the two levels."
+    )
     later: str
     first: str
     low: float | None = None

@@ -7,10 +7,18 @@ import re
 from typing import Annotated, Any
 
 from croniter import croniter
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 from workloads.base.checked import like
-from workloads.base.quantity import magnitude
+from workloads.base.quantity import magnitude, written_in
 
 RUN_ID = re.compile(r"\d{8}T\d{6}Z")
 _ROLLING = re.compile(r"rolling (\d{1,4})")
@@ -31,7 +39,7 @@ def _cron(text: str) -> str:
     return text
 
 
-Share = Annotated[float, BeforeValidator(percent)]
+Share = Annotated[float, BeforeValidator(percent), written_in("%")]
 """A share written as `5%`, kept as 0.05."""
 
 
@@ -40,13 +48,17 @@ class _Spec(BaseModel):
 
 
 class Schedule(_Spec):
-    """When the study's own DAG runs: by cron (UTC), or whenever an asset of Airflow is updated."""
+    """Schedule of the study's own DAG: a cron expression (UTC), or an Airflow asset that triggers it."""
 
-    cron: Annotated[str, AfterValidator(_cron)] | None = None
+    model_config = ConfigDict(json_schema_extra={"type": ["string", "object"]})  # text is a cron
+
+    cron: Annotated[str, AfterValidator(_cron)] | None = Field(
+        None, description="Cron expression with five fields, in UTC, for example `0 2 * * 6`."
+    )
     asset: (
         Annotated[str, like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, like s3://bucket/x")]
         | None
-    ) = None
+    ) = Field(None, description="URI of an Airflow asset. Each update of it starts a run.")
 
     @model_validator(mode="before")
     @classmethod
@@ -83,12 +95,16 @@ def parse_baseline(text: object) -> Baseline:
 
 
 class CompareSpec(_Spec):
-    """`baseline`: `rolling 5` or a run's id. A change for the worse beyond `tolerance` is a regression.
+    """Comparison of each run with a baseline. A change for the worse beyond `tolerance` is a regression."""
 
-    spread: by how much builds of one topology are expected to vary; left out: what earlier runs of the
-    study showed, else 2.5 %.
-    """
-
-    baseline: Annotated[Baseline, BeforeValidator(parse_baseline)]
-    tolerance: Share = 0.05
-    spread: Share | None = None
+    baseline: Annotated[
+        Baseline,
+        BeforeValidator(parse_baseline),
+        WithJsonSchema({"type": "string", "pattern": r"^(rolling \d{1,4}|\d{8}T\d{6}Z)$"}),
+    ] = Field(description="Earlier runs: `rolling 5` for the last five, or the id of one run.")
+    tolerance: Share = Field(0.05, description="Largest change that is not a regression.")
+    spread: Share | None = Field(
+        None,
+        description="Expected variation between builds of one topology. Default: as in earlier runs, "
+        "else 2.5 %.",
+    )

@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -43,6 +44,7 @@ Memory = Annotated[
     int | Literal["auto"],
     BeforeValidator(_auto_or_mib),
     at_most(MAX_MEMORY_MIB, "MiB of memory, 64 TiB, is more than a host has"),
+    WithJsonSchema({"type": "string"}),
 ]
 Rate = Annotated[Count, at_most(10**9, "no disk is so fast")]
 
@@ -52,21 +54,29 @@ class _Spec(BaseModel):
 
 
 class LimitsSpec(_Spec):
-    """What makes an emulated medium of a disk: operations a second, MiB a second."""
+    """Limits that emulate a medium on a disk. Needs root (cgroup v2)."""
 
-    read_iops: Rate | None = None
-    write_iops: Rate | None = None
-    read_mib_s: Rate | None = None
-    write_mib_s: Rate | None = None
+    read_iops: Rate | None = Field(None, description="Read operations per second.")
+    write_iops: Rate | None = Field(None, description="Write operations per second.")
+    read_mib_s: Rate | None = Field(None, description="Read throughput, MiB/s.")
+    write_mib_s: Rate | None = Field(None, description="Write throughput, MiB/s.")
 
 
 class DiskSpec(_Spec):
-    """A directory on a disk. `auto`: below the runs folder; medium `auto`: what the probe finds."""
+    """A folder on a disk of a host."""
 
-    path: str = "auto"
-    medium: Literal["auto", "flash", "hdd"] = "auto"
+    path: str = Field(
+        "auto",
+        description="Folder on the disk, as an absolute path. It must exist, or its parent must be a "
+        "mount point. `auto` is the disk of the runs folder; on other hosts, the disk of `/var/tmp`.",
+    )
+    medium: Literal["auto", "flash", "hdd"] = Field(
+        "auto", description="Medium of the disk. With `auto`, `study run` probes the disk."
+    )
     limits: LimitsSpec | None = Field(
-        None, description="emulate `medium` by these; measured before use, labelled emulated"
+        None,
+        description="Emulate `medium` with these limits. They are measured before use, and the report "
+        "labels the medium as emulated.",
     )
 
     @model_validator(mode="after")
@@ -79,49 +89,77 @@ class DiskSpec(_Spec):
 
 
 class HostSpec(_Spec):
-    """A machine the study may use. `memory` is the study's share of it, not all it has."""
+    """A machine that the study may use."""
 
-    name: Name
-    address: str = "127.0.0.1"
-    cores: Cores = "auto"
-    memory: Memory = Field(description="what the study may use: 6 GiB, or auto")
-    disks: tuple[DiskSpec, ...] = Field((DiskSpec(),), max_length=64)
-    roles: tuple[Literal["master", "worker", "client"], ...] = ("worker",)
-    usd_per_hour: float | None = Field(None, ge=0, allow_inf_nan=False)
+    name: Name = Field(description="Name of the host in plans, records and reports.")
+    address: str = Field(
+        "127.0.0.1", description="Address of the host. `local` has one host, on 127.0.0.1."
+    )
+    cores: Cores = Field("auto", description="Number of cores that the study may use.")
+    memory: Memory = Field(
+        description="Memory that the study may use, for example `6 GiB`. `auto` is half of the host's."
+    )
+    disks: tuple[DiskSpec, ...] = Field(
+        (DiskSpec(),), max_length=64, description="Disks for data. Default: one disk, `auto`."
+    )
+    roles: tuple[Literal["master", "worker", "client"], ...] = Field(
+        ("worker",), description="Roles of the host. Each role needs at least one host."
+    )
+    usd_per_hour: float | None = Field(
+        None, ge=0, allow_inf_nan=False, description="Price in USD per hour, for price-performance."
+    )
     libvirt: LibvirtUri | None = Field(
-        None, description="its libvirt; left out: qemu+ssh, signed on to as `ssh` says"
+        None,
+        description="URI of its libvirt, for example `qemu:///system`. Default: `qemu+ssh`, with the "
+        "login in `ssh`.",
     )
 
 
 class SshSpec(_Spec):
-    """How hosts are signed on to. The private key is never named here: the environment does, or an
-    SSH agent has it."""
+    """SSH login of the hosts. The private key comes from DENSITY_STUDY_SSH_IDENTITY or from an SSH agent."""
 
-    user: Annotated[str, like(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")]
-    port: Annotated[int, Field(strict=True, ge=1, le=65535)] = 22
-    known_hosts: str = Field("~/.ssh/known_hosts", description="file that holds the hosts' keys")
+    user: Annotated[str, like(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")] = Field(
+        description="User name on the hosts."
+    )
+    port: Annotated[int, Field(strict=True, ge=1, le=65535)] = Field(22, description="SSH port.")
+    known_hosts: str = Field(
+        "~/.ssh/known_hosts",
+        description="File with the host keys. A host with another key, or none in it, is rejected.",
+    )
 
 
 class Factors(_Spec):
-    """What is varied between topologies. Their product is built once a repetition."""
+    """Factors to compare. Each repetition builds every combination once."""
 
-    vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(min_length=1)
+    vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(
+        min_length=1,
+        description="Densities. `local`: from 1. `physical`: `[0]`, the bare host. `libvirt`: from 0.",
+    )
     regionservers_per_node: tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...] = Field(
-        (1,), min_length=1
+        (1,),
+        min_length=1,
+        description="Control group for density: several RegionServers on one node. With `libvirt`, on "
+        "the bare host.",
     )
     medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
-        None, min_length=1, description="media to compare; left out: every medium the hosts have"
+        None, min_length=1, description="Media to compare. Default: all media of the hosts."
     )
 
 
 class StackSpec(_Spec):
-    """Versions and layout common to all topologies."""
+    """Versions and settings that all topologies share."""
 
-    hadoop: Literal["3.4.2"] = "3.4.2"
-    hbase: Literal["2.6.4-hadoop3"] = "2.6.4-hadoop3"
-    heap: Literal["auto"] = "auto"
-    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = 1
-    base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = 21000
+    hadoop: Literal["3.4.2"] = Field("3.4.2", description="Hadoop version.")
+    hbase: Literal["2.6.4-hadoop3"] = Field("2.6.4-hadoop3", description="HBase version.")
+    heap: Literal["auto"] = Field(
+        "auto", description="JVM heap sizes. `auto` derives them from the memory of the node."
+    )
+    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
+        1, description="`dfs.replication`, at most the number of workers of the smallest cluster."
+    )
+    base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = Field(
+        21000, description="First of the consecutive ports that the cluster uses on each address."
+    )
 
 
 class WorkloadSpec(_Spec):
@@ -143,12 +181,15 @@ class WorkloadSpec(_Spec):
 
 
 class MonitorSpec(_Spec):
-    tool: Literal["dool"] = "dool"
+    """Monitor of the hosts, and its sampling period."""
+
+    tool: Literal["dool"] = Field("dool", description="Monitor of every host.")
     period: Annotated[Seconds, at_most(MAX_PERIOD_S, "a trial is over before a second sample")] = (
-        1.0
+        Field(1.0, description="Sampling period, in whole seconds.")
     )
     overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
-        0, description="pairs of trials, monitors on and off, that measure what monitoring costs"
+        0,
+        description="Pairs of trials with and without monitors, which measure the monitoring overhead.",
     )
 
     @model_validator(mode="after")
@@ -159,27 +200,48 @@ class MonitorSpec(_Spec):
 
 
 class Study(_Spec):
-    """The YAML file. Unknown keys are refused; every quantity carries its unit."""
+    """A study file. Unknown keys are rejected, and every quantity has a unit."""
 
-    study: Name = Field(description="names the folder under runs/")
-    question: str | None = None
-    provider: Literal["local", "physical", "libvirt"] = "local"
-    hosts: tuple[HostSpec, ...] = Field(min_length=1, max_length=256)
-    ssh: SshSpec | None = None
-    vms: VmsSpec | None = Field(None, description="how hosts carry guests (provider libvirt)")
-    when_busy: Literal["refuse", "queue"] = Field(
-        "refuse", description="what to do when another study holds a host"
+    study: Name = Field(description="Name of the study, and of its folder below the runs folder.")
+    question: str | None = Field(
+        None, description="Question that the report should answer, as text."
     )
-    factors: Factors
-    stack: StackSpec = StackSpec()
-    workloads: tuple[WorkloadSpec, ...] = Field(min_length=1)
-    monitor: MonitorSpec = MonitorSpec()
-    repetitions: Annotated[int, Field(strict=True, ge=1, le=1000)] = 1
-    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 20130226
-    slo: Slo = Field({}, description="limits of latency: {read_p99: 20 ms}")
-    expect: tuple[Expectation, ...] = ()
-    compare: CompareSpec | None = None
-    schedule: Schedule | None = Field(None, description="cron, or {asset: uri}: a DAG of its own")
+    provider: Literal["local", "physical", "libvirt"] = Field(
+        "local", description="Where nodes run: on this machine, on hosts over SSH, or in VMs."
+    )
+    hosts: tuple[HostSpec, ...] = Field(
+        min_length=1, max_length=256, description="Machines that the study may use."
+    )
+    ssh: SshSpec | None = Field(None, description="SSH login of the hosts.")
+    vms: VmsSpec | None = Field(None, description="VMs on the hosts, with provider `libvirt`.")
+    when_busy: Literal["refuse", "queue"] = Field(
+        "refuse", description="What to do when another study holds a host: fail, or wait for it."
+    )
+    factors: Factors = Field(description="Factors to compare.")
+    stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
+    workloads: tuple[WorkloadSpec, ...] = Field(min_length=1, description="Workloads to run.")
+    monitor: MonitorSpec = Field(MonitorSpec(), description="Monitoring of the hosts.")
+    repetitions: Annotated[int, Field(strict=True, ge=1, le=1000)] = Field(
+        1,
+        description="Repetitions. Each one builds every topology once, in random order. A claim needs at "
+        "least 5.",
+    )
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = Field(
+        20130226, description="Seed of every random order."
+    )
+    slo: Slo = Field(
+        {},
+        description="Latency limits, named `<operation>_p<percentile>`, for example "
+        "`{read_p99: 20 ms}`. The report names the best density that meets them.",
+    )
+    expect: tuple[Expectation, ...] = Field((), description="Hypotheses, written before the data.")
+    compare: CompareSpec | None = Field(
+        None, description="Comparison of each run with earlier runs of the study."
+    )
+    schedule: Schedule | None = Field(
+        None,
+        description="Cron expression (UTC), or `{asset: <uri>}`. The study becomes a DAG of its own.",
+    )
 
     def settings(self) -> tuple[Setting, ...]:
         """Every setting of the study, in the order written."""

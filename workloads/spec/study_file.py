@@ -103,7 +103,7 @@ def _where(document: Document, location: Sequence[object], overridden: Sequence[
 
 def _remedy(first: Any, key: str) -> str:
     if first["type"] != "extra_forbidden":
-        return "correct the value; docs/study-file.md lists every key with its unit."
+        return "correct the value; docs/reference/study-file.md lists every key with its unit."
     similar = similar_key(key, Study)
-    meant = "check the spelling" if similar is None else f"write {similar}, if that is meant"
-    return f"{meant}; docs/study-file.md lists every key."
+    hint = "check the spelling;" if similar is None else f"did you mean {similar}?"
+    return f"{hint} docs/reference/study-file.md lists every key."

@@ -36,24 +36,34 @@ Address = Annotated[str, BeforeValidator(_address)]
 
 
 class VmsSpec(BaseModel):
-    """How hosts carry guests. `addresses` are the guests' own, first to last, given out in order."""
+    """VMs on the hosts, with provider `libvirt`. VMs get `addresses` in order."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    network: str = Field(description="the guests' subnet, as 192.0.2.0/24")
-    addresses: str = Field(description="the guests' share of it, as 192.0.2.100-192.0.2.149")
-    bridge: Bridge | None = Field(
-        None, description="of every host; left out: a network of the build's own (one host only)"
+    network: str = Field(description="Subnet of the VMs, for example `192.0.2.0/24`.")
+    addresses: str = Field(
+        description="Addresses of the VMs in the subnet, for example `192.0.2.100-192.0.2.149`."
     )
-    gateway: Address | None = None
-    host_reserve: SizeMib = Field(1024, description="memory that stays the host's, at any density")
-    vcpus: VcpuPolicy = Field("all", description="all cores to every VM, or pinned equal shares")
-    cache: Annotated[VmCache, BeforeValidator(_cache)] = "none"
+    bridge: Bridge | None = Field(
+        None,
+        description="Bridge that exists on every host. Default: each build creates its own network, "
+        "which works on one host only.",
+    )
+    gateway: Address | None = Field(None, description="Default gateway of the VMs.")
+    host_reserve: SizeMib = Field(
+        1024, description="Memory that the host keeps at every density. VMs share the rest evenly."
+    )
+    vcpus: VcpuPolicy = Field(
+        "all", description="`all`: every VM has all cores. `pinned`: equal shares of the cores."
+    )
+    cache: Annotated[VmCache, BeforeValidator(_cache)] = Field(
+        "none", description="QEMU's cache mode. Modes that use the host's page cache are rejected."
+    )
     data_disk: Annotated[SizeMib, at_most(MAX_DISK_MIB, "MiB, 1 PiB")] = Field(
-        32 * 1024, description="how far a guest's (sparse) data disk may grow"
+        32 * 1024, description="Maximum size of a VM's sparse data disk, in whole GiB."
     )
     images: Annotated[str, like(r"/[A-Za-z0-9_./-]+", "an absolute path of plain characters")] = (
-        "/var/lib/libvirt/images/density-study"
+        Field("/var/lib/libvirt/images/density-study", description="Folder of images on the host.")
     )
 
     @field_validator("network")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from workloads.base.quantity import magnitude
 
@@ -47,4 +47,4 @@ def _percent(value: str) -> float:
     return percent
 
 
-LatencyTarget = Annotated[Target, BeforeValidator(target_of)]
+LatencyTarget = Annotated[Target, BeforeValidator(target_of), WithJsonSchema({"type": "string"})]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from workloads.base.quantity import seconds
 
@@ -21,7 +21,9 @@ def _warm_up(value: object) -> float | Literal["steady"]:
     return 0.0 if value in ("off", False) else seconds(value)  # YAML reads a bare off as false
 
 
-WarmUp = Annotated[float | Literal["steady"], BeforeValidator(_warm_up)]
+_TEXT_OR_OFF = WithJsonSchema({"anyOf": [{"type": "string"}, {"const": False}], "x-unit": "s"})
+
+WarmUp = Annotated[float | Literal["steady"], BeforeValidator(_warm_up), _TEXT_OR_OFF]
 """Of `warm_up_daemons`: seconds, 0 for `off`, or until the daemons are steady."""
 
 
@@ -33,7 +35,7 @@ def _whole_or_off(value: object) -> float:
     return found_s
 
 
-WarmUpClient = Annotated[float, BeforeValidator(_whole_or_off)]
+WarmUpClient = Annotated[float, BeforeValidator(_whole_or_off), _TEXT_OR_OFF]
 """Of `warm_up_client`: whole seconds; `off` is 0."""
 
 

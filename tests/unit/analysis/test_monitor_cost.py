@@ -66,8 +66,8 @@ def test_the_plan_says_which_trial_is_which() -> None:
     words = {what(step) for step in parts(planned(1))}
     setting = "ycsb-read45-insert55-r100000-t8"
     assert words == {
-        f"{setting}, cost pair 1, with monitors",
-        f"{setting}, cost pair 1, without monitors",
+        f"{setting}, overhead pair 1, with monitors",
+        f"{setting}, overhead pair 1, without monitors",
     }
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -71,13 +72,13 @@ def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path
         (step.build, step.setting.id if step.setting else what[step.kind]) for step in planned.steps
     ]
     assert "8 trial(s)" in text
-    assert "no claim possible" in text
+    assert "no claims" in text
     assert "MiB at once" in text
     assert all(name in text for name in planned.topologies)
 
 
 def test_enough_blocks_are_not_warned_of(spec: Path) -> None:
-    assert "no claim possible" not in study("plan", str(spec), "--set", "repetitions=5")
+    assert "no claims" not in study("plan", str(spec), "--set", "repetitions=5")
 
 
 def test_plan_tells_what_the_blocks_can_show(spec: Path) -> None:
@@ -138,7 +139,7 @@ def test_status_of_a_run_that_was_stopped_says_why_and_what_to_do(spec: Path) ->
     assert f"tiny {run.id}: failed" in text
     assert "left     about" not in text
     assert "failed   somebody stopped it." in text
-    assert "study run SPEC goes on where it stopped" in text
+    assert "study run SPEC resumes it" in text
     assert study("status") == text, "no clock runs on"
     assert not runs.has_ended(run)
 
@@ -184,7 +185,7 @@ def test_list_has_a_row_for_each_run(spec: Path) -> None:
 
 
 def test_list_without_runs_says_so(spec: Path) -> None:
-    assert study("list") == "there is no run in runs\n"
+    assert study("list") == "runs contains no runs.\n"
 
 
 def test_what_is_no_run_is_answered_with_the_command_that_lists_runs(spec: Path) -> None:
@@ -285,3 +286,16 @@ def test_an_option_that_is_none_of_sparks_is_refused(pair: str) -> None:
     result = CliRunner().invoke(main.app, ["report", "--conf", pair])
     assert isinstance(result.exception, InputError)
     assert "write --conf spark.KEY=VALUE" in result.exception.remedy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"), ((["reprot"], "'report'"), (["capacity", "siz"], "'size'"))
+)
+def test_a_mistyped_command_gets_a_suggestion(arguments: list[str], meant: str) -> None:
+    result = CliRunner().invoke(main.app, arguments)
+    assert result.exit_code == 2
+    assert f"Did you mean {meant}" in result.output
+
+
+def test_version_is_the_packages() -> None:
+    assert study("--version") == f"study {version('density-study')}\n"

@@ -34,7 +34,7 @@ def _compare(*arguments: str) -> tuple[int, str]:
 def test_a_slower_run_is_told_and_is_exit_code_1(runs: Path) -> None:
     code, text = _compare(_id(1), _id(3), "--runs", str(runs))
     assert code == 1
-    assert f"run      {_id(3)} against {_id(1)}" in text
+    assert f"run      {_id(3)} compared with {_id(1)}" in text
     assert "answer   Slower: 3 of 6 numbers" in text
     assert "regression        YCSB load, v1-flash: throughput 0.80x (" in text
 
@@ -47,7 +47,7 @@ def test_an_unchanged_run_and_a_wide_tolerance_are_exit_code_0(runs: Path) -> No
 def test_one_run_is_held_against_a_window(runs: Path) -> None:
     code, text = _compare(_id(3), "--baseline", "rolling 2", "--runs", str(runs))
     assert code == 1
-    assert f"against {_id(1)}, {_id(2)}" in text
+    assert f"compared with {_id(1)}, {_id(2)}" in text
     assert _compare("--runs", str(runs))[0] == 1  # the newest against the one before
 
 

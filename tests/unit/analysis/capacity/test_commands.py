@@ -56,7 +56,7 @@ def test_check_reports_each_group_and_names_what_it_left_out(points: Path) -> No
     by_group = ran("check", str(points)).split("by group")[1].split("largest misses")[0]
     assert line(by_group, "sort", "flash", "9 of 9")
     assert line(by_group, "scan", "flash", "9 of 9")
-    left = line(ran("check", str(points)), "left out")
+    left = line(ran("check", str(points)), "not used")
     assert "short on flash, 1 VMs per host: host counts 1, 2: 4 or more are needed" in left
 
 

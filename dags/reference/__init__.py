@@ -1,0 +1,1 @@
+"""Reference pages generated from code: `python -m dags.reference` writes docs/reference/."""

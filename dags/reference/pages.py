@@ -1,0 +1,131 @@
+"""The generated pages: file name -> text, each from the code that it documents."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+from analysis import tables
+from analysis.summary.summary import Summary
+from analysis.validity.remedies import REMEDIES
+from analysis.validity.rules import RULES, Rule
+from cluster.model.environment import VARIABLES
+from cluster.model.errors import InputError, StudyError
+from dags.airflow_home.interrupt import Interrupted
+from dags.reference import cli_page
+from dags.reference.markdown import page, sentence, table
+from dags.reference.model_page import model_sections
+from workloads.spec.schema import study_schema, study_schema_json
+
+FOLDER = "docs/reference"
+_TITLES = {"cpu": "CPU"}
+
+
+def pages() -> dict[str, str]:
+    return {
+        "study-file.md": _study_file(),
+        "study.schema.json": study_schema_json(),
+        "cli.md": page("Command line", "`study --help` prints the same.", cli_page.sections()),
+        "summary.md": _summary(),
+        "tables.md": tables.markdown(),
+        "validity-rules.md": _validity_rules(),
+        "environment.md": _environment(),
+        "exit-codes.md": _exit_codes(),
+    }
+
+
+def _study_file() -> str:
+    introduction = (
+        "A study is one YAML file. An unknown key is an error, and a quantity is one number and a unit: "
+        "`6 GiB`, `20 ms`, `10 min`, `2000/s`. `[]` in a heading is an element of a list.\n\n"
+        "Editors complete and check keys with [study.schema.json](study.schema.json), which "
+        "`study schema` prints. `study plan` also checks rules that involve several keys."
+    )
+    return page("Study file", introduction, model_sections(study_schema(), "Top level"))
+
+
+def _summary() -> str:
+    introduction = (
+        "`report/summary.json` holds the numbers of one run; the report shows the same numbers. "
+        "`python -m analysis.summary.summary` prints its JSON Schema. A null is a number that could not "
+        "be computed, never zero."
+    )
+    return page(
+        "summary.json", introduction, model_sections(Summary.model_json_schema(), "Top level")
+    )
+
+
+def _validity_rules() -> str:
+    introduction = (
+        "Each trial is checked against these rules. A rule that a trial breaks makes it `invalid` or "
+        "`unknown`, or only raises a `flag`, which the report shows and which does not change the "
+        "verdict. A check without data makes the trial `unknown`, unless the column *no data* says "
+        "`pass`. Only valid trials count. `{...}` stands for a value of the trial."
+    )
+    return page("Validity rules", introduction, _rules())
+
+
+def _rules() -> Iterator[str]:
+    for suite in dict.fromkeys(rule.suite for rule in RULES):
+        yield f"## {_TITLES.get(suite, suite.capitalize())}\n"
+        rows = [
+            (
+                f"`{rule.check}`",
+                _required(rule),
+                rule.broken,
+                rule.null,
+                _causes(rule),
+                REMEDIES[rule.check],
+            )
+            for rule in RULES
+            if rule.suite == suite
+        ]
+        yield from table(("check", "must be", "if broken", "no data", "cause", "remedy"), rows)
+
+
+def _required(rule: Rule) -> str:
+    if rule.allowed is not None:
+        required = " or ".join(f"`{value}`" for value in rule.allowed)
+    elif rule.low is not None and rule.high is not None:
+        required = f"{rule.low:g} to {rule.high:g}"
+    else:
+        required = f"at least {rule.low:g}" if rule.low is not None else f"at most {rule.high:g}"
+    return required if rule.only is None else f"{required}, where `{rule.only}` is `{rule.equal}`"
+
+
+def _causes(rule: Rule) -> str:
+    return " ".join(sentence(text) for text in (rule.reason, rule.missing) if text)
+
+
+def _environment() -> str:
+    introduction = (
+        "Environment variables that users can set, and those that the project sets itself."
+    )
+    users = [(f"`{v.name}`", v.default, v.meaning) for v in VARIABLES if not v.internal]
+    internal = [(f"`{v.name}`", v.meaning) for v in VARIABLES if v.internal]
+    body = [
+        *table(("variable", "default", "meaning"), users),
+        "## Internal\n",
+        "The project sets these for its own processes. Do not set them.\n",
+        *table(("variable", "meaning"), internal),
+    ]
+    return page("Environment variables", introduction, body)
+
+
+def _exit_codes() -> str:
+    def interrupted(number: int) -> tuple[str, str]:
+        meaning = f"Interrupted by {signal.Signals(number).name}. The run can be resumed."
+        return f"{Interrupted(number).exit_code}", meaning
+
+    codes = [
+        ("0", "Success."),
+        (f"{StudyError.exit_code}", "Failure, or a negative result (see below)."),
+        (f"{InputError.exit_code}", "Invalid input or usage. Nothing was started."),
+        *(interrupted(number) for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)),
+    ]
+    body = [
+        *table(("code", "meaning"), codes),
+        "## By command\n",
+        *table(("command", "exit codes"), [(f"`{n}`", text) for n, text in cli_page.exit_codes()]),
+    ]
+    return page("Exit codes", "Exit codes of the `study` command.", body)

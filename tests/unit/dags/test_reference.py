@@ -1,0 +1,104 @@
+"""The generated pages are current, and say what the code says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from analysis.validity.remedies import REMEDIES
+from analysis.validity.rules import RULES
+from cluster.model.environment import VARIABLES
+from dags.airflow_home.home import project_root
+from dags.reference.cli_page import commands
+from dags.reference.pages import FOLDER, pages
+from workloads.spec.schema import study_schema
+
+CHECKOUT = project_root()
+STUDIES = sorted((CHECKOUT / "workloads" / "studies").glob("*.yaml"))
+SCHEMA = Draft202012Validator(study_schema())
+OWN = re.compile(r"(DENSITY_STUDY|STUDY)_[A-Z_]+")
+ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
+
+
+def test_every_page_is_current() -> None:
+    """`make reference` generates them."""
+    folder = CHECKOUT / FOLDER
+    stale = [
+        name
+        for name, text in pages().items()
+        if not (folder / name).exists() or (folder / name).read_text(encoding="utf-8") != text
+    ]
+    assert not stale, "run `make reference`"
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)
+def test_shipped_studies_satisfy_the_schema_that_they_name(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
+    assert named and (path.parent / named[1]).resolve() == CHECKOUT / FOLDER / "study.schema.json"
+    assert [error.message for error in SCHEMA.iter_errors(yaml.safe_load(text))] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    (
+        ("repetition", 5),
+        ("repetitions", 0),
+        ("compare", {"baseline": "last"}),
+        ("monitor", {"period": 1}),
+        ("expect", [{"name": "x", "workload": "read", "compare": "medium", "low": 1}]),
+    ),
+)
+def test_the_schema_rejects_a_faulty_study(key: str, value: object) -> None:
+    study = yaml.safe_load(STUDIES[0].read_text(encoding="utf-8"))
+    assert SCHEMA.is_valid(study)
+    assert not SCHEMA.is_valid(study | {key: value})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    (
+        ("schedule", "0 2 * * 6"),
+        ("schedule", {"asset": "s3://bucket/x"}),
+        ("compare", {"baseline": "rolling 5", "tolerance": "5%"}),
+        ("slo", {"read_p99": "20 ms"}),
+        (
+            "expect",
+            [{"name": "x", "workload": "read", "compare": "medium", "flash_over_hdd": "> 1"}],
+        ),
+    ),
+)
+def test_the_schema_accepts_what_a_study_may_say(key: str, value: object) -> None:
+    study = yaml.safe_load(STUDIES[0].read_text(encoding="utf-8"))
+    assert list(SCHEMA.iter_errors(study | {key: value})) == []
+
+
+def test_every_rule_has_a_remedy_and_every_remedy_a_rule() -> None:
+    assert {rule.check for rule in RULES} == set(REMEDIES)
+
+
+def test_every_command_has_a_purpose_of_one_line_and_an_example() -> None:
+    for name, command in commands():
+        purpose = command.help.strip().split("\n\n")[0]
+        assert purpose.endswith((".", "?")), name
+        if not hasattr(command, "commands"):
+            assert "\n" not in purpose.strip(), name
+        assert f"    {name} " in command.epilog or f"    {name}\n" in command.epilog, name
+
+
+def test_every_variable_of_ours_is_declared() -> None:
+    files = [path for room in ROOMS for path in (CHECKOUT / room).rglob("*.py")]
+    named = {
+        node.value
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if OWN.fullmatch(node.value)
+    }
+    assert len(named) >= 8
+    assert named <= {variable.name for variable in VARIABLES}

@@ -1,0 +1,144 @@
+"""Old words are gone from everything that users read: pages, help, errors, the report's templates."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from dags.reference.cli_page import commands
+
+CHECKOUT = Path(__file__).parents[2]
+ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
+_COUNTED = (
+    r"(?:operations?|rows?|samples?|requests?|genomes?|units?|builds?|trials?|maps?|bytes|[MG]iB)"
+)
+_EACH = (
+    r"(?:second|minute|hour|day|week|arm|unit|host|node|trial|map|task|file|stream|build|genome)"
+)
+PREFERRED = {
+    r"SLAs?": "SLO",
+    r"(?:add[-_]blocks|blocks=\d+|blocks: \d+)": "repetition",
+    r"so many": "n, or 'this number of'",
+    r"told": "reported, shown, given",
+    r"said": "reported, stated",
+    r"asked": "requested, given",
+    r"comes? to(?= be\b| an end| its end| nothing)": "is, ends",
+    rf"{_COUNTED} an? {_EACH}": "per",
+    r"(?:an arm|a unit)(?= or more\b| of evidence)": "per arm, per unit",
+    r"(?:go|goes|going|gone|went) on with": "resume, continue",
+    r"(?:hold|held|holds) against": "compare with",
+    r"sign(?:ed|s)? on(?: to)?": "log in",
+    r"patience": "timeout scale",
+    r"(?:a|by|of) dice": "rng",
+    r"cost pairs?": "overhead pair",
+}
+"""Old word, as a pattern for whole words -> the preferred term (docs/glossary.md)."""
+OLD = {re.compile(rf"\b(?:{old})\b"): new for old, new in PREFERRED.items()}
+DEFINES_THEM = {"docs/glossary.md": ("SLA",)}
+"""Where a page must use an old word, to say that it is not ours."""
+NOT_YET_REWRITTEN = frozenset(
+    {
+        "analysis/report/templates/page.html.j2",
+        "cluster/model/placement.py",
+        "cluster/providers/emulation.py",
+        "cluster/providers/libvirt/image.py",
+        "cluster/providers/libvirt/usage.py",
+        "docs/reference/summary.md",
+        "docs/reference/tables.md",
+        "docs/reference/validity-rules.md",
+        "workloads/execution/run.py",
+        "workloads/testdfsio/spec.py",
+        "workloads/ycsb/output/histogram.py",
+        "workloads/ycsb/target.py",
+    }
+)
+"""Files to be rewritten. This list only shrinks: a file without old words must leave it."""
+ERRORS = re.compile(r"\w*(?:Error|Fault)")
+
+
+def _pages() -> Iterator[tuple[str, str]]:
+    for path in (
+        CHECKOUT / "README.md",
+        CHECKOUT / "CONTRIBUTING.md",
+        *CHECKOUT.glob("docs/**/*.md"),
+    ):
+        yield path.relative_to(CHECKOUT).as_posix(), path.read_text(encoding="utf-8")
+    for path in CHECKOUT.glob("analysis/report/templates/*.j2"):
+        text = re.sub(r"\{[{%#].*?[}%#]\}", "", path.read_text(encoding="utf-8"), flags=re.S)
+        yield path.relative_to(CHECKOUT).as_posix(), text
+
+
+def _help() -> Iterator[tuple[str, str]]:
+    for name, command in commands():
+        texts = [command.help, command.epilog, *(one.help for one in command.params)]
+        yield f"{name} --help", "\n".join(text or "" for text in texts)
+
+
+def _errors() -> Iterator[tuple[str, str]]:
+    """The literal text in the arguments of every raised error, by file."""
+    for path in (path for room in ROOMS for path in sorted((CHECKOUT / room).rglob("*.py"))):
+        calls = [
+            node
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and ERRORS.fullmatch(node.func.id)
+        ]
+        texts = [
+            part.value
+            for call in calls
+            for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+            for part in ast.walk(argument)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        ]
+        if texts:
+            yield path.relative_to(CHECKOUT).as_posix(), "\n".join(texts)
+
+
+@cache
+def texts() -> dict[str, str]:
+    return dict([*_pages(), *_help(), *_errors()])
+
+
+def faults(name: str, text: str) -> list[str]:
+    allowed = DEFINES_THEM.get(name, ())
+    return [
+        f"{found[0]!r}: write {new}"
+        for pattern, new in OLD.items()
+        for found in pattern.finditer(text)
+        if found[0] not in allowed
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(texts().keys() - NOT_YET_REWRITTEN))
+def test_it_uses_the_preferred_terms(name: str) -> None:
+    assert faults(name, texts()[name]) == []
+
+
+def test_files_not_yet_rewritten_still_need_it() -> None:
+    done = {name for name in NOT_YET_REWRITTEN if not faults(name, texts().get(name, ""))}
+    assert done == set(), "remove these from NOT_YET_REWRITTEN"
+
+
+def test_every_kind_of_text_is_read() -> None:
+    names = texts().keys()
+    assert {"README.md", "study run --help", "dags/cli/overrides.py"} <= names
+    assert any(name.endswith(".j2") for name in names)
+    assert len(names) > 100
+
+
+@pytest.mark.parametrize(
+    "text", ("the run is told", "2 builds an arm", "an SLA", "--add-blocks 2", "it goes on with it")
+)
+def test_old_words_are_found(text: str) -> None:
+    assert faults("a page", text)
+
+
+@pytest.mark.parametrize("text", ("HDFS blocks", "has a unit", "told-you-so.md"[4:], "asks"))
+def test_words_of_the_field_are_left_alone(text: str) -> None:
+    assert faults("a page", text) == []

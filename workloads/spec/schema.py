@@ -1,0 +1,36 @@
+"""The JSON Schema of a study file, as `study schema` prints it: of the YAML, not of the validated values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
+
+from workloads.spec.study import Study
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+class _AsWritten(GenerateJsonSchema):
+    """Defaults as a study writes them: 1024 becomes `1024 MiB`. Nested models have defaults of their own."""
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
+        found = super().default_schema(schema)
+        unit, default = found.get("x-unit"), found.get("default")
+        if unit and isinstance(default, int | float):
+            found["default"] = f"{default:.0%}" if unit == "%" else f"{default:g} {unit}"
+        first = default[:1] if isinstance(default, list) else [default]
+        if any(isinstance(value, dict) for value in first):
+            del found["default"]
+        return found
+
+
+def study_schema() -> dict[str, Any]:
+    """The schema, generated from the models that validate a study."""
+    return {"$schema": DIALECT, **Study.model_json_schema(schema_generator=_AsWritten)}
+
+
+def study_schema_json() -> str:
+    return json.dumps(study_schema(), indent=2, ensure_ascii=False) + "\n"
