@@ -93,7 +93,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in CHECKOUT.iterdir():
         if path.name not in ("runs", ".git"):
             (folder / path.name).symlink_to(path)
-    plan = plan_study(CHECKOUT / SPEC, runs=folder / "runs")
+    plan = plan_study(CHECKOUT / SPEC, runs=folder / "runs").plan
     for run in RUNS:
         root = make_run(folder / "runs" / "quickstart" / run, Size(trials=2, hosts=2, seconds=90))
         for manifest in root.glob("records/*/manifest.json"):

@@ -1,8 +1,8 @@
-"""`Study`: the question and everything needed to answer it, as one validated YAML file."""
+"""`Study`: a question and everything needed to answer it, validated from one YAML file."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -10,28 +10,26 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationInfo,
+    create_model,
     field_validator,
     model_validator,
 )
 
 from workloads.base.checked import FaultyKeyError, Name, at_most, like, no_duplicates
 from workloads.base.quantity import Seconds, whole_mib
+from workloads.base.setting import Setting, WorkloadSpec
 from workloads.spec.hypotheses import Expectation, Slo
 from workloads.spec.provider_rules import check_provider
+from workloads.spec.registry import kinds
 from workloads.spec.schedule import CompareSpec, Schedule
-from workloads.spec.settings import DfsioSetting, Setting
 from workloads.spec.vms_spec import LibvirtUri, VmsSpec
-from workloads.testdfsio.spec import DfsioSpec
-from workloads.ycsb.setting import MAX_SETTINGS, YcsbSpec
-from workloads.ycsb.variants.spec import GenomicsSpec
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_MEMORY_MIB = 64 * 2**20
 MAX_PERIOD_S = 600
 MAX_TOPOLOGIES = 100
-_NOT_IN_IDS = (
-    "; file_size does not tell settings apart: give other `files`, or make it a study of its own"
-)
+MAX_SETTINGS = 500
+_NOT_IN_IDS = "; file_size is not part of a setting's id: change `files`, or write a separate study"
 
 
 def _auto_or_mib(value: object) -> object:
@@ -42,9 +40,9 @@ Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
 Memory = Annotated[
     int | Literal["auto"],
     BeforeValidator(_auto_or_mib),
-    at_most(MAX_MEMORY_MIB, "MiB of memory, 64 TiB, is more than a host has"),
+    at_most(MAX_MEMORY_MIB, "no host has more than 64 TiB of memory"),
 ]
-Rate = Annotated[Count, at_most(10**9, "no disk is so fast")]
+Rate = Annotated[Count, at_most(10**9, "no disk is that fast")]
 
 
 class _Spec(BaseModel):
@@ -52,137 +50,196 @@ class _Spec(BaseModel):
 
 
 class LimitsSpec(_Spec):
-    """What makes an emulated medium of a disk: operations a second, MiB a second."""
+    """Limits on a disk that make it emulate a slower medium."""
 
-    read_iops: Rate | None = None
-    write_iops: Rate | None = None
-    read_mib_s: Rate | None = None
-    write_mib_s: Rate | None = None
+    read_iops: Rate | None = Field(None, description="read operations per second")
+    write_iops: Rate | None = Field(None, description="write operations per second")
+    read_mib_s: Rate | None = Field(None, description="MiB read per second")
+    write_mib_s: Rate | None = Field(None, description="MiB written per second")
 
 
 class DiskSpec(_Spec):
-    """A directory on a disk. `auto`: below the runs folder; medium `auto`: what the probe finds."""
+    """A directory on a disk of a host."""
 
-    path: str = "auto"
-    medium: Literal["auto", "flash", "hdd"] = "auto"
+    path: str = Field("auto", description="absolute path; auto: below the runs folder")
+    medium: Literal["auto", "flash", "hdd"] = Field(
+        "auto", description="medium of the disk; auto: `study run` probes it"
+    )
     limits: LimitsSpec | None = Field(
-        None, description="emulate `medium` by these; measured before use, labelled emulated"
+        None,
+        description="limits that emulate `medium`; measured before use, and marked as emulated",
     )
 
     @model_validator(mode="after")
     def _emulates_something(self) -> DiskSpec:
         if self.limits is not None and self.medium == "auto":
-            raise ValueError("a disk with limits says which medium it emulates: flash or hdd")
+            raise ValueError("a disk with limits needs the medium it emulates: flash or hdd")
         if self.limits is not None and not self.limits.model_dump(exclude_none=True):
-            raise ValueError("limits is empty: give read_iops, read_mib_s, or their write_ kin")
+            raise ValueError(
+                "limits is empty: set read_iops, write_iops, read_mib_s or write_mib_s"
+            )
         return self
 
 
 class HostSpec(_Spec):
-    """A machine the study may use. `memory` is the study's share of it, not all it has."""
+    """A machine that the study uses."""
 
-    name: Name
-    address: str = "127.0.0.1"
-    cores: Cores = "auto"
-    memory: Memory = Field(description="what the study may use: 6 GiB, or auto")
-    disks: tuple[DiskSpec, ...] = Field((DiskSpec(),), max_length=64)
-    roles: tuple[Literal["master", "worker", "client"], ...] = ("worker",)
-    usd_per_hour: float | None = Field(None, ge=0, allow_inf_nan=False)
+    name: Name = Field(description="name of the host in plans and reports")
+    address: str = Field("127.0.0.1", description="IP address or host name")
+    cores: Cores = Field("auto", description="number of cores; auto: all cores of the host")
+    memory: Memory = Field(
+        description="memory that the study may use: 6 GiB; auto: half of the host's memory"
+    )
+    disks: tuple[DiskSpec, ...] = Field(
+        (DiskSpec(),), max_length=64, description="directories for data, one per disk"
+    )
+    roles: tuple[Literal["master", "worker", "client"], ...] = Field(
+        ("worker",), description="what runs on the host: master and worker daemons, clients"
+    )
+    usd_per_hour: float | None = Field(
+        None, ge=0, allow_inf_nan=False, description="price of the host in USD per hour"
+    )
     libvirt: LibvirtUri | None = Field(
-        None, description="its libvirt; left out: qemu+ssh, signed on to as `ssh` says"
+        None,
+        description="libvirt URI of the host; default: qemu+ssh with the login of `ssh`",
     )
 
 
 class SshSpec(_Spec):
-    """How hosts are signed on to. The private key is never named here: the environment does, or an
-    SSH agent has it."""
+    """SSH login of the hosts. The private key comes from the environment or an SSH agent, never from here."""
 
-    user: Annotated[str, like(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")]
-    port: Annotated[int, Field(strict=True, ge=1, le=65535)] = 22
-    known_hosts: str = Field("~/.ssh/known_hosts", description="file that holds the hosts' keys")
+    user: Annotated[str, like(r"[a-z_][a-z0-9_-]{0,31}", "a user name")] = Field(
+        description="user to log in as"
+    )
+    port: Annotated[int, Field(strict=True, ge=1, le=65535)] = Field(22, description="SSH port")
+    known_hosts: str = Field(
+        "~/.ssh/known_hosts",
+        description="file with the hosts' keys; hosts with unknown keys are rejected",
+    )
 
 
 class Factors(_Spec):
-    """What is varied between topologies. Their product is built once a repetition."""
+    """Factors that vary between topologies. Every combination is built once per repetition."""
 
-    vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(min_length=1)
+    vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(
+        min_length=1, description="densities: VMs (or process groups) per host; 0: the bare host"
+    )
     regionservers_per_node: tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...] = Field(
-        (1,), min_length=1
+        (1,), min_length=1, description="RegionServers on each worker node"
     )
     medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
-        None, min_length=1, description="media to compare; left out: every medium the hosts have"
+        None, min_length=1, description="media to compare; default: every medium the hosts have"
     )
 
 
 class StackSpec(_Spec):
     """Versions and layout common to all topologies."""
 
-    hadoop: Literal["3.4.2"] = "3.4.2"
-    hbase: Literal["2.6.4-hadoop3"] = "2.6.4-hadoop3"
-    heap: Literal["auto"] = "auto"
-    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = 1
-    base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = 21000
+    hadoop: Literal["3.4.2"] = Field("3.4.2", description="version of Hadoop")
+    hbase: Literal["2.6.4-hadoop3"] = Field("2.6.4-hadoop3", description="version of HBase")
+    heap: Literal["auto"] = Field("auto", description="JVM heaps follow the nodes' memory")
+    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
+        1, description="HDFS replication factor"
+    )
+    base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = Field(
+        21000, description="first of the ports that daemons listen on"
+    )
 
 
-class WorkloadSpec(_Spec):
-    """One entry of `workloads`: exactly one of the registered kinds."""
+def _spec_models() -> dict[str, type[WorkloadSpec]]:
+    """Model of each key that an entry of `workloads` may have."""
+    return {key: spec for kind in kinds().values() for key, spec in kind.specs.items()}
 
-    testdfsio: DfsioSpec | None = None
-    ycsb: YcsbSpec | None = None
-    genomics: GenomicsSpec | None = None
+
+class _WorkloadEntry(_Spec):
+    """One entry of `workloads`: exactly one key, the name of a registered workload."""
+
+    @property
+    def key(self) -> str:
+        return next(key for key in _spec_models() if getattr(self, key) is not None)
 
     @model_validator(mode="after")
-    def _one_kind(self) -> WorkloadSpec:
-        if sum(one is not None for one in (self.testdfsio, self.ycsb, self.genomics)) != 1:
-            raise ValueError("each entry names exactly one workload: testdfsio, ycsb or genomics")
+    def _one_workload(self) -> _WorkloadEntry:
+        keys = list(_spec_models())
+        if sum(getattr(self, key) is not None for key in keys) != 1:
+            names = f"{', '.join(keys[:-1])} or {keys[-1]}"
+            raise ValueError(f"each entry names exactly one workload: {names}")
         return self
 
     def settings(self) -> tuple[Setting, ...]:
-        spec = self.testdfsio or self.ycsb or self.genomics
-        return () if spec is None else spec.settings()
+        spec: WorkloadSpec = getattr(self, self.key)
+        return spec.settings()
+
+
+def _workload_entry() -> type[_WorkloadEntry]:
+    """The entry's model, with one optional field per registered key."""
+    fields: dict[str, Any] = {key: (spec | None, None) for key, spec in _spec_models().items()}
+    return create_model("WorkloadEntry", __base__=_WorkloadEntry, **fields)
+
+
+if TYPE_CHECKING:
+    WorkloadEntry = _WorkloadEntry
+else:
+    WorkloadEntry = _workload_entry()
 
 
 class MonitorSpec(_Spec):
-    tool: Literal["dool"] = "dool"
-    period: Annotated[Seconds, at_most(MAX_PERIOD_S, "a trial is over before a second sample")] = (
-        1.0
-    )
+    """How hosts are monitored during trials."""
+
+    tool: Literal["dool"] = Field("dool", description="monitor of CPU, disk, network and memory")
+    period: Annotated[
+        Seconds, at_most(MAX_PERIOD_S, "a trial would end before its second sample")
+    ] = Field(1.0, description="sampling period, in whole seconds: 1 s")
     overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
-        0, description="pairs of trials, monitors on and off, that measure what monitoring costs"
+        0, description="pairs of trials, with and without monitors, that measure their overhead"
     )
 
     @model_validator(mode="after")
-    def _as_the_tool_can(self) -> MonitorSpec:
+    def _whole_seconds(self) -> MonitorSpec:
         if self.period != int(self.period):
-            raise FaultyKeyError("dool takes whole seconds only", "period")
+            raise FaultyKeyError("dool samples at whole seconds only", "period")
         return self
 
 
 class Study(_Spec):
-    """The YAML file. Unknown keys are refused; every quantity carries its unit."""
+    """The study file. Unknown keys are rejected; every quantity has a unit."""
 
-    study: Name = Field(description="names the folder under runs/")
-    question: str | None = None
-    provider: Literal["local", "physical", "libvirt"] = "local"
-    hosts: tuple[HostSpec, ...] = Field(min_length=1, max_length=256)
-    ssh: SshSpec | None = None
-    vms: VmsSpec | None = Field(None, description="how hosts carry guests (provider libvirt)")
-    when_busy: Literal["refuse", "queue"] = Field(
-        "refuse", description="what to do when another study holds a host"
+    study: Name = Field(description="name of the study, and of its folder below runs/")
+    question: str | None = Field(None, description="the question that the study answers")
+    provider: Literal["local", "physical", "libvirt"] = Field(
+        "local",
+        description="what nodes are: local: process groups on this machine; physical: hosts over "
+        "SSH; libvirt: VMs",
     )
-    factors: Factors
-    stack: StackSpec = StackSpec()
-    workloads: tuple[WorkloadSpec, ...] = Field(min_length=1)
-    monitor: MonitorSpec = MonitorSpec()
-    repetitions: Annotated[int, Field(strict=True, ge=1, le=1000)] = 1
-    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 20130226
-    slo: Slo = Field({}, description="limits of latency: {read_p99: 20 ms}")
-    expect: tuple[Expectation, ...] = ()
-    compare: CompareSpec | None = None
-    schedule: Schedule | None = Field(None, description="cron, or {asset: uri}: a DAG of its own")
+    hosts: tuple[HostSpec, ...] = Field(
+        min_length=1, max_length=256, description="machines that the study uses"
+    )
+    ssh: SshSpec | None = Field(None, description="SSH login of the hosts")
+    vms: VmsSpec | None = Field(None, description="the VMs of the hosts (provider libvirt)")
+    when_busy: Literal["refuse", "queue"] = Field(
+        "refuse", description="if another study uses a host: fail, or wait for it"
+    )
+    factors: Factors = Field(description="what varies between topologies")
+    stack: StackSpec = Field(StackSpec(), description="versions and layout of the stack")
+    workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="what trials run")
+    monitor: MonitorSpec = Field(MonitorSpec(), description="monitoring during trials")
+    repetitions: Annotated[int, Field(strict=True, ge=1, le=1000)] = Field(
+        1, description="builds of each topology; claims need 5 or more"
+    )
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = Field(
+        20130226, description="seed of the random order of builds and trials"
+    )
+    slo: Slo = Field({}, description="latency limits: {read_p99: 20 ms}")
+    expect: tuple[Expectation, ...] = Field(
+        (), description="hypotheses, written before the data are seen and decided by the report"
+    )
+    compare: CompareSpec | None = Field(None, description="comparison with earlier runs")
+    schedule: Schedule | None = Field(
+        None, description="when the study runs by itself: a cron expression, or {asset: uri}"
+    )
 
     def settings(self) -> tuple[Setting, ...]:
-        """Every setting of the study, in the order written."""
+        """Every setting of the study, in the file's order."""
         return tuple(setting for entry in self.workloads for setting in entry.settings())
 
     @model_validator(mode="after")
@@ -194,7 +251,8 @@ class Study(_Spec):
         topologies = len(factors.vms_per_host) * len(factors.regionservers_per_node)
         if topologies > MAX_TOPOLOGIES:
             raise FaultyKeyError(
-                f"they make {topologies} topologies of each medium, at most {MAX_TOPOLOGIES}",
+                f"the factors make {topologies} topologies per medium; the maximum is "
+                f"{MAX_TOPOLOGIES}",
                 "factors",
             )
         self._check_workloads()
@@ -210,22 +268,24 @@ class Study(_Spec):
         return self
 
     def _check_workloads(self) -> None:
-        for kind in ("ycsb", "genomics"):
-            if sum(getattr(entry, kind) is not None for entry in self.workloads) > 1:
+        for key, spec in _spec_models().items():
+            if not spec.repeatable and sum(entry.key == key for entry in self.workloads) > 1:
                 raise FaultyKeyError(
-                    f"duplicate workload {kind!r}: give it once, with all its settings", "workloads"
+                    f"duplicate workload {key!r}: write one entry with all its settings",
+                    "workloads",
                 )
         settings = self.settings()
         if len(settings) > MAX_SETTINGS:
             raise FaultyKeyError(
-                f"they ask for {len(settings)} settings, at most {MAX_SETTINGS}", "workloads"
+                f"the workloads expand to {len(settings)} settings; the maximum is {MAX_SETTINGS}",
+                "workloads",
             )
-        no_duplicates("setting", [one.id for one in settings], "workloads", why=_NOT_IN_IDS)
-        for one in settings:
-            if self.monitor.period > one.window_s:
+        no_duplicates("setting", [s.id for s in settings], "workloads", why=_NOT_IN_IDS)
+        for setting in settings:
+            if self.monitor.period > setting.window_s:
                 raise FaultyKeyError(
-                    f"{self.monitor.period:g} s is longer than a whole trial of {one.id}, "
-                    f"{one.window_s:g} s",
+                    f"{self.monitor.period:g} s is longer than a trial of {setting.id}, "
+                    f"{setting.window_s:g} s",
                     *("monitor", "period"),
                 )
 
@@ -234,22 +294,22 @@ class Study(_Spec):
     def _answerable(
         cls, expect: tuple[Expectation, ...], info: ValidationInfo
     ) -> tuple[Expectation, ...]:
-        """Each hypothesis names levels and a workload that the study has."""
-        no_duplicates("name", [one.name for one in expect])
+        """Each hypothesis names levels and a workload of the study."""
+        no_duplicates("name", [expectation.name for expectation in expect])
         factors, entries = info.data.get("factors"), info.data.get("workloads")
         if factors is None or entries is None:
-            return expect  # wrong themselves, and told first
-        for one in expect:
-            levels = [str(level) for level in getattr(factors, one.compare) or ("hdd", "flash")]
-            for level in (one.first, one.later):
+            return expect  # they are invalid, and their own error comes first
+        modes = {setting.mode_name for entry in entries for setting in entry.settings()}
+        for expectation in expect:
+            name, factor = expectation.name, expectation.compare
+            levels = [str(level) for level in getattr(factors, factor) or ("hdd", "flash")]
+            for level in (expectation.first, expectation.later):
                 if level not in levels:
                     raise ValueError(
-                        f"{one.name}: factors.{one.compare} has no {level!r}, only {', '.join(levels)}"
+                        f"{name}: factors.{factor} has no {level!r}, only {', '.join(levels)}"
                     )
-            modes = {s.mode if isinstance(s, DfsioSetting) else s.mix
-                     for entry in entries for s in entry.settings()}  # fmt: skip
-            if one.workload not in modes:
+            if expectation.workload not in modes:
                 raise ValueError(
-                    f"{one.name}: no workload {one.workload!r}, only {', '.join(sorted(modes))}"
+                    f"{name}: no workload {expectation.workload!r}, only {', '.join(sorted(modes))}"
                 )
         return expect

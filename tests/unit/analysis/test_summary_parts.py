@@ -9,7 +9,8 @@ import pytest
 from analysis.summarise.time_spent import time_spent
 from analysis.summary.disclosure import merge
 from analysis.summary.labels import labels
-from workloads.spec.settings import DfsioSetting, YcsbSetting
+from workloads.testdfsio.setting import DfsioSetting
+from workloads.ycsb.setting import YcsbSetting
 
 
 def _ycsb(mix: Any, threads: int = 8) -> YcsbSetting:

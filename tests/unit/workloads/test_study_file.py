@@ -37,7 +37,12 @@ def test_quantities_come_out_in_the_units_their_names_say() -> None:
             "q.yaml:27, key repetitions",
             "write a whole number, not 'two'",
         ),
-        ("repetitions: 1", "repetitions: 1\nrepetitions: 2", "q.yaml:28", "duplicate key 'repetitions'"),
+        (
+            "repetitions: 1",
+            "repetitions: 1\nrepetitions: 2",
+            "q.yaml:28",
+            "duplicate key 'repetitions'",
+        ),
         ("6 GiB", "6", "q.yaml:10, key hosts[0].memory", "no unit"),
         ("6 GiB", "6 min", "q.yaml:10, key hosts[0].memory", "not a quantity of MiB"),
         ("6 GiB", "-6 GiB", "q.yaml:10, key hosts[0].memory", "more than nothing"),
