@@ -73,7 +73,7 @@ class TrialSummary(_Frozen):
     vms_per_host: int
     medium: str
     setting: str
-    workload: Literal["testdfsio", "ycsb"]
+    workload: str
     state: Literal["complete", "failed", "incomplete"]
     verdict: VerdictName
     reasons: tuple[str, ...]
@@ -109,7 +109,7 @@ class SettingSummary(_Frozen):
     regionservers_per_node: int
     medium: str
     setting: str
-    workload: Literal["testdfsio", "ycsb"]
+    workload: str
     label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
     n_builds: int
     metrics: tuple[Metric, ...]

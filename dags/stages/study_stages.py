@@ -42,17 +42,16 @@ def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
     if params.get("run"):
         run = load_run(_absolute(params["run"]))
     else:
-        if not params["add_repetitions"]:
-            from dags.stages.planning import check  # the statistics take a second to import
+        from dags.stages.planning import check_plan  # the statistics take a second to import
 
-            check(_absolute(params["spec"]), params["overrides"], _absolute(params["runs"]),
-                  params["only"])  # fmt: skip
+        spec, runs = _absolute(params["spec"]), _absolute(params["runs"])
         run = open_run(
-            _absolute(params["spec"]),
-            _absolute(params["runs"]),
+            spec,
+            runs,
             params["overrides"],
-            ask=RunRequest(params["fresh"], params["add_repetitions"], tuple(params["only"])),
+            request=RunRequest(params["fresh"], params["add_repetitions"], tuple(params["only"])),
             owner=airflow_owner(dag_run),
+            check=lambda study, plan: check_plan(study, plan, spec, runs),
         )
     log.info("Run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
     return str(run.root)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cluster.model.cluster import Cluster
 from cluster.providers.provider import Guests, VcpuTime, provider_of
-from workloads.record.manifest import GuestCpu
+from workloads.base.values import GuestCpu
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from cluster.state.events import (
     StepEnded,
     StepStarted,
 )
-from workloads.spec.settings import DfsioSetting, YcsbSetting
+from workloads.testdfsio.setting import DfsioSetting
+from workloads.ycsb.setting import YcsbSetting
 
 
 def _ycsb(mix: Any, threads: int = 8) -> YcsbSetting:

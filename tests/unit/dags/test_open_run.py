@@ -37,7 +37,7 @@ def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def opened(runs: Path, **ask: object) -> Run:
-    return open_run(QUICKSTART, runs, ask=RunRequest(**ask))  # type: ignore[arg-type]
+    return open_run(QUICKSTART, runs, request=RunRequest(**ask))  # type: ignore[arg-type]
 
 
 def test_an_unfinished_run_is_gone_on_with_and_a_finished_one_is_not(tmp_path: Path) -> None:

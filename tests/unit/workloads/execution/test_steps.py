@@ -16,15 +16,16 @@ from cluster.state.events import RunOpened, StepEnded, StepStarted
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from tests.support.drafts import QUICKSTART, host, plan, study
+from workloads.base.values import TargetRate
 from workloads.execution import steps
 from workloads.execution.run import Run
 from workloads.execution.steps import close_run, next_step, run_next_step, what_is_left
 from workloads.execution.trial import draft_manifest
 from workloads.planning.plan import Step, make_plan
-from workloads.record.manifest import Manifest, TargetRate
+from workloads.record.manifest import Manifest
 from workloads.record.record import Record, close_unfinished, closed_records
-from workloads.spec.settings import YcsbSetting
 from workloads.spec.study_file import parse_study
+from workloads.ycsb.setting import YcsbSetting
 
 
 @dataclasses.dataclass
@@ -313,4 +314,4 @@ def test_a_percentage_of_a_saturation_that_failed_is_incomplete_with_that_reason
     for step in mine:
         manifest = closed_records(run.records)[str(step.trial)]
         assert manifest.state == "incomplete"
-        assert "is not known: it is failed: broken" in manifest.reasons[0]
+        assert "is unknown: it is failed: broken" in manifest.reasons[0]
