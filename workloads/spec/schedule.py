@@ -1,5 +1,5 @@
-"""What a study says of its repetition: `schedule:`, a DAG of its own; `compare:`, with what each run is
-compared and what change is too much."""
+"""The keys `schedule` (a DAG that repeats the study) and `compare` (the baseline of each run, and the
+tolerated change)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import Annotated, Any
 
 from croniter import croniter
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from workloads.base.checked import like
 from workloads.base.quantity import magnitude
@@ -21,13 +21,15 @@ def percent(value: object) -> float:
     """ "5%" to 0.05. ValueError for anything else, and above 90 %."""
     share = magnitude(value, "percent", "5%") / 100
     if not 0 < share <= MAX_TOLERANCE:
-        raise ValueError(f"{value!r} must lie above 0 and at most at {MAX_TOLERANCE:.0%}")
+        raise ValueError(f"{value!r} must be above 0 and at most {MAX_TOLERANCE:.0%}")
     return share
 
 
 def _cron(text: str) -> str:
     if len(text.split()) != 5 or not croniter.is_valid(text):
-        raise ValueError(f"{text!r} is no cron expression of five fields, like '0 2 * * 6'")
+        raise ValueError(
+            f"{text!r} is not a cron expression with five fields, for example '0 2 * * 6'"
+        )
     return text
 
 
@@ -40,13 +42,18 @@ class _Spec(BaseModel):
 
 
 class Schedule(_Spec):
-    """When the study's own DAG runs: by cron (UTC), or whenever an asset of Airflow is updated."""
+    """When the study's own DAG runs: by a cron expression, or when an Airflow asset is updated."""
 
-    cron: Annotated[str, AfterValidator(_cron)] | None = None
+    cron: Annotated[str, AfterValidator(_cron)] | None = Field(
+        None, description="cron expression in UTC: '0 2 * * 6'"
+    )
     asset: (
-        Annotated[str, like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, like s3://bucket/x")]
+        Annotated[
+            str,
+            like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, for example s3://bucket/x"),
+        ]
         | None
-    ) = None
+    ) = Field(None, description="URI of an Airflow asset; each update starts a run")
 
     @model_validator(mode="before")
     @classmethod
@@ -56,12 +63,12 @@ class Schedule(_Spec):
     @model_validator(mode="after")
     def _one(self) -> Schedule:
         if (self.cron is None) == (self.asset is None):
-            raise ValueError("give a cron expression, or {asset: <uri>}")
+            raise ValueError("write a cron expression, or {asset: <uri>}")
         return self
 
 
 class Baseline(_Spec):
-    """Earlier runs to compare with: one run by its id, or the last `rolling` ones."""
+    """Earlier runs to compare with: one run by its id, or the newest `rolling` runs."""
 
     run: str | None = None
     rolling: int | None = None
@@ -79,16 +86,18 @@ def parse_baseline(text: object) -> Baseline:
         return Baseline(rolling=int(match[1]))
     if RUN_ID.fullmatch(str(text)):
         return Baseline(run=str(text))
-    raise ValueError(f"{text!r} is no baseline; write `rolling 5`, or a run's id")
+    raise ValueError(f"{text!r} is not a baseline; write `rolling 5`, or a run's id")
 
 
 class CompareSpec(_Spec):
-    """`baseline`: `rolling 5` or a run's id. A change for the worse beyond `tolerance` is a regression.
+    """Comparison with earlier runs. A change for the worse that exceeds `tolerance` is a regression."""
 
-    spread: by how much builds of one topology are expected to vary; left out: what earlier runs of the
-    study showed, else 2.5 %.
-    """
-
-    baseline: Annotated[Baseline, BeforeValidator(parse_baseline)]
-    tolerance: Share = 0.05
-    spread: Share | None = None
+    baseline: Annotated[Baseline, BeforeValidator(parse_baseline)] = Field(
+        description="earlier runs to compare with: `rolling 5` (the newest five), or a run's id"
+    )
+    tolerance: Share = Field(0.05, description="largest change that is not a regression: 5%")
+    spread: Share | None = Field(
+        None,
+        description="expected variation between builds of one topology; default: as observed in "
+        "earlier runs of the study, otherwise 2.5 %",
+    )

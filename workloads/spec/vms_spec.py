@@ -1,4 +1,4 @@
-"""What a study says of guests: `vms`, the key that provider libvirt needs. Pure; every fault a ValueError."""
+"""The key `vms` of a study, for provider libvirt. Pure; faults are ValueErrors."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from workloads.base.checked import FaultyKeyError, at_most, like
 from workloads.base.quantity import SizeMib
 
 Bridge = Annotated[
-    str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "the name of a bridge, of at most 15 characters")
+    str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "a bridge name of at most 15 characters")
 ]
 MAX_DISK_MIB = 2**30
 _SERVED_BY_THE_HOST = ("writeback", "writethrough", "unsafe", "default")
 
 
 def _cache(value: object) -> object:
-    """QEMU's modes that let the host's page cache answer are told apart from a misspelt word."""
+    """Explains why QEMU's cache modes that use the host's page cache are rejected."""
     if value in _SERVED_BY_THE_HOST:
         raise ValueError(
-            f"cache mode {value!r} serves guests' reads from the host's memory, so that one guest "
-            "gains by what another read, and disks look faster than they are; write none or directsync"
+            f"cache mode {value!r} uses the host's page cache: guests share cached data, and disks "
+            "appear faster than they are; write none or directsync"
         )
     return value
 
@@ -36,24 +36,34 @@ Address = Annotated[str, BeforeValidator(_address)]
 
 
 class VmsSpec(BaseModel):
-    """How hosts carry guests. `addresses` are the guests' own, first to last, given out in order."""
+    """The VMs of the hosts. Guests receive `addresses` in order."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    network: str = Field(description="the guests' subnet, as 192.0.2.0/24")
-    addresses: str = Field(description="the guests' share of it, as 192.0.2.100-192.0.2.149")
+    network: str = Field(description="subnet of the guests: 192.0.2.0/24")
+    addresses: str = Field(description="addresses for guests: 192.0.2.100-192.0.2.149")
     bridge: Bridge | None = Field(
-        None, description="of every host; left out: a network of the build's own (one host only)"
+        None,
+        description="bridge on every host; default: each build has its own network (one host only)",
     )
-    gateway: Address | None = None
-    host_reserve: SizeMib = Field(1024, description="memory that stays the host's, at any density")
-    vcpus: VcpuPolicy = Field("all", description="all cores to every VM, or pinned equal shares")
-    cache: Annotated[VmCache, BeforeValidator(_cache)] = "none"
-    data_disk: Annotated[SizeMib, at_most(MAX_DISK_MIB, "MiB, 1 PiB")] = Field(
-        32 * 1024, description="how far a guest's (sparse) data disk may grow"
+    gateway: Address | None = Field(None, description="default gateway of the guests")
+    host_reserve: SizeMib = Field(
+        1024, description="memory reserved for the host at every density: 1 GiB"
     )
-    images: Annotated[str, like(r"/[A-Za-z0-9_./-]+", "an absolute path of plain characters")] = (
-        "/var/lib/libvirt/images/density-study"
+    vcpus: VcpuPolicy = Field(
+        "all", description="all: every VM has all cores; pinned: equal shares of pinned cores"
+    )
+    cache: Annotated[VmCache, BeforeValidator(_cache)] = Field(
+        "none",
+        description="QEMU cache mode of data disks; modes that use the page cache are rejected",
+    )
+    data_disk: Annotated[SizeMib, at_most(MAX_DISK_MIB, "1 PiB in MiB")] = Field(
+        32 * 1024, description="maximum size of a guest's sparse data disk: 32 GiB"
+    )
+    images: Annotated[
+        str, like(r"/[A-Za-z0-9_./-]+", "an absolute path of letters, digits, _ . - and /")
+    ] = Field(
+        "/var/lib/libvirt/images/density-study", description="folder for disk images on the hosts"
     )
 
     @field_validator("network")
@@ -65,7 +75,7 @@ class VmsSpec(BaseModel):
     @classmethod
     def _whole_gib(cls, value: int) -> int:
         if value % 1024:
-            raise ValueError(f"data_disk is {value} MiB; give whole GiB")
+            raise ValueError(f"data_disk is {value} MiB; write whole GiB")
         return value
 
     @model_validator(mode="after")
@@ -73,43 +83,43 @@ class VmsSpec(BaseModel):
         subnet = IPv4Network(self.network)
         if subnet.num_addresses < 8:
             raise FaultyKeyError(
-                f"network {subnet} is too small for guests; give a /29 or wider", "network"
+                f"network {subnet} is too small for guests; use a /29 or larger", "network"
             )
         reserved = {subnet.network_address, subnet.broadcast_address}
         for what, address in (
-            *(("addresses", one) for one in self.range),
+            *(("addresses", address) for address in self.range),
             ("gateway", self.gateway),
         ):
             if address is None:
                 continue
             if IPv4Address(address) not in subnet or IPv4Address(address) in reserved:
-                raise FaultyKeyError(f"{address} is no host's address of network {subnet}", what)
+                raise FaultyKeyError(f"{address} is not a host address of network {subnet}", what)
         if self.gateway in self.range:
             raise FaultyKeyError(
-                f"{self.gateway} is the gateway's, no guest can have it", "addresses"
+                f"{self.gateway} is the gateway's address; exclude it from addresses", "addresses"
             )
         if self.bridge is None and self.host_address in self.range:
             raise FaultyKeyError(
-                f"without a bridge {self.host_address}, the network's first address, is the host's own; "
-                "begin the range behind it",
+                f"without a bridge, the host itself has the network's first address {self.host_address}; "
+                "start the range after it",
                 "addresses",
             )
         return self
 
     @property
     def range(self) -> tuple[str, ...]:
-        """Every address of `addresses`, in order. ValueError for what is no range."""
+        """Every address of `addresses`, in order. ValueError if it is not a range."""
         first, dash, last = self.addresses.partition("-")
         begin, end = IPv4Address(first.strip()), IPv4Address((last if dash else first).strip())
         if end < begin or int(end) - int(begin) >= 4096:
             raise FaultyKeyError(
-                f"{self.addresses} is no range of at most 4096 addresses", "addresses"
+                f"{self.addresses} is not a range of at most 4096 addresses", "addresses"
             )
-        return tuple(str(IPv4Address(one)) for one in range(int(begin), int(end) + 1))
+        return tuple(str(IPv4Address(number)) for number in range(int(begin), int(end) + 1))
 
     @property
     def host_address(self) -> str:
-        """The host's own on a network of the build's: its first."""
+        """The host's own address on a build's network: the first one."""
         return str(next(IPv4Network(self.network).hosts()))
 
 
@@ -120,4 +130,4 @@ LibvirtUri = Annotated[
         "qemu:///system or qemu+ssh://user@address/system",
     ),
 ]
-"""qemu:///system or qemu+ssh://user@address/system; guests of a session cannot join a bridge."""
+"""A system URI: guests of a session URI cannot join a bridge."""

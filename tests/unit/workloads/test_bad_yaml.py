@@ -20,9 +20,9 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     for old, new in zip("abcdefgh", "bcdefghi", strict=True)
 )
 BAD = {
-    "alias of itself": ("vms: &v [*v]", "stands for what contains it"),
-    "alias of a mapping in itself": ("vms: &v {network: *v}", "stands for what contains it"),
-    "merge of itself": ("vms: &v {<<: [*v]}", "stands for what contains it"),
+    "alias of itself": ("vms: &v [*v]", "refers to a value that contains it"),
+    "alias of a mapping in itself": ("vms: &v {network: *v}", "refers to a value that contains it"),
+    "merge of itself": ("vms: &v {<<: [*v]}", "refers to a value that contains it"),
     "unknown alias": ("vms: *nobody", "undefined alias"),
     "billion laughs": (LAUGHS, "more than 10,000 values"),
     "brackets": ("vms: " + "[" * 5000 + "]" * 5000, "more than 32 levels"),
@@ -35,10 +35,10 @@ BAD = {
     "null as key": ("~: 2", "the key '~' is not text"),
     "Python's tag": ("vms: !!python/object/apply:os.system [ls]", "os.system' is not allowed"),
     "own tag": ("vms: !foo x", "the tag '!foo' is not allowed"),
-    "date of no calendar": ("schedule: 2013-99-99", "no cron expression"),
-    "5,000 digits": ("seed2: " + "9" * 5000, "not a number that can be read"),
+    "date of no calendar": ("schedule: 2013-99-99", "not a cron expression"),
+    "5,000 digits": ("seed2: " + "9" * 5000, "not a readable number"),
     "5,000 hexadecimal digits": ("seed2: 0x" + "f" * 5000, "more than 40 digits"),
-    "no digits": ("seed2: 0x_", "not a number that can be read"),
+    "no digits": ("seed2: 0x_", "not a readable number"),
     "merge of a number": ("<<: 3", "expected a mapping"),
     "NUL": ("vms: a\0b", "the character #x00 is not allowed"),
     "escape of no character": ('question: "\\U00110000"', "chr()"),
@@ -121,7 +121,7 @@ def test_a_pipe_and_a_device_are_refused_unopened(tmp_path: Path) -> None:
 def test_a_misspelt_key_is_told_the_one_that_is_like_it() -> None:
     with pytest.raises(InputError) as caught:
         parse_study(TEXT.replace("seed:", "sed:"), "q.yaml")
-    assert caught.value.remedy.startswith("write seed, if that is meant")
+    assert caught.value.remedy.startswith("write seed, if you meant that")
 
 
 @pytest.mark.parametrize(
@@ -165,19 +165,19 @@ LARGE = [
         "workloads[1].ycsb.records[0]",
         "YCSB",
     ),
-    ("threads: [8]", "threads: [1_000_000]", "workloads[1].ycsb.threads[0]", "Java process"),
+    ("threads: [8]", "threads: [1_000_000]", "workloads[1].ycsb.threads[0]", "one client's JVM"),
     ("files: 6", "files: 2_000_000_000", "workloads[0].testdfsio.files", "map task"),
-    ("256 MiB", "32 EiB", "workloads[0].testdfsio.file_size", "10,000 blocks a file"),
-    ("period: 1 s", "period: 1 h", "monitor.period", "over before a second sample"),
-    ("period: 1 s", "period: 20 s", "monitor.period", "longer than a whole trial of ycsb-read45"),
-    ("duration: 17 s", "duration: 17 years", "workloads[1].ycsb.duration", "more than 30 days"),
-    ("17 s", "9**9**9 s", "workloads[1].ycsb.duration", "not a quantity of s"),
-    ("6 GiB", "1 EiB", "hosts[0].memory", "more than a host has"),
+    ("256 MiB", "32 EiB", "workloads[0].testdfsio.file_size", "a file to 10,000 blocks"),
+    ("period: 1 s", "period: 1 h", "monitor.period", "end before its second sample"),
+    ("period: 1 s", "period: 20 s", "monitor.period", "longer than a trial of ycsb-read45"),
+    ("duration: 17 s", "duration: 17 years", "workloads[1].ycsb.duration", "maximum of 30 days"),
+    ("17 s", "9**9**9 s", "workloads[1].ycsb.duration", "not a quantity in s"),
+    ("6 GiB", "1 EiB", "hosts[0].memory", "no host has more than"),
     (
         "threads: [8]",
         f"threads: {list(range(1, 1200))}",
         "workloads[1].ycsb.threads",
-        "the lists make 3597 settings",
+        "the lists expand to 3597 settings",
     ),
     (
         "vms_per_host: [1, 2]",
