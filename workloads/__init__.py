@@ -1,1 +1,1 @@
-"""What: the study, its plan and trials, TestDFSIO, YCSB and the monitors. One trial in, one record out."""
+"""Studies, plans, trials and records; the workloads TestDFSIO and YCSB; the monitors."""

@@ -231,7 +231,7 @@ def _check_what_died(run: Run, builds: list[str]) -> None:
     first, second = _records_of(run, builds)
     assert [m.state for m in first] == ["failed", "incomplete"]
     assert "regionserver-1 on w1 died" in first[0].reasons[0]
-    assert "no longer what was built" in first[1].reasons[0]
+    assert "not intact" in first[1].reasons[0]
     assert [m.state for m in second] == ["incomplete", "incomplete"]
     assert "host 'h3'" in second[0].reasons[0]
 

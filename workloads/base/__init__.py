@@ -1,1 +1,1 @@
-"""What every workload shares: protocols, client processes, parsing, quantities."""
+"""Shared by all workloads: base classes, client processes, parsing, quantities."""

@@ -1,4 +1,4 @@
-"""What a value of an input file must be, and the plain sentence and the key that name a fault in one."""
+"""Checks of values in input files, and error messages that name the key at fault."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pydantic import AfterValidator, BaseModel
 
 _SHOWN = reprlib.Repr()
 _SHOWN.maxlevel, _SHOWN.maxstring, _SHOWN.maxlong, _SHOWN.maxother = 3, 80, 50, 80
-_LONGEST = 500
-"""Of a message: values are shown in some, and may be long."""
+_MAX_MESSAGE = 500
+"""Maximum length of a message, which may contain a long value."""
 _WORDS = {
     "bool_type": "write true or false",
     "dict_type": "write a mapping of keys",
@@ -37,11 +37,12 @@ _WORDS = {
     "too_short": "give {min_length} or more values",
     "tuple_type": "write a list, like [1, 2]",
 }
-"""pydantic's kinds of errors, as its documentation names them."""
+"""Messages for pydantic's error types, by the names in its documentation."""
 
 
 class FaultyKeyError(ValueError):
-    """A fault that several keys make together. `key` leads from where it is raised to the one to change."""
+    """A fault in the combination of several keys. `key` is the path from the validated model to the key
+    that the user should change."""
 
     def __init__(self, message: str, *key: str | int) -> None:
         super().__init__(message)
@@ -49,18 +50,19 @@ class FaultyKeyError(ValueError):
 
 
 def at_most(limit: int, reason: str) -> AfterValidator:
-    """Of a number: what is more than `limit` is refused with the reason."""
+    """Validator of a number: rejects values above `limit` and gives the reason."""
 
     def check(value: Any) -> Any:
         if isinstance(value, int | float) and value > limit:
-            raise ValueError(f"{value:,} is too large, at most {limit:,}: {reason}")
+            raise ValueError(f"{value:,} exceeds the maximum of {limit:,}: {reason}")
         return value
 
     return AfterValidator(check)
 
 
 def like(pattern: str, words: str) -> AfterValidator:
-    """Of a text: what the pattern does not match whole is refused, and `words` say what would be right."""
+    """Validator of a text: rejects values that do not match the whole pattern; `words` describe valid
+    ones."""
 
     def check(value: Any) -> Any:
         if isinstance(value, str) and not re.fullmatch(pattern, value):
@@ -80,7 +82,7 @@ Name = Annotated[
 
 
 def no_duplicates(what: str, values: Sequence[object], *key: str | int, why: str = "") -> None:
-    """FaultyKeyError for the first value that is there twice."""
+    """FaultyKeyError for the first value that occurs twice."""
     seen: set[object] = set()
     for value in values:
         if value in seen:
@@ -89,10 +91,10 @@ def no_duplicates(what: str, values: Sequence[object], *key: str | int, why: str
 
 
 def location_of(error: Any) -> list[Any]:
-    """Where in the file one of pydantic's errors is. The branch of a union that it tried is no key."""
-    found = [part for part in error["loc"] if not _is_union_branch(part)]
+    """Location in the file of one of pydantic's errors. Branches of a union are not keys and are left out."""
+    location = [part for part in error["loc"] if not _is_union_branch(part)]
     fault = error.get("ctx", {}).get("error")
-    return [*found, *fault.key] if isinstance(fault, FaultyKeyError) else found
+    return [*location, *fault.key] if isinstance(fault, FaultyKeyError) else location
 
 
 def _is_union_branch(part: object) -> bool:
@@ -107,22 +109,22 @@ def dotted(location: Sequence[object]) -> str:
 
 
 def sentence(error: Any, key: str) -> str:
-    """One of pydantic's errors, at `key`, as a sentence."""
+    """The message for one of pydantic's errors at `key`."""
     kind = error["type"]
     if kind == "extra_forbidden":
         return f"unknown key {_SHOWN.repr(key.rsplit('.', 1)[-1])}."
     if kind == "missing":
         return f"key {key!r} is missing."
     if kind == "value_error":
-        told = str(error["msg"]).removeprefix("Value error, ")
-        return (told if len(told) <= _LONGEST else f"{told[:_LONGEST]}...") + "."
+        message = str(error["msg"]).removeprefix("Value error, ")
+        return (message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}...") + "."
     words = _WORDS.get(kind)
-    told = error["msg"] if words is None else words.format(**error.get("ctx", {}))
-    return f"{told}, not {_SHOWN.repr(error['input'])}."
+    message = error["msg"] if words is None else words.format(**error.get("ctx", {}))
+    return f"{message}, not {_SHOWN.repr(error['input'])}."
 
 
 def similar_key(key: str, model: type[BaseModel]) -> str | None:
-    """The key of `model`, or of what it holds, that an unknown one may be misspelt for."""
+    """The key of `model` or its nested models that is most similar to an unknown key."""
     last = key.rsplit(".", 1)[-1][:40]
     return next(iter(get_close_matches(last, _keys(model), n=1, cutoff=0.7)), None)
 
@@ -131,4 +133,4 @@ def similar_key(key: str, model: type[BaseModel]) -> str | None:
 def _keys(model: type[BaseModel]) -> tuple[str, ...]:
     schema = model.model_json_schema()
     models = (schema, *schema.get("$defs", {}).values())
-    return tuple(sorted({key for one in models for key in one.get("properties", {})}))
+    return tuple(sorted({key for each in models for key in each.get("properties", {})}))

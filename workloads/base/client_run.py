@@ -1,4 +1,4 @@
-"""Running client processes of a workload to their exit, with their output in the record."""
+"""Runs client processes of a workload until they exit, with their output in the record."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _FRAME = "\tat "
 _RETRY = "Retrying connect to server: "
 TAIL_LINES = 15
 GRACE_S = 120.0
-"""How much longer than its own time a client may take, to start and to close."""
+"""Time that a client may take to start and close, in addition to its own run time."""
 POLL_S = 0.05
-"""How long each of several clients is waited for in turn: how exactly their ends are known."""
+"""Period of polling several clients in turn: the precision of their end times."""
 LOOK_EVERY_S = 5.0
-"""How often, meanwhile, it is looked whether every daemon still runs, and whether it is enough."""
+"""Period of checking that the daemons are alive, and whether the client may stop."""
 
 
 def run_client(
@@ -29,10 +29,10 @@ def run_client(
     folder: str = "raw",
     enough: Callable[[], bool] | None = None,
 ) -> ClientRun:
-    """Start `command` on the client node, wait for it, and say how it ended.
+    """Start `command` on the client node, and wait for its exit.
 
-    A client still running after `timeout_s` (longer in emulated guests) is stopped and has no exit
-    code: never a success. So is one that is stopped because `enough`, asked every LOOK_EVERY_S, said so.
+    A client that still runs after `timeout_s` (scaled up in emulated guests) is stopped. It then has no exit
+    code and is never a success. The same applies if `enough`, called every LOOK_EVERY_S, returns true.
     """
     (run,) = run_clients(context, (command,), timeout_s, folder, enough)
     return run
@@ -59,7 +59,7 @@ def run_clients(
         ends = _waited(context, [process for _, process, _ in started], limit_s, enough)
     finally:
         for _, process, _ in started:
-            context.transport.stop(process)  # of what has exited: nothing to do
+            context.transport.stop(process)  # no effect on a process that has exited
         context.transport.collect(node, context.record.root / folder)
     return tuple(
         _described(node.name, command, folder, start_s, *ends[process])
@@ -93,13 +93,12 @@ def _waited(
     timeout_s: float,
     enough: Callable[[], bool] | None,
 ) -> dict[ProcessId, tuple[int | None, float]]:
-    """Exit code and epoch second of each one's end; no code past the limit, or once it was enough.
-    StudyError as soon as a daemon they need has died: a client of a broken cluster may wait for
-    minutes, and its numbers would be worth nothing."""
+    """Exit code and end time of each process; no code after the timeout or an early stop. StudyError as soon
+    as a daemon has died: a client of a broken cluster may wait for minutes, and its results are useless."""
     ends: dict[ProcessId, tuple[int | None, float]] = {}
     now_s = time.monotonic()
     deadline, look_s = now_s + timeout_s, now_s + LOOK_EVERY_S
-    while (left := [one for one in processes if one not in ends]) and now_s < deadline:
+    while (left := [p for p in processes if p not in ends]) and now_s < deadline:
         for process in left:
             until_s = min(deadline, look_s) if len(left) == 1 else now_s + POLL_S
             try:
@@ -117,10 +116,10 @@ def _waited(
 
 
 def require_success(context: TrialContext, run: ClientRun, what: str) -> None:
-    """StudyError with the last lines of its error output unless `run` ended with 0."""
+    """StudyError with the last lines of its error output unless `run` exited with 0."""
     if run.exit_code == 0:
         return
-    ended = "did not end in time" if run.exit_code is None else f"ended with {run.exit_code}"
+    ended = "timed out" if run.exit_code is None else f"failed with exit code {run.exit_code}"
     raise StudyError(
         f"{what} {ended}; its last lines:\n{tail(context, run)}",
         f"{run.name} on node {run.node}",
@@ -129,12 +128,12 @@ def require_success(context: TrialContext, run: ClientRun, what: str) -> None:
 
 
 def tail(context: TrialContext, run: ClientRun) -> str:
-    """The last lines a client wrote to standard error, as `telling` leaves them."""
+    """The last informative lines of a client's standard error."""
     text = (context.record.root / run.stderr).read_text(encoding="utf-8", errors="replace")
-    return "\n".join(telling(text.splitlines())[-TAIL_LINES:])
+    return "\n".join(informative(text.splitlines())[-TAIL_LINES:])
 
 
-def telling(lines: Sequence[str]) -> list[str]:
-    """Without the frames of a stack trace: what was thrown says more than where. Without Hadoop's line for
-    each of many tries to connect, which would hide why it tried."""
+def informative(lines: Sequence[str]) -> list[str]:
+    """The lines without stack frames and without Hadoop's retries to connect, which would push the actual
+    error out of a short excerpt."""
     return [line for line in lines if not line.startswith(_FRAME) and _RETRY not in line]

@@ -1,13 +1,13 @@
-"""What every parser shares: the account of lines, and numbers read strictly.
+"""Shared by all parsers: the ledger of lines, and strict reading of numbers.
 
-A parser is pure and uses the standard library only. It takes a file's content and name, and gives a
-`Parsed`: its rows, and what became of every line. For any input,
+A parser is pure and uses only the standard library. It takes a file's content and name, and returns a
+`Parsed`: its rows, and the fate of every line. For any input,
 
     parsed + skipped + quarantined == number of lines
 
-holds by construction, because each line has exactly one fate in the `Ledger`. A parser raises nothing
-but `ParseError`, and that only for a file that as a whole is of no known kind. What cannot be trusted
-is quarantined, with file, line and reason; it never becomes a number.
+holds by construction, because each line has exactly one fate in the `Ledger`. A parser raises only
+`ParseError`, and only if the whole file has an unknown format. Lines that cannot be trusted are
+quarantined with file, line and reason; they never become numbers.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Row = TypeVar("Row", covariant=True)
 
 EXCERPT_CHARACTERS = 200
 MAX_LINE_BYTES = 2**22
-"""No tool writes longer lines; a longer one is never decoded, and costs no memory beyond its own."""
-EXACT_INTEGER_LIMIT = 2**53  # from here on a float no longer holds every whole number
+"""No tool writes longer lines; longer ones are quarantined without decoding, to bound memory."""
+EXACT_INTEGER_LIMIT = 2**53  # a float holds every whole number below this limit
 LONG_MAX = 2**63 - 1
 BOM = b"\xef\xbb\xbf"
 
@@ -37,29 +37,29 @@ _NOT_FINITE = frozenset({"∞", "-∞", "nan", "inf", "-inf", "infinity", "-infi
 
 
 class ParseError(StudyError):
-    """The file as a whole is of no known kind. `line` is 1-based; 0 where there is no line to name."""
+    """The whole file has an unknown format. `line` is 1-based; 0 if the fault has no line."""
 
     def __init__(self, file: str, line: int, reason: str) -> None:
         super().__init__(
             what=f"{reason}.",
             where=f"{file}:{line}",
-            remedy="check that the file is the tool's own, whole output.",
+            remedy="check that the file is the complete, unmodified output of the tool.",
         )
         self.file = file
         self.line = line
         self.reason = reason
 
     def __reduce__(self) -> tuple[type[ParseError], tuple[str, int, str]]:
-        return ParseError, (self.file, self.line, self.reason)  # Spark sends it between processes
+        return ParseError, (self.file, self.line, self.reason)  # Spark pickles it
 
 
 class RejectedError(ValueError):
-    """A line's content cannot be trusted; the message is the reason. Never leaves a parser."""
+    """A line's content cannot be trusted; the message is the reason. Parsers catch it."""
 
 
 @dataclass(frozen=True)
 class Quarantined:
-    """One line that was not understood or not trusted. `text` is an excerpt of at most 200 characters."""
+    """A line that was not understood or not trusted. `text` is an excerpt of at most 200 characters."""
 
     file: str
     line: int
@@ -69,9 +69,9 @@ class Quarantined:
 
 @dataclass(frozen=True)
 class Parsed(Generic[Row]):
-    """What a parser made of a file: rows, and the fate of every line.
+    """Result of parsing a file: rows, and the fate of every line.
 
-    parsed: lines that rows were made of; skipped: lines known and of no use (banners, blanks).
+    parsed: number of lines that became rows; skipped: known lines without data (banners, blank lines).
     """
 
     rows: tuple[Row, ...]
@@ -86,7 +86,7 @@ class Parsed(Generic[Row]):
 
 @dataclass(frozen=True)
 class Line:
-    """A line without its end. `ended` is false for a last line that no newline closes."""
+    """A line without its newline. `ended` is false for a last line without one."""
 
     number: int
     text: str
@@ -102,10 +102,10 @@ class _Fate(Enum):
 
 
 class Ledger:
-    """The account of one file. Every line gets one fate; a line that gets none is quarantined.
+    """The fates of one file's lines. Every line has one fate; a line without one is quarantined.
 
-    `lines` holds the lines that are UTF-8; the others are in quarantine from the start. A later fate
-    replaces an earlier one, so that a parser may condemn a block after it has read its lines.
+    `lines` holds the lines that are UTF-8; the others are quarantined from the start. A later fate
+    replaces an earlier one, so that a parser can quarantine a block after reading its lines.
     """
 
     def __init__(self, data: bytes | str, file: str) -> None:
@@ -122,8 +122,8 @@ class Ledger:
                 self._fates[index] = unreadable
 
     def read(self, row_of: Callable[[Line], Row | None]) -> list[Row]:
-        """Rows, of a file in which each line is at most one: `row_of` gives it, or None for a line that is
-        known and of no use, or rejects the line."""
+        """Rows of a file with at most one row per line: `row_of` returns the row, None for a known line
+        without data, or raises RejectedError."""
         rows = []
         for line in self.lines:
             try:
@@ -139,11 +139,11 @@ class Ledger:
         return rows
 
     def parse(self, *lines: Line) -> None:
-        """Rows were made of these lines."""
+        """These lines became rows."""
         self._set(lines, _Fate.PARSED)
 
     def skip(self, *lines: Line) -> None:
-        """These lines are known and of no use."""
+        """These lines are known and contain no data."""
         self._set(lines, _Fate.SKIPPED)
 
     def quarantine(self, reason: str, *lines: Line) -> None:
@@ -155,7 +155,7 @@ class Ledger:
             self._fates[line.number - 1] = fate
 
     def close(self, rows: Iterable[Row]) -> Parsed[Row]:
-        """The account, with the rows. Lines without a fate are quarantined as not understood."""
+        """The result. Lines without a fate are quarantined as not understood."""
         return Parsed(
             rows=tuple(rows),
             parsed=self._fates.count(_Fate.PARSED),
@@ -169,12 +169,12 @@ class Ledger:
                 yield self._texts[index][0].quarantined(self.file, fate)
 
     def refuse(self, reason: str, line: int = 0) -> ParseError:
-        """The error for a file that as a whole is of no known kind."""
+        """The error for a file of an unknown format."""
         return ParseError(self.file, line, reason)
 
 
 def _split(data: bytes | str) -> list[tuple[Line, str | None]]:
-    r"""Each line, and why it is not to be read. Only \n ends a line."""
+    r"""Each line, and the reason if it must not be read. Only \n ends a line."""
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     pieces = raw.removeprefix(BOM).split(b"\n")
     last = pieces.pop()
@@ -183,8 +183,7 @@ def _split(data: bytes | str) -> list[tuple[Line, str | None]]:
 
 
 def decoded(number: int, piece: bytes, ended: bool) -> tuple[Line, str | None]:
-    r"""A line from its bytes without \n, and why it is not to be read (None: it is). One \r at its
-    end is dropped."""
+    r"""A line from its bytes without \n, and the reason if it must not be read. Drops one \r at the end."""
     piece = piece.removesuffix(b"\r")
     if len(piece) > MAX_LINE_BYTES:
         text = piece[:EXCERPT_CHARACTERS].decode("utf-8", "backslashreplace")
@@ -196,7 +195,7 @@ def decoded(number: int, piece: bytes, ended: bool) -> tuple[Line, str | None]:
 
 
 def decimal(text: str) -> float:
-    """A finite number >= 0 as the C locale writes it: no comma, no NaN, no underscore, no blank.
+    """A finite number >= 0 in the C locale: no comma, no NaN, no underscore, no blank.
 
     Raises RejectedError with the reason.
     """
@@ -222,7 +221,7 @@ def whole(text: str, most: int = LONG_MAX) -> int:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """One JSON object that is the whole text. Raises RejectedError."""
+    """The JSON object that makes up the whole text. RejectedError otherwise."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,5 @@
-"""Quantities of a study file: `96 GiB`, `10 min`, `2000/s`. pint does the units; a bare number is refused."""
+"""Quantities of a study file: `96 GiB`, `10 min`, `2000/s`. pint converts units; a bare number is
+rejected."""
 
 from __future__ import annotations
 
@@ -14,29 +15,31 @@ _FORM = re.compile(r"\s*[-+]?(\d[\d_]*)?\.?\d+([eE][-+]?\d{1,3})?\s*[A-Za-zµ%/ 
 
 @cache
 def _registry() -> Any:
-    import pint  # half a second, which every command would pay
+    import pint  # takes half a second: import it only when needed
 
     return pint.UnitRegistry()
 
 
 def magnitude(value: object, unit: str, example: str) -> float:
-    """`value` ("96 GiB") in `unit`. ValueError names what is wrong and shows an example."""
+    """`value` ("96 GiB") in `unit`. ValueError describes the fault and shows an example."""
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} has no unit; write it like {example}")
-    if not _FORM.fullmatch(value):  # pint would calculate: 9**9**9 s takes it half a minute
-        raise ValueError(f"{value[:80]!r} is not a quantity of {unit}; write it like {example}")
+        raise ValueError(f"{value!r} has no unit; write, for example, {example}")
+    if not _FORM.fullmatch(value):  # pint evaluates expressions: 9**9**9 s takes half a minute
+        raise ValueError(
+            f"{value[:80]!r} is not a quantity in {unit}; write, for example, {example}"
+        )
     try:
         return float(_registry().Quantity(value).to(unit).magnitude)
-    except Exception as error:  # pint raises many kinds for text that is no such quantity
+    except Exception as error:  # pint raises many types for invalid text
         raise ValueError(
-            f"{value!r} is not a quantity of {unit}; write it like {example}"
+            f"{value!r} is not a quantity in {unit}; write, for example, {example}"
         ) from error
 
 
 def _positive(value: object, unit: str, example: str) -> float:
     number = magnitude(value, unit, example)
     if not number > 0 or number == float("inf"):
-        raise ValueError(f"{value!r} must be more than nothing and finite; write it like {example}")
+        raise ValueError(f"{value!r} must be positive and finite, for example {example}")
     return number
 
 
@@ -56,10 +59,10 @@ def _whole(number: float, value: object, unit: str) -> int:
 
 
 def seconds(value: object) -> float:
-    """ "10 min" to 600.0. ValueError as `magnitude`, and for what is longer than a trial may be."""
+    """ "10 min" to 600.0. ValueError as `magnitude`, and for durations above the maximum of a trial."""
     number = _positive(value, "s", "10 min")
     if number > MAX_DAYS * 86400:
-        raise ValueError(f"{value!r} is more than {MAX_DAYS} days")
+        raise ValueError(f"{value!r} exceeds the maximum of {MAX_DAYS} days")
     return number
 
 

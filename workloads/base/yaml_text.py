@@ -1,7 +1,8 @@
-"""The one reader of YAML: plain data within limits, or an InputError that names file and line.
+"""Reads YAML files: plain data within limits, or an InputError with file and line.
 
-Plain data are mappings with text as keys, lists, text, numbers, yes or no, and null. Tags are refused, and
-a date is text. An alias counts as everything it stands for, so that a small file cannot become a large value.
+Plain data are mappings with text keys, lists, text, numbers, booleans and null. Tags are rejected, and dates
+are read as text. An alias counts as everything it refers to, so that a small file cannot expand into a
+large value.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ _STR, _MERGE, _DATE, _VALUE = (
 
 @dataclass(frozen=True)
 class Document:
-    """A value, and the lines its parts are on. `name` stands for the file in messages."""
+    """A value, and the lines of its parts. `name` denotes the file in messages."""
 
     name: str
     value: object
     root: yaml.Node | None
 
     def line_of(self, location: Sequence[object]) -> int:
-        """Line (from 1) of the deepest part of `location` that the file has."""
+        """Line (from 1) of the deepest part of `location` that the file contains."""
         line, node = 1, self.root
         for part in location:
             child = _child(node, part)
@@ -46,7 +47,7 @@ class Document:
 
 
 def read_yaml(path: Path) -> Document:
-    """The document in `path`. InputError if it is no regular file, too large, not UTF-8, or not YAML."""
+    """The document in `path`. InputError if it is not a regular file, too large, not UTF-8, or not YAML."""
     return parse_yaml(read_text(path), str(path))
 
 
@@ -69,30 +70,32 @@ def parse_yaml(text: str, name: str) -> Document:
         if isinstance(error, _Refusal):
             raise InputError(f"{error.problem}.", where, "correct the line.") from error
         raise _not_yaml(error.problem or error.context or "not YAML", where) from error
-    except (ValueError, OverflowError) as error:  # of an escape like "\U00110000"
+    except (ValueError, OverflowError) as error:  # for example the escape "\U00110000"
         line = loader.line + 1 if loader else 1
         raise _not_yaml(str(error), f"{name}:{line}") from error
     return Document(name, value, root)
 
 
 def read_text(path: Path) -> str:
-    """What a regular file holds. Pipes and devices are refused unopened: reading one may never end."""
+    """Content of a regular file. Rejects pipes and devices without opening them: reading one may block."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise InputError(
-                "it is not a regular file.", str(path), "name a file: no folder, pipe or device."
+                "this is not a regular file.",
+                str(path),
+                "name a file, not a folder, pipe or device.",
             )
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
             data = stream.read(MAX_BYTES + 1)
         text = data.decode("utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise InputError("there is no such file.", str(path), "name a YAML file.") from error
+        raise InputError("the file does not exist.", str(path), "name a YAML file.") from error
     except (OSError, UnicodeDecodeError) as error:
         if isinstance(error, UnicodeDecodeError) and len(data) > MAX_BYTES:
             raise _too_large(str(path)) from error
         raise InputError(
-            f"it cannot be read: {error}.", str(path), "give a readable UTF-8 file."
+            f"the file cannot be read: {error}.", str(path), "name a readable UTF-8 file."
         ) from error
     if len(data) > MAX_BYTES:
         raise _too_large(str(path))
@@ -101,27 +104,29 @@ def read_text(path: Path) -> str:
 
 def _too_large(name: str) -> InputError:
     return InputError(
-        f"it is larger than {MAX_BYTES // 1024} KiB.", name, "name a YAML file of this project."
+        f"the file is larger than {MAX_BYTES // 1024} KiB.",
+        name,
+        "name a YAML file of this project.",
     )
 
 
 def _not_yaml(problem: str, where: str) -> InputError:
-    return InputError(f"is not valid YAML: {problem}.", where, "correct the line.")
+    return InputError(f"the file is not valid YAML: {problem}.", where, "correct the line.")
 
 
 class _Refusal(yaml.MarkedYAMLError):
-    """Valid YAML that no input of this project needs."""
+    """Valid YAML that this project does not accept."""
 
 
 class _Loader(yaml.SafeLoader):
-    """Limits are checked while nodes are made: what lies beyond one is never read."""
+    """Checks limits while it builds nodes, and so stops reading at the first violation."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._depth = 0
         self._nodes = 0
         self._anchored: dict[str, int | None] = {}
-        """Nodes behind each anchor, its aliases counted in full; None while it is still open."""
+        """Nodes below each anchor, with aliases counted in full; None while the anchor is still open."""
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
@@ -132,7 +137,7 @@ class _Loader(yaml.SafeLoader):
         if event.tag is not None:
             raise _fault(f"the tag {event.tag!r} is not allowed; write plain values", event)
         if self._depth == MAX_DEPTH:
-            raise _fault(f"it is nested more than {MAX_DEPTH} levels deep", event)
+            raise _fault(f"the file is nested more than {MAX_DEPTH} levels deep", event)
         before = self._nodes
         self._count(1, event)
         if anchor is not None:
@@ -146,10 +151,12 @@ class _Loader(yaml.SafeLoader):
 
     def _count(self, nodes: int | None, event: Any) -> None:
         if nodes is None:
-            raise _fault(f"the alias *{event.anchor} stands for what contains it", event)
+            raise _fault(f"the alias *{event.anchor} refers to a value that contains it", event)
         self._nodes += nodes
         if self._nodes > MAX_NODES:
-            raise _fault(f"it has more than {MAX_NODES:,} values, aliases counted in full", event)
+            raise _fault(
+                f"the file has more than {MAX_NODES:,} values, with aliases counted in full", event
+            )
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
@@ -166,9 +173,9 @@ class _Loader(yaml.SafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             value = super().construct_object(node, deep)
-        except ValueError as error:  # a number that Python does not read: 0x_, or 5,000 digits
-            raise _fault(f"{node.value[:40]!r} is not a number that can be read", node) from error
-        if isinstance(value, int) and abs(value) > MAX_NUMBER:  # Python would not even print some
+        except ValueError as error:  # a number that Python rejects: 0x_, or 5,000 digits
+            raise _fault(f"{node.value[:40]!r} is not a readable number", node) from error
+        if isinstance(value, int) and abs(value) > MAX_NUMBER:  # Python cannot print very long ones
             raise _fault(f"the number {node.value[:40]!r} has more than 40 digits", node)
         return value
 

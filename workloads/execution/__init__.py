@@ -1,1 +1,1 @@
-"""The plan carried out: run, steps, trials, monitors."""
+"""Executes a plan: runs, steps, trials, monitors."""

@@ -1,4 +1,4 @@
-"""What guests had of their hosts' CPU during a window: read before it and after it."""
+"""CPU time that hosts gave their guests during a window, from readings before and after it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workloads.base.values import GuestCpu
 
 @dataclass(frozen=True)
 class GuestReading:
-    """Each node's guest so far, and when that was read. Without guests nothing."""
+    """Cumulative CPU time of each node's guest, and the time of the reading. Empty without guests."""
 
     epoch_s: float
     times: Mapping[str, VcpuTime]
 
 
 def read_guests(cluster: Cluster) -> GuestReading:
-    """StudyError if a host does not tell."""
+    """StudyError if a host does not report it."""
     provider = provider_of(cluster.topology.provider)
     if not isinstance(provider, Guests):
         return GuestReading(time.time(), {})

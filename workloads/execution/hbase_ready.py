@@ -1,4 +1,4 @@
-"""HBase is ready when a row written to it can be read back: asked by a client, of the whole cluster."""
+"""Readiness of HBase: a client of the whole cluster writes a row and reads it back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEADLINE_S = 60
 
 
 def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
-    """Returns when every RegionServer is live and a probe row came back. BringUpError otherwise."""
+    """Returns when every RegionServer is live and a probe row was read back. BringUpError otherwise."""
     node = cluster.topology.client
     deadline_s = round(DEADLINE_S * timeout_scale(cluster.site.tag, journal))
     servers = str(len(cluster.endpoints.regionserver_http))

@@ -1,4 +1,4 @@
-"""Monitors around a trial: started before, stopped after, with proof that they cover the window."""
+"""Runs the monitors around a trial, and verifies that their samples cover the window."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class _Running:
 
 
 class Monitors:
-    """Every registered monitor on every machine (left out: every host) of the cluster, for one trial; or
-    those of `kinds`, none of them for a trial that is to show what the others cost."""
+    """The monitors `kinds` on the machines of the cluster (default: its hosts) during one trial. A trial that
+    measures monitoring overhead runs without monitors."""
 
     def __init__(
         self,
@@ -51,10 +51,11 @@ class Monitors:
         self._running: list[_Running] = []
         self._clock_before: dict[str, Reading] = {}
         self.clock: tuple[ClockOffset, ...] = ()
-        """Each host's clock, monitored or not; known when all is stopped."""
+        """Each host's clock, monitored or not; available after `stop`."""
 
     def start(self) -> None:
-        """Start all, and return when each has written a sample. StudyError names the one that did not."""
+        """Start all monitors, and return when each has written a sample. StudyError names one that did
+        not."""
         self._clock_before = self._clocks()
         for machine in self._machines:
             for monitor in self._kinds.values():
@@ -65,7 +66,7 @@ class Monitors:
             self._wait_for_sample(running, now_s, deadline)
 
     def stop(self, window_end_s: float | None) -> tuple[MonitorRun, ...]:
-        """Stop all, after each has a sample past the window's end (or two periods have gone by)."""
+        """Stop all monitors once each has a sample after the window's end, or after LAST_SAMPLE_PERIODS."""
         if window_end_s is not None:
             deadline = time.monotonic() + LAST_SAMPLE_PERIODS * self._period_s
             while time.monotonic() < deadline and not self._all_past(window_end_s):
@@ -73,7 +74,7 @@ class Monitors:
         stopped = []
         for running in self._running:
             running.machine.transport.stop(running.process)
-            self._last_s(running)  # fetches the whole file
+            self._last_s(running)  # fetches the complete file
             self._fetch_streams(running)
             stopped.append(self._describe(running))
         self._running = []
@@ -81,11 +82,13 @@ class Monitors:
         return tuple(stopped)
 
     def _clocks(self) -> dict[str, Reading]:
-        return {one.name: clock_of(one.transport, one.node) for one in self._machines}
+        return {
+            machine.name: clock_of(machine.transport, machine.node) for machine in self._machines
+        }
 
     def _offsets(self) -> tuple[ClockOffset, ...]:
         after = self._clocks() if self._clock_before else {}
-        transports = {one.name: one.transport for one in self._machines}
+        transports = {machine.name: machine.transport for machine in self._machines}
         return tuple(
             ClockOffset(
                 host=host,
@@ -122,7 +125,7 @@ class Monitors:
         return all((self._last_s(r) or 0) >= window_end_s for r in self._running)
 
     def _last_s(self, running: _Running) -> float | None:
-        """Time of the last sample, by the controller's clock."""
+        """Time of the last sample by the controller's clock; None before the first."""
         try:
             machine = running.machine
             machine.transport.fetch(machine.node, running.file, running.file)
@@ -140,7 +143,7 @@ class Monitors:
                 machine.transport.fetch(machine.node, path, path)
 
     def _streams(self, machine: Machine, monitor: Monitor) -> tuple[Path, Path]:
-        """What it prints, and its errors."""
+        """Files of its standard output and standard error."""
         logs = self._context.record.root / "logs"
         return (
             logs / f"{machine.name}.{monitor.kind}.out",

@@ -1,4 +1,4 @@
-"""The monitors every trial runs. Adding one: its module, and a line here."""
+"""The monitors of every trial. To add one, write its module and add it to MONITORS."""
 
 from __future__ import annotations
 

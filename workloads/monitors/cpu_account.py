@@ -1,19 +1,19 @@
-"""`CpuAccount`: CPU time of each node's processes, cumulative, also of those that come and go.
+"""`CpuAccount`: cumulative CPU time of each node's processes, including short-lived ones.
 
-Pure: rounds of readings in, ticks out. A process's own time is seen as long as it lives. What it used
-after the last round that saw it, and all of a process that lived between two rounds, is seen only by
-its parent, once the parent has waited for it: the kernel then adds the child's time, and its waited-for
-children's, to the parent's children time. So a parent's children time is credited too, less what was
-already credited of the children that vanished.
+Pure: it takes rounds of readings and returns ticks. A live process shows its own time. Time used after the
+last reading of a process, and all time of a process that lived between two rounds, appears only in its
+parent: once the parent has waited for the child, the kernel adds the child's time and that of the child's
+own waited-for children to the parent's children time. So a parent's children time is credited as well,
+less what was already credited for children that have ended.
 
-The rounds are not snapshots: a child may vanish between the readings of its parent and of itself.
-Then the two sides of that difference arrive one round apart; hence a difference is credited only if
-two rounds in a row show it. A child that its parent never waits for would leave the difference
-negative for ever; that is forgiven after two rounds.
+Rounds are not snapshots: a child may end between the readings of its parent and of itself. The two sides of
+the difference then arrive one round apart, so a difference is credited only after two successive rounds
+show it. A child that its parent never waits for would keep the difference negative forever, so a negative
+difference is dropped after two rounds.
 
-Error: time of a short life is credited one round late; what a process used after it was last seen is
-lost if its parent is not one of ours (at most one period of each such process; daemons of a cluster
-outlive the trial).
+Error: time of a short-lived process is credited one round late. Time used after the last reading is lost if
+the parent is not a tagged process (at most one period per such process; a cluster's daemons outlive
+the trial).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Identity = tuple[int, int]  # pid, and start time in ticks: pids come again
 
 @dataclass(frozen=True)
 class Reading:
-    """One live process in one round: its own time, its waited-for children's, its parent's pid."""
+    """One live process in one round: own time, time of its waited-for children, and its parent's pid."""
 
     identity: Identity
     node: str
@@ -61,7 +61,7 @@ class _Known:
 
 
 class CpuAccount:
-    """`add` each round's readings of all tagged processes; `total` is what each node used so far."""
+    """`add` takes each round's readings of all tagged processes; `total` is each node's cumulative time."""
 
     def __init__(self) -> None:
         self.total: dict[str, Ticks] = {}
@@ -112,8 +112,8 @@ class CpuAccount:
 
 
 def _confirmed(before: int, now: int) -> tuple[int, int]:
-    """(what two rounds show and is credited, what stays owed)."""
+    """(ticks to credit because two rounds show them, ticks that remain owed)."""
     if before < 0 and now < 0:
-        return 0, 0  # its children were not waited for: forgive
+        return 0, 0  # the parent did not wait for its children: drop the debt
     credit = max(min(before, now), 0)
     return credit, now - credit

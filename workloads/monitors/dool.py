@@ -1,4 +1,4 @@
-"""dool, the monitor of every host; and the parser of its CSV, and of dstat's and pcp-dstat's."""
+"""dool, the monitor of every host, and the parser for CSV files of dool, dstat and pcp-dstat."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Dool:
         tag: str,
         python: Sequence[str] = (sys.executable,),
     ) -> Command:
-        """Writes `output` until TERM, a flushed line a period. dool takes whole seconds.
+        """Writes one flushed line per period to `output` until TERM. dool takes whole seconds.
 
-        `--bytes`: without it disk and network come in bits. Without a terminal no column is cut off;
-        COLUMNS says so too. ValueError: the period is not a whole number of seconds.
+        Without `--bytes`, disk and network are in bits. COLUMNS prevents dool from cutting off columns.
+        ValueError if the period is not a whole number of seconds.
         """
         if period_s != int(period_s) or period_s < 1:
             raise ValueError(f"dool samples at whole seconds, not every {period_s} s")
@@ -67,7 +67,7 @@ class Dool:
         return parse_dool(data, file)
 
     def last_epoch_s(self, text: str) -> float | None:
-        """Time of the last whole row of a file still being written; None before the first."""
+        """Time of the last complete row of a file that is still being written; None before the first."""
         for line in reversed(text.split("\n")[:-1]):
             try:
                 return decimal(line.partition(",")[0])
@@ -77,10 +77,10 @@ class Dool:
 
 
 def parse_dool(data: bytes | str, file: str) -> Parsed[HostSample]:
-    """Rows in the file's order, of every start of the tool that shares the file.
+    """Rows in the file's order, for every start of the tool that wrote to the file.
 
-    No rows is a possible answer: dstat 0.7.4 of Debian crashes after the header. ParseError: the file
-    has no banner of the family.
+    The result may be empty: Debian's dstat 0.7.4 crashes after the header. ParseError if the file has no
+    banner of this family of tools.
     """
     ledger = Ledger(data, file)
     if not any(read_banner(line.text) for line in ledger.lines):
@@ -90,9 +90,9 @@ def parse_dool(data: bytes | str, file: str) -> Parsed[HostSample]:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a row under the current headers holds, for those who read many rows at once.
+    """Format of the rows below the current headers, for readers of many rows at once.
 
-    keys: of each cell, no two alike. last_s: time of the last row accepted, None if not known.
+    keys: distinct keys of the cells. last_s: time of the last accepted row, None if unknown.
     """
 
     keys: tuple[Key, ...]
@@ -102,14 +102,14 @@ class Layout:
 
 
 class DoolReader:
-    """The headers above the current line, and the last row accepted under them."""
+    """State of the parser: the headers above the current line, and the last accepted row below them."""
 
     def __init__(self) -> None:
         self._banner: Banner | None = None
         self._begin()
 
     def _begin(self) -> None:
-        """Of a new start of the tool: nothing said before it holds."""
+        """Reset the state for a new start of the tool."""
         self._start: Start | None = None
         self._sections: list[str] | None = None
         self._columns: tuple[Key, ...] | None = None
@@ -117,8 +117,8 @@ class DoolReader:
         self._sampled = False
 
     def layout(self) -> Layout | None:
-        """None where a row is not a plain list of values: below no header, before the first row, or
-        of pcp-dstat."""
+        """None if rows are not plain lists of values: without a header, before the first row, or for
+        pcp-dstat."""
         keys = self._columns
         if keys is None or not self._sampled or len(set(keys)) != len(keys):
             return None
@@ -131,11 +131,11 @@ class DoolReader:
         return Layout(keys, factors, self._start, self._last_s)
 
     def go_on_from(self, epoch_s: float) -> None:
-        """Rows of the current layout were accepted elsewhere, the last one of this time."""
+        """Continue after rows of the current layout that another reader accepted, the last at `epoch_s`."""
         self._last_s = epoch_s
 
     def read(self, line: Line) -> HostSample | None:
-        """A row, or None for a line that is known and holds none."""
+        """A row, or None for a known line without data."""
         text = line.text
         if not text.strip():
             return None
@@ -181,10 +181,10 @@ class DoolReader:
         return row
 
     def _fitted(self, cells: list[str]) -> dict[Key, str]:
-        """The row's cells by (section, column). RejectedError unless they surely fit the header.
+        """The row's cells by (section, column). RejectedError unless they certainly match the header.
 
-        On a narrow terminal dstat and dool add a comma; they never leave a cell empty. pcp-dstat
-        adds none, and leaves cells empty.
+        On a narrow terminal dstat and dool append a comma, and never leave a cell empty. pcp-dstat appends
+        no comma, and leaves cells empty.
         """
         keys = self._columns or ()
         if self._banner and self._banner.tool == "pcp-dstat":

@@ -1,4 +1,4 @@
-"""The cells of a row that dool, dstat or pcp-dstat wrote, as shares, bytes and operations."""
+"""Converts the cells of a dool, dstat or pcp-dstat row to CPU shares, bytes and operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CPU_SUM_TOLERANCE = 1.0
 
 
 def cells_of(text: str) -> list[str]:
-    """RejectedError: not a line of CSV."""
+    """The cells of a line of CSV. RejectedError for any other line."""
     try:
         return next(csv.reader([text], strict=True))
     except (csv.Error, StopIteration):
@@ -24,31 +24,31 @@ def cells_of(text: str) -> list[str]:
 
 
 def without_missed(cells: list[str]) -> tuple[list[str], int]:
-    """The cells without dool's remark at the end that it missed ticks, and how many it missed."""
+    """The cells without dool's final remark about missed ticks, and the number of missed ticks."""
     match = _MISSED.fullmatch(cells[-1])
     return (cells[:-1], int(match.group(1))) if match else (cells, 0)
 
 
 def has_no_values(cells: list[str]) -> bool:
-    """pcp-dstat's first row: a time alone."""
+    """Whether the row contains only a time, like pcp-dstat's first row."""
     return len(cells) > 1 and not any(cells[1:])
 
 
 def _number(cells: Mapping[Key, str], section: str, column: str, factor: float = 1) -> float | None:
-    """None if there is no such column, or its cell is empty (pcp-dstat's first row)."""
+    """None if the column is missing or its cell is empty (pcp-dstat's first row)."""
     text = cells.get((section, column), "")
     return decimal(text) * factor if text else None
 
 
 def cpu_section(keys: Collection[Key]) -> str | None:
-    """The section of all CPUs together."""
+    """Name of the section for all CPUs together."""
     return next((name for name in TOTAL_CPU if (name, "idl") in keys), None)
 
 
 def cpu_shares(cells: Mapping[Key, str]) -> dict[str, float | None]:
-    """Percent of all CPUs, by HostSample's names; empty where the row has none.
+    """Percent of all CPUs by HostSample's field names; empty if the row has no CPU columns.
 
-    RejectedError: they do not add to 100.
+    RejectedError if the shares do not add up to 100.
     """
     section = cpu_section(cells)
     if section is None:
@@ -71,7 +71,7 @@ def cpu_shares(cells: Mapping[Key, str]) -> dict[str, float | None]:
 
 
 def bytes_and_operations(cells: Mapping[Key, str], unit: Units) -> dict[str, float | None]:
-    """Disk, network (per second) and memory, by HostSample's names; None where there is no such column."""
+    """Disk, network (per second) and memory by HostSample's field names; None for missing columns."""
     memory = "memory usage"
     buffered = "buff" if (memory, "buff") in cells else "buf"
     return {

@@ -1,12 +1,11 @@
-"""What the headers of dstat 0.7.x, dool 1.x and pcp-dstat files say: the tool, its units, its columns.
+"""Reads the headers of dstat 0.7.x, dool 1.x and pcp-dstat files: tool, units and columns.
 
-All three write: banner, author, host, command line, a row of sections, a row of columns, then data.
-Re-using a file appends blank lines and the same again, without banner and author.
+All three tools write a banner, author, host, command line, a row of sections, a row of columns, then data.
+Re-using a file appends blank lines and the same headers again, without banner and author.
 
-Units differ, and no file says so: dool from 1.3.0 writes disk and network in *bits* unless it was
-started with `--bytes` or `--dstat`; pcp-dstat writes disk and memory in KiB. Sources: `showcsv` in
-dool's git history (commit ebfc2ff), pcp-dstat's plugin files, and runs of dool 1.3.8 against a
-known write.
+Units differ, and files do not name them: dool 1.3.0 and later write disk and network in *bits* unless started
+with `--bytes` or `--dstat`; pcp-dstat writes disk and memory in KiB. Sources: `showcsv` in dool's git
+history (commit ebfc2ff), pcp-dstat's plugin files, and runs of dool 1.3.8 against a known write.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from workloads.base.parsing import RejectedError
 
 Tool = Literal["dstat", "dool", "pcp-dstat"]
 Key = tuple[str, str]  # section, column
-YEARS_S = (1e9, 4.2e9)  # 2001 to 2103: the times that may be true
+YEARS_S = (1e9, 4.2e9)  # 2001 to 2103: plausible times
 
 _BANNER = re.compile(r'"(dstat|dool|pcp-dstat) ([0-9][^ "]*) CSV output"', re.IGNORECASE)
 _CMDLINE = re.compile(r'"Cmdline:","(.*)",,,,"Date:","([^"]*)"')
@@ -61,9 +60,9 @@ class Start:
     arguments: tuple[str, ...]
     date_text: str
 
-    @cached_property  # asked for at every row
+    @cached_property  # every row needs it
     def epoch_s(self) -> float | None:
-        """Of the date; None unless its zone is UTC, as other names of zones are ambiguous."""
+        """The date in epoch seconds; None unless its time zone is UTC: names of other zones are ambiguous."""
         match = _DATE.fullmatch(self.date_text)
         if match is None or match.group(7) not in _UTC_NAMES:
             return None
@@ -78,7 +77,7 @@ def read_start(text: str) -> Start | None:
 
 @dataclass(frozen=True)
 class Units:
-    """Factors that turn a file's values into bytes."""
+    """Factors that convert a file's values to bytes."""
 
     disk: float = 1.0
     net: float = 1.0
@@ -86,7 +85,7 @@ class Units:
 
 
 def units(banner: Banner | None, start: Start | None) -> Units:
-    """Raises RejectedError where the units cannot be known."""
+    """RejectedError if the units are unknown."""
     if banner is None:
         raise RejectedError("no banner line before this row: tool and units unknown")
     if banner.tool == "pcp-dstat":
@@ -99,7 +98,7 @@ def units(banner: Banner | None, start: Start | None) -> Units:
 
 
 def _in_bits(arguments: Sequence[str]) -> bool:
-    """dool's own reading of its options: bits by default, the last of them decides."""
+    """Interprets dool's options as dool does: bits by default, and the last option wins."""
     bits = True
     for argument in arguments:
         if argument.startswith("--bi"):
@@ -110,10 +109,10 @@ def _in_bits(arguments: Sequence[str]) -> bool:
 
 
 def columns(sections: Sequence[str], names: Sequence[str]) -> tuple[Key, ...]:
-    """(section, column) of each cell: a section's name stands over its first column only.
+    """(section, column) of each cell: the name of a section is above its first column only.
 
-    With several CPUs or disks, column names repeat the section: "cpu0 usage:usr". Raises
-    RejectedError if both rows do not fit each other.
+    With several CPUs or disks, column names repeat the section: "cpu0 usage:usr". RejectedError if the two
+    rows do not match.
     """
     if len(sections) != len(names):
         raise RejectedError(f"{len(names)} columns under {len(sections)} cells of sections")
@@ -129,10 +128,10 @@ def columns(sections: Sequence[str], names: Sequence[str]) -> tuple[Key, ...]:
 
 
 def epoch_of(time_text: str, start: Start | None) -> float | None:
-    """Of a time without year (dool "Nov-20 17:13:32", dstat "20-11 17:15:29"), to the second.
+    """Epoch seconds of a time without year (dool "Nov-20 17:13:32", dstat "20-11 17:15:29").
 
-    None if the zone is not known. The year is the start's, or the next if that lies before it.
-    Raises RejectedError if it is no such time.
+    None if the time zone is unknown. The year is that of the tool's start, or the next if the time would lie
+    before the start. RejectedError if the text is not such a time.
     """
     day, month, clock = _split_time(time_text)
     begun_s = start.epoch_s if start else None
@@ -160,7 +159,7 @@ def _split_time(text: str) -> tuple[str, str, list[str]]:
 
 
 def _utc(year: str, month: str, day: str, *clock: str) -> float | None:
-    """None if there is no such moment, or it lies in another century: its year is damaged."""
+    """None if the moment does not exist or is in another century, which indicates a damaged year."""
     try:
         hour, minute, second = (int(part) for part in clock)
         moment = datetime(int(year), _MONTHS.index(month) + 1, int(day), hour, minute, second)

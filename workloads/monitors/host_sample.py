@@ -1,4 +1,4 @@
-"""`HostSample`: what a monitor of the dstat family saw of one host in one period, in fixed units."""
+"""`HostSample`: one row of a monitor of the dstat family, in fixed units."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class HostSample:
-    """One row. A value is a mean over the period that ends at the row's time; None: no such column.
+    """One row. A value is a mean over the period that ends at the row's time; None if the column is missing.
 
-    epoch_s: None if neither an epoch column nor a time in UTC is there; then `time_text` is the
-    tool's local time. since_boot: the first row after a header is a mean since boot: not a sample.
-    missed_ticks: pcp-dstat's own report that it was late. CPU in percent of all cores together;
-    `cpu_user` holds interrupts too, unless `cpu_irq` (dstat 0.7.2: hard + soft) stands apart.
+    epoch_s: None if the file has neither an epoch column nor a time in UTC; `time_text` then is the tool's
+    local time. since_boot: the first row after a header is a mean since boot and not a sample.
+    missed_ticks: periods that the tool reports as missed. CPU is in percent of all cores together;
+    `cpu_user` includes interrupts unless `cpu_irq` (dstat 0.7.2: hard + soft) is separate.
     """
 
     line: int
@@ -40,7 +40,7 @@ class HostSample:
 
     @property
     def cpu_used(self) -> float | None:
-        """100 - idle - iowait - steal (method 19); None if the CPU is not known."""
+        """100 - idle - iowait - steal (method 19); None without CPU columns."""
         if self.cpu_idle is None or self.cpu_iowait is None:
             return None
         return 100 - self.cpu_idle - self.cpu_iowait - (self.cpu_steal or 0.0)

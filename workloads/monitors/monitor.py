@@ -1,4 +1,4 @@
-"""`Monitor`: a program that watches one host and leaves a file. One line in `MONITORS` adds another."""
+"""`Monitor`: a program that samples one host into a file. `MONITORS` registers all monitors."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Monitor(Protocol):
     def command(
         self, host: str, output: str, period_s: float, tag: str, python: Sequence[str]
     ) -> Command:
-        """The process that writes `output` until it gets TERM.
+        """The command that writes `output` until TERM.
 
-        period_s: seconds from one sample to the next. tag: of the build whose processes it watches.
-        python: begin of a command line that runs Python modules on that host (`Transport.python`).
+        period_s: seconds between samples. tag: tag of the build with the processes to watch.
+        python: start of a command line that runs Python modules on that host (`Transport.python`).
         """
         ...
 
     def parse(self, data: bytes | str, file: str) -> Parsed[Any]:
-        """The file's rows. Pure; raises ParseError alone."""
+        """The file's rows. Pure; raises only ParseError."""
         ...
 
     def last_epoch_s(self, text: str) -> float | None:
-        """Time of the last whole sample in a file still being written; None if there is none."""
+        """Time of the last complete sample in a file that is still being written; None if there is none."""
         ...

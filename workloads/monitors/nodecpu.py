@@ -1,8 +1,8 @@
-"""nodecpu, our own monitor: CPU time of each node's processes; and the parser of its CSV.
+"""nodecpu, the project's own monitor of the CPU time of each node's processes, and the parser for its CSV.
 
-Nodes that share a kernel see the same dool figures (method 19): their own CPU comes from here.
-Format 1: `# nodecpu format 1, host=<name>, ticks_per_s=<n>, cores=<n>`, a header line, then a row a
-node and round, ticks cumulative.
+Nodes that share a kernel have the same dool values (method 19): this monitor separates their CPU time.
+Format 1: `# nodecpu format 1, host=<name>, ticks_per_s=<n>, cores=<n>`, a header line, then one row per node
+and round with cumulative ticks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TITLE = re.compile(
 MAX_PROCESSES = 2**22
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
-LATE_S = 10.0  # ticks may be seen that much later than they were spent (new nodes' first round)
+LATE_S = 10.0  # maximum delay between using and counting ticks (first round of a new node)
 
 
 def title(host: str, ticks_per_s: int, cores: int) -> str:
@@ -33,8 +33,8 @@ def title(host: str, ticks_per_s: int, cores: int) -> str:
 
 @dataclass(frozen=True)
 class NodeCpuSample:
-    """One node in one round. Ticks are clock ticks since the node's processes began, never falling:
-    live processes' own, and what those that ended were seen to use. processes: live now."""
+    """One node in one round. Ticks are cumulative clock ticks of the node's processes, live and ended, and
+    never decrease. processes: number of live processes."""
 
     line: int
     host: str
@@ -100,10 +100,9 @@ class NodeCpu:
 
 
 def parse_nodecpu(data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
-    """Rows in the file's order. Rows whose time or ticks go back, or that claim more CPU than the
-    host has, are quarantined.
+    """Rows in the file's order. Quarantines rows if time or ticks go back, or if they exceed the host's CPU.
 
-    ParseError: the file has no title of format 1.
+    ParseError if the file has no title of format 1.
     """
     ledger = Ledger(data, file)
     if reason := refusal(line.text for line in ledger.lines):
@@ -112,7 +111,7 @@ def parse_nodecpu(data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
 
 
 def refusal(texts: Iterable[str]) -> str | None:
-    """Why a file with these lines is none of ours; None if it is one."""
+    """Why a file with these lines is not a nodecpu file; None if it is one."""
     titles = [match for text in texts if (match := TITLE.fullmatch(text))]
     if not titles:
         return "no nodecpu file: no line '# nodecpu format 1, host=..., ...'"
@@ -122,14 +121,14 @@ def refusal(texts: Iterable[str]) -> str | None:
 
 
 class NodeCpuReader:
-    """The title above the current line, and each node's last row accepted under it."""
+    """State of the parser: the title above the current line, and each node's last accepted row below it."""
 
     def __init__(self) -> None:
         self.about: re.Match[str] | None = None
         self.last: dict[str, NodeCpuSample] = {}
 
     def read(self, line: Line) -> NodeCpuSample | None:
-        """A row, or None for a line that is known and holds none."""
+        """A row, or None for a known line without data."""
         if line.text.startswith("#"):
             self.about, self.last = TITLE.fullmatch(line.text), {}
             if self.about:

@@ -1,10 +1,10 @@
-"""The sampler behind `workloads.monitors.nodecpu`: reads /proc once a period, writes a row a node.
+"""The sampler of `workloads.monitors.nodecpu`: reads /proc once per period, and writes one row per node.
 
     python -m workloads.monitors.nodecpu_sampler --host H --period 1 --output FILE --tag TAG
 
-Counts processes whose environment holds STUDY_TAG equal to TAG or below it (`TAG/...`), by their
-STUDY_NODE; and their descendants, which may have an environment of their own. Linux only. Ends on
-TERM or INT. `cpu_account` says how time of short-lived processes is counted, and the error of it.
+Counts processes with STUDY_TAG equal to TAG or below it (`TAG/...`) in their environment, by STUDY_NODE, and
+their descendants, which may have another environment. Linux only. Ends on TERM or INT. `cpu_account`
+describes how time of short-lived processes is counted, and the error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workloads.monitors.cpu_account import CpuAccount, Reading, Ticks
 from workloads.monitors.nodecpu import HEADER, title
 
 _STOP = frozenset({signal.SIGTERM, signal.SIGINT})
-_SETTLED_S = 5.0  # a process this old has done its exec: its environment is final
+_SETTLED_S = 5.0  # a process of this age has called exec: its environment is final
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -35,8 +35,8 @@ class _Stat:
 
 
 class Processes:
-    """The tagged processes of this machine. Remembers what it found of each, so that a round costs
-    one short read a tagged process and none for the others."""
+    """The tagged processes of this machine. Caches the node of each process, so that a round needs one
+    short read per tagged process and none for the others."""
 
     def __init__(self, tag: str) -> None:
         self._tag = tag
@@ -44,7 +44,7 @@ class Processes:
         self._others: set[int] = set()
 
     def readings(self) -> Iterator[Reading]:
-        """One round. Processes that end meanwhile are left out."""
+        """One round. Skips processes that end meanwhile."""
         with os.scandir("/proc") as entries:
             pids = sorted(int(entry.name) for entry in entries if entry.name.isdigit())
         self._forget(set(pids))
@@ -77,7 +77,7 @@ class Processes:
         return node or None
 
     def _own_node(self, pid: int) -> str | None:
-        """STUDY_NODE of a process that carries our tag."""
+        """STUDY_NODE of a process with our tag."""
         try:
             environment = _read(f"/proc/{pid}/environ")
         except OSError:
@@ -90,7 +90,7 @@ class Processes:
 
 
 def _stat(pid: int) -> _Stat | None:
-    """None if the process is gone. Fields as in proc(5), counted from the one after the name."""
+    """None if the process has ended. Fields as in proc(5), counted from the one after the name."""
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except OSError:
@@ -115,7 +115,7 @@ def _read(path: str) -> bytes:
 
 
 def sample(processes: Processes, account: CpuAccount, file: TextIO) -> None:
-    """One round: all nodes' rows in one write, so that a reader never sees half a round."""
+    """One round: writes the rows of all nodes at once, so that a reader never sees half a round."""
     epoch_s = time.time()
     account.add(processes.readings())
     file.write(
@@ -128,8 +128,8 @@ def sample(processes: Processes, account: CpuAccount, file: TextIO) -> None:
 
 
 def run(host: str, period_s: float, output: Path, tag: str) -> None:
-    """Sample until TERM or INT, on multiples of the period by the wall clock, without drift. A round
-    that comes late is not made up for: the gap shows."""
+    """Sample until TERM or INT at multiples of the period of the wall clock, without drift. A late round
+    leaves a gap and is not made up for."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
     processes, account = Processes(tag), CpuAccount()
     with output.open("w", encoding="utf-8") as file:
@@ -140,7 +140,7 @@ def run(host: str, period_s: float, output: Path, tag: str) -> None:
 
 
 def _until_next(period_s: float) -> float:
-    """Seconds to the next multiple of the period; not to one a clock's jitter away."""
+    """Seconds to the next multiple of the period that is more than the clock's jitter away."""
     seconds = period_s - time.time() % period_s
     return seconds if seconds > period_s / 50 else seconds + period_s
 

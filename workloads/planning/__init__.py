@@ -1,1 +1,1 @@
-"""From a study to an ordered, seeded plan that can be carried out."""
+"""From a study to an ordered, seeded plan."""

@@ -1,4 +1,4 @@
-"""From the study's hosts to hosts with nothing left open: `auto` becomes what this machine has."""
+"""Resolves the study's hosts: replaces every `auto` by what the machine has."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ AUTO_MEMORY_SHARE = 0.5
 
 @dataclass(frozen=True)
 class _Machine:
-    """What a host turned out to be. `auto_disk` is the folder that a disk path `auto` means;
-    `check_disk` refuses another one that is not there; `probe` is None for a plan, which writes nothing."""
+    """Properties of a host. `auto_disk` is the folder for disk path `auto`; `check_disk` rejects a missing
+    folder; `probe` is None for a plan, which writes nothing."""
 
     cores: int
     memory_mib: int
@@ -42,10 +42,10 @@ class _Machine:
 
 
 def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """Hosts with cores, memory and proved media. InputError if a disk is not of the medium it says.
+    """Hosts with cores, memory and verified media. InputError if a disk's medium differs from the study's.
 
-    Over SSH for hosts that are not this machine: their own disks are probed there. Hosts of provider
-    libvirt are taken at their word: nothing is asked before something is to be built on them.
+    Remote hosts are examined over SSH, and probe their own disks. Hosts of provider libvirt are taken as
+    declared: they are not contacted before something is built on them.
     """
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
@@ -61,17 +61,17 @@ def _make(runs: Path) -> None:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"it cannot be made: {error.strerror}.",
+            f"the folder cannot be created: {error.strerror}.",
             f"--runs {runs}",
-            "name a folder you may write to.",
+            "name a folder with write permission.",
         ) from error
 
 
 def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """As `resolve_hosts`, for a plan: media are as the study says, since a probe would write to the disk.
+    """As `resolve_hosts`, for a plan: media are as declared, because a probe would write to the disk.
 
-    Where it says `auto`, `assumed_medium` stands in. Nothing is written, on any host; known_hosts, which
-    ssh has to read, lies in a temporary folder for as long as it is asked.
+    `assumed_medium` replaces `auto`. Nothing is written on any host; known_hosts, which ssh must read, is
+    in a temporary folder meanwhile.
     """
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
@@ -84,22 +84,23 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
 
 
 def assumed_medium(study: Study, host: HostSpec, disk: DiskSpec) -> Medium:
-    """What a plan takes an `auto` disk for: in turn, the media compared that no disk of the host is said
-    to be; flash where the study names none."""
-    wanted: tuple[Medium, ...] = study.factors.medium or ("flash",)
-    missing = [m for m in wanted if m not in {one.medium for one in host.disks}] or wanted
-    unknown = [one.path for one in host.disks if one.medium == "auto"]
+    """The medium that a plan assumes for an `auto` disk: in turn, each compared medium that no disk of the
+    host declares; flash if the study compares none."""
+    compared: tuple[Medium, ...] = study.factors.medium or ("flash",)
+    declared = {each.medium for each in host.disks}
+    missing = [medium for medium in compared if medium not in declared] or compared
+    unknown = [each.path for each in host.disks if each.medium == "auto"]
     return missing[unknown.index(disk.path) % len(missing)]
 
 
 def assumptions(study: Study, hosts: Sequence[Host]) -> Iterator[str]:
-    """What a plan on `planned_hosts` takes for granted, one line a disk."""
+    """The assumptions of a plan on `planned_hosts`, one line per disk."""
     for spec, host in zip(study.hosts, hosts, strict=True):
-        for said, disk in zip(spec.disks, host.disks, strict=True):
-            if said.medium == "auto":
+        for declared, disk in zip(spec.disks, host.disks, strict=True):
+            if declared.medium == "auto":
                 yield (
-                    f"host {host.name}, disk {disk.path}: medium auto is taken for {disk.medium}; "
-                    "a plan writes nothing, `study run` probes the disk before it starts anything"
+                    f"host {host.name}, disk {disk.path}: medium auto is assumed to be {disk.medium}; "
+                    "a plan writes nothing, and `study run` probes the disk before it starts anything"
                 )
 
 
@@ -116,7 +117,7 @@ def _this_machine(runs: Path, prober: Callable[[Path], Probe] | None) -> _Machin
 def _machines(
     study: Study, ssh: SshSpec, known_hosts: Path, *, probed: bool
 ) -> dict[str, _Machine]:
-    """Every host asked at once. InputError if one cannot be signed on to, or their Java differs."""
+    """Examines all hosts in parallel. InputError if a login fails or their Java versions differ."""
     targets = _targets(study, ssh, known_hosts)
     check_programs([Asked(name, target, PHYSICAL) for name, target in targets.items()])
     java_home, java_version = check_same_java(
@@ -142,16 +143,16 @@ def _machines(
 
 
 def check_guest_hosts(study: Study, runs: Path) -> None:
-    """InputError with every program that a study of guests lacks, on its hosts and on this machine."""
-    signed_on = needs_ssh(study)
+    """InputError with every program that a libvirt study lacks, on its hosts and on this machine."""
+    by_ssh = needs_ssh(study)
     targets = {}
-    if signed_on and study.ssh is not None:
+    if by_ssh and study.ssh is not None:
         targets = _targets(study, study.ssh, pin_host_keys(study, runs))
     bare = PHYSICAL if 0 in study.factors.vms_per_host else ()
     hosts = [
-        Asked(host.name, targets.get(host.name), (*guests_need.on_host(signed_on), *bare))
+        Asked(host.name, targets.get(host.name), (*guests_need.on_host(by_ssh), *bare))
         for host in study.hosts
-        if signed_on or (host.libvirt or "").startswith(guests_need.HERE)
+        if by_ssh or (host.libvirt or "").startswith(guests_need.HERE)
     ]
     check_programs([guests_need.CONTROLLER, *hosts])
 
@@ -164,7 +165,7 @@ def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]
 
 
 def pin_host_keys(study: Study, runs: Path) -> Path:
-    """The study's own known_hosts, written anew: the keys of its hosts. InputError if one is unknown."""
+    """Write the study's own known_hosts with the keys of its hosts. InputError if a key is unknown."""
     return write_keys(study, runs.absolute() / study.study / KNOWN_HOSTS)
 
 
@@ -205,8 +206,8 @@ def _cores(spec: HostSpec, index: int, usable: int) -> int:
     if spec.cores in ("auto", usable):
         return usable
     raise InputError(
-        f"the study says {spec.cores} core(s); the machine has {usable}, and daemons cannot be held "
-        "to fewer.",
+        f"the study declares {spec.cores} core(s); the machine has {usable}, and daemons cannot be "
+        "restricted to fewer.",
         f"host {spec.name!r}",
         f"write cores: auto, or cores: {usable}.",
         ("hosts", index, "cores"),
@@ -218,9 +219,9 @@ def _memory_mib(spec: HostSpec, index: int, total_mib: int) -> int:
         return int(total_mib * AUTO_MEMORY_SHARE)
     if spec.memory > total_mib:
         raise InputError(
-            f"the study wants {spec.memory} MiB; the machine has {total_mib} MiB.",
+            f"the study requests {spec.memory} MiB of memory; the machine has {total_mib} MiB.",
             f"host {spec.name!r}",
-            f"write at most memory: {total_mib} MiB, or memory: auto for half of it.",
+            f"write memory: {total_mib} MiB or less, or memory: auto for half of it.",
             ("hosts", index, "memory"),
         )
     return spec.memory
@@ -238,34 +239,37 @@ def _disk(study: Study, key: tuple[str, int, str, int], machine: _Machine) -> Di
         where = f"host {host.name!r}, {error.where}"
         raise InputError(error.what, where, error.remedy, (*key, "path")) from error
     if spec.limits is not None and spec.medium != "auto":
-        # What the disk itself is does not matter, as long as it can pass its limits: see emulation.
+        # The disk's own medium does not matter as long as it is faster than its limits: see emulation.
         limits = IoLimits(**spec.limits.model_dump())
         return Disk(str(folder), spec.medium, emulated=True, limits=limits)
     if machine.probe is None:
-        said = spec.medium
-        return Disk(str(folder), assumed_medium(study, host, spec) if said == "auto" else said)
-    medium = _judged(spec, machine.probe(folder), f"host {host.name!r}, disk {folder}", key)
-    return Disk(str(folder), medium)
+        declared = spec.medium
+        assumed = assumed_medium(study, host, spec) if declared == "auto" else declared
+        return Disk(str(folder), assumed)
+    where = f"host {host.name!r}, disk {folder}"
+    return Disk(str(folder), _verified_medium(spec, machine.probe(folder), where, key))
 
 
-def _judged(spec: DiskSpec, seen: Probe, where: str, key: tuple[str | int, ...]) -> Medium:
-    """The disk's medium, if it behaves as the study says. InputError with the figure if not."""
-    took = f"a random 4 KiB read took {seen.random_4k_read_ms:.2f} ms"
-    if spec.medium == "auto" and seen.medium is None:
+def _verified_medium(
+    spec: DiskSpec, measured: Probe, where: str, key: tuple[str | int, ...]
+) -> Medium:
+    """The disk's medium, if it behaves as declared. InputError with the measurement otherwise."""
+    took = f"a random 4 KiB read took {measured.random_4k_read_ms:.2f} ms"
+    if spec.medium == "auto" and measured.medium is None:
         raise InputError(
-            f"{took}, neither flash nor hdd.",
+            f"{took}, which is typical of neither flash nor hdd.",
             where,
-            "say its medium in the study, or try again when the disk is idle.",
+            "declare the medium in the study, or try again when the disk is idle.",
             (*key, "medium"),
         )
-    if spec.medium != "auto" and seen.medium not in (spec.medium, None):
+    if spec.medium != "auto" and measured.medium not in (spec.medium, None):
         raise InputError(
-            f"the study says {spec.medium}, but {took}, like {seen.medium}.",
+            f"the study declares {spec.medium}, but {took}, which is typical of {measured.medium}.",
             where,
-            f"write medium: {seen.medium} or auto, or name a disk that is {spec.medium}.",
+            f"write medium: {measured.medium} or auto, or name a disk that is {spec.medium}.",
             (*key, "medium"),
         )
     if spec.medium != "auto":
         return spec.medium
-    assert seen.medium is not None
-    return seen.medium
+    assert measured.medium is not None
+    return measured.medium

@@ -1,1 +1,1 @@
-"""What a trial leaves on disk."""
+"""The files that a trial leaves on disk."""

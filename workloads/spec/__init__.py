@@ -1,1 +1,1 @@
-"""The study file: its models, its rules, its settings."""
+"""The study file: its models and rules, and the registered workloads."""

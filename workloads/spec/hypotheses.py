@@ -1,6 +1,6 @@
-"""What a study asks of its numbers: `slo:` limits of latency, and `expect:`, its own hypotheses.
+"""The keys `slo` (latency limits) and `expect` (hypotheses) of a study.
 
-Written before the data are seen, kept with the run, and decided by analysis/findings.
+They are written before the data are seen, stored with the run, and decided by analysis/findings.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def latency_name(text: str) -> tuple[str, float]:
     match = _LATENCY.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"{text!r} is no latency; write <operation>_p<percentile>, like read_p99 "
+            f"{text!r} is not a latency; write <operation>_p<percentile>, for example read_p99 "
             f"(operations: {', '.join(OPERATIONS)}; percentiles: {', '.join(PERCENTILES)})"
         )
     return match[1].upper(), float(match[2])
@@ -54,7 +54,7 @@ def _measure(text: str) -> str:
 def _milliseconds(value: object) -> float:
     number = magnitude(value, "ms", "20 ms")
     if not 0 < number < float("inf"):
-        raise ValueError(f"{value!r} must be more than nothing and finite; write it like 20 ms")
+        raise ValueError(f"{value!r} must be positive and finite, for example 20 ms")
     return number
 
 
@@ -105,7 +105,9 @@ class Expectation(BaseModel):
             return value
         ratios = [key for key in value if isinstance(key, str) and "_over_" in key]
         if len(ratios) != 1:
-            raise ValueError("write one key <later>_over_<first>, like flash_over_hdd: '> 1.5'")
+            raise ValueError(
+                "write one key <later>_over_<first>, for example flash_over_hdd: '> 1.5'"
+            )
         later, first = ratios[0].split("_over_", 1)
         if later == first:
             raise ValueError(f"{ratios[0]} compares a level with itself")
@@ -128,13 +130,13 @@ def bounds(value: object) -> tuple[float | None, float | None]:
         if low < high:
             return low, high
     raise ValueError(
-        f"{value!r} is no expected ratio; write '> 1.5', '< 0.9', '0.8 to 1.25' or similar"
+        f"{value!r} is not an expected ratio; write '> 1.5', '< 0.9', '0.8 to 1.25' or similar"
     )
 
 
 def _positive(text: str) -> float:
     if not 0 < float(text) < float("inf"):
-        raise ValueError(f"a ratio is above 0 and finite, not {text[:40]}")
+        raise ValueError(f"a ratio is positive and finite, not {text[:40]}")
     return float(text)
 
 
@@ -148,7 +150,7 @@ class Hypotheses(BaseModel):
 
 
 def read_hypotheses(path: Path) -> Hypotheses:
-    """Those of the study kept with a run; none if it was not kept. StudyError if they are not valid."""
+    """Hypotheses of the study stored with a run; empty if there is no study file. StudyError if invalid."""
     if not path.exists():
         return Hypotheses()
     value = read_yaml(path).value
@@ -158,5 +160,5 @@ def read_hypotheses(path: Path) -> Hypotheses:
         raise StudyError(
             f"slo or expect is not valid: {error.errors()[0]['msg']}.",
             str(path),
-            "restore the study as the run was opened with.",
+            "restore the study file that the run was opened with.",
         ) from error

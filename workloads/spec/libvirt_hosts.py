@@ -1,4 +1,4 @@
-"""Hosts of provider libvirt as the study declares them, and how many guests they carry. Pure."""
+"""Hosts of provider libvirt as declared in the study, and the number of their guests. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ KNOWN_HOSTS = "known_hosts"
 
 
 def densities(study: Study) -> tuple[Density, ...]:
-    """Every level of the study's factors that is built.
+    """Every combination of the study's density factors that is built.
 
-    With provider libvirt a VM carries one RegionServer; more on a node is the bare host's control arm
-    (as many RegionServers as the VMs would be). Left out, it has as many as the densest arm has VMs.
+    With provider libvirt a VM has one RegionServer. Only the bare host may have more: as control arm, it
+    has as many RegionServers as there would be VMs (default: as many as the densest arm has VMs).
     """
     vms, servers = study.factors.vms_per_host, study.factors.regionservers_per_node
     if study.provider != "libvirt":
@@ -32,19 +32,19 @@ def densities(study: Study) -> tuple[Density, ...]:
 
 
 def needs_ssh(study: Study) -> bool:
-    """Whether hosts themselves are signed on to: as bare hosts, or where their libvirt is not named."""
+    """Whether the hosts need an SSH login: as bare hosts, or because a host has no libvirt URI."""
     return 0 in study.factors.vms_per_host or any(host.libvirt is None for host in study.hosts)
 
 
 def guests_on(study: Study, host: HostSpec) -> int:
-    """The most guests `host` has at once. Master and client of one host are one guest."""
+    """Maximum number of guests on `host`. Master and client of one host share a guest."""
     workers = max(study.factors.vms_per_host) if "worker" in host.roles else 0
     return workers + _masters(study, host)
 
 
 def declared_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """The hosts as the study says: none is asked. Each has its share of the guests' addresses."""
-    assert study.vms is not None  # checked with the study
+    """The hosts as declared; none is contacted. Each receives its share of the guests' addresses."""
+    assert study.vms is not None  # validated with the study
     addresses = iter(study.vms.range)
     return tuple(_host(study, host, runs, addresses) for host in study.hosts)
 
@@ -84,23 +84,24 @@ def _vm_host(study: Study, spec: HostSpec, known_hosts: str, addresses: Iterator
 
 
 def _uri(study: Study, spec: HostSpec, known_hosts: str) -> str:
-    """Over SSH as the study signs on; host keys only from the study's own file."""
-    assert study.ssh is not None  # checked with the study
+    """URI over SSH with the study's login; accepts only host keys from the study's own file."""
+    assert study.ssh is not None  # validated with the study
     port = "" if study.ssh.port == 22 else f":{study.ssh.port}"
     place = f"{study.ssh.user}@{spec.address}{port}"
     return f"qemu+ssh://{place}/system?known_hosts={known_hosts}"
 
 
 def _disk(spec: DiskSpec) -> Disk:
-    assert spec.medium != "auto"  # checked with the study
+    assert spec.medium != "auto"  # validated with the study
     if spec.limits is None:
         return Disk(spec.path, spec.medium)
     return Disk(spec.path, spec.medium, True, IoLimits(**spec.limits.model_dump()))
 
 
 def _masters(study: Study, host: HostSpec) -> int:
-    """Guests of master and client: one where the first host of both roles is the same."""
+    """Guests for master and client on `host`: one shared guest if it is the first host of both roles."""
     first = {
-        next(one.name for one in study.hosts if role in one.roles) for role in ("master", "client")
+        next(each.name for each in study.hosts if role in each.roles)
+        for role in ("master", "client")
     }
     return int(host.name in first)

@@ -1,4 +1,4 @@
-"""What each provider asks of a study, beyond what every study must keep. Pure; faults are ValueErrors."""
+"""Rules for studies of each provider. Pure; faults are ValueErrors."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def check_provider(study: Study) -> None:
-    """ValueError for the first rule of the study's provider that it breaks."""
+    """ValueError for the first rule of its provider that the study violates."""
     if study.provider != "libvirt":
         if study.vms is not None:
             raise FaultyKeyError(
-                f"key vms is for provider libvirt; the provider is {study.provider}", "vms"
+                f"key vms needs provider libvirt; the provider is {study.provider}", "vms"
             )
         for index, host in enumerate(study.hosts):
             if host.libvirt is not None:
                 raise FaultyKeyError(
-                    f"host {host.name!r}: key libvirt is for provider libvirt",
+                    f"host {host.name!r}: key libvirt needs provider libvirt",
                     "hosts",
                     index,
                     "libvirt",
@@ -35,20 +35,20 @@ def check_provider(study: Study) -> None:
 
 def _check_local(study: Study) -> None:
     if len(study.hosts) > 1:
-        raise FaultyKeyError("provider local has one host: this machine", "hosts")
+        raise FaultyKeyError("provider local has exactly one host, this machine", "hosts")
     if study.hosts[0].address != "127.0.0.1":
         raise FaultyKeyError("provider local runs on 127.0.0.1 only", "hosts", 0, "address")
     if 0 in study.factors.vms_per_host:
         raise FaultyKeyError(
-            "vms_per_host 0 is the bare host; provider local has process groups only: begin at 1",
+            "vms_per_host 0 is the bare host; provider local has process groups only: start at 1",
             "factors",
             "vms_per_host",
         )
-    fewest = min(study.factors.vms_per_host)
-    if study.stack.replication > fewest:
+    workers = min(study.factors.vms_per_host)
+    if study.stack.replication > workers:
         raise FaultyKeyError(
-            f"stack.replication {study.stack.replication} is more than the smallest arm's "
-            f"{fewest} worker(s); it must be equal in all arms (constant hardware)",
+            f"stack.replication {study.stack.replication} exceeds the {workers} worker(s) of the "
+            "smallest arm; all arms need the same replication",
             "stack",
             "replication",
         )
@@ -65,7 +65,7 @@ def _check_physical(study: Study) -> None:
     workers = len(_worker_hosts(study))
     if study.stack.replication > workers:
         raise FaultyKeyError(
-            f"stack.replication {study.stack.replication} is more than the {workers} worker(s)",
+            f"stack.replication {study.stack.replication} exceeds the {workers} worker(s)",
             "stack",
             "replication",
         )
@@ -74,12 +74,12 @@ def _check_physical(study: Study) -> None:
 def _check_libvirt(study: Study) -> None:
     if study.vms is None:
         raise FaultyKeyError(
-            "provider libvirt needs the key vms: the guests' network, and their addresses in it",
+            "provider libvirt needs the key vms with the guests' network and addresses",
             "provider",
         )
     if max(study.factors.vms_per_host) == 0:
         raise FaultyKeyError(
-            "vms_per_host has no VM; for bare hosts alone write provider: physical",
+            "vms_per_host contains no VM; for bare hosts only, write provider: physical",
             "factors",
             "vms_per_host",
         )
@@ -96,23 +96,23 @@ def _check_control_arm(study: Study) -> None:
     several = [n for n in study.factors.regionservers_per_node if n > 1]
     if several and 0 not in study.factors.vms_per_host:
         raise FaultyKeyError(
-            f"regionservers_per_node {several[0]} is the control arm on the bare host (a VM carries one "
-            "RegionServer); add 0 to vms_per_host, or leave it out",
+            f"regionservers_per_node {several[0]} is the control arm on the bare host (a VM has one "
+            "RegionServer); add 0 to vms_per_host, or remove it",
             "factors",
             "regionservers_per_node",
         )
 
 
 def _check_declared(host: HostSpec, index: int) -> None:
-    """Planning asks no host of libvirt anything, so nothing can be `auto`."""
-    said: dict[tuple[str | int, ...], object] = {("cores",): host.cores, ("memory",): host.memory}
+    """A plan does not contact libvirt hosts, so that it cannot resolve `auto`."""
+    values: dict[tuple[str | int, ...], object] = {("cores",): host.cores, ("memory",): host.memory}
     for number, disk in enumerate(host.disks):
-        said |= {("disks", number, "path"): disk.path, ("disks", number, "medium"): disk.medium}
-    for key, value in said.items():
+        values |= {("disks", number, "path"): disk.path, ("disks", number, "medium"): disk.medium}
+    for key, value in values.items():
         if value == "auto":
             raise FaultyKeyError(
-                f"host {host.name!r}: {key[-1]} is auto; with provider libvirt a plan asks no host, so "
-                "write what it has (a medium is proved in the guests before the first trial)",
+                f"host {host.name!r}: {key[-1]} is auto; with provider libvirt a plan contacts no host, so "
+                "write the actual value (guests verify the medium before the first trial)",
                 *("hosts", index, *key),
             )
     if not host.disks:
@@ -128,8 +128,8 @@ def _check_shares(study: Study, host: HostSpec) -> None:
     for density in study.factors.vms_per_host:
         if density and int(host.cores) % density:
             raise FaultyKeyError(
-                f"vms.vcpus pinned: {host.cores} cores of host {host.name!r} make no equal shares for "
-                f"{density} VMs; write vcpus: all, or densities that divide the cores",
+                f"vms.vcpus pinned: the {host.cores} cores of host {host.name!r} cannot be divided equally "
+                f"among {density} VMs; write vcpus: all, or densities that divide the cores",
                 "vms",
                 "vcpus",
             )
@@ -139,8 +139,8 @@ def _check_reached(study: Study) -> None:
     by_ssh = needs_ssh(study)
     if by_ssh and study.ssh is None:
         raise FaultyKeyError(
-            "the hosts are reached over SSH (for bare hosts, and where a host has no key libvirt): "
-            "give the key ssh, with a user",
+            "these hosts need SSH (they run as bare hosts, or have no key libvirt): "
+            "add the key ssh with a user",
             "hosts",
         )
     if by_ssh or len(study.hosts) > 1:
@@ -151,42 +151,42 @@ def _check_guests_addresses(study: Study) -> None:
     assert study.vms is not None
     if len(study.hosts) > 1 and study.vms.bridge is None:
         raise FaultyKeyError(
-            "vms.bridge is missing: a network of the build's own does not leave its host, and there "
-            f"are {len(study.hosts)} hosts; name a bridge that all of them have",
+            "vms.bridge is missing: a build's own network does not reach beyond its host, and the study "
+            f"has {len(study.hosts)} hosts; name a bridge that exists on all of them",
             "vms",
         )
-    given = study.vms.range
+    addresses = study.vms.range
     for host in study.hosts:
-        if host.address in given:
+        if host.address in addresses:
             raise FaultyKeyError(
-                f"vms.addresses holds {host.address}, the address of host {host.name!r} itself",
+                f"vms.addresses contains {host.address}, the address of host {host.name!r} itself",
                 "vms",
                 "addresses",
             )
     needed = sum(guests_on(study, host) for host in study.hosts)
-    if needed > len(given):
+    if needed > len(addresses):
         raise FaultyKeyError(
-            f"vms.addresses has {len(given)} address(es); the hosts have up to {needed} guests at once",
+            f"vms.addresses has {len(addresses)} address(es); the hosts have up to {needed} guests",
             "vms",
             "addresses",
         )
 
 
 def _check_replicas(study: Study) -> None:
-    """Replicas on different hosts, at every density, or none at all."""
-    wanted, hosts = study.stack.replication, len(_worker_hosts(study))
-    fewest = hosts * min(max(density, 1) for density in study.factors.vms_per_host)
-    if wanted > fewest:
+    """Replicas are on different hosts at every density, or there is one replica."""
+    replication, hosts = study.stack.replication, len(_worker_hosts(study))
+    workers = hosts * min(max(density, 1) for density in study.factors.vms_per_host)
+    if replication > workers:
         raise FaultyKeyError(
-            f"stack.replication {wanted} is more than the smallest arm's {fewest} worker(s); it must "
-            "be equal in all arms (constant hardware)",
+            f"stack.replication {replication} exceeds the {workers} worker(s) of the smallest arm; "
+            "all arms need the same replication",
             "stack",
             "replication",
         )
-    if wanted > 1 and hosts == 1:
+    if replication > 1 and hosts == 1:
         raise FaultyKeyError(
-            f"stack.replication {wanted} with one worker host: all replicas of a block would lie on "
-            "it, and be lost with it; write replication: 1, or give more hosts",
+            f"stack.replication {replication} with one worker host would put all replicas of a block on "
+            "it, and lose them together; write replication: 1, or add hosts",
             "stack",
             "replication",
         )
@@ -206,8 +206,8 @@ def _check_addresses(study: Study) -> None:
             raise FaultyKeyError(error.what.rstrip("."), "hosts", index, "address") from error
         if host.address == "localhost" or host.address.startswith("127."):
             raise FaultyKeyError(
-                f"host {host.name!r} has the loopback address {host.address}; other hosts "
-                "could not reach it",
+                f"host {host.name!r} has the loopback address {host.address}, which other hosts "
+                "cannot reach",
                 "hosts",
                 index,
                 "address",

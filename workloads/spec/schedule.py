@@ -1,5 +1,5 @@
-"""What a study says of its repetition: `schedule:`, a DAG of its own; `compare:`, with what each run is
-compared and what change is too much."""
+"""The keys `schedule` (a DAG that repeats the study) and `compare` (the baseline of each run, and the
+tolerated change)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ def percent(value: object) -> float:
     """ "5%" to 0.05. ValueError for anything else, and above 90 %."""
     share = magnitude(value, "percent", "5%") / 100
     if not 0 < share <= MAX_TOLERANCE:
-        raise ValueError(f"{value!r} must lie above 0 and at most at {MAX_TOLERANCE:.0%}")
+        raise ValueError(f"{value!r} must be above 0 and at most {MAX_TOLERANCE:.0%}")
     return share
 
 
 def _cron(text: str) -> str:
     if len(text.split()) != 5 or not croniter.is_valid(text):
-        raise ValueError(f"{text!r} is no cron expression of five fields, like '0 2 * * 6'")
+        raise ValueError(
+            f"{text!r} is not a cron expression with five fields, for example '0 2 * * 6'"
+        )
     return text
 
 
@@ -56,7 +58,10 @@ class Schedule(_Spec):
         None, description="Cron expression with five fields, in UTC, for example `0 2 * * 6`."
     )
     asset: (
-        Annotated[str, like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, like s3://bucket/x")]
+        Annotated[
+            str,
+            like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, for example s3://bucket/x"),
+        ]
         | None
     ) = Field(None, description="URI of an Airflow asset. Each update of it starts a run.")
 
@@ -68,12 +73,12 @@ class Schedule(_Spec):
     @model_validator(mode="after")
     def _one(self) -> Schedule:
         if (self.cron is None) == (self.asset is None):
-            raise ValueError("give a cron expression, or {asset: <uri>}")
+            raise ValueError("write a cron expression, or {asset: <uri>}")
         return self
 
 
 class Baseline(_Spec):
-    """Earlier runs to compare with: one run by its id, or the last `rolling` ones."""
+    """Earlier runs to compare with: one run by its id, or the newest `rolling` runs."""
 
     run: str | None = None
     rolling: int | None = None
@@ -91,7 +96,7 @@ def parse_baseline(text: object) -> Baseline:
         return Baseline(rolling=int(match[1]))
     if RUN_ID.fullmatch(str(text)):
         return Baseline(run=str(text))
-    raise ValueError(f"{text!r} is no baseline; write `rolling 5`, or a run's id")
+    raise ValueError(f"{text!r} is not a baseline; write `rolling 5`, or a run's id")
 
 
 class CompareSpec(_Spec):

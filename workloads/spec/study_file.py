@@ -1,4 +1,4 @@
-"""Reading a study file: YAML text to `Study`, every fault with file, line and key."""
+"""Reads a study file: YAML text to `Study`, with file, line and key of every fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workloads.spec.study import Study
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study and the YAML it came from, overrides included, as the run keeps it."""
+    """A study and its YAML text with overrides applied, as stored with the run."""
 
     study: Study
     text: str
@@ -28,7 +28,7 @@ class StudyFile:
 
     @contextmanager
     def placing_faults(self) -> Iterator[None]:
-        """An InputError that names a key of the study leaves with its file and line."""
+        """Adds file and line to an InputError that names a key of the study."""
         try:
             yield
         except InputError as error:
@@ -39,7 +39,7 @@ class StudyFile:
 
 
 def read_study(path: Path, overrides: Mapping[str, object] | None = None) -> StudyFile:
-    """The study in `path`, with dotted `overrides` ("stack.base_port": 22000) laid over it.
+    """The study in `path`, with dotted `overrides` ("stack.base_port": 22000) applied.
 
     InputError names the file, the line and the key.
     """
@@ -47,11 +47,13 @@ def read_study(path: Path, overrides: Mapping[str, object] | None = None) -> Stu
 
 
 def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = None) -> StudyFile:
-    """As `read_study`, from text; `name` stands for the file in messages."""
+    """As `read_study`, from text; `name` denotes the file in messages."""
     document = parse_yaml(text, name)
     value = document.value
     if not isinstance(value, dict):
-        raise InputError("is not a mapping of keys.", name, "begin with `study: <name>`.")
+        raise InputError(
+            "the file is not a mapping of keys.", name, "start it with `study: <name>`."
+        )
     for key, override in (overrides or {}).items():
         _override(value, key, override, name)
     overridden = tuple(overrides or ())
@@ -71,7 +73,7 @@ def _override(value: dict[str, Any], dotted_key: str, new: object, name: str) ->
             raise InputError(
                 f"override {dotted_key!r}: {'.'.join(keys[:depth])} is not a mapping.",
                 name,
-                "override a whole top-level key, or a key inside a mapping.",
+                "override a whole top-level key, or a key within a mapping.",
             )
         value = inner
     value[keys[-1]] = new
@@ -80,8 +82,8 @@ def _override(value: dict[str, Any], dotted_key: str, new: object, name: str) ->
 def _input_error(
     error: ValidationError, document: Document, overridden: Sequence[str]
 ) -> InputError:
-    # A misspelt key is unknown and leaves another missing: the first says what to mend.
-    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+    # A misspelt key causes two errors, an unknown and a missing key: report the unknown one.
+    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     location = location_of(first)
     more = error.error_count() - 1
     message = sentence(first, dotted(location))
@@ -93,11 +95,11 @@ def _input_error(
 
 
 def _where(document: Document, location: Sequence[object], overridden: Sequence[str]) -> str:
-    """File, line and key; for what an override gave, the override."""
+    """File, line and key; for an overridden key, the override."""
     key = dotted(location)
-    for one in overridden:
-        if key == one or key.startswith((f"{one}.", f"{one}[")):
-            return f"{document.name} with {one} replaced, key {key}"
+    for override in overridden:
+        if key == override or key.startswith((f"{override}.", f"{override}[")):
+            return f"{document.name} with {override} replaced, key {key}"
     return f"{document.name}:{document.line_of(location)}" + (f", key {key}" if key else "")
 
 

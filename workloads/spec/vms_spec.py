@@ -1,4 +1,4 @@
-"""What a study says of guests: `vms`, the key that provider libvirt needs. Pure; every fault a ValueError."""
+"""The key `vms` of a study, for provider libvirt. Pure; faults are ValueErrors."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from workloads.base.checked import FaultyKeyError, at_most, like
 from workloads.base.quantity import SizeMib
 
 Bridge = Annotated[
-    str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "the name of a bridge, of at most 15 characters")
+    str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "a bridge name of at most 15 characters")
 ]
 MAX_DISK_MIB = 2**30
 _SERVED_BY_THE_HOST = ("writeback", "writethrough", "unsafe", "default")
 
 
 def _cache(value: object) -> object:
-    """QEMU's modes that let the host's page cache answer are told apart from a misspelt word."""
+    """Explains why QEMU's cache modes that use the host's page cache are rejected."""
     if value in _SERVED_BY_THE_HOST:
         raise ValueError(
-            f"cache mode {value!r} serves guests' reads from the host's memory, so that one guest "
-            "gains by what another read, and disks look faster than they are; write none or directsync"
+            f"cache mode {value!r} uses the host's page cache: guests share cached data, and disks "
+            "appear faster than they are; write none or directsync"
         )
     return value
 
@@ -75,7 +75,7 @@ class VmsSpec(BaseModel):
     @classmethod
     def _whole_gib(cls, value: int) -> int:
         if value % 1024:
-            raise ValueError(f"data_disk is {value} MiB; give whole GiB")
+            raise ValueError(f"data_disk is {value} MiB; write whole GiB")
         return value
 
     @model_validator(mode="after")
@@ -83,43 +83,43 @@ class VmsSpec(BaseModel):
         subnet = IPv4Network(self.network)
         if subnet.num_addresses < 8:
             raise FaultyKeyError(
-                f"network {subnet} is too small for guests; give a /29 or wider", "network"
+                f"network {subnet} is too small for guests; use a /29 or larger", "network"
             )
         reserved = {subnet.network_address, subnet.broadcast_address}
         for what, address in (
-            *(("addresses", one) for one in self.range),
+            *(("addresses", address) for address in self.range),
             ("gateway", self.gateway),
         ):
             if address is None:
                 continue
             if IPv4Address(address) not in subnet or IPv4Address(address) in reserved:
-                raise FaultyKeyError(f"{address} is no host's address of network {subnet}", what)
+                raise FaultyKeyError(f"{address} is not a host address of network {subnet}", what)
         if self.gateway in self.range:
             raise FaultyKeyError(
-                f"{self.gateway} is the gateway's, no guest can have it", "addresses"
+                f"{self.gateway} is the gateway's address; exclude it from addresses", "addresses"
             )
         if self.bridge is None and self.host_address in self.range:
             raise FaultyKeyError(
-                f"without a bridge {self.host_address}, the network's first address, is the host's own; "
-                "begin the range behind it",
+                f"without a bridge, the host itself has the network's first address {self.host_address}; "
+                "start the range after it",
                 "addresses",
             )
         return self
 
     @property
     def range(self) -> tuple[str, ...]:
-        """Every address of `addresses`, in order. ValueError for what is no range."""
+        """Every address of `addresses`, in order. ValueError if it is not a range."""
         first, dash, last = self.addresses.partition("-")
         begin, end = IPv4Address(first.strip()), IPv4Address((last if dash else first).strip())
         if end < begin or int(end) - int(begin) >= 4096:
             raise FaultyKeyError(
-                f"{self.addresses} is no range of at most 4096 addresses", "addresses"
+                f"{self.addresses} is not a range of at most 4096 addresses", "addresses"
             )
-        return tuple(str(IPv4Address(one)) for one in range(int(begin), int(end) + 1))
+        return tuple(str(IPv4Address(number)) for number in range(int(begin), int(end) + 1))
 
     @property
     def host_address(self) -> str:
-        """The host's own on a network of the build's: its first."""
+        """The host's own address on a build's network: the first one."""
         return str(next(IPv4Network(self.network).hosts()))
 
 
@@ -130,4 +130,4 @@ LibvirtUri = Annotated[
         "qemu:///system or qemu+ssh://user@address/system",
     ),
 ]
-"""qemu:///system or qemu+ssh://user@address/system; guests of a session cannot join a bridge."""
+"""A system URI: guests of a session URI cannot join a bridge."""

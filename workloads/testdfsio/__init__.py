@@ -1,1 +1,1 @@
-"""TestDFSIO, from Hadoop's own tests jar, as a MapReduce job on YARN."""
+"""TestDFSIO from Hadoop's tests jar, as a MapReduce job on YARN."""

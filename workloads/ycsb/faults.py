@@ -1,4 +1,5 @@
-"""What is wrong with a YCSB run, whatever its exit code: many client errors end with 0 (method 9)."""
+"""Faults of a YCSB run, independent of its exit code: the client exits with 0 after many errors (method
+9)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from workloads.ycsb.setting import YcsbSetting
 
 
 def faults_of_all(folder: Path, setting: YcsbSetting) -> tuple[str, ...]:
-    """`faults_of` every client of the trial; of several, each fault names its client."""
+    """The faults of all clients of the trial. With several clients, each fault names its client."""
     if setting.clients == 1:
         return faults_of(folder, client_name(1), setting)
     names = {n: client_name(n) for n in range(1, setting.clients + 1)}
@@ -23,10 +24,9 @@ def faults_of_all(folder: Path, setting: YcsbSetting) -> tuple[str, ...]:
 
 
 def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) -> tuple[str, ...]:
-    """Faults in plain words; none if every operation asked of client `number` was done and returned
-    well.
+    """Faults as sentences; empty if client `number` completed every requested operation successfully.
 
-    A row not found on a read is a fault too: the table was loaded whole.
+    A read that finds no row is a fault, too: the table was fully loaded.
     """
     path = folder / f"{client}.out"
     try:
@@ -34,7 +34,7 @@ def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) 
     except ParseError as error:
         return (str(error),)
     if overall(rows) is None:
-        return (f"{path.name}: no [OVERALL] lines: the client did not come to its end",)
+        return (f"{path.name}: no [OVERALL] lines: the client did not finish",)
     counts = operation_counts(rows)
     faults = [fault for count in counts.values() for fault in _count_faults(count)]
     if not counts:
@@ -60,7 +60,7 @@ def _load_faults(counts: dict[str, OperationCount], asked: int) -> list[str]:
 
 
 def _end_faults(counts: dict[str, OperationCount], setting: YcsbSetting) -> list[str]:
-    """A timed run must end by time: one that ran out of operations measured less than it says."""
+    """A timed run must end by time: one that ran out of operations is shorter than its duration."""
     done = sum(count.ok + count.failed for count in counts.values())
-    most = operations_at_most(setting)
-    return [] if done < most else [f"ran out of operations ({most}) before its time"]
+    limit = operations_at_most(setting)
+    return [] if done < limit else [f"ran out of operations ({limit}) before its time"]

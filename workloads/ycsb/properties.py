@@ -9,34 +9,34 @@ from workloads.ycsb.setting import YcsbSetting
 
 FAMILY = "f"
 MAIN = "org.densitystudy.ycsb.WarmClient"
-"""YCSB's client, its JVM warmed up before its schedule begins."""
+"""YCSB's client, which warms up its JVM before its schedule starts."""
 DB = "org.densitystudy.ycsb.HBaseClient"
 THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
-"""Around DB in closed loops, loads among them: measures what its thread does between two operations."""
+"""Wraps DB in closed loops, including loads: measures the client's own time between two operations."""
 CORE = "site.ycsb.workloads.CoreWorkload"
 INTERLEAVED = "org.densitystudy.ycsb.InterleavedWorkload"
 OPERATIONS_PER_THREAD_S = 5000
-"""More than a synchronous client thread can do: an operation takes 0.2 ms at the very least.
+"""More than a synchronous client thread can do: an operation takes at least 0.2 ms.
 
-A run that ends by time needs a number of operations too, which must be neither reached nor far too
-large: YCSB draws keys from the loaded ones plus all it might insert, throws away those that are not
-there yet, and keeps a drawn key in an int. With two thousand million operations, half of the keys were
-negative, and drawing took longer than reading.
+A timed run needs a number of operations, too. It must not be reached, and must not be far too large: YCSB
+draws keys from the loaded ones plus all that the run might insert, discards those that do not exist yet,
+and stores a drawn key in an int. With two billion operations, half of the keys were negative, and drawing
+keys took longer than reading rows.
 """
 INT_MAX = 2**31 - 1
 PERCENTILES = "50,90,95,99,99.9"
 
 
 def table_of(setting: YcsbSetting) -> str:
-    """One table for each number of records, whatever runs on it; isolation trials, whose regions are
-    confined to one node, have their own; so has each variant store."""
+    """One table per number of records, shared by all mixes. Noisy-neighbour trials confine their regions to
+    one node and have a table of their own; so does each variant store."""
     if setting.variants is not None:
         return setting.variants.table
     return f"usertable_{setting.records}{'_confined' if setting.is_isolation else ''}"
 
 
 def operations_at_most(setting: YcsbSetting) -> int:
-    """What one client is asked to do at most: a load's records; more than a timed run can do."""
+    """Maximum operations of one client: all records of a load; more than a timed run can do."""
     if setting.duration_s is None:
         return setting.records
     wanted = setting.duration_s * setting.threads * OPERATIONS_PER_THREAD_S
@@ -51,13 +51,13 @@ def client_name(number: int) -> str:
 
 
 def loaded_rows(setting: YcsbSetting, number: int = 1) -> tuple[int, int]:
-    """(first record, how many) that client `number` loads: shares that touch and do not overlap."""
+    """(first record, number of records) that client `number` loads: adjacent, disjoint ranges."""
     edges = [setting.records * n // setting.clients for n in (number - 1, number)]
     return edges[0], edges[1] - edges[0]
 
 
 def target_share(setting: YcsbSetting, number: int = 1) -> int | None:
-    """Whole operations a second for client `number`; those of all clients add to the target."""
+    """Whole operations per second for client `number`; the shares of all clients add up to the target."""
     if setting.target_ops_s is None:
         return None
     total = round(setting.target_ops_s)
@@ -70,10 +70,11 @@ def client_arguments(
     number: int = 1,
     shares: Mapping[str, float] | None = None,
 ) -> tuple[str, ...]:
-    """Arguments of MAIN: site.ycsb.Client's. HBase's address comes from hbase-site.xml on its class path.
+    """Arguments of MAIN, which are those of site.ycsb.Client. hbase-site.xml on the class path has HBase's
+    address.
 
-    `hdr_prefix` begins the path of each interval log. `number`: which of the trial's clients.
-    `shares`: of each kind of operation, if not those of the setting's mix.
+    `hdr_prefix` is the prefix of each interval log's path. `number` counts the trial's clients from 1.
+    `shares` of operations override those of the setting's mix.
     """
     timed = (setting.is_saturation or setting.is_load) and shares is None
     arguments = ["-db", THINK_TIMED if timed else DB, "-s", "-threads", str(setting.threads)]
@@ -96,10 +97,10 @@ def client_arguments(
 
 
 def _of_several(setting: YcsbSetting, number: int) -> dict[str, str]:
-    """What keeps the clients of one trial from overwriting each other's rows (method 12).
+    """Properties that keep the clients of one trial from overwriting each other's rows (method 12).
 
-    A load is cut into ranges. Runs would all insert from `recordcount` on: each gets every n-th key
-    instead, and reads only loaded rows and its own, so that no read waits for another client.
+    A load is divided into ranges. All runs would insert from `recordcount` on: instead each client inserts
+    every n-th key, and reads only loaded rows and its own, so that no read waits for another client.
     """
     if setting.clients == 1:
         return {}

@@ -1,4 +1,4 @@
-"""The project's TableTool (Java): several acts on the table in one JVM start, facts back as JSON."""
+"""Runs the project's TableTool (Java): several table commands in one JVM, with results as JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MAIN = "org.densitystudy.table.TableTool"
 TIMEOUT_S = 600.0
 HEAP_MIB = 128
 FAST_START = ("-XX:TieredStopAtLevel=1",)
-"""This JVM is never measured; it had better start fast."""
+"""This JVM is never measured, so start-up time matters more than peak speed."""
 
 
 def table_tool(context: TrialContext, name: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Run `verbs` in order; the result of each. StudyError when one fails.
+    """Run `verbs` in order, and return the result of each. StudyError if one fails.
 
-    Output stays in the record as logs/<name>.out and .err.
+    The record keeps the output as logs/<name>.out and .err.
     """
     chain: list[str] = []
     for verb in verbs:

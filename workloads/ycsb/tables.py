@@ -1,7 +1,7 @@
-"""`Tables`: what is known of the YCSB tables of the cluster that stands, across trials of a build.
+"""`Tables`: state of the YCSB tables of the running cluster, shared by the trials of a build.
 
-Retention in a file of the build, under the identity of its processes: a build that is built anew after a
-crash has other processes, and none of the old tables.
+The state is stored in a file of the build together with the identity of the cluster's processes: a build
+that is repeated after a crash has other processes, and none of the old tables.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cluster.state.atomic import write_text
 
 FILE = "tables.json"
 Known = Literal["there", "loaded", "snapshot"]
-"""Of a table: it exists; it holds its rows; a snapshot of them exists."""
+"""State of a table: it exists; it contains all its rows; a snapshot of them exists."""
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Facts of one cluster, in `path`. `cluster` is the identity of its processes."""
+    """State of one cluster's tables, in `path`. `cluster` is the identity of its processes."""
 
     path: Path
     cluster: str
@@ -44,24 +44,24 @@ class Tables:
 
     @property
     def inserts_are_warm(self) -> bool:
-        """Whether the daemons took their unmeasured inserts already."""
+        """Whether the servers' insert path is already warm."""
         return bool(self._facts()["inserts_are_warm"])
 
     def remember_warm_inserts(self) -> None:
         write_text(self.path, json.dumps({**self._facts(), "inserts_are_warm": True}))
 
     def is_warm(self, table: str, mix: str) -> bool:
-        """Whether the daemons were warmed up on `table` by what is called `mix`."""
+        """Whether the servers are warmed up on `table` by `mix`."""
         return mix in self._facts()["warm"].get(table, {})
 
     def compiling_share(self, table: str, mix: str) -> float | None:
-        """What `remember_warm` was told."""
+        """The share passed to `remember_warm`."""
         share: float | None = self._facts()["warm"].get(table, {}).get(mix)
         return share
 
     def remember_warm(self, table: str, mix: str, compiling_share: float | None) -> None:
-        """compiling_share: of one core, that the busiest RegionServer's compilers took at the warm-up's
-        end; None if nobody looked."""
+        """compiling_share: share of one core that the busiest RegionServer's compilers used at the end of the
+        warm-up; None if not measured."""
         facts = self._facts()
         facts["warm"].setdefault(table, {})[mix] = compiling_share
         write_text(self.path, json.dumps(facts))

@@ -1,4 +1,4 @@
-"""`VariantStore`: what a variant store holds and is asked for, and the properties that tell its client."""
+"""`VariantStore`: contents and queries of a variant store, and the properties of its client."""
 
 from __future__ import annotations
 
@@ -6,29 +6,25 @@ from pydantic import BaseModel, ConfigDict, Field
 
 WORKLOAD = "org.densitystudy.variants.VariantWorkload"
 MIN_SITES = 24
-"""One on each chromosome."""
+"""One site per chromosome."""
 MAX_REGION = 20
-"""Medians; `Regions.LONGEST` of the client."""
+"""Length of the longest region in medians; equals `Regions.LONGEST` of the client."""
 VALUE_MIB = 80 / 2**20
-"""Values of a row, mean of reference blocks and variants; a test in Java counts them."""
+"""Size of a row's values, the mean of reference blocks and variants; a Java test verifies it."""
 STORED_ROW_MIB = 210 / 2**20
-"""With a key of 19 bytes and HBase's overhead on each of its 3 or 4 cells."""
+"""Size of a row with its 19-byte key and HBase's overhead for each of its 3 or 4 cells."""
 
 
 class VariantStore(BaseModel):
-    """Every one of `samples` has a row at every one of `sites`, sites spread over GRCh38.
-
-    regions: how many regions cohort queries ask for. region_sites: their median length. seed: of
-    sites, rows, regions and queries.
-    """
+    """Each sample has one row per site; the sites are spread over the reference genome GRCh38."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     samples: int = Field(gt=0)
     sites: int = Field(ge=MIN_SITES)
-    regions: int = Field(gt=0)
-    region_sites: int = Field(gt=0)
-    seed: int = Field(ge=0)
+    regions: int = Field(gt=0, description="number of regions that queries choose from")
+    region_sites: int = Field(gt=0, description="median number of sites in a region")
+    seed: int = Field(ge=0, description="seed of sites, rows, regions and queries")
 
     @property
     def rows(self) -> int:
@@ -36,26 +32,26 @@ class VariantStore(BaseModel):
 
     @property
     def name(self) -> str:
-        """For ids: `s50x4000`."""
+        """Part of setting ids: `s50x4000`."""
         return f"s{self.samples}x{self.sites}"
 
     @property
     def table(self) -> str:
-        """One table for each size and seed, whatever is asked of it."""
+        """One table per size and seed, shared by all queries."""
         return f"variants_{self.samples}_{self.sites}_{self.seed}"
 
     @property
     def longest_scan(self) -> int:
-        """Rows of the longest region there may be."""
+        """Rows of the longest possible region."""
         return MAX_REGION * self.region_sites * self.samples
 
     @property
     def splits(self) -> str:
-        """For TableTool's `create --variants`."""
+        """Argument of TableTool's `create --variants`."""
         return f"{self.samples},{self.sites},{self.seed}"
 
     def properties(self) -> dict[str, str]:
-        """Of the YCSB client, beside those that every setting has."""
+        """Properties of the YCSB client in addition to those of every setting."""
         return {
             "workload": WORKLOAD,
             "variants.samples": str(self.samples),

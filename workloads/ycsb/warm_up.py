@@ -1,14 +1,14 @@
-"""Warming the daemons up before what is measured; nothing of it is. (A client warms itself up: `WarmClient`.)
+"""Server warm-up before measured trials; it is not measured itself. (`WarmClient` warms up the client.)
 
-The first trial on fresh RegionServers would pay for their compilers and empty block caches, at
-another density another trial, as the order is random. Two rules, fixed by the study:
+Without it, the first trial on fresh RegionServers would pay for JIT compilation and empty block caches, and
+the random order makes that a different trial at each density. A study chooses one of two rules:
 
-- For a time: so long of inserts before a build's first load, into a table that is dropped again, and
-  as long of the WARM_UP mix on each table when its snapshot has been made.
-- Until steady: each mix, before a build's first trial of it, as fast as it goes until the compilers of
-  all RegionServers rest. Each of n servers gets the n-th part of the operations and of the cores that
-  compile: four and six on two cores took three minutes, one took one. Inserts before a measured load end with
-  its records at the latest.
+- For a fixed time: inserts before a build's first load, into a table that is then dropped, and for the same
+  time the WARM_UP mix on each table after its snapshot.
+- Until steady: each mix, before a build's first trial of it, at full speed until the JIT compilers of all
+  RegionServers are idle. Each of n servers gets 1/n of the operations and of the cores for compilation:
+  measured on two cores, four and six servers took three minutes, and one server took one. Inserts before a
+  measured load end with its last record at the latest.
 """
 
 from __future__ import annotations
@@ -26,53 +26,53 @@ from workloads.ycsb.properties import table_of
 from workloads.ycsb.setting import YcsbSetting
 
 THREADS = 8
-"""Whatever the first trial's: all builds are warmed alike."""
+"""Independent of the first trial, so that all builds have the same warm-up."""
 REST_SHARE = 0.05
-"""Of one core, in compiling, below which a RegionServer's compilers rest."""
+"""A RegionServer's compilers are idle below this share of one core."""
 LOOKS_AT_REST = 3
-"""So many looks one after another (of 5 s) must find all at rest: compiling comes in waves."""
+"""Number of successive checks (every 5 s) that must find all compilers idle: compilation comes in waves."""
 
 Clients = Callable[[YcsbSetting, str, Mapping[str, float] | None], Command]
-"""Makes the client's command of a setting, a name, and shares of operations if not the mix's own."""
+"""Builds the client's command from a setting, a name, and shares of operations (None: those of the mix)."""
 
 
 @dataclass
 class CompilerIdle:
-    """Whether the compilers of all RegionServers rest; asked again and again."""
+    """Whether the compilers of all RegionServers are idle; called periodically."""
 
     read: Callable[[], Mapping[str, float] | None]
     clock: Callable[[], float] = time.monotonic
     looks_at_rest: int = 0
     share: float | None = None
-    """Of one core: the busiest server's, at the last look."""
+    """Share of one core that the busiest server's compilers used at the last check."""
     _before: tuple[float, Mapping[str, float]] | None = field(default=None, repr=False)
 
     def __call__(self) -> bool:
-        found, now_s = self.read(), self.clock()
-        if found is None:
+        compiled, now_s = self.read(), self.clock()
+        if compiled is None:
             self._before, self.looks_at_rest = None, 0
             return False
         if self._before is not None:
             then_s, before = self._before
-            self.share = max(found[name] - before[name] for name in found) / (now_s - then_s)
+            self.share = max(compiled[name] - before[name] for name in compiled) / (now_s - then_s)
             self.looks_at_rest = self.looks_at_rest + 1 if self.share < REST_SHARE else 0
-        self._before = now_s, found
+        self._before = now_s, compiled
         return self.looks_at_rest >= LOOKS_AT_REST
 
 
 def warmed_by(setting: YcsbSetting) -> str:
-    """What a table's daemons are warmed up by for this setting, by name: its own mix, or the one for all."""
+    """Name of the mix that warms up the servers for this setting: its own, or the common one."""
     return setting.mix if setting.until_steady else "mix"
 
 
 def warm_up_inserts(context: TrialContext, setting: YcsbSetting, clients: Clients) -> None:
-    """Inserts into the table as it stands."""
+    """Insert into the existing table."""
     _warm_up(context, setting.model_copy(update={"mix": setting.load_mix}), None, clients)
 
 
 def warm_up_mix(context: TrialContext, setting: YcsbSetting, clients: Clients) -> float | None:
-    """The setting's own mix until steady, or for a time the one that has every operation. Returns what
-    the busiest RegionServer's compilers still took of a core, if that was looked at."""
+    """Run the setting's own mix until steady, or the common mix for a fixed time. Returns the share of a core
+    that the busiest RegionServer's compilers still used, if it was measured."""
     shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
     return _warm_up(context, setting, _own(setting) if setting.until_steady else shares, clients)
 
@@ -98,7 +98,7 @@ def _warm_up(
     run = run_client(context, clients(work, name, shares), limit_s + GRACE_S, "logs", rest)
     steady = rest is not None and rest.looks_at_rest >= LOOKS_AT_REST
     if not steady:
-        require_success(context, run, "warming the daemons up")
+        require_success(context, run, "server warm-up")
     context.journal.write(
         "daemons-warmed-up",
         name=name,
@@ -110,7 +110,7 @@ def _warm_up(
 
 
 def _own(setting: YcsbSetting) -> Mapping[str, float]:
-    """The mix, its inserts as updates: to a RegionServer both are a put. YCSB draws keys from all that
-    it might insert too, in minutes far more than the table has, and would work at drawing."""
+    """The mix with updates in place of inserts: to a RegionServer both are puts. With inserts, YCSB would
+    draw keys from all that it might insert, far more than the table has, and spend its time on this."""
     shares = dict(MIXES[setting.mix])
     return {**shares, "insert": 0.0, "update": shares["update"] + shares["insert"]}

@@ -1,4 +1,4 @@
-"""What a study may say of warming up: `warm_up_daemons` and `warm_up_client`, and what it costs."""
+"""The study keys `warm_up_daemons` and `warm_up_client`, and estimates of their duration."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import BeforeValidator, WithJsonSchema
 from workloads.base.quantity import seconds
 
 STEADY_LIMIT_S = 900.0
-"""Four and six RegionServers on two cores were steady after three minutes, one after one."""
+"""Measured: four and six RegionServers on two cores were steady after three minutes, one server after one."""
 STEADY_ESTIMATE_S = 90.0
 WARM_UP_CLIENT_S = 20.0
-"""Of a client that shares two cores with its cluster: until it lagged no more behind its schedule."""
+"""Measured: a client that shared two cores with its cluster kept up with its schedule after this time."""
 
 
 def _warm_up(value: object) -> float | Literal["steady"]:
@@ -31,7 +31,9 @@ def _whole_or_off(value: object) -> float:
     """YCSB's client takes whole seconds."""
     found_s = 0.0 if value in ("off", False) else seconds(value)
     if found_s != round(found_s):
-        raise ValueError(f"{value!r} is no whole number of seconds; write it like 20 s, or off")
+        raise ValueError(
+            f"{value!r} is not a whole number of seconds; write, for example, 20 s, or off"
+        )
     return found_s
 
 
@@ -40,7 +42,7 @@ WarmUpClient = Annotated[float, BeforeValidator(_whole_or_off), _TEXT_OR_OFF]
 
 
 def warm_up_knobs(warm_up: float | Literal["steady"]) -> dict[str, Any]:
-    """A study's `warm_up_daemons` as a setting's knobs."""
+    """A study's `warm_up_daemons` as knobs of a setting."""
     if warm_up == "steady":
         return {"warm_up_daemons_s": STEADY_LIMIT_S, "until_steady": True}
     return {"warm_up_daemons_s": warm_up}

@@ -1,10 +1,10 @@
-"""The YCSB trial: the table in the state the mix is measured from, then its clients to their exit.
+"""The YCSB trial: bring the table into its initial state, then run the clients until they exit.
 
-Every run that writes starts from the same table: loaded once a build, flushed, major-compacted, kept
-as a snapshot, and restored from it (method 6). A restored table holds the same store files at the
-same places as a reloaded one after its compaction, and takes seconds.
+Every run that writes starts from the same table. It is loaded once per build, flushed, major-compacted and
+saved as a snapshot, from which trials restore it (method 6). A restored table has the same store files in
+the same places as a reloaded and compacted table, but takes only seconds.
 
-Before all that the daemons are warmed up: see `workloads.ycsb.warm_up`.
+The servers are warmed up first: see `workloads.ycsb.warm_up`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ LOAD_TIMEOUT_S = 7200.0
 
 
 class YcsbWorkload:
-    """Saturation runs (no target: their latency is closed-loop, and only so named) and latency runs
-    at a target, which record intended latency too (method 10)."""
+    """Saturation runs without a target, with closed-loop latency only, and latency runs at a target rate,
+    which also record intended latency (method 10)."""
 
     def prepare(self, context: TrialContext, setting: YcsbSetting) -> Prepared:
         facts = _create(context, setting) if setting.is_load else _restore(context, setting)
@@ -63,7 +63,7 @@ class YcsbWorkload:
 
 
 def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
-    """An empty table, pre-split on the real distribution of its keys."""
+    """Create an empty table, pre-split along the real distribution of its keys."""
     servers = len(context.cluster.endpoints.regionserver_http)
     regions = str(setting.regions_per_server * servers)
     tables, name = Tables.of(context.cluster), table_of(setting)
@@ -81,13 +81,13 @@ def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]
         acts.append(("drop", *_table(setting)))
     acts += [create, *_confined(context, setting), ("state", *_table(setting))]
     facts = table_tool(context, "table-before", *acts)
-    if known != "snapshot":  # a snapshot outlives its table: it holds the same loaded rows
+    if known != "snapshot":  # a snapshot survives its table, and contains the same rows
         tables.remember(name, "there")
     return facts
 
 
 def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
-    """The loaded, compacted table: from its snapshot, or loaded and made into one first."""
+    """Restore the loaded, compacted table from its snapshot, which is created first if necessary."""
     tables, name = Tables.of(context.cluster), table_of(setting)
     snapshot = f"{name}-loaded"
     if tables.known(name) in (None, "there"):
@@ -109,12 +109,13 @@ def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]
 
 
 def _wants_warm_inserts(setting: YcsbSetting) -> bool:
-    """An unmeasured load needs no warm daemons; for a time they are warmed alike in every build."""
+    """Whether inserts warm up the servers. An unmeasured load needs no warm servers, but a warm-up of fixed
+    duration is the same in every build."""
     return setting.warm_up_daemons_s > 0 and (setting.is_load or not setting.until_steady)
 
 
 def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ...]]:
-    """An isolation trial's table, all of it on the victim's node."""
+    """The command that moves a noisy-neighbour trial's whole table to the victim's node."""
     if not setting.is_isolation:
         return []
     return [("confine", *_table(setting), "--info", victims_servers(context))]
@@ -146,7 +147,7 @@ def _warm_up_client(
 
 
 def client_commands(context: TrialContext, setting: YcsbSetting, folder: str) -> list[Command]:
-    """The trial's client processes, their interval logs going to `folder` of the record."""
+    """The trial's client commands, with interval logs in `folder` of the record."""
     names = {number: client_name(number) for number in range(1, setting.clients + 1)}
     return [
         _command(context, name, client_arguments(setting, _prefix(context, folder, name), number))
@@ -168,5 +169,5 @@ def _table(setting: YcsbSetting) -> tuple[str, str]:
 
 
 def _state(facts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The last verb asked for the table's state."""
+    """The table's state, which is the result of the last verb."""
     return {"hbase": facts[-1]}

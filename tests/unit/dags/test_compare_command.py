@@ -55,8 +55,8 @@ def test_one_run_is_held_against_a_window(runs: Path) -> None:
     ("arguments", "what"),
     (
         ((_id(1),), "no earlier run"),
-        ((_id(3), "--baseline", "last"), "no baseline"),
-        ((_id(3), "--tolerance", "5"), "not a quantity of percent"),
+        ((_id(3), "--baseline", "last"), "not a baseline"),
+        ((_id(3), "--tolerance", "5"), "not a quantity in percent"),
         ((_id(3), "--baseline", "20260101T000000Z"), "not analysed"),
         (("20260101T000000Z",), "not the folder of a run"),
     ),

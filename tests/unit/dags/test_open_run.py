@@ -155,7 +155,7 @@ def test_only_what_a_dag_run_did_not_finish_itself_is_stopped(
     study_stages.stop(str(run.root), "density_study/first", "cleared")
     ended = list(run.journal.read())
     assert (ended[-1]["event"], ended[-1]["outcome"]) == ("run-ended", "failed")
-    assert ended[-1]["message"].startswith("cleared: 12 of 12 trials are left, from 'up ")
+    assert ended[-1]["message"].startswith("cleared: 12 of 12 trials are left, starting with 'up ")
     assert not has_ended(run)
     study_stages.stop(str(run.root), "density_study/first", "cleared")
     assert list(run.journal.read()) == ended

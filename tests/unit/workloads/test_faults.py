@@ -47,7 +47,7 @@ def test_a_client_that_never_began_or_never_ended_is_a_fault(tmp_path: Path) -> 
     write(tmp_path, "")
     assert ycsb.faults_of(tmp_path, "ycsb-1", MIXED)
     write(tmp_path, "[READ], Return=OK, 12\n")
-    assert "did not come to its end" in ycsb.faults_of(tmp_path, "ycsb-1", MIXED)[0]
+    assert "did not finish" in ycsb.faults_of(tmp_path, "ycsb-1", MIXED)[0]
 
 
 def test_a_load_that_lost_a_row_is_a_fault(tmp_path: Path) -> None:
@@ -135,4 +135,4 @@ def test_a_skip_that_stopped_early_is_a_fault(tmp_path: Path) -> None:
     half = 6 * 32 * 2**20
     whole, early = (dfsio_record(tmp_path / str(size), size=size) for size in (half, half - 2**20))
     assert not any("processed" in found for found in dfsio.faults_of(whole, skip))
-    assert any(f"{half} to {half} asked" in found for found in dfsio.faults_of(early, skip))
+    assert any(f"{half} to {half} requested" in found for found in dfsio.faults_of(early, skip))

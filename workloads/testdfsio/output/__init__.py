@@ -1,1 +1,1 @@
-"""Parsers of what TestDFSIO and MapReduce write."""
+"""Parsers for the output of TestDFSIO and MapReduce."""

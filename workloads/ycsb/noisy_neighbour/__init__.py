@@ -1,1 +1,2 @@
-"""Isolation: a victim's latency and throughput alone, and beside a noisy neighbour on its host."""
+"""Noisy-neighbour trials: latency and throughput of a victim, alone and with a noisy neighbour on its
+host."""

@@ -1,7 +1,7 @@
-"""The noisy neighbour of a victim: where it runs, and its life around the victim's window.
+"""Runs the noisy neighbour of a victim around the victim's window.
 
-The victim's table is confined to the RegionServers of one node; the noise runs on another node of the
-same host. Both trials of a pair are laid out so, the one alone too: what differs is the noise.
+The victim's table is confined to the RegionServers of one node; the noise runs on another node of the same
+host. Both trials of a pair have this layout, so that they differ only in the noise.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _SOURCE = Path(__file__).with_name("neighbour_load.py")
 
 
 def required_pair(topology: Topology) -> tuple[Node, Node]:
-    """As `pair`; StudyError where there is none."""
-    found = pair(topology)
-    if found is None:
+    """As `pair`; StudyError if there is none."""
+    nodes = pair(topology)
+    if nodes is None:
         raise StudyError(
-            "no host has two workers: a victim has no neighbour there.",
+            "no host has two workers, so the victim has no neighbour.",
             f"topology {topology.name}",
-            "leave `isolation` out, or give factors.vms_per_host a density of 2 or more.",
+            "remove `isolation`, or add a density of 2 or more to factors.vms_per_host.",
         )
-    return found
+    return nodes
 
 
 def victims_servers(context: TrialContext) -> str:
-    """HOST:PORT,... of the web pages of the RegionServers on the victim's node."""
+    """HOST:PORT,... of the web servers of the RegionServers on the victim's node."""
     victim, _ = required_pair(context.cluster.topology)
     servers = context.cluster.endpoints.regionserver_http.items()
     return ",".join(address for name, address in servers if name.split("/")[0] == victim.name)
@@ -46,9 +46,9 @@ def victims_servers(context: TrialContext) -> str:
 
 @contextmanager
 def noise(context: TrialContext, threads: int) -> Iterator[None]:
-    """`threads` busy cores and a writing disk beside the victim while the repetition runs; 0: silence.
+    """Keeps `threads` cores busy and writes to disk next to the victim during the block; 0: no noise.
 
-    What it did is left in raw/neighbour.out. StudyError if it could not, or not to the end.
+    raw/neighbour.out receives what the neighbour did. StudyError if it failed or ended early.
     """
     if threads == 0:
         yield
@@ -64,14 +64,14 @@ def noise(context: TrialContext, threads: int) -> Iterator[None]:
     done = noise_made(context.record.raw)
     if not survived or done is None or done["fault"]:
         raise StudyError(
-            f"the neighbour made no noise to the end: {_why(done)}.",
+            f"the noisy neighbour failed: {_why(done)}.",
             f"{NAME} on node {node.name}",
             f"read {context.record.root.name}/raw/{NAME}.err.",
         )
 
 
 def noise_made(raw: Path) -> dict[str, Any] | None:
-    """What the neighbour says it did: seconds, hashed_mib, written_mib, fault. None if it says nothing."""
+    """The neighbour's report: seconds, hashed_mib, written_mib, fault. None if there is no report."""
     path = raw / f"{NAME}.out"
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     made: dict[str, Any] | None = json.loads(text) if text.strip() else None
@@ -79,14 +79,14 @@ def noise_made(raw: Path) -> dict[str, Any] | None:
 
 
 def _start(context: TrialContext, node: Node, threads: int) -> ProcessId:
-    """Its source goes on the command line: the standard library is all it needs on the node."""
+    """Passes the source on the command line: the node only needs Python's standard library."""
     argv = (
         *context.transport.python(node), "-c", _SOURCE.read_text(encoding="utf-8"),
         "--threads", str(threads),
     )  # fmt: skip
     out, err = (context.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
     process = context.transport.start(node, Command(NAME, argv), out, err)
-    time.sleep(_SETTLE_S)  # an interpreter's start; the victim's warm-up is cut off besides
+    time.sleep(_SETTLE_S)  # start of the interpreter; the victim's ramp-up is excluded anyway
     return process
 
 

@@ -1,11 +1,10 @@
-"""The noisy neighbour: keeps cores busy and a disk writing until it is told to stop.
+"""The noisy neighbour: keeps cores busy and writes to disk until a signal stops it.
 
     python -m workloads.ycsb.noisy_neighbour.neighbour_load --threads N
 
-Runs on a node of the victim's host, with the standard library alone. It hashes (which lets go of
-Python's lock, so that N threads are N busy cores) and writes through the page cache's back (O_DSYNC),
-to one file in its working directory, which it removes. Ends on TERM or INT with one line of JSON: what
-it did, and for how long.
+Runs on a node of the victim's host and needs only the standard library. It hashes (which releases Python's
+global lock, so that N threads keep N cores busy) and writes synchronously (O_DSYNC) to one file in its
+working directory, which it removes. TERM or INT ends it; it then prints one line of JSON with what it did.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 
 BLOCK = bytes(2**20)
 FILE_MIB = 128
-"""The file is written over and over: a neighbour must not fill the disk."""
+"""The file is overwritten repeatedly, so that the neighbour does not fill the disk."""
 _STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 
 
@@ -61,7 +60,7 @@ class Load:
             while not self._stop.is_set():
                 os.pwrite(descriptor, BLOCK, self.written_mib % FILE_MIB * len(BLOCK))
                 self.written_mib += 1
-        except OSError as error:  # a full disk: the victim's trial must not count as disturbed
+        except OSError as error:  # for example a full disk: without noise the trial is not valid
             self.fault = str(error)
         finally:
             os.close(descriptor)

@@ -1,1 +1,1 @@
-"""Parsers of what a YCSB client prints and logs."""
+"""Parsers for the output and logs of a YCSB client."""

@@ -1,4 +1,4 @@
-"""What a YCSB client prints besides its results: known, and of no use to any parser."""
+"""Known output of a YCSB client that contains no results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLIENT = re.compile(
     r"|Raw data measurement: will output to .*"
     r"|Maximum execution time specified as: [0-9]+ secs"
     r"|Maximum time elapsed\. Requesting stop for the workload\."
-    r"|hbase-client: .*"  # the project's binding tells each kind of failure once
+    r"|hbase-client: .*"  # the project's binding reports each kind of failure once
     r"|Stop requested for workload\. Now Joining!|Still waiting for thread .* to complete.*"
     r"|[A-Za-z_-]+ latency raw data: op, timestamp\(ms\), latency\(us\)"
 )
@@ -30,5 +30,5 @@ _LOGGING = re.compile(
 
 
 def is_chatter(text: str) -> bool:
-    """Blank lines, greetings, log lines and stack traces of the client's JVM."""
+    """Whether the line is blank, a banner, a log line or part of a stack trace."""
     return not text.strip() or bool(_CLIENT.fullmatch(text) or _LOGGING.fullmatch(text))

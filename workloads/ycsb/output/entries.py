@@ -1,6 +1,6 @@
-"""Entries of a YCSB summary: (name, measure, value) as texts, with the lines that hold them.
+"""Entries of a YCSB summary: (name, measure, value) as text, with their lines.
 
-The text exporter writes an entry a line; the JSON exporters, through Jackson, a key a line, as
+The text exporter writes one entry per line. The JSON exporters write one key per line (through Jackson), as
 concatenated objects (`JSONMeasurementsExporter`) or as an array (`JSONArrayMeasurementsExporter`).
 """
 
@@ -30,7 +30,7 @@ class Entry:
 
 
 def entries(ledger: Ledger) -> Iterator[Entry]:
-    """Every entry, in the file's order; lines that hold none are skipped or quarantined."""
+    """All entries in the file's order; other lines are skipped or quarantined."""
     first = next((line for line in ledger.lines if line.text.strip()), None)
     is_json = first is not None and _START.fullmatch(first.text)
     return _json(ledger) if is_json else _text(ledger)
@@ -56,7 +56,7 @@ def _pass(ledger: Ledger, line: Line) -> None:
 
 
 def _json(ledger: Ledger) -> Iterator[Entry]:
-    """Three pairs in a row, in Jackson's order, are an entry; braces may stand between entries only."""
+    """Three successive pairs in Jackson's order are an entry; braces may occur only between entries."""
     pairs: list[tuple[Line, str]] = []
     for line in ledger.lines:
         match = _PAIR.fullmatch(line.text)

@@ -29,9 +29,9 @@ _MAX_BYTES = 2**24  # inflated; three significant digits up to 2**63 need 0.5 MB
 
 @dataclass(frozen=True)
 class Histogram:
-    """counts: (value_us, operations) ascending by value, no zero counts.
+    """counts: (value_us, operations) in ascending order of value, without zero counts.
 
-    value_us is the highest value its bucket stands for, as HdrHistogram reports percentiles.
+    value_us is the highest value of its bucket, as HdrHistogram reports percentiles.
     """
 
     counts: tuple[tuple[int, int], ...]
@@ -42,7 +42,7 @@ class Histogram:
 
     @property
     def max_us(self) -> int:
-        """The highest value recorded, to the bucket's upper end; 0 if nothing was."""
+        """The highest recorded value, as the upper end of its bucket; 0 for an empty histogram."""
         return self.counts[-1][0] if self.counts else 0
 
     def percentile_us(self, percentile: float) -> int:
@@ -66,7 +66,7 @@ class Histogram:
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:
-    """The histogram of all their operations. Exact: a bucket's counts are added."""
+    """The histogram of all operations. Exact: it adds the counts of equal buckets."""
     total: Counter[int] = Counter()
     for histogram in histograms:
         for value_us, count in histogram.counts:
@@ -75,9 +75,9 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
 
 
 def decode(payload: str) -> Histogram:
-    """A histogram from its base64 text, as an interval log holds it.
+    """A histogram from its base64 text in an interval log.
 
-    RejectedError, with the reason, unless it is whole, unscaled and in the V2 encoding.
+    RejectedError with the reason, unless it is complete, unscaled and in the V2 encoding.
     """
     body, buckets = inner(payload)
     histogram = Histogram(tuple(_counts(body, buckets)))
@@ -140,7 +140,7 @@ def _body(inner: bytes) -> tuple[bytes, Buckets]:
 
 @dataclass(frozen=True)
 class Buckets:
-    """How an index into the counts stands for a range of values."""
+    """Maps an index of the counts to a range of values."""
 
     unit_magnitude: int
     half_magnitude: int
@@ -165,7 +165,7 @@ class Buckets:
 
 
 def _counts(body: bytes, buckets: Buckets) -> Iterator[tuple[int, int]]:
-    """(value, count) of buckets that hold something. A negative number is a run of empty ones."""
+    """(value, count) of non-empty buckets. A negative number encodes a run of empty buckets."""
     index = 0
     for number in _zigzag_leb128(body):
         if number < 0:
@@ -179,7 +179,7 @@ def _counts(body: bytes, buckets: Buckets) -> Iterator[tuple[int, int]]:
 
 
 def _zigzag_leb128(body: bytes) -> Iterator[int]:
-    """Signed numbers of 1 to 9 bytes: seven bits a byte, low first; the ninth byte has all eight."""
+    """Signed numbers of 1 to 9 bytes: seven bits per byte, low bits first; the ninth byte has eight."""
     value = shift = 0
     for byte in body:
         last = shift == 56

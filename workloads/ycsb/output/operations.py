@@ -1,11 +1,11 @@
-"""Operations that YCSB measures and that are no user's request of their own."""
+"""Names of operations that YCSB measures although no user requests them."""
 
 from __future__ import annotations
 
 THINK = "THINK"
-"""The client's own time between two operations of a closed loop, measured as if it were one."""
+"""The client's own time between two operations of a closed loop, recorded like an operation."""
 CLEANUP = "CLEANUP"
-"""Of a client thread that has done all it had to do."""
+"""Clean-up of a client thread that has finished."""
 NOT_OF_USERS = (CLEANUP, THINK)
-"""What YCSB measures that no user asked for."""
+"""Operations that are not user requests."""
 READ_MODIFY_WRITE = "READ-MODIFY-WRITE"

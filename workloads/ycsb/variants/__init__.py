@@ -1,1 +1,1 @@
-"""A cohort's variant store on HBase, driven by YCSB: `genomics:` of a study (java/ of workloads/ycsb)."""
+"""A cohort's variant store on HBase, driven by YCSB: the study key `genomics`. Its client is in ycsb/java."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workloads.base.client_run import TAIL_LINES, telling
+from workloads.base.client_run import TAIL_LINES, informative
 
 WHY = "INFO mapred.ClientServiceDelegate: Application state is completed. FinalApplicationStatus=FAILED."
 TRY = "INFO ipc.Client: Retrying connect to server: localhost/127.0.0.1:1. Already tried {} time(s)"
@@ -12,4 +12,4 @@ def test_neither_frames_nor_tries_to_connect_hide_why() -> None:
     thrown = "java.io.IOException: java.net.ConnectException: Connection refused"
     tries = [TRY.format(number) for number in range(25)]
     lines = [WHY, *tries, thrown, "\tat org.apache.hadoop.ipc.Client.call(Client.java:1)"]
-    assert telling(lines)[-TAIL_LINES:] == [WHY, thrown]
+    assert informative(lines)[-TAIL_LINES:] == [WHY, thrown]

@@ -30,7 +30,7 @@ def test_an_open_record_is_no_record(tmp_path: Path) -> None:
 def test_a_closed_trial_is_never_run_into_the_same_record(tmp_path: Path, state: str) -> None:
     records = tmp_path / "records"
     Record.open(records, draft("t1")).close(draft("t1").model_copy(update={"state": state}))
-    with pytest.raises(StudyError, match="never run into the same record"):
+    with pytest.raises(StudyError, match="never runs again"):
         Record.open(records, draft("t1"))
 
 

@@ -177,7 +177,7 @@ def test_a_build_that_a_killed_step_left_is_taken_down_and_its_trials_are_left(
         f"trial {step.trial}" for step in others
     ]
     assert what_is_left(run) == (
-        f"{killed.label!r} did not come to its end; "
+        f"{killed.label!r} did not finish; "
         f"{len(mine) - 1} of {len(run.plan.trials)} trials are left"
     )
     close_unfinished(run.records, "killed")
@@ -245,7 +245,7 @@ def _every_trial_ran_on_a_cluster_built_in_this_opening(acts: list[str]) -> None
 
 
 def test_a_step_that_is_no_trial_has_no_manifest(run: Run) -> None:
-    with pytest.raises(ValueError, match="is no trial"):
+    with pytest.raises(ValueError, match="is not a trial"):
         draft_manifest(run, run.plan.steps[0])
 
 

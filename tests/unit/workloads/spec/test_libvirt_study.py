@@ -51,18 +51,18 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     ("old", "new", "what"),
     [
         ("vms: {", "# {", "needs the key vms"),
-        ("provider: libvirt", "provider: physical", "key vms is for provider libvirt"),
-        ("[0, 1, 2]", "[0]", "vms_per_host has no VM"),
-        ("ssh: {user: study}\n", "", "give the key ssh"),
+        ("provider: libvirt", "provider: physical", "key vms needs provider libvirt"),
+        ("[0, 1, 2]", "[0]", "vms_per_host contains no VM"),
+        ("ssh: {user: study}\n", "", "add the key ssh"),
         ("192.0.2.120,", "192.0.2.102,", "has 3 address(es); the hosts have up to 5 guests"),
-        ("192.0.2.120,", "192.0.3.1,", "192.0.2.255 is no host's address"),
-        ("100-192.0.2.120", "120-192.0.2.100", "no range"),
+        ("192.0.2.120,", "192.0.3.1,", "192.0.2.255 is not a host address"),
+        ("100-192.0.2.120", "120-192.0.2.100", "not a range"),
         ("100-192.0.2.120", "10-192.0.2.120", "the address of host 'h1' itself"),
         ("bridge: br0", "bridge: br0, gateway: 192.0.2.110", "gateway's"),
         (", bridge: br0", "", "vms.bridge is missing"),
-        ("bridge: br0", "bridge: 'br 0'", "the name of a bridge"),
-        ("bridge: br0", "bridge: br0, cache: writeback", "from the host's memory"),
-        ("bridge: br0", "bridge: br0, cache: unsafe", "from the host's memory"),
+        ("bridge: br0", "bridge: 'br 0'", "a bridge name"),
+        ("bridge: br0", "bridge: br0, cache: writeback", "uses the host's page cache"),
+        ("bridge: br0", "bridge: br0, cache: unsafe", "uses the host's page cache"),
         ("bridge: br0", "bridge: br0, cache: never", "'none' or 'directsync'"),
         ("bridge: br0", "bridge: br0, host_reserve: 2", "no unit"),
         ("bridge: br0", "bridge: br0, vcpus: some", "'all' or 'pinned'"),
@@ -71,17 +71,17 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         ("memory: 16 GiB", "memory: auto", "memory is auto"),
         ("path: /data/b, medium: flash", "path: /data/b", "'h1': medium is auto"),
         ("path: /data/a, medium: flash", "path: /data/a", "'h1': medium is auto"),
-        ("replication: 2", "replication: 3", "smallest arm's 2 worker(s)"),
+        ("replication: 2", "replication: 3", "exceeds the 2 worker(s) of the smallest arm"),
         ("[0, 1, 2]}", "[1, 2], regionservers_per_node: [1, 2]}", "control arm on the bare host"),
         ("192.0.2.12,", "127.0.0.1,", "loopback"),
         ("name: h2,", "name: h2, libvirt: 'qemu:///session',", "is not qemu:///system or"),
-        ("[0, 1, 2]", "[0, 3]", "no equal shares for 3 VMs"),
+        ("[0, 1, 2]", "[0, 3]", "cannot be divided equally among 3 VMs"),
     ],
 )
 def test_a_fault_is_one_error_that_names_it(old: str, new: str, what: str) -> None:
     assert old in TEXT
     text = TEXT.replace(old, new, 1)
-    if "equal shares" in what:
+    if "divided equally" in what:
         text = text.replace("bridge: br0", "bridge: br0, vcpus: pinned")
     with pytest.raises(InputError) as caught:
         parse_study(text, "g.yaml")
@@ -91,7 +91,7 @@ def test_a_fault_is_one_error_that_names_it(old: str, new: str, what: str) -> No
 
 def test_replicas_on_one_host_alone_are_refused() -> None:
     lines = [line for line in TEXT.splitlines() if not line.startswith(ONE_HOST)]
-    with pytest.raises(InputError, match="all replicas of a block would lie on it"):
+    with pytest.raises(InputError, match="all replicas of a block on it"):
         parse_study("\n".join(lines).replace("[0, 1, 2]", "[2]"), "g.yaml")
 
 

@@ -106,7 +106,7 @@ def test_an_extension_may_leave_settings_out_but_no_topology() -> None:
 
 
 def test_a_glob_that_no_setting_matches_is_refused_with_what_there_is() -> None:
-    with pytest.raises(InputError, match="no setting of the study is called 'ycbs") as caught:
+    with pytest.raises(InputError, match="no setting of the study matches 'ycbs") as caught:
         make_plan(study(), [host()], only=("ycbs-*",))
     assert "testdfsio-write-n6" in caught.value.remedy
 
@@ -135,5 +135,5 @@ def test_isolation_trials_run_where_a_victim_has_a_neighbour_and_only_there() ->
 
 
 def test_an_isolation_trial_that_no_topology_can_hold_is_refused() -> None:
-    with pytest.raises(InputError, match="nobody has a neighbour"):
+    with pytest.raises(InputError, match="the victim has no neighbour"):
         plan(workloads=[ISOLATED], **{"factors.vms_per_host": [1]})

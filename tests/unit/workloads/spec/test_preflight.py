@@ -50,7 +50,7 @@ def test_a_port_that_is_taken_is_named_with_its_remedy(tmp_path: Path) -> None:
 def test_too_little_free_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = psutil.virtual_memory()._replace(available=2**30)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    with pytest.raises(InputError, match="only 1024 MiB are free") as caught:
+    with pytest.raises(InputError, match="1024 MiB are free") as caught:
         preflight(*planned(tmp_path), tmp_path)
     assert "'here'" in caught.value.where
 

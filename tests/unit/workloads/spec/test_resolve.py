@@ -41,8 +41,16 @@ def test_auto_is_what_this_machine_has(tmp_path: Path, seen: dict[str, float]) -
 @pytest.mark.parametrize(
     ("ms", "says", "what"),
     [
-        (0.1, "hdd", "says hdd, but a random 4 KiB read took 0.10 ms, like flash"),
-        (9.0, "flash", "says flash, but a random 4 KiB read took 9.00 ms, like hdd"),
+        (
+            0.1,
+            "hdd",
+            "declares hdd, but a random 4 KiB read took 0.10 ms, which is typical of flash",
+        ),
+        (
+            9.0,
+            "flash",
+            "declares flash, but a random 4 KiB read took 9.00 ms, which is typical of hdd",
+        ),
         (1.5, "auto", "neither flash nor hdd"),
     ],
 )

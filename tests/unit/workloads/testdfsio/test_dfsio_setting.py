@@ -120,15 +120,15 @@ def test_a_write_has_the_buffer_and_a_read_the_read_size() -> None:
 @pytest.mark.parametrize(
     ("entry", "why"),
     (
-        ({"modes": ["random"], "compression": "gzip"}, "compression gzip and mode random"),
-        ({"modes": ["truncate"], "compression": "gzip"}, "no positions"),
-        ({"modes": ["append"], "erasure_coding": "RS-6-3-1024k"}, "TestDFSIO refuses to append"),
-        ({"erasure_coding": "RS-6-3-1024k", "storage_policy": "WARM"}, "passes that policy over"),
-        ({"readers": [7]}, "7 readers of 6 files"),
-        ({"modes": ["write"], "readers": [3]}, "none of them is asked for"),
-        ({"skip_size": "1 MiB"}, "skip_size is of the mode skip"),
-        ({"read_size": "65 MiB"}, "no read would be whole"),
-        ({"buffer_size": "1 GiB"}, "does not fit a map's heap"),
+        ({"modes": ["random"], "compression": "gzip"}, "compression gzip excludes mode random"),
+        ({"modes": ["truncate"], "compression": "gzip"}, "cannot seek"),
+        ({"modes": ["append"], "erasure_coding": "RS-6-3-1024k"}, "TestDFSIO cannot append"),
+        ({"erasure_coding": "RS-6-3-1024k", "storage_policy": "WARM"}, "HDFS ignores it"),
+        ({"readers": [7]}, "7 readers exceed the 6 files"),
+        ({"modes": ["write"], "readers": [3]}, "lists none of them"),
+        ({"skip_size": "1 MiB"}, "skip_size needs the mode skip"),
+        ({"read_size": "65 MiB"}, "every read would be short"),
+        ({"buffer_size": "1 GiB"}, "does not fit into a map's heap"),
         ({"erasure_coding": "RS-7-7"}, "RS-6-3-1024k"),
         ({"compression": "zstd"}, "'snappy'"),
         ({"storage_policy": "WARMISH"}, "'HOT'"),
@@ -158,7 +158,7 @@ def test_erasure_coding_needs_a_datanode_a_unit() -> None:
 
 @pytest.mark.parametrize("policy", ("COLD", "HOT", "LAZY_PERSIST", "PROVIDED"))
 def test_a_policy_hdfs_would_not_keep_is_refused(policy: str) -> None:
-    assert f"storage policy {policy} wants" in refused({"storage_policy": policy})
+    assert f"storage policy {policy} requires" in refused({"storage_policy": policy})
     assert planned({"storage_policy": "ALL_SSD"}).trials  # the hosts' disks are flash
 
 

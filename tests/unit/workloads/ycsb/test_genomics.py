@@ -155,7 +155,7 @@ def test_people_read_samples_and_sites() -> None:
         ("mixes: [variant-load,", "mixes: [load,", "mixes"),
         ("samples: [30, 60]", "samples: [1_000_000]", "samples"),
         ("sites: 2000", "sites: 100_000_000", "rows"),
-        ("warm_up: 5 s", "warm_up: 20 s", "nothing would be measured"),
+        ("warm_up: 5 s", "warm_up: 20 s", "leaves nothing of the duration"),
         ("threads: [4, 8]", "threads: [4, 8]\n      request_distribution: latest", "request_dist"),
         ("threads: [4, 8]", "threads: [4, 8]\n      records: [5]", "records"),
     ),
