@@ -1,5 +1,5 @@
-"""Where: hosts, nodes, disks and the Hadoop/HBase daemons on them.
+"""Hosts, nodes, disks, and the Hadoop and HBase daemons on them.
 
-Brings a topology up, proves it ready, takes it down and proves it gone. Imports nothing of the
-project's other rooms.
+Brings a topology up, proves it ready, takes it down and proves it gone. Imports none of the other
+top-level packages.
 """

@@ -29,7 +29,7 @@ def hadoop_command(
 ) -> Command:
     """A Java program on Hadoop's class path (with its test jars), for the client node.
 
-    `jvm_flags` may hold system properties too, as -Dtest.build.data=/benchmarks/TestDFSIO.
+    `jvm_flags` may include system properties, for example -Dtest.build.data=/benchmarks/TestDFSIO.
     """
     places = _places(cluster)
     path = classpath_flag(places.client_conf, "hadoop")
@@ -51,8 +51,8 @@ def java_command(
 ) -> Command:
     """A Java program on `classpath`, to which the client's conf folder is appended last.
 
-    `classpath` is a stack's, as `cluster.stack.classpath` gives it: jars, then the stack's home. It
-    goes by the environment (CLASSPATH), where it does not drown the command line.
+    `classpath` is the class path of a stack (`cluster.stack.classpath`): jars, then the stack's home. It
+    is passed in the environment (CLASSPATH) to keep the command line short.
     """
     places = _places(cluster)
     entries = [remote_path(cluster.topology, entry) for entry in classpath]
@@ -81,5 +81,5 @@ def _places(cluster: Cluster) -> NodePaths:
 
 
 def _directory(cluster: Cluster, places: NodePaths) -> str:
-    """The client node's own directory: what a client drops there goes at tear-down."""
+    """The client node's own directory: tear-down removes what a client leaves there."""
     return str(places.data[cluster.topology.client.name])

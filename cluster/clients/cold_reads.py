@@ -1,4 +1,4 @@
-"""Cold reads of a whole cluster: every worker's blocks evicted, every DataNode's device bytes counted."""
+"""Cold reads on a cluster: evict the blocks of all workers, count the device bytes of all DataNodes."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class IoCounters:
 
 
 def flush_dirty_pages(cluster: Cluster, transport: Transport) -> None:
-    """On every worker's machine: sync, and wait until little is unwritten."""
+    """On every worker's machine: sync, and wait until few dirty pages are left."""
     by_machine = {node.address: node for node in cluster.topology.workers}
     for node in by_machine.values():
         transport.act(node, "flush-dirty-pages")
 
 
 def evict_blocks(cluster: Cluster, transport: Transport) -> Evicted:
-    """Drop the cluster's own block files from the page caches; says how many bytes they hold."""
+    """Drop the cluster's own block files from the page caches; returns their total size in bytes."""
     places = node_paths(cluster.site, cluster.topology)
     return Evicted(
         "posix_fadvise",

@@ -1,4 +1,4 @@
-"""How long the JIT compilers of a build's RegionServers have worked: what compiles is not warm yet.
+"""JIT compilation time of a build's RegionServers: a server that still compiles is not warm.
 
 Source: `java.lang:type=Compilation` of each JVM, by HBase's /jmx.
 """
@@ -15,8 +15,8 @@ _BEAN = "java.lang:type=Compilation"
 
 
 def compiled_s(endpoints: Endpoints, fetch: Fetch = fetch_json) -> Mapping[str, float] | None:
-    """Seconds that the compiler threads of each RegionServer have spent since its start, by the
-    server's name. None if one of them does not answer in time: a machine at its limit may not."""
+    """Compilation time of each RegionServer since its start, in seconds, by the server's name. None if
+    a server does not answer in time, as on an overloaded machine."""
     try:
         return {
             name: fetch(f"http://{address}/jmx?qry={_BEAN}")["beans"][0]["TotalCompilationTime"]

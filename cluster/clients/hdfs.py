@@ -19,8 +19,8 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True)
 class FileStatus:
-    """A file as the NameNode describes it. `storage_policy` by its number, 0: the folder's or
-    HDFS' own; `erasure_coding` is the policy's name, empty for replicas."""
+    """A file as the NameNode describes it. `storage_policy` is the policy's number; 0 means the folder's
+    or HDFS's default. `erasure_coding` is the policy's name, empty for replicated files."""
 
     path: str
     size_bytes: int
@@ -29,7 +29,7 @@ class FileStatus:
 
 
 class Hdfs:
-    """Paths are absolute on HDFS. OSError family for what HDFS refuses."""
+    """Paths are absolute on HDFS. Refused requests raise OSError or a subclass."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._address = cluster.endpoints.namenode_http
@@ -42,11 +42,11 @@ class Hdfs:
         )
 
     def glob(self, pattern: str) -> list[str]:
-        """Paths that match, sorted; none if the folder is not there."""
+        """Paths that match, sorted; empty if the folder does not exist."""
         return sorted(str(path) for path in self._fs.glob(pattern))
 
     def statuses(self, folder: str) -> list[FileStatus]:
-        """Each file right below `folder`, by path; none if it is not there."""
+        """The files directly in `folder`, by path; empty if it does not exist."""
         if not self._fs.exists(folder):
             return []
         return sorted(
@@ -59,7 +59,7 @@ class Hdfs:
         )
 
     def enable_erasure_coding(self, policy: str) -> None:
-        """Let files have the erasure coding `policy`, one of HDFS' own. OSError if it may not be."""
+        """Allow files to use the erasure coding `policy`, one of HDFS's own. OSError if HDFS refuses."""
         answer = requests.put(
             f"http://{self._address}/webhdfs/v1/",
             params={"op": "ENABLEECPOLICY", "ecpolicy": policy, "user.name": getpass.getuser()},
@@ -68,7 +68,7 @@ class Hdfs:
         answer.raise_for_status()
 
     def delete(self, path: str) -> None:
-        """Remove a file or a whole folder; what is not there is gone already."""
+        """Remove a file or a whole folder, if it exists."""
         if self._fs.exists(path):
             self._fs.rm(path, recursive=True)
 

@@ -1,1 +1,1 @@
-"""From bring-up to tear-down, and reaping what dead runs left."""
+"""Bring-up, tear-down, and the reaping of what dead runs left behind."""

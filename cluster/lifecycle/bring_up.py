@@ -31,7 +31,7 @@ from cluster.state.timeout_scale import acceleration, timeout_scale
 
 DEADLINE_S = 180.0
 NO_NATIVE = "Unable to load native-hadoop library"
-"""Logged by Hadoop where short-circuit reads and read-ahead are not to be had."""
+"""Hadoop logs this where short-circuit reads and read-ahead are unavailable."""
 FinalCheck = Callable[[Cluster], None]
 
 
@@ -45,12 +45,12 @@ def bring_up(
     final_check: FinalCheck | None = None,
     deadline_s: float = DEADLINE_S,
 ) -> Cluster:
-    """Build, start and prove ready; the result is also saved as <site.root>/cluster.json.
+    """Build and start a cluster and prove it ready. Also saves it as <site.root>/cluster.json.
 
-    Phases in seconds: `render`, `start`; `hdfs`, `yarn` and `hbase` each from the first process
-    started until ready, so they overlap; `check` for `final_check`; `total`. InputError before
-    anything is started; BringUpError when a daemon dies or is not ready by the deadline. Whatever
-    was started stays, for its logs' sake: call `tear_down` after success and failure alike.
+    Phases in seconds: `render`; `start`; `hdfs`, `yarn` and `hbase`, each from the first process
+    started until ready, so that they overlap; `check` for `final_check`; `total`. InputError before
+    anything is started; BringUpError when a daemon dies or is not ready by the deadline. After a
+    failure the started processes keep running, for their logs: call `tear_down` in every case.
     """
     phases = Phases(site, journal, on_phase)
     with phases.timed("total"):
@@ -69,7 +69,7 @@ def bring_up(
 
 
 class _Build:
-    """What the steps of one bring-up share."""
+    """State shared by the steps of one bring-up."""
 
     def __init__(
         self, site: Site, topology: Topology, stacks: Stacks, journal: Journal, phases: Phases
@@ -105,7 +105,7 @@ class _Build:
         )
         with self.phases.timed("create"):
             self.provider.create(self.site, self.topology, self.journal)
-            if self.timeout_scale > 1:  # known only now that there are guests
+            if self.timeout_scale > 1:  # known only once there are guests
                 self.blueprint = dataclasses.replace(
                     self.blueprint, timeout_scale=self.timeout_scale
                 )
@@ -154,7 +154,7 @@ class _Build:
                 self.transport.put(owner(path, self.topology), text, conf / path)
 
     def _start_daemons(self, watch: StartupMonitor) -> None:
-        """All at once, save for what must wait for the filesystem to be formatted."""
+        """All at once, except those that need the formatted filesystem."""
         prepare = self.rendered.prepare
         formatting = self._start(prepare)
         now = [daemon for daemon in self.rendered.daemons if daemon not in self._later]
@@ -164,8 +164,8 @@ class _Build:
 
     @property
     def _later(self) -> list[Daemon]:
-        """What waits until HDFS is ready: YARN, in emulated guests. There a change between processes costs a
-        good part of their turn, so the fewer start at once, the sooner all are up."""
+        """In emulated guests YARN waits until HDFS is ready. Context switches are expensive there, so
+        starting fewer processes at once brings all of them up sooner."""
         late = ("resourcemanager", "nodemanager") if self.timeout_scale > 1 else ()
         return [daemon for daemon in self.rendered.daemons if daemon.role in late]
 
@@ -200,5 +200,5 @@ class _Build:
         if seen.ready:
             self.phases.end(service.name, watch.seconds)
         elif watch.overdue:
-            watch.fail_overdue(service.daemon, seen.said)
+            watch.fail_overdue(service.daemon, seen.state)
         return seen.ready

@@ -1,4 +1,4 @@
-"""The disclosure of a build: what a stranger needs to build the same cluster again."""
+"""The disclosure of a build: what another person needs to reproduce the cluster."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def disclose(
 
 
 def _wildcards(blueprint: Blueprint) -> dict[str, list[str]]:
-    """What Hadoop binds to every address and nothing can configure: all else has its node's own."""
+    """Hadoop binds these to every address and has no setting for it; all other listeners use the node's."""
     workers = blueprint.topology.workers
     ports = [blueprint.ports.port(worker, "nodemanager.shuffle") for worker in workers]
     return {
         "ShuffleHandler of the NodeManagers": [
             f"{worker.name}: port {port}" for worker, port in zip(workers, ports, strict=True)
         ],
-        "MapReduce ApplicationMaster": ["any worker: ports of the kernel's choice, during a job"],
+        "MapReduce ApplicationMaster": ["any worker: ephemeral ports, during a job"],
     }
 
 
 def _file(path: str, text: str) -> dict[str, str]:
-    """A class path is told by its hash: the jars it lists are, under `stacks`."""
+    """A class path is disclosed by hash only; `stacks` discloses its jars."""
     entry = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
     return entry if path.endswith(SUFFIX) else {**entry, "text": text}

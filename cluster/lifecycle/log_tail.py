@@ -1,4 +1,4 @@
-"""The lines of a log that tell why its process ended."""
+"""The log lines that explain why a process ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Caused by:|^Exception in thread")
 
 
 def log_tail(lines: Sequence[str]) -> list[str]:
-    """The last lines; before them the last errors from further up, which a shutdown's chatter hides."""
+    """The last lines, preceded by the last errors above them: shutdown messages push those up."""
     last = [line[:WIDTH] for line in lines[-LAST_LINES:]]
     above = [line[:WIDTH] for line in lines[:-LAST_LINES] if _ERROR.search(line)]
     return [*above[-ERRORS:], "...", *last] if above else last

@@ -1,4 +1,4 @@
-"""`Phases`: the stages of a bring-up as they end, told to the journal and to whoever shows progress."""
+"""`Phases`: journals the phases of a bring-up as they end, and reports them to a progress callback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Phases:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """A phase that lasts as long as the block; none is recorded if the block fails."""
+        """Time the block as a phase; nothing is recorded if the block fails."""
         began = time.monotonic()
         yield
         self.end(name, time.monotonic() - began)

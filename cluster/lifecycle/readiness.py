@@ -1,4 +1,4 @@
-"""Readiness: each service is asked for what it is there for, not whether a port is open."""
+"""Readiness: each check queries the state of a service; an open port alone proves nothing."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ REQUEST_TIMEOUT_S = 1.0
 
 @dataclass(frozen=True)
 class Seen:
-    """What a service answered: whether that is readiness, and in words what it was."""
+    """The answer of a service: whether it is ready, and a description for messages."""
 
     ready: bool
-    said: str
+    state: str
 
 
 @dataclass(frozen=True)
 class Service:
-    """`daemon` is who answers for the service, and whose log to look at when it never does."""
+    """`daemon` answers for the service; its log is shown when it does not."""
 
     name: str
     daemon: str
@@ -36,18 +36,18 @@ class Service:
 
 def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None) -> list[Service]:
     """HDFS, YARN and HBase of a topology, with their checks."""
-    ask = fetch or fetch_json
+    fetch = fetch or fetch_json
     workers = len(topology.workers)
     servers = len(endpoints.regionserver_http)
     namenode = f"http://{endpoints.namenode_http}/jmx?qry={_FS_STATE}"
     resourcemanager = f"http://{endpoints.resourcemanager_http}/jmx?qry={_RM_METRICS}"
     hmaster = f"http://{endpoints.hmaster_http}/jmx?qry={_HMASTER}"
     return [
-        Service("hdfs", "namenode", lambda: _asked(ask, namenode, hdfs_seen, workers)),
+        Service("hdfs", "namenode", lambda: _query(fetch, namenode, hdfs_seen, workers)),
         Service(
-            "yarn", "resourcemanager", lambda: _asked(ask, resourcemanager, yarn_seen, workers)
+            "yarn", "resourcemanager", lambda: _query(fetch, resourcemanager, yarn_seen, workers)
         ),
-        Service("hbase", "hmaster", lambda: _asked(ask, hmaster, hbase_seen, servers)),
+        Service("hbase", "hmaster", lambda: _query(fetch, hmaster, hbase_seen, servers)),
     ]
 
 
@@ -70,7 +70,7 @@ def yarn_seen(beans: dict[str, Any], expected: int) -> Seen:
 
 
 def hbase_seen(beans: dict[str, Any], expected: int) -> Seen:
-    """The active master has ended its initialisation (hbase:meta is assigned then), all servers in."""
+    """The active master is initialised (hbase:meta is assigned then), and every server has joined."""
     live, active = beans["numRegionServers"], beans["tag.isActiveMaster"]
     finished = int(beans.get("masterFinishedInitializationTime", 0)) > 0
     ready = live == expected and active == "true" and finished
@@ -83,13 +83,13 @@ def fetch_json(url: str, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
         return json.load(answer)
 
 
-def _asked(
-    ask: Fetch, url: str, judge: Callable[[dict[str, Any], int], Seen], expected: int
+def _query(
+    fetch: Fetch, url: str, judge: Callable[[dict[str, Any], int], Seen], expected: int
 ) -> Seen:
     try:
-        return judge(ask(url)["beans"][0], expected)
+        return judge(fetch(url)["beans"][0], expected)
     except (OSError, http.client.HTTPException, urllib.error.URLError) as error:
         return Seen(False, f"no answer from {url}: {error}")
     except (LookupError, ValueError) as error:
-        # The web server is up before the service has registered its numbers.
-        return Seen(False, f"no such numbers yet at {url}: {error!r}")
+        # The web server is up before the service has registered its metrics.
+        return Seen(False, f"metrics not available yet at {url}: {error!r}")

@@ -1,7 +1,7 @@
 """Reap: remove what ended runs left behind, and prove it gone.
 
-A run is over when its journal says so, or when its owner is dead. Reap leaves everything else alone: a
-live run's things, foreign processes, and runs whose owner cannot be judged from here.
+A run is over when its journal records its end, or when its owner is dead. Reap touches nothing else: not
+live runs, not processes of others, and not runs whose owner's state cannot be determined from here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OnRun = Callable[[Path, bool], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Reaped:
-    """One run, and what was removed of it (`dry_run`: what would be)."""
+    """A run, and what was removed (with `dry_run`: what would be)."""
 
     tag: str
     root: Path
@@ -43,7 +43,7 @@ class Reaped:
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """A run that may still be carried out, as far as can be known from here, and why."""
+    """A run that may still be running, and why that is unknown."""
 
     tag: str
     why: str
@@ -54,7 +54,7 @@ class LeftAlone:
 
 @dataclass(frozen=True)
 class Swept:
-    """What `reap` did. Runs that are alive, or have nothing left, are in neither list."""
+    """The result of `reap`. Live runs, and runs with nothing left, are in neither list."""
 
     reaped: tuple[Reaped, ...]
     left_alone: tuple[LeftAlone, ...]
@@ -65,9 +65,9 @@ def reap(
 ) -> Swept:
     """Take down whatever the runs below `runs` left.
 
-    `force` names an owner that the caller knows to be dead. `on_run(root, dry_run)` does the same for
-    what only callers know of, such as open records, and returns what it did. TearDownError if
-    something cannot be removed.
+    `force` names an owner that the caller knows to be dead. `on_run(root, dry_run)` cleans up what only
+    the caller knows of, such as open records, and returns what it did. TearDownError if something
+    cannot be removed.
     """
     reaped: list[Reaped] = []
     left_alone: list[LeftAlone] = []
@@ -82,32 +82,32 @@ def reap(
                     left_alone.append(left)
                 elif left is not None:
                     reaped += left.swept(dry_run, on_run)
-        except StudyError as error:  # of one run; the others' things go all the same
+        except StudyError as error:  # of one run; the others are still reaped
             failures.append(str(error))
     if failures:
         raise TearDownError(
-            f"{len(failures)} run(s) could not be cleared: {'; '.join(failures)}",
+            f"{len(failures)} run(s) could not be reaped: {'; '.join(failures)}",
             str(runs),
-            "mend what is named, and run `study reap` again.",
+            "fix each problem above, then run `study reap` again.",
         )
     return Swept(tuple(reaped), tuple(left_alone))
 
 
 def _is_alive(root: Path) -> bool:
-    """At a glance: most runs below a busy folder are over, and the live one is not to be waited for."""
+    """A quick test without the lock, so that reap does not wait for a live run."""
     found = run_state(root, presence.is_free(root))
     return found is None or found.state == "alive"
 
 
 def _held_still(root: Path, dry_run: bool) -> AbstractContextManager[bool]:
-    """Nobody opens the run again while it is looked at and removed. A dry run writes no lock file."""
+    """Keep other processes from opening the run meanwhile. A dry run writes no lock file."""
     if dry_run:
         return nullcontext(presence.is_free(root) is not False)
     return presence.alone(root)
 
 
 def clear(root: Path) -> None:
-    """Take down whatever the run in `root` left, before it is gone on with. Its lease stays.
+    """Take down whatever the run in `root` left, before it is resumed. Its lease stays.
 
     The caller holds the run's lock alone and has made sure that its owner is not alive.
     TearDownError if something cannot be removed.
@@ -119,7 +119,7 @@ def clear(root: Path) -> None:
 
 @dataclass(frozen=True)
 class DeadRun:
-    """A run that no longer runs, and its builds."""
+    """A run that is over, and its builds."""
 
     tag: str
     root: Path
@@ -129,18 +129,18 @@ class DeadRun:
 
     @classmethod
     def of(cls, root: Path, locked: bool, force: str | None) -> DeadRun | LeftAlone | None:
-        """None for a run that still runs, or never began. `locked`: the caller holds its lock alone."""
+        """None for a run that is alive or was never opened. `locked`: the caller alone holds its lock."""
         found = run_state(root, lock_free=locked)
         if found is None or found.state == "alive":
             return None
         if not locked:
             over = "has ended" if found.state == "ended" else f"lost its owner {found.owner_name}"
-            why = f"it {over}, but a process still works at it."
+            why = f"it {over}, but a process is still working on it."
             return LeftAlone(found.tag, why)
         if found.state == "unknown" and found.owner_name != force:
             why = (
                 f"its owner {found.owner_name} cannot be seen from here, and has been silent for "
-                f"{found.silent_s:.0f} s. If you know that it is dead: "
+                f"{found.silent_s:.0f} s. If you are sure that it is dead, run: "
                 f"study reap --force {found.owner_name}"
             )
             return LeftAlone(found.tag, why)
@@ -153,7 +153,7 @@ class DeadRun:
         return cls(state.tag, root, journal, _sites(root, state.tag, journal), declared_dead)
 
     def swept(self, dry_run: bool, on_run: OnRun | None) -> list[Reaped]:
-        """Remove the run's things (`dry_run`: only look). Empty if there are none."""
+        """Remove what the run left (with `dry_run`: only list it). Empty if there is nothing."""
         removed = self.described()
         if not dry_run:
             self.remove()
@@ -161,7 +161,7 @@ class DeadRun:
         return [Reaped(self.tag, self.root, removed, dry_run)] if removed else []
 
     def described(self) -> tuple[str, ...]:
-        """What is there now: processes, directories, the lease."""
+        """What exists now: processes, directories, the lease."""
         processes = tuple(
             f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(self.tag)
         )
@@ -176,7 +176,7 @@ class DeadRun:
         lease.release(self.tag)
 
     def clear(self) -> None:
-        # What carries the run out is among them; what it still starts, tear-down finds.
+        # The run's own controller process is among them; tear-down finds what that still starts.
         stop_all(tagged(self.tag), GRACE_S)
         for site in self.sites:
             tear_down(site, self.journal)

@@ -1,4 +1,4 @@
-"""Clusters that stand: brought up and not taken down, as the journals of their runs tell."""
+"""Running clusters: brought up and not taken down, according to the journals of their runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from cluster.state.journal import Journal
 from cluster.state.run_folders import JOURNAL, run_folders
 
 _ANSWER_S = 5.0
-_REMEDY = "name a build whose cluster still stands; those of an ended run are taken down."
+_REMEDY = (
+    "name a build whose cluster is still running; when a run ends, its clusters are taken down."
+)
 
 
 def running_clusters(runs: Path) -> list[Path]:
     """Folders of the builds below `runs` that became ready and were not destroyed, the newest last.
 
-    A cluster whose processes died without a word is among them: see `require_yarn`.
+    A cluster whose processes died unnoticed is among them: see `require_yarn`.
     """
     found = [
         (ready_s, folder / "builds" / build)
@@ -29,15 +31,15 @@ def running_clusters(runs: Path) -> list[Path]:
 
 
 def require_yarn(build: Path, cluster: Cluster) -> None:
-    """StudyError unless the cluster of the folder `build` was not taken down, and its ResourceManager
-    takes connections.
+    """StudyError if the cluster of the folder `build` was taken down, or its ResourceManager does not
+    accept connections.
 
-    Ports are used again: at the address of a cluster that is gone another's may answer, with a
-    study's measurements in it. Hadoop's own client would try for minutes where nobody does.
+    Ports are reused: another cluster, with a measurement under way, may answer at the address of one
+    that is gone. Where nothing listens, Hadoop's own client would retry for minutes.
     """
     build, address = build.absolute(), cluster.endpoints.resourcemanager_rpc
     if build.name not in _ready(build.parent.parent / JOURNAL):
-        raise InputError("its cluster was taken down, or never was ready.", str(build), _REMEDY)
+        raise InputError("its cluster was taken down, or was never ready.", str(build), _REMEDY)
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), _ANSWER_S).close()
@@ -50,7 +52,7 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
 
 
 def _ready(journal: Path) -> dict[str, float]:
-    """Builds that stand by this journal, and since when (epoch seconds)."""
+    """Builds that run according to this journal, and since when (epoch seconds)."""
     ready: dict[str, float] = {}
     for event in Journal(journal).events(Event):
         if isinstance(event, BuildReady):

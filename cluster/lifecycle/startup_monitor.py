@@ -1,4 +1,4 @@
-"""`StartupMonitor`: waits for readiness, and notices at once when a daemon dies meanwhile."""
+"""`StartupMonitor`: watches the daemons during bring-up, and fails at once when one dies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ POLL_S = 0.1
 
 
 class StartupMonitor:
-    """Daemons of one bring-up, their processes, and the moment by which all must be ready.
+    """The daemons of one bring-up, their processes, and the deadline by which all must be ready.
 
-    `logs` is a folder of the controller, to which a daemon's logs are fetched when it fails. It looks every
-    `poll_s`: being asked ten times a second would take an emulated guest half of its CPU.
+    `logs` is a folder on the controller; the logs of a daemon that fails are copied there. `poll_s` is longer
+    for emulated guests: ten polls per second would take half of a guest's CPU.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class StartupMonitor:
 
     @property
     def seconds(self) -> float:
-        """Since the first process was started."""
+        """Seconds since the first process was started."""
         return time.monotonic() - self._began_s
 
     @property
@@ -54,23 +54,23 @@ class StartupMonitor:
     def check_alive(self) -> None:
         """BringUpError if a daemon has died."""
         for process in self._transport.dead(tuple(self.running)):
-            self._fail(self.running[process], "died while the cluster was brought up.")
+            self._fail(self.running[process], "died during bring-up.")
 
     def until_ended(self, process: ProcessId, daemon: Daemon) -> None:
         """Wait for a preparing command. BringUpError if it fails, is late, or a daemon dies."""
         while self._transport.alive(process):
             self.check_alive()
             if self.overdue:
-                self._fail(daemon, f"had not ended after {self.seconds:.0f} s.")
+                self._fail(daemon, f"did not finish within {self.seconds:.0f} s.")
             time.sleep(self.poll_s)
         code = self._transport.wait(process, timeout_s=1.0)
         if code != 0:
-            self._fail(daemon, f"ended with exit code {code}.")
+            self._fail(daemon, f"exited with code {code}.")
 
-    def fail_overdue(self, name: str, said: str) -> NoReturn:
-        """BringUpError in the name of the daemon that answers for a service."""
+    def fail_overdue(self, name: str, state: str) -> NoReturn:
+        """Raise BringUpError for the daemon that answers for a service."""
         daemon = next(daemon for daemon in self.running.values() if daemon.name == name)
-        self._fail(daemon, f"was not ready after {self.seconds:.0f} s: {said}.")
+        self._fail(daemon, f"was not ready after {self.seconds:.0f} s: {state}.")
 
     def has_logged(self, role: str, text: str) -> bool:
         """Whether any daemon of that role has `text` in its log."""
@@ -81,13 +81,13 @@ class StartupMonitor:
         raise BringUpError(
             f"{daemon.name} {what}",
             f"{daemon.name} on node {daemon.node!r}",
-            f"look at its last lines below and at {daemon.log.parent}, and start again.",
+            f"read its last lines below and the logs in {daemon.log.parent}, then start again.",
             daemon=daemon.name,
             log_tail=self._tail(daemon),
         )
 
     def _tail(self, daemon: Daemon) -> str:
-        """What it printed and logged last, each under the file's name."""
+        """The last lines of its output and its log, each under the name of the file."""
         parts = []
         for path in (Path(daemon.stdout), Path(daemon.stderr), Path(daemon.log)):
             lines = self._lines(daemon, path)

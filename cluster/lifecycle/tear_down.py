@@ -1,4 +1,4 @@
-"""Tear-down: everything of one build gone, and proved gone. From the journal and the tag alone."""
+"""Tear-down: remove everything of one build and prove it gone, from the journal and the tag alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cluster.state.journal import Journal
 
 @dataclass(frozen=True)
 class Proof:
-    """That nothing is left: what was looked for, and how many of it were found (always none)."""
+    """Proof that nothing is left: the kinds of things searched for, and the number found (always 0)."""
 
     tag: str
     looked_for: tuple[str, ...] = ("processes", "directories", "ports", "units", "machines")
@@ -33,7 +33,7 @@ def tear_down(site: Site, journal: Journal) -> Proof:
             raise TearDownError(
                 f"still there after tear-down: {leftovers.named}.",
                 f"build {site.tag}",
-                "look at what holds them, remove them, and run `study reap`.",
+                "find out what holds them, remove them, and run `study reap`.",
             )
     proof = Proof(site.tag)
     if providers:

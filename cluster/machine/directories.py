@@ -32,7 +32,7 @@ def data_on(disk: Disk, site: Site, node: Node) -> Path:
 
 
 def make(site: Site, node: Node, journal: Journal) -> Path:
-    """Make the node's directory, empty. InputError if the disk cannot be written."""
+    """Create the node's directory, empty. InputError if the disk is not writable."""
     path = data_dir(site, node)
     journal.intend("make-dir", site.tag, path=str(path))
     make_at(path, site.tag)
@@ -41,22 +41,22 @@ def make(site: Site, node: Node, journal: Journal) -> Path:
 
 
 def make_at(path: Path, tag: str) -> None:
-    """Make the tagged directory `path`, with a `tmp` in it. InputError as `make`."""
+    """Create the tagged directory `path` with a `tmp` in it. InputError as in `make`."""
     try:
         path.mkdir(parents=True)
         (path / "tmp").mkdir()
         atomic.write_text(path / TAG_FILE, tag + "\n")
     except FileExistsError as error:
         raise InputError(
-            "it is there already; a build's directory is made anew.",
+            "it exists already; a build needs a new directory.",
             str(path),
-            "run `study reap`; remove it if it is not the study's.",
+            "run `study reap`; if it is still there, it is not the study's: move it away.",
         ) from error
     except OSError as error:
         raise InputError(
-            f"cannot be made: {error.strerror}.",
+            f"cannot be created: {error.strerror}.",
             str(path),
-            "give the host a disk path that you may write.",
+            "give the host a disk path that you can write to.",
         ) from error
 
 
@@ -75,28 +75,28 @@ def remove(site: Site, journal: Journal) -> None:
 
 
 def remove_at(path: Path, tag: str, levels: int) -> bool:
-    """Remove `path` if it is the tag's, then up to `levels` folders above that this leaves empty."""
+    """Remove `path` if it carries the tag, then up to `levels` parent folders that are empty now."""
     if not path.exists() or not _is_ours(path, tag):
         return False
-    # The tag goes last: a removal that was cut short must still be known as ours.
+    # The tag goes last, so that an interrupted removal can still be recognised and repeated.
     for child in path.iterdir():
         if child.name != TAG_FILE:
             _remove(child)
     _remove(path)
-    with contextlib.suppress(OSError):  # not empty: somebody else's
+    with contextlib.suppress(OSError):  # not empty: others use it
         for parent in list(path.parents)[:levels]:
             parent.rmdir()
     return True
 
 
 def remove_if_empty(path: Path) -> None:
-    """A folder that somebody has put something into since stays."""
+    """Keep a folder that holds something."""
     with contextlib.suppress(OSError):
         path.rmdir()
 
 
 def _is_ours(path: Path, tag: str) -> bool:
-    """By its tag. Without one it is ours only if it is as empty as an interrupted `make` leaves it."""
+    """Judged by its tag. Without a tag it must be as empty as an interrupted `make` leaves it."""
     file = path / TAG_FILE
     if file.exists():
         return file.read_text().strip() == tag
@@ -104,7 +104,7 @@ def _is_ours(path: Path, tag: str) -> bool:
 
 
 def _remove(path: Path) -> None:
-    # What cannot be removed is not passed over: tear-down counts what remains, and fails.
+    # Errors are not lost: tear-down looks for leftovers, and fails if there are any.
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

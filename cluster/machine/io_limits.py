@@ -56,9 +56,9 @@ def controller(root: Path = ROOT) -> Controller:
     if enabled.exists() and "io" in enabled.read_text().split() and os.access(root, os.W_OK):
         return Controller(root, 2)
     raise InputError(
-        "no cgroup of this machine can limit I/O for this user.",
+        "this user has no cgroup that can limit I/O on this machine.",
         "key disks, limits",
-        "run as root with the blkio (v1) or io (v2) controller on, or leave the limits out.",
+        "run as root with the blkio (v1) or io (v2) controller enabled, or omit the limits.",
     )
 
 
@@ -109,4 +109,4 @@ def remove(path: Path) -> None:
     try:
         path.rmdir()
     except OSError:
-        return  # `remains` will tell
+        return  # `leftovers` reports it

@@ -53,11 +53,11 @@ def check_disk(folder: Path) -> None:
     if os.path.isdir(folder):  # noqa: PTH112  Path's raises where it may not look
         return
     raise InputError(
-        "there is no such folder, and no disk is mounted on its parent."
+        "the folder does not exist, and no disk is mounted on its parent."
         if is_missing
         else "it is not a folder.",
         f"disk {folder}",
-        "correct the path, mount the disk, or make the folder.",
+        "correct the path, mount the disk, or create the folder.",
     )
 
 
@@ -75,8 +75,8 @@ def probe(folder: Path, seconds: float = 0.5) -> Probe:
         raise InputError(
             f"cannot be probed for its medium: {error.strerror}.",
             f"disk {folder}",
-            "give a writable folder on a local disk whose filesystem has O_DIRECT, "
-            "or say its medium: flash or hdd.",
+            "use a writable folder on a local disk whose filesystem supports O_DIRECT, "
+            "or set its medium: flash or hdd.",
         ) from error
     finally:
         with contextlib.suppress(OSError):

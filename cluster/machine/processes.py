@@ -45,7 +45,7 @@ def spawn(
         raise StudyError(
             f"{command.argv[0]} cannot be executed: {error.strerror}.",
             f"{command.name} on node {node!r}",
-            "check that the file exists and may be executed.",
+            "check that the file exists and is executable.",
         ) from error
 
 

@@ -70,5 +70,5 @@ def _regionserver_heap(node: Node, fixed_mib: int) -> int:
         f"{node.memory_mib} MiB cannot hold its daemons, {node.container_mib} MiB of containers and "
         f"{node.regionservers} RegionServer(s).",
         f"node {node.name!r}",
-        f"give it {least_mib} MiB or more, or fewer RegionServers or nodes a host.",
+        f"give it {least_mib} MiB or more, or use fewer RegionServers or fewer nodes per host.",
     )

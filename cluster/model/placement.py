@@ -128,9 +128,9 @@ def _next_address(host: Host, addresses: Iterator[str]) -> str:
     if found is None:
         have = len(host.vms.addresses) if host.vms else 0
         raise InputError(
-            f"its guests have {have} address(es), and need more.",
+            f"its guests need more than {have} address(es).",
             f"host {host.name!r}, key vms.addresses",
-            "give the guests a longer range of addresses.",
+            "extend the range of addresses.",
         )
     return found
 
@@ -160,7 +160,7 @@ def _single(
     disk = host.disks[0] if host.disks else None
     if workers_mib(host) < 0:
         raise InputError(
-            f"{host.memory_mib} MiB are less than {reserved_mib(host)} MiB reserved for the host, its "
+            f"{host.memory_mib} MiB is less than the {reserved_mib(host)} MiB reserved for the host, its "
             "master and its client.",
             f"host {host.name!r}, memory",
             f"give it {reserved_mib(host)} MiB or more.",
@@ -204,9 +204,9 @@ def _disks_of(host: Host, medium: Medium) -> tuple[Disk, ...]:
     if not disks:
         have = ", ".join(f"{disk.path} ({disk.medium})" for disk in host.disks) or "no disk"
         raise InputError(
-            f"no disk is {medium}; it has {have}.",
+            f"it has no disk of medium {medium}, only {have}.",
             f"host {host.name!r}",
-            f"leave {medium} out of factors.medium, or give the host a disk of that medium.",
+            f"remove {medium} from factors.medium, or give the host a disk of that medium.",
             ("factors", "medium"),
         )
     return disks
@@ -281,10 +281,10 @@ def _too_dense(host: Host, densities: Sequence[Density]) -> InputError:
     return InputError(
         f"{host.memory_mib} MiB cannot hold {worst.nodes} worker nodes with "
         f"{worst.regionservers_per_node} RegionServer(s) each: a node needs {_least_mib(host, worst)} MiB "
-        f"for its daemons, YARN {_least_containers_mib(densities)} MiB a host (as many containers at "
-        f"every density, divided evenly), and {reserved_mib(host)} MiB are reserved for "
+        f"for its daemons, YARN {_least_containers_mib(densities)} MiB per host (equally many containers "
+        f"at every density, divided evenly), and {reserved_mib(host)} MiB is reserved for "
         f"{'the host, ' if host.vms else ''}master and client.",
         f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
-        f"at most {fits} node(s) fit; or give the host {_needed_mib(host, densities)} MiB or more.",
+        f"use at most {fits} node(s), or give the host {_needed_mib(host, densities)} MiB or more.",
         ("factors", "vms_per_host"),
     )

@@ -80,7 +80,7 @@ def allocate_ports(topology: Topology) -> Ports:
     if not FIRST_PORT <= topology.base_port <= last <= LAST_PORT:
         raise InputError(
             f"the cluster needs ports {topology.base_port} to {last}; "
-            f"usable are {FIRST_PORT} to {LAST_PORT}.",
+            f"the usable range is {FIRST_PORT} to {LAST_PORT}.",
             "stack.base_port",
             f"choose a base port of at most {LAST_PORT - (last - topology.base_port)}.",
         )

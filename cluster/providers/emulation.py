@@ -1,7 +1,7 @@
-"""Emulated media: limits put on a disk, measured before use, and called emulated wherever they show.
+"""Emulated media: disks with limits, measured before use and labelled "emulated" wherever they appear.
 
-A guest's data disk is limited by QEMU (libvirt's iotune): reads and writes both. A process of this
-machine would be limited by a cgroup; version 1 does not hold back buffered writes.
+QEMU limits a guest's data disk (libvirt's iotune), reads and writes. On this machine a cgroup limits
+processes; version 1 does not limit buffered writes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SMALL_BYTES, LARGE_BYTES = 4096, 2**20
 
 @dataclass(frozen=True)
 class Measured:
-    """One limit: what was asked for and what reads showed, in `unit`."""
+    """One limit: the value set and the value measured by reads, in `unit`."""
 
     limit: str
     asked: float
@@ -39,13 +39,13 @@ class Measured:
 
 
 class Reads(Protocol):
-    """What can be asked for `read-rate`: a transport, or a group with limits of this machine."""
+    """Runs `read-rate`: a transport, or a cgroup with limits on this machine."""
 
     def act(self, node: Node, name: str, *arguments: Any) -> Any: ...
 
 
 def measure(transport: Reads, node: Node, folder: str, limits: IoLimits) -> tuple[Measured, ...]:
-    """Reads of `node` in `folder` against each read limit; small ones for operations, large for MiB."""
+    """Measure each read limit in `folder` on `node`: small reads for operations, large ones for MiB."""
     found = []
     if limits.read_iops is not None:
         rate = transport.act(node, "read-rate", folder, SMALL_BYTES, SECONDS)
@@ -57,20 +57,20 @@ def measure(transport: Reads, node: Node, folder: str, limits: IoLimits) -> tupl
 
 
 def prove(transport: Reads, node: Node, folder: str, limits: IoLimits) -> dict[str, Any]:
-    """For the manifest: limits and figures. StudyError with both figures if one is over 5 % off."""
+    """Limits and measured values for the manifest. StudyError with both if they differ by over 5 %."""
     measured = measure(transport, node, folder, limits)
     for one in measured:
         if not one.holds:
             raise StudyError(
-                f"emulated disk: {one.limit} of {one.asked:g} {one.unit} was asked for, "
-                f"{one.seen:.1f} {one.unit} measured.",
+                f"emulated disk: {one.limit} is set to {one.asked:g} {one.unit}, "
+                f"but {one.seen:.1f} {one.unit} was measured.",
                 f"node {node.name!r}, {folder}",
-                "ask for a limit that the disk itself can pass, or for none.",
+                "set a limit below what the disk itself can do, or remove it.",
             )
     figures: Mapping[str, Any] = {one.limit: one.to_json() for one in measured}
     return {"emulated": True, "limits": limits.to_json(), "measured": figures}
 
 
 def emulated_of(tag: str, journal: Journal) -> dict[str, Any]:
-    """For the disclosure: what was proved of a build's emulated disks; empty if it has none."""
+    """Proved limits of a build's emulated disks, for the disclosure; empty if it has none."""
     return {disk.disk: disk.told for disk in journal.events(DiskEmulated) if disk.tag == tag}

@@ -197,7 +197,7 @@ def provider_of(name: str) -> Provider:
     """The provider of that name; InputError if there is none."""
     if name not in _MODULES:
         raise InputError(
-            f"there is no provider {name!r}.", "provider", f"use one of: {', '.join(_MODULES)}."
+            f"provider {name!r} does not exist.", "provider", f"use one of: {', '.join(_MODULES)}."
         )
     make: Callable[[], Provider] = import_module(_MODULES[name]).provider
     return make()

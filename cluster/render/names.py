@@ -36,13 +36,13 @@ def check_path(path: PurePath, where: str) -> PurePath:
     if path.is_absolute() and not _NO_PATH.search(str(path)) and ".." not in path.parts:
         return path
     raise InputError(
-        f"{str(path)!r} cannot be given to Hadoop.",
+        f"{str(path)!r} cannot be used in Hadoop's configuration.",
         where,
-        "use an absolute path without spaces, commas, colons, semicolons or stars.",
+        "use an absolute path without spaces, commas, colons, semicolons or asterisks.",
     )
 
 
 def _checked(pattern: re.Pattern[str], value: str, where: str, wanted: str) -> str:
     if pattern.fullmatch(value):
         return value
-    raise InputError(f"{value!r} is not {wanted}.", where, f"give {wanted}.")
+    raise InputError(f"{value!r} is not {wanted}.", where, f"use {wanted}.")

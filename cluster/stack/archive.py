@@ -87,9 +87,9 @@ def _java(stack: Stack, java: Java, *arguments: str) -> None:
     )
     if done.returncode != 0:
         raise StudyError(
-            f"Java could not archive the classes of {stack.name}: {done.stderr.strip()[-500:]}",
+            f"Java could not create the class-data archive of {stack.name}: {done.stderr.strip()[-500:]}",
             str(stack.home),
-            "check free disk space and the JDK, and run `make setup` again.",
+            "check the free disk space and the JDK, then run `make setup` again.",
         )
 
 

@@ -49,10 +49,10 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
     """
     home, where = _home(os.environ if environ is None else environ)
     if not os.access(home / "bin" / "java", os.X_OK):
-        raise InputError(f"no executable bin/java in {home}.", where, _REMEDY)
+        raise InputError(f"{home} has no executable bin/java.", where, _REMEDY)
     java = Java(home, _version(home, where))
     if java.feature != FEATURE:
-        raise InputError(f"Java {java.version} in {home}, not {FEATURE}.", where, _REMEDY)
+        raise InputError(f"{home} holds Java {java.version}, not {FEATURE}.", where, _REMEDY)
     return java
 
 
@@ -61,7 +61,9 @@ def _home(environ: Mapping[str, str]) -> tuple[Path, str]:
         return Path(environ["JAVA_HOME"]), "JAVA_HOME"
     command = shutil.which("java", path=environ.get("PATH", ""))
     if command is None:
-        raise InputError("no Java: JAVA_HOME is not set and no java is on PATH.", "PATH", _REMEDY)
+        raise InputError(
+            "Java was not found: JAVA_HOME is not set and `java` is not on PATH.", "PATH", _REMEDY
+        )
     return Path(command).resolve().parent.parent, "java on PATH"
 
 
@@ -74,7 +76,7 @@ def _version(home: Path, where: str) -> str:
         text, pattern = _asked(home), r'version "(\d[^"]*)"'
     found = re.search(pattern, text, re.MULTILINE)
     if found is None:
-        raise InputError(f"{home} does not tell its Java version.", where, _REMEDY)
+        raise InputError(f"the Java version of {home} cannot be determined.", where, _REMEDY)
     return found[1]
 
 

@@ -30,13 +30,15 @@ class Lock:
 def read_lock(path: Path) -> Lock:
     """Raises InputError for a missing lock, or a line that is not `<sha256>  <name>.jar`."""
     if not path.is_file():
-        raise InputError("no lock beside the pom.", str(path), _regenerate(path))
+        raise InputError("the lock file is missing.", str(path), _regenerate(path))
     jars: dict[str, str] = {}
     for number, line in enumerate(path.read_text().splitlines(), start=1):
         found = _LINE.fullmatch(line)
         if found is None:
             raise InputError(
-                f"not a line of `sha256sum`: {line!r}.", f"{path}:{number}", _regenerate(path)
+                f"{line!r} is not a line that `sha256sum` writes.",
+                f"{path}:{number}",
+                _regenerate(path),
             )
         jars[found[2]] = found[1]
     return Lock(jars)
@@ -60,7 +62,7 @@ def check(found: Lock, locked: Lock, lock_path: Path) -> None:
             continue
         raise InputError(
             f"{name} has SHA-256 {got or 'none: Maven did not deliver it'}, "
-            f"but the lock says {want or 'nothing of it'}.",
+            f"but the lock has {want or 'no entry for it'}.",
             str(lock_path),
             "do not use this jar: remove it from Maven's local repository and try again; "
             f"if the pom was changed on purpose, {_regenerate(lock_path)}",

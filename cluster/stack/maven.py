@@ -1,4 +1,4 @@
-"""Maven: found, started, and its failure told with its own last lines."""
+"""Maven: finds and runs it; its errors carry Maven's own last lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def find_maven(stack: str) -> Path:
 
 
 def run_maven(maven: Path, java: Java, pom: Path, *arguments: str) -> None:
-    """Run `mvn` on `pom`, checksums strict. Raises InputError with the tail of what Maven said."""
+    """Run `mvn` on `pom`, checksums strict. Raises InputError with the tail of Maven's output."""
     argv = [*_dies_with_us(), str(maven), "-B", "-C", *_QUIET, "-f", str(pom), *arguments]
     options = f"{_JVM} {os.environ.get('MAVEN_OPTS', '')}".strip()
     environ = {**os.environ, "JAVA_HOME": str(java.home), "MAVEN_OPTS": options}
@@ -43,8 +43,8 @@ def run_maven(maven: Path, java: Java, pom: Path, *arguments: str) -> None:
             f"Maven failed with exit code {done.returncode}; its last lines:\n"
             f"{_tail(done.stdout + done.stderr)}\n",
             str(pom),
-            "see to what Maven names (often the network, a proxy or a mirror in its settings.xml), "
-            "then try again: what it has already fetched is kept.",
+            "fix the problem that Maven names (often the network, a proxy or a mirror in its settings.xml), "
+            "then try again; downloaded files are kept.",
         )
 
 

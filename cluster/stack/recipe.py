@@ -81,6 +81,6 @@ def recipe_of(name: str) -> Recipe:
     """The recipe registered under `name`; InputError names those that exist."""
     if name not in RECIPES:
         raise InputError(
-            f"no stack named {name!r}.", "stack", f"name one of {', '.join(RECIPES)}, or all."
+            f"stack {name!r} does not exist.", "stack", f"use one of {', '.join(RECIPES)}, or all."
         )
     return RECIPES[name]

@@ -72,7 +72,7 @@ def java_for(recipe: Recipe) -> Java:
         raise InputError(
             f"{java.home} is a runtime without javac, which the {recipe.name} stack needs.",
             "Java",
-            "install the JDK 17, not only its runtime (Debian: openjdk-17-jdk-headless).",
+            "install the full JDK 17 (Debian: apt install openjdk-17-jdk-headless).",
         )
     return java
 
@@ -109,9 +109,9 @@ def locked(home: Path) -> Iterator[None]:
         file = path.open("w")
     except OSError as failure:
         raise InputError(
-            f"the cache cannot be written: {failure.strerror}.",
+            f"the cache is not writable: {failure.strerror}.",
             str(path.parent),
-            "name a directory of yours in DENSITY_STUDY_CACHE.",
+            "set DENSITY_STUDY_CACHE to a directory of your own.",
         ) from failure
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,1 +1,1 @@
-"""What outlives a process: journal, leases, locks, owners, the run folders."""
+"""State that outlives a process: journal, leases, locks, owners, run folders."""

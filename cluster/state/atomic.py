@@ -1,4 +1,4 @@
-"""Atomic writes: aside, fsync, rename. A reader sees the old file or the new one, never a half."""
+"""Atomic writes: temporary file, fsync, rename. Readers see the old file or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """The name of a file beside `path`, to be written within the block; it becomes `path` where the block
-    ends well, and goes where it does not. The folder is made. Without fsync: for what can be made again."""
+    """Yield a temporary path beside `path`. It replaces `path` if the block succeeds, and is removed if not.
+    Creates the folder. No fsync: use it for files that can be made again."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -22,7 +22,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def left_aside(folder: Path, pattern: str) -> Iterator[Path]:
-    """What processes that are gone left of files in `folder` that match `pattern`: killed in `replacing`."""
+    """Temporary files of `replacing`, for targets that match `pattern`, whose process was killed."""
     for aside in folder.glob(f".{pattern}.*"):
         pid = aside.name.rpartition(".")[2]
         if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
@@ -30,7 +30,7 @@ def left_aside(folder: Path, pattern: str) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str, mode: int = 0o644) -> None:
-    """Write UTF-8 `text` to `path`, which exists whole or not at all; its folder is made."""
+    """Write UTF-8 `text` to `path` atomically. Creates the folder."""
     with replacing(path) as aside:
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
@@ -41,7 +41,7 @@ def write_text(path: Path, text: str, mode: int = 0o644) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put a folder's entries on disk, so that a rename in it outlives a crash."""
+    """Flush the entries of a folder to disk, so that a rename in it survives a crash."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -81,9 +81,9 @@ class Journal:
                 continue  # torn by a crash: the act it would have announced never began
             if entry.get("format") != FORMAT:
                 raise StudyError(
-                    f"journal line has format {entry.get('format')!r}; this version reads {FORMAT}.",
+                    f"the line has format {entry.get('format')!r}; this version reads format {FORMAT}.",
                     f"{self.path}:{number}",
-                    "open this run with the version of the program that wrote it.",
+                    "open this run with the program version that wrote it.",
                 )
             yield entry
 

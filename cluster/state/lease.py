@@ -1,8 +1,8 @@
-"""`Lease`: one study at a time on this host, however many processes carry it out.
+"""`Lease`: one study at a time on this host, however many processes it uses.
 
 Airflow runs the tasks of one run in different processes, so a lease belongs to a run (its tag) and
-lasts as long as the run's owner is alive; no file descriptor has to stay open. Anybody may take the
-lease of a dead owner once no process of that run is left.
+lasts as long as the run's owner is alive; no file descriptor has to stay open. Any other run may take the
+lease of a dead owner once no process of that owner's run is left.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ FORMAT = 2
 
 @dataclass(frozen=True)
 class Lease:
-    """Who holds this host. `tag` is "<study>/<run>", `root` the run's folder, `since` epoch seconds.
+    """The run that holds this host. `tag` is "<study>/<run>", `root` its folder, `since` epoch seconds.
 
-    The owner's heartbeat is in `root` (see `cluster.state.presence`). `abandoned`: the run has ended, and
+    The owner's heartbeat is in `root` (see `cluster.state.presence`). `abandoned`: the run has ended, but
     could not be taken down.
     """
 
@@ -51,14 +51,14 @@ class Lease:
 
     @property
     def is_silent(self) -> bool:
-        """Nobody works at the run, as far as can be seen, and its last sign of life is long ago."""
+        """No process is known to work on the run, and its last sign of life is long ago."""
         return presence.is_free(self.root) is not False and self.silent_s >= SILENT_AFTER_S
 
 
 def acquire(tag: str, root: Path, owner: Owner) -> Lease:
     """Take this host for the run `tag` in `root`, for as long as `owner` lives.
 
-    Again for the same run and owner it changes nothing. HostBusyError names the owner if another run,
+    Repeating it for the same run and owner changes nothing. HostBusyError names the owner if another run,
     or the same run under another owner, holds the host and is not known to be dead.
     """
     with _locked() as path:
@@ -73,7 +73,7 @@ def acquire(tag: str, root: Path, owner: Owner) -> Lease:
 
 
 def abandon(tag: str) -> None:
-    """Keep this host, if `tag` holds it, for no longer than a process of that run is left on it."""
+    """If `tag` holds this host, keep it only as long as a process of that run is left on it."""
     with _locked() as path:
         held = _read(path)
         if held is not None and held.tag == tag:
@@ -81,7 +81,7 @@ def abandon(tag: str) -> None:
 
 
 def release(tag: str) -> bool:
-    """Give the host back; whether `tag` had held it. What another run holds is left alone."""
+    """Release the host if `tag` holds it; returns whether it did. The leases of other runs stay."""
     with _locked() as path:
         held = _read(path)
         if held is None or held.tag != tag:
@@ -91,19 +91,19 @@ def release(tag: str) -> bool:
 
 
 def holder() -> Lease | None:
-    """The lease on this host, whatever became of its owner; None if nobody has it."""
+    """The lease on this host, whether its owner is alive or not; None if there is no lease."""
     with _locked() as path:
         return _read(path)
 
 
 def _check_free(held: Lease, tag: str, owner: Owner) -> None:
     state = held.state
-    # Under `make airflow` the scheduler owns the runs of all DAGs. One of them that has been silent
-    # between two tasks for so long was stopped, and never ended.
+    # Under `make airflow` the scheduler owns the runs of all DAGs. A run that has been silent between
+    # two tasks for this long was stopped without being ended.
     stopped = held.owner == owner and held.tag != tag and held.is_silent
     if state != "dead" and not stopped:
         raise busy(held.root, RunState(held.tag, held.owner, state, held.since, held.silent_s))
-    # Its own next opening may go on: it takes down what it left before it builds.
+    # The same run may be resumed: it takes down what it left before it builds.
     if held.tag != tag and tagged(held.tag):
         study, _, run = held.tag.partition("/")
         raise InputError(
@@ -136,9 +136,9 @@ def _read(path: Path) -> Lease | None:
         return None
     if entry.pop("format") != FORMAT:
         raise StudyError(
-            f"lease of another format; this version reads {FORMAT}.",
+            f"the lease has another format; this version reads format {FORMAT}.",
             str(path),
-            "end the other version's study, then remove the file.",
+            "end the study of the other program version, then remove the file.",
         )
     owner, root = Owner.from_json(entry.pop("owner")), Path(entry.pop("root"))
     return Lease(owner=owner, root=root, **entry)

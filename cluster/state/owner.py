@@ -1,8 +1,8 @@
-"""`Owner`: who carries a run out, and whether that owner is still alive.
+"""`Owner`: the process or DAG run that carries out a run, and whether it is still alive.
 
-A process number means something in one PID namespace of one booted kernel only. From anywhere else
-(another container, another host on the same runs folder) a live owner looks like a dead one. So an
-owner records where it runs, and `judge` answers `unknown` where nobody here can know.
+A process number is valid only in one PID namespace of one booted kernel. From anywhere else (another
+container, another host that shares the runs folder) a live owner looks like a dead one. So an owner
+records where it runs, and `judge` answers `unknown` where its state cannot be determined.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SILENT_AFTER_S = 60.0
 
 @dataclass(frozen=True)
 class Place:
-    """Where a process number means something: a PID namespace of one boot of a host's kernel."""
+    """Where a process number is valid: a PID namespace of one boot of a host's kernel."""
 
     host: str
     boot_id: str
@@ -34,9 +34,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Owner:
-    """A process that lives as long as the run is carried out, or an Airflow DAG run (`pid` is None).
+    """A process that lives as long as the run, or an Airflow DAG run (`pid` is None).
 
-    `start_ticks` (clock ticks since boot) tells the process from a later one with the same number.
+    `start_ticks` (clock ticks since boot) distinguishes it from a later process with the same number.
     `holds_lock`: the owner holds the run's lock for its whole life (see `cluster.state.presence`).
     """
 
@@ -52,7 +52,7 @@ class Owner:
         ticks = start_ticks(pid)
         if ticks is None:
             raise StudyError(
-                f"process {pid} is gone.", "owner of the run", "name a living process."
+                f"process {pid} does not exist.", "owner of the run", "name a running process."
             )
         return cls(here(), pid, ticks, holds_lock)
 
@@ -70,7 +70,7 @@ class Owner:
 
     @property
     def name(self) -> str:
-        """How messages name the owner, and how `study reap --force` takes it."""
+        """The owner's name in messages and for `study reap --force`."""
         if self.pid is None:
             return self.dag_run
         return f"{self.place.host}/{self.place.pid_namespace}/{self.pid}"
@@ -80,7 +80,7 @@ def here() -> Place:
     """This process's place. StudyError if /proc shows the processes of another PID namespace."""
     if Path("/proc/self").readlink().name != str(os.getpid()):
         raise StudyError(
-            "shows the processes of another PID namespace.",
+            "it shows the processes of another PID namespace.",
             "/proc",
             "mount the namespace's own: unshare --pid --fork --mount-proc.",
         )
@@ -91,7 +91,7 @@ def here() -> Place:
 def judge(owner: Owner, lock_free: bool | None, silent_s: float) -> State:
     """Whether `owner` is alive, as far as it can be known from here.
 
-    lock_free: whether nobody holds the run's lock; None if that cannot be seen from here.
+    lock_free: whether the run's lock is free; None if that cannot be determined from here.
     silent_s: seconds since the run's last heartbeat. Clocks differ between hosts and can be set, so
     silence alone never makes an owner dead.
     """
@@ -106,7 +106,7 @@ def judge(owner: Owner, lock_free: bool | None, silent_s: float) -> State:
 
 
 def _is_over(owner: Owner, at: Place, lock_free: bool | None) -> bool:
-    """What shows, besides silence, that a process in another PID namespace has ended."""
-    if owner.place.boot_id == at.boot_id:  # same kernel, which released the lock with the process
+    """Evidence, besides silence, that a process in another PID namespace has ended."""
+    if owner.place.boot_id == at.boot_id:  # same kernel: it releases the lock when the process ends
         return owner.holds_lock and lock_free is True
-    return owner.place.host == at.host  # this host was booted again since
+    return owner.place.host == at.host  # this host has been rebooted since

@@ -1,8 +1,8 @@
-"""Presence: who works at a run holds a lock of the kernel (flock) and gives a heartbeat.
+"""Presence: a process that works on a run holds a kernel lock (flock) and emits a heartbeat.
 
-Everybody who works at a run holds <run>/owner.lock shared; the kernel releases it with its holder,
-whatever kills that. The heartbeat is the time of that file's last change. Whoever opens a run again, or
-removes what it left, holds <run>/opening.lock alone, so that two of them never meet.
+Each such process holds <run>/owner.lock shared; the kernel releases it when the process ends, however it
+ends. The heartbeat is the modification time of that file. A process that reopens a run, or removes what
+it left, holds <run>/opening.lock exclusively, so that only one does so at a time.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ LOCK = "owner.lock"
 OPENING = "opening.lock"
 BEAT_EVERY_S = 5.0
 _DYING_S = 2.0
-"""A process that was just killed holds its locks for a moment longer."""
+"""A process that was just killed keeps its locks for a moment."""
 
 _staying: list[ExitStack] = []
 
 
 @contextmanager
 def present(root: Path) -> Iterator[None]:
-    """Hold the lock of the run in `root`, and beat."""
+    """Hold the lock of the run in `root`, and emit heartbeats."""
     with _opened(root / LOCK) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)  # at most a moment: who looks at the lock lets it go
+        fcntl.flock(
+            descriptor, fcntl.LOCK_SH
+        )  # waits a moment at most: a check releases the lock at once
         ended = threading.Event()
 
         def beat() -> None:
@@ -49,15 +51,15 @@ def stay(root: Path) -> ExitStack:
     """Be present until the stack is closed, or this process ends."""
     stack = ExitStack()
     stack.enter_context(present(root))
-    _staying.append(stack)  # a stack that nobody holds would be closed at once
+    _staying.append(stack)  # an unreferenced stack would be closed at once
     return stack
 
 
 @contextmanager
 def alone(root: Path) -> Iterator[bool]:
-    """Whether nobody is present at the run in `root`. Meanwhile nobody else opens or removes it.
+    """Whether no process is present at the run in `root`. No other process can open or remove it meanwhile.
 
-    False, too, if somebody else does that at this moment, or if this user may not.
+    Also False if another process is doing so at this moment, or if this user lacks permission.
     """
     if not os.access(root, os.W_OK):
         yield False
@@ -72,7 +74,7 @@ def alone(root: Path) -> Iterator[bool]:
 
 
 def is_free(root: Path) -> bool | None:
-    """Whether nobody is present at the run in `root`. None if this user cannot tell."""
+    """Whether no process is present at the run in `root`. None if this user cannot determine it."""
     try:
         with (root / LOCK).open("rb") as file:
             return _try_lock(file.fileno())

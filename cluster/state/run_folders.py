@@ -1,4 +1,4 @@
-"""Where runs are: every part of the program that lists runs asks here."""
+"""Where runs are stored. Everything that lists runs uses this module."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ JOURNAL = "journal.jsonl"
 def run_folders(runs: Path, study: str | None = None) -> list[Path]:
     """Folders of the runs below `runs`, of one study or of all, in the order of their ids.
 
-    A run is known by its journal. A link to a run's folder, or to its report, is not a run. A study's
-    folder may be a link: runs are written there, too.
+    A folder with a journal is a run. A link to a run's folder, or to its report, is not. A study's folder
+    may be a link: runs are written there, too.
     """
     journals = (runs / study).glob(f"*/{JOURNAL}") if study else runs.glob(f"*/*/{JOURNAL}")
     found = (path.parent for path in journals if not path.parent.is_symlink())

@@ -1,4 +1,4 @@
-"""`RunState`: whether a run is being carried out, has ended, or was left by a dead owner."""
+"""`RunState`: whether a run is running, has ended, or lost its owner."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ ONE_STUDY = "one study at a time on a host"
 
 @dataclass(frozen=True)
 class RunState:
-    """The last opening of a run, and what became of it.
+    """The last opening of a run, and its state since.
 
-    `state`: "ended" if the journal says so, else what is known of the owner. `owner` is None if the
-    journal names none that this version can read.
+    `state`: "ended" if the journal records the end, else the state of the owner. `owner` is None if the
+    journal does not name one.
     """
 
     tag: str
@@ -60,20 +60,20 @@ def run_state(root: Path, lock_free: bool | None) -> RunState | None:
 
 
 def busy(root: Path, found: RunState) -> HostBusyError:
-    """That the run in `root` is being carried out, or that nobody here can know."""
+    """The error for a run in `root` that is running, or may be as far as can be known from here."""
     study, _, run = found.tag.partition("/")
     if found.state == "alive":
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(found.opened_t))
         return HostBusyError(
             f"study {study!r} is running (run {run}, owner {found.owner_name}, since {since}).",
             ONE_STUDY,
-            f"wait until it has ended, or stop it: {_how_to_stop(found.owner)}.",
+            f"wait until it ends, or stop it: {_how_to_stop(found.owner)}.",
         )
     return HostBusyError(
         f"study {study!r} may be running (run {run}): its owner {found.owner_name} cannot be seen "
         f"from here, and has been silent for {found.silent_s:.0f} s.",
         ONE_STUDY,
-        f"look for that owner; if you know that it is dead: "
+        f"find that owner; if you are sure that it is dead, run: "
         f"study reap --runs {root.parents[1]} --force {found.owner_name}.",
     )
 

@@ -1,4 +1,4 @@
-"""The per-user folder for locks and leases: what must be known beyond one run."""
+"""The per-user folder for locks and leases, which are shared by all runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ VARIABLE = "DENSITY_STUDY_RUNTIME"
 def runtime_dir() -> Path:
     """$DENSITY_STUDY_RUNTIME, else /tmp/density-study-<uid>.
 
-    $XDG_RUNTIME_DIR has no say: a login shell has it and cron has not, and the same user's processes
-    must find the same leases. InputError if it exists and is not ours alone: /tmp is everybody's.
+    $XDG_RUNTIME_DIR is ignored: a login shell sets it and cron does not, but all processes of a user must
+    find the same leases. InputError if the folder belongs to another user: anyone can write to /tmp.
     """
     path = _chosen()
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -24,11 +24,13 @@ def runtime_dir() -> Path:
 
 
 def check_own(path: Path) -> None:
-    """InputError if somebody else made `path` before us, or made it a link."""
+    """InputError if `path` belongs to another user, or is a link."""
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise InputError(
-            "is not a folder of this user.", str(path), f"set {VARIABLE} to a folder of your own."
+            "it is not a folder that this user owns.",
+            str(path),
+            f"set {VARIABLE} to a folder of your own.",
         )
 
 

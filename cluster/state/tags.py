@@ -1,6 +1,6 @@
-"""Marks: every process of a study carries STUDY_TAG in its environment, so it can be found again.
+"""Tags: every process of a study carries STUDY_TAG in its environment, so it can be found again.
 
-Linux only: reads /proc. Processes of other users cannot be read and are never ours.
+Linux only: reads /proc. Processes of other users cannot be read and never belong to a study.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cluster.model.transport import ProcessId
 TAG = "STUDY_TAG"
 NODE = "STUDY_NODE"
 TAG_FILE = "STUDY_TAG"
-"""Name of the file that says whose a directory is."""
+"""Name of the file that holds the tag of a directory."""
 
 _PROC = Path("/proc")
 
@@ -23,7 +23,7 @@ def start_ticks(pid: int) -> int | None:
     """When a process started, in clock ticks since boot; None if it is gone or a zombie.
 
     A killed process whose first thread has exited reads as a zombie while its other threads still hold
-    its files and ports, for seconds in a large JVM. It is not gone before the last of them is.
+    its files and ports, for seconds in a large JVM. It counts as gone when its last thread has exited.
     """
     try:
         stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
@@ -34,19 +34,19 @@ def start_ticks(pid: int) -> int | None:
 
 
 def child_start_ticks(pid: int) -> int:
-    """The same for a child not yet waited for, which keeps its entry even when it has ended."""
+    """The same for a child not yet waited for, which keeps its /proc entry after it has ended."""
     return _state_threads_ticks((_PROC / str(pid) / "stat").read_text(errors="replace"))[2]
 
 
 def is_alive(process: ProcessId) -> bool:
-    """Whether that very process runs: a later one with its pid started at another tick."""
+    """Whether this process still runs; a later one with its pid has another start time."""
     return start_ticks(process.pid) == process.start_ticks
 
 
 def tagged(tag: str) -> list[ProcessId]:
     """Live processes whose tag is `tag` or lies below it ("<study>/<run>" finds all its builds).
 
-    Never the asking process itself, which may carry a tag too.
+    The calling process is excluded: it may carry a tag, too.
     """
     found = (process for process, theirs in _all_tagged() if is_below(theirs, tag))
     return [process for process in found if process.pid != os.getpid()]

@@ -231,7 +231,7 @@ def test_a_host_that_another_run_holds_is_refused(
     target = Target("h1", hosts.addresses["h1"], 22, USER, str(known))
     take_leases({"h1": target}, tag, journal)
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "another controller"))
-    with pytest.raises(HostBusyError, match="holds it"):
+    with pytest.raises(HostBusyError, match="is using it"):
         open_run(controller, tmp_path / "second")
     assert lease.holder() is None
     channel(target).call("lease", "release", f"/var/tmp/density-study-{USER}", {"tag": tag})

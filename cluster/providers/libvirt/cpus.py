@@ -26,9 +26,9 @@ def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str) -
         return Vcpus(cores)
     if cores % guests or guests > cores:
         raise InputError(
-            f"{cores} core(s) cannot be pinned in equal shares to {guests} guests.",
+            f"{cores} core(s) cannot be divided into equal shares for {guests} guests.",
             f"{where}, key vcpus",
-            "write vcpus: all, or densities that divide the host's cores.",
+            "set vcpus: all, or use densities that divide the host's cores.",
         )
     share = cores // guests
     return Vcpus(share, tuple(range(index * share, (index + 1) * share)))

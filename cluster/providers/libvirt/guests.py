@@ -137,8 +137,8 @@ def _carries(topology: Topology, host: Host) -> bool:
 def _vms_of(host: Host) -> VmHost:
     if host.vms is None:
         raise InputError(
-            "it says nothing of its libvirt.",
+            "the key is missing.",
             f"host {host.name!r}, key libvirt",
-            "give libvirt: {uri: ..., addresses: [...], network: ...}.",
+            "add libvirt: {uri: ..., addresses: [...], network: ...}.",
         )
     return host.vms

@@ -189,9 +189,9 @@ def _run(argv: Sequence[str], aside: Path) -> None:
     if code != 0 or missing:
         tail = log.read_text(errors="replace").strip()[-1500:]
         raise StudyError(
-            f"mmdebstrap ended with {code}; it said last:\n{tail}",
+            f"mmdebstrap exited with {code}; its last lines:\n{tail}",
             "golden image",
-            f"read {log}; check that Debian's package archive can be reached (apt update).",
+            f"read {log}; check that Debian's package archive is reachable (apt update).",
         )
 
 

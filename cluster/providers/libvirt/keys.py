@@ -69,7 +69,9 @@ def _make(path: Path) -> None:
     program = shutil.which("ssh-keygen")
     if program is None:
         raise InputError(
-            "there is no `ssh-keygen` on PATH.", "controller", "install OpenSSH's client."
+            "`ssh-keygen` is not on PATH.",
+            "controller",
+            "install it (Debian: apt install openssh-client).",
         )
     given = ("-q", "-t", "ed25519", "-N", "", "-C", "density-study", "-f", str(path))
     subprocess.run([program, *given], check=True, stdin=subprocess.DEVNULL, capture_output=True)

@@ -43,7 +43,7 @@ def prove_disks(
                 f"the study says {node.disk.medium}, but a random 4 KiB read in a guest took "
                 f"{found.random_4k_read_ms:.2f} ms, like {found.medium}.",
                 f"host {node.host!r}, disk {node.disk.path}",
-                f"write medium: {found.medium}, or name a disk that is {node.disk.medium}.",
+                f"set medium: {found.medium}, or use a disk that is {node.disk.medium}.",
             )
 
 

@@ -53,9 +53,9 @@ def _ensure_pool(virsh: Virsh, target: PurePosixPath) -> None:
         virsh.run("pool-define", "/dev/stdin", stdin=pool_xml(IMAGE_POOL, None, target))
     elif f"<path>{target}</path>" not in virsh.run("pool-dumpxml", IMAGE_POOL):
         raise StudyError(
-            f"the pool {IMAGE_POOL} is at another place than {target}.",
+            f"the pool {IMAGE_POOL} is not at {target}.",
             f"libvirt {virsh.uri}",
-            f"write that place as libvirt.images of the host, or: virsh pool-undefine {IMAGE_POOL}",
+            f"set the host's libvirt.images to the pool's path, or run: virsh pool-undefine {IMAGE_POOL}",
         )
     if IMAGE_POOL not in virsh.run("pool-list", "--name").split():
         virsh.run("pool-build", IMAGE_POOL)

@@ -30,9 +30,9 @@ def guest_times(guests: Iterable[Guest]) -> dict[str, VcpuTime]:
         for guest in theirs:
             if guest.domain not in told:
                 raise StudyError(
-                    f"no vCPU times of guest {guest.node.name} are told.",
+                    f"libvirt reports no vCPU times for guest {guest.node.name}.",
                     f"domain {guest.domain} on {uri}",
-                    "look whether the domain runs there (virsh domstats --vcpu).",
+                    "check that the domain is running there (virsh domstats --vcpu).",
                 )
             found[guest.node.name] = told[guest.domain]
     return found

@@ -28,7 +28,7 @@ class Virsh:
             raise StudyError(
                 f"virsh {args[0]} failed: {_said(done)}",
                 f"libvirt {self.uri}",
-                "look at libvirt's log on that host; `study reap` removes what was made so far.",
+                "read libvirt's log on that host; `study reap` removes what was made so far.",
             )
         return done.stdout
 
@@ -43,7 +43,7 @@ class Virsh:
         raise StudyError(
             f"virsh {args[0]} failed: {_said(done)}",
             f"libvirt {self.uri}",
-            "check that libvirtd runs there and that you may use it.",
+            "check that libvirtd is running there and that you have access to it.",
         )
 
     def names(self, what: str, *options: str) -> list[str]:
@@ -75,9 +75,9 @@ class Virsh:
             )
         except subprocess.TimeoutExpired as error:
             raise StudyError(
-                f"virsh {args[0]} had not answered after {timeout_s:.0f} s.",
+                f"virsh {args[0]} did not answer within {timeout_s:.0f} s.",
                 f"libvirt {self.uri}",
-                "check that the host and its libvirtd are alive.",
+                "check that the host and its libvirtd are running.",
             ) from error
 
 
@@ -90,7 +90,7 @@ def _program() -> str:
     found = shutil.which("virsh")
     if found is None:
         raise InputError(
-            "there is no `virsh` on PATH.",
+            "`virsh` is not on PATH.",
             "provider libvirt",
             "install it (Debian: apt install libvirt-clients).",
         )

@@ -49,7 +49,7 @@ def _fail(virsh: Virsh, guest: Guest, what: str) -> NoReturn:
     raise BringUpError(
         f"guest {guest.node.name} {what}",
         f"domain {guest.domain} on {virsh.uri}",
-        "read the end of its console below, and start again.",
+        "read the end of its console output below, then start again.",
         daemon=guest.domain,
         log_tail=console_tail(virsh, guest),
     )

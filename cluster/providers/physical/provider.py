@@ -192,7 +192,7 @@ def _known(site: Site, journal: Journal) -> SshBuild:
 def _login(host: Host) -> Login:
     if host.login is None:
         raise InputError(
-            "no SSH user is known.", f"host {host.name!r}", "give the study a key `ssh`."
+            "the SSH user is not known.", f"host {host.name!r}", "add the key `ssh` to the study."
         )
     return host.login
 

@@ -91,13 +91,13 @@ def _judge(playbook: str, ended: tuple[int, str]) -> None:
             raise kind(
                 " ".join(why),
                 f"host {', '.join(repr(entry['host']) for entry in those)}, playbook {playbook}",
-                "mend what it names there, and start again.",
+                "fix the named problem on the host, then start again.",
             )
     if code != 0:
         raise StudyError(
-            f"Ansible ended with {code}: {output.strip()[-600:]}",
+            f"Ansible exited with {code}: {output.strip()[-600:]}",
             f"playbook {playbook}",
-            "run `make setup`, and start again.",
+            "run `make setup`, then start again.",
         )
 
 

@@ -241,7 +241,7 @@ def check_same_java(found: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
 
 def no_build(site: Site) -> StudyError:
     return StudyError(
-        "nothing in the journal tells of its hosts.", f"build {site.tag}", "run `study reap`."
+        "the journal does not name its hosts.", f"build {site.tag}", "run `study reap`."
     )
 
 
@@ -251,7 +251,7 @@ def _unpack(packed: Path, to: Path) -> None:
     ended = subprocess.run(argv, capture_output=True, text=True, check=False)
     if ended.returncode:
         raise StudyError(
-            f"the logs of a host could not be unpacked: {ended.stderr.strip()}.",
+            f"the logs of a host cannot be unpacked: {ended.stderr.strip()}.",
             str(to),
-            "see that the disk has room, and run the same command again.",
+            "free space on that disk, then run the same command again.",
         )

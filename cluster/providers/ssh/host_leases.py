@@ -54,9 +54,9 @@ def busy(target: Target, held: Mapping[str, Any]) -> InputError:
             "run `study reap`, which removes them.",
         )
     return HostBusyError(
-        f"run {held['tag']} holds it (owner {Owner.from_json(held['owner']).name}, since {since}).",
+        f"run {held['tag']} is using it (owner {Owner.from_json(held['owner']).name}, since {since}).",
         str(target),
-        "wait until it has ended, or say `when_busy: queue` in the study.",
+        "wait until it ends, or set `when_busy: queue` in the study.",
     )
 
 

@@ -19,7 +19,7 @@ def write_known_hosts(source: Path, addresses: Sequence[tuple[str, int]], to: Pa
         found = _entries(source, entry)
         if not found:
             raise InputError(
-                f"no host key of {entry} is known.",
+                f"it has no host key for {entry}.",
                 str(source),
                 f"get the key by a way you trust, and add it: ssh-keyscan -p {port} {address}, "
                 "its fingerprint compared with the host's own.",
@@ -32,12 +32,16 @@ def _entries(source: Path, entry: str) -> list[str]:
     """As ssh-keygen finds them, which knows hashed names and wildcards."""
     program = shutil.which("ssh-keygen")
     if program is None:
-        raise InputError("there is no ssh-keygen.", "controller", "install openssh-client.")
+        raise InputError(
+            "`ssh-keygen` is not on PATH.",
+            "controller",
+            "install it (Debian: apt install openssh-client).",
+        )
     if not source.is_file():
         raise InputError(
-            "there is no such file.",
+            "the file does not exist.",
             str(source),
-            "name the file of your hosts' keys in ssh.known_hosts.",
+            "set ssh.known_hosts to the file that holds your hosts' keys.",
         )
     argv = (program, "-F", entry, "-f", str(source))
     listed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout

@@ -22,7 +22,9 @@ def ssh_program() -> str:
     found = shutil.which("ssh")
     if found is None:
         raise InputError(
-            "there is no `ssh` on PATH.", "controller", "install OpenSSH's client (openssh-client)."
+            "`ssh` is not on PATH.",
+            "controller",
+            "install it (Debian: apt install openssh-client).",
         )
     return found
 
@@ -71,8 +73,8 @@ def identity_file(environ: Mapping[str, str] = os.environ) -> Path | None:
         ) from error
     if stat.S_IMODE(mode) & 0o077:
         raise InputError(
-            f"the private key may be read by others (mode {stat.S_IMODE(mode):04o}).",
+            f"other users can read the private key (mode {stat.S_IMODE(mode):04o}).",
             IDENTITY,
-            "chmod 600 the file.",
+            "run chmod 600 on the file.",
         )
     return path.absolute()

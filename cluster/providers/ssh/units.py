@@ -62,9 +62,9 @@ def start(
     )
     if done.returncode:
         raise StudyError(
-            f"systemd did not start it: {done.stderr.strip()[-500:]}.",
+            f"systemd could not start it: {done.stderr.strip()[-500:]}.",
             f"{command.name} on node {node!r}, unit {unit}",
-            "check the sudo rule in docs/providers.md, and `journalctl -u` of the unit.",
+            "check the sudo rule in docs/providers.md and the output of `journalctl -u` for the unit.",
         )
     return _identity(unit, spec)
 
@@ -108,8 +108,12 @@ def _identity(unit: str, spec: Path) -> list[int]:
             if b"STUDY_TAG=" in _environ(pid):
                 return [pid, ticks]
         time.sleep(0.02)
-    ended = "its process ended at once" if time.monotonic() < deadline else "it had not begun"
-    raise StudyError(f"{ended}.", f"unit {unit}", f"read {spec.with_suffix('')} beside it.")
+    ended = (
+        "its process exited at once" if time.monotonic() < deadline else "it did not start in time"
+    )
+    raise StudyError(
+        f"{ended}.", f"unit {unit}", f"read the log files next to {spec.with_suffix('')}."
+    )
 
 
 def _main_pid(unit: str) -> int | None:

@@ -40,5 +40,5 @@ def test_a_limit_within_5_percent_is_told_with_its_figures() -> None:
 
 @pytest.mark.parametrize("iops", [94.0, 106.0])
 def test_a_limit_over_5_percent_off_is_refused_with_both_figures(iops: float) -> None:
-    with pytest.raises(StudyError, match=rf"100 reads/s was asked for, {iops} reads/s measured"):
+    with pytest.raises(StudyError, match=rf"set to 100 reads/s, but {iops} reads/s was measured"):
         prove(Reads(iops), local().master, "/d", IoLimits(read_iops=100))  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ def test_hdfs(beans: dict[str, Any], ready: bool) -> None:
 
 def test_yarn() -> None:
     assert yarn_seen({"NumActiveNMs": 2}, 2).ready
-    assert yarn_seen({"NumActiveNMs": 1}, 2).said == "1 of 2 NodeManagers running"
+    assert yarn_seen({"NumActiveNMs": 1}, 2).state == "1 of 2 NodeManagers running"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def answers(value: object) -> dict[str, str]:
     found = services(topology, endpoints(blueprint(topology)), ask)
     seen = {service.name: service.check() for service in found}
     assert not any(each.ready for each in seen.values())
-    return {name: each.said for name, each in seen.items()}
+    return {name: each.state for name, each in seen.items()}
 
 
 @pytest.mark.parametrize("value", [{"beans": []}, {"beans": [{}]}, {}, ValueError("no JSON")])
@@ -159,14 +159,14 @@ def test_a_failed_format_is_an_error(fake: Fake, tmp_path: Path) -> None:
     fake.living.discard("format")
     watching.until_ended(process, preparing)
     fake.exit_code = 1
-    with pytest.raises(BringUpError, match="format ended with exit code 1"):
+    with pytest.raises(BringUpError, match="format exited with code 1"):
         watching.until_ended(process, preparing)
 
 
 def test_a_format_that_hangs_is_late(fake: Fake, tmp_path: Path) -> None:
     watching = watch(fake, tmp_path, deadline_s=0.1)
     before = time.monotonic()
-    with pytest.raises(BringUpError, match="format had not ended after"):
+    with pytest.raises(BringUpError, match="format did not finish within"):
         watching.until_ended(ProcessId("w1", "format", 9, 9), daemon("format", tmp_path))
     assert time.monotonic() - before < 2
 

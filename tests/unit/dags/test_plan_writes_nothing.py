@@ -118,7 +118,7 @@ def test_the_folder_of_a_disk_that_is_not_there_is_refused_and_not_made(
     tmp_path: Path, resolve: Callable[[Study, Path], object]
 ) -> None:
     missing = tmp_path / "mistyped" / "disk"
-    with pytest.raises(InputError, match="there is no such folder") as caught:
+    with pytest.raises(InputError, match="the folder does not exist") as caught:
         resolve(hosts(tmp_path, missing), tmp_path)
     assert caught.value.key == ("hosts", 0, "disks", 0, "path")
     assert list(tmp_path.iterdir()) == []
@@ -151,7 +151,7 @@ def test_a_disk_that_was_unmounted_since_the_plan_is_refused(tmp_path: Path) -> 
     topology = next(iter(plan.topologies.values()))
     assert LocalProvider().free_resources(topology)
     disk.rmdir()
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="the folder does not exist"):
         LocalProvider().free_resources(topology)
 
 
@@ -232,6 +232,6 @@ def test_a_plan_on_hosts_over_ssh_leaves_nothing_and_makes_no_disk(
         ssh={"user": "study", "known_hosts": str(known)},
         **{"factors.vms_per_host": [0]},
     )
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="the folder does not exist"):
         planned_hosts(elsewhere, tmp_path / "runs")
     assert sorted(tmp_path.rglob("*")) == before

@@ -75,7 +75,7 @@ def test_all_cores_or_pinned_equal_shares() -> None:
     shares = [vcpus("pinned", 8, index, 4, "h") for index in range(4)]
     assert [share.count for share in shares] == [2, 2, 2, 2]
     assert sorted(core for share in shares for core in share.pinned_to) == list(range(8))
-    with pytest.raises(InputError, match="equal shares to 3 guests"):
+    with pytest.raises(InputError, match="equal shares for 3 guests"):
         vcpus("pinned", 8, 0, 3, "h")
 
 
@@ -90,7 +90,7 @@ def test_pinned_cores_are_in_the_domain(layout: Topology) -> None:
 
 def test_a_host_without_libvirt_is_refused(layout: Topology) -> None:
     bare = dataclasses.replace(layout.hosts[0], vms=None)
-    with pytest.raises(InputError, match="nothing of its libvirt"):
+    with pytest.raises(InputError, match="the key is missing"):
         guests(SITE, dataclasses.replace(layout, hosts=(bare,)))
 
 

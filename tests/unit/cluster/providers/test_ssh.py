@@ -60,7 +60,7 @@ def test_a_private_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("secret")
     key.chmod(0o640)
-    with pytest.raises(InputError, match="may be read by others"):
+    with pytest.raises(InputError, match="can read the private key"):
         identity_file({IDENTITY: str(key)})
     key.chmod(0o600)
     assert identity_file({IDENTITY: str(key)}) == key
@@ -74,9 +74,9 @@ def test_known_hosts_of_a_study_hold_its_hosts_alone(tmp_path: Path) -> None:
     source.write_text(f"192.0.2.11 {KEY}\nother.example {KEY}\n[192.0.2.12]:2222 {KEY}\n")
     write_known_hosts(source, [("192.0.2.11", 22), ("192.0.2.12", 2222)], own)
     assert own.read_text() == f"192.0.2.11 {KEY}\n[192.0.2.12]:2222 {KEY}\n"
-    with pytest.raises(InputError, match=r"no host key of 192\.0\.2\.13"):
+    with pytest.raises(InputError, match=r"no host key for 192\.0\.2\.13"):
         write_known_hosts(source, [("192.0.2.13", 22)], own)
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="the file does not exist"):
         write_known_hosts(tmp_path / "none", [("192.0.2.13", 22)], own)
 
 
@@ -161,5 +161,5 @@ def test_a_systemd_too_busy_to_answer_is_asked_again(
 
 def test_a_unit_that_ended_at_once_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout="0\n"))
-    with pytest.raises(StudyError, match="ended at once"):
+    with pytest.raises(StudyError, match="exited at once"):
         units._identity("u.service", tmp_path / "out.unit.json")

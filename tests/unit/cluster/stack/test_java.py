@@ -69,7 +69,7 @@ def test_no_java_is_an_input_error(environ: dict[str, str]) -> None:
 def test_a_java_that_tells_no_version_is_refused(tmp_path: Path) -> None:
     home = make_java(tmp_path, "17")
     (home / "release").write_text("nothing of use\n")
-    with pytest.raises(InputError, match="does not tell"):
+    with pytest.raises(InputError, match="cannot be determined"):
         find_java({"JAVA_HOME": str(home)})
 
 

@@ -124,7 +124,7 @@ def test_a_cache_that_cannot_be_written_is_named(
 ) -> None:
     (toy.base / "file").touch()
     monkeypatch.setenv("DENSITY_STUDY_CACHE", str(toy.base / "file"))
-    with pytest.raises(InputError, match="cannot be written") as refused:
+    with pytest.raises(InputError, match="is not writable") as refused:
         ensure("toy")
     assert "DENSITY_STUDY_CACHE" in refused.value.remedy
 
@@ -246,5 +246,5 @@ def test_the_command_tells_errors_in_one_line_and_ends_with_2() -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("error: stack: no stack named 'nosuch'.")
+    assert done.stderr.startswith("error: stack: stack 'nosuch' does not exist.")
     assert done.stdout == ""

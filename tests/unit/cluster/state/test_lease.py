@@ -149,7 +149,7 @@ def test_released_it_is_free_and_only_its_holder_can(
 def test_a_dead_owner_is_no_owner() -> None:
     child = subprocess.Popen(["true"])
     child.wait()
-    with pytest.raises(StudyError, match="is gone"):
+    with pytest.raises(StudyError, match="does not exist"):
         Owner.of_process(child.pid)
 
 
@@ -178,5 +178,5 @@ def test_a_runtime_folder_that_is_a_link_is_refused(
     (tmp_path / "theirs").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "theirs")
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "link"))
-    with pytest.raises(InputError, match="not a folder of this user"):
+    with pytest.raises(InputError, match="not a folder that this user owns"):
         holder()

@@ -87,7 +87,7 @@ def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
 
 
 def test_a_medium_no_disk_has_is_named_with_those_it_has() -> None:
-    with pytest.raises(StudyError, match="no disk is hdd; it has /data"):
+    with pytest.raises(StudyError, match="no disk of medium hdd, only /data"):
         make_plan(study(**{"factors.medium": ["hdd"]}), [host()])
 
 
