@@ -1,8 +1,8 @@
 """Decode the histograms of an interval log with the `hdrhistogram` library, into values and counts.
 
-The pure `workloads.ycsb.output.histogram` is the reference. It checks the frame of each payload; the C decoder
-of the library reads the counts. If the library rejects a payload, or could read past its end, the pure decoder
-reads it again and reports the fault.
+The pure `workloads.ycsb.output.histogram` is the reference. It checks the frame of each payload, and the C
+decoder of the library reads the counts. If the library rejects a payload, or could read past its end, the
+pure decoder reads it again and reports the fault.
 """
 
 from __future__ import annotations
