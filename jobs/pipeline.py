@@ -23,6 +23,7 @@ from analysis.tables import Table
 from analysis.tables.storage import is_local, place
 from analysis.tables.store import read_table, write_table
 from cluster.model.errors import StudyError
+from cluster.state.events import AnalysisEnded, AnalysisStarted
 from cluster.state.journal import Journal
 from jobs import preload
 from jobs.checks import trial_checks
@@ -76,10 +77,10 @@ def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:
     require_inside(run_root)
     journal = Journal(run_root / "journal.jsonl") if is_local(run_root) else None
     if journal:
-        journal.write("analysis-started", stage=name)
+        journal.record(AnalysisStarted(stage=name))
     STAGES[name](run_root, data or run_root)
     if journal:
-        journal.write("analysis-ended", stage=name)
+        journal.record(AnalysisEnded(stage=name))
 
 
 def ingest(_: Path, data: Path) -> None:

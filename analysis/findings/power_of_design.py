@@ -25,20 +25,13 @@ from analysis.statistics.rank_test import least_p
 from analysis.summary.summary import Metric, SettingSummary
 from cluster.model.errors import InputError
 from cluster.model.topology import Topology
+from workloads.base.setting import Setting
 from workloads.planning.plan import Plan
-from workloads.spec.settings import DfsioSetting, Setting, YcsbSetting
+from workloads.spec.registry import kind_of
 from workloads.spec.study import Study
 
 WANTED_RATIO = 1.2
 """The effect `study plan` tells the repetitions for, unless another is asked: what the talk says of a VM."""
-OPERATIONS = {
-    "load": ("INSERT",),
-    "read45-insert55": ("READ", "INSERT"),
-    "scan95-insert5": ("SCAN", "INSERT"),
-    "variant-load": ("INSERT",),
-    "region-scan": ("SCAN",),
-    "cohort-query": ("SCAN", "READ"),
-}
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,7 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
         return
     compare, repetitions = study.compare, plan.repetitions
     earlier = repetitions * (compare.baseline.rolling or 1)
-    free = sum(_target(setting) is None for setting in study.settings())
+    free = sum(not setting.is_paced for setting in study.settings())
     size = len(plan.topologies) * max(1, free)
     least = detectable_ratio(repetitions, noise.spread, size, earlier)
     wanted = 1 / (1 - compare.tolerance)
@@ -165,11 +158,10 @@ def _questions(study: Study, plan: Plan) -> Iterator[Question]:
 
 def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingSummary:
     points = (1.0,) * repetitions
-    ycsb = isinstance(setting, YcsbSetting)
-    rate = Metric(
-        name="throughput" if ycsb else "throughput_map_phase", value=1.0,
-        unit="ops/s" if ycsb else "MiB/s", points=points,
-    )  # fmt: skip
+    kind = kind_of(setting.workload)
+    rate = Metric.model_validate(
+        {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
+    )
     cpu = Metric(name="cpu_used", value=1.0, unit="percent", points=points, scope="host:any")
     return SettingSummary(
         topology=topology.name,
@@ -181,23 +173,14 @@ def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingS
         label=setting.id,
         n_builds=repetitions,
         metrics=(rate, cpu, *_latencies(setting, points)),
-        mode=setting.mode if isinstance(setting, DfsioSetting) else setting.mix,
-        neighbour=getattr(setting, "neighbour", None),
-        target_ops_s=_target(setting),
+        mode=setting.mode_name,
+        neighbour=setting.summary_fields().get("neighbour"),
+        target_ops_s=1.0 if setting.is_paced else None,  # only its presence matters here
     )
 
 
-def _target(setting: Setting) -> float | None:
-    """Any number stands for a percentage: what counts is that a rate is asked for."""
-    if not isinstance(setting, YcsbSetting):
-        return None
-    return setting.target_ops_s if setting.target_percent is None else 1.0
-
-
 def _latencies(setting: Setting, points: Sequence[float]) -> Iterator[Metric]:
-    if not isinstance(setting, YcsbSetting):
-        return
-    for operation in OPERATIONS.get(setting.mix, ("READ",)):
+    for operation in setting.latency_operations:
         for percentile in (50.0, 90.0, 95.0, 99.0, 99.9):
             yield Metric(
                 name="latency", value=1.0, unit="ms", operation=operation,

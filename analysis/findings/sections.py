@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from analysis.findings.question import Evidence
 from analysis.summary.summary import SettingSummary
 
-_PLAIN_DFSIO = re.compile(r"testdfsio-[a-z]+-n\d+(-r\d+)?")
-"""No compression, no erasure coding, no other size of a read: only readers may differ."""
+_SPECIAL_DFSIO = re.compile(r"testdfsio-(?![a-z]+-n\d+(-r\d+)?$).*")
+"""With compression, erasure coding, or another size of a read: of plain settings only readers differ."""
 
 
 def least_dense(
@@ -33,7 +33,7 @@ def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
         if entry.mode == mode
         and entry.neighbour is None
         and entry.target_ops_s is None
-        and (entry.workload == "ycsb" or _PLAIN_DFSIO.fullmatch(entry.setting))
+        and not _SPECIAL_DFSIO.fullmatch(entry.setting)
         and entry.regionservers_per_node == least
     )
 

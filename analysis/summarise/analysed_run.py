@@ -16,9 +16,9 @@ from analysis.summary.labels import labels
 from analysis.summary.summary import SettingSummary
 from analysis.tables.store import read_table
 from cluster.model.topology import Topology, topology_from_json
+from workloads.base.setting import Setting
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
-from workloads.spec.settings import Setting
 
 
 @dataclass(frozen=True)

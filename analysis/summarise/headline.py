@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from analysis.findings import Comparison, comparisons, rate
 from analysis.summary.summary import Finding, SettingSummary
+from workloads.spec.registry import kind_of
 
 _HEADLINES = (
     "ycsb-scan95-insert5",
@@ -64,7 +65,7 @@ def _compared(
     one: Comparison, repetitions: int, isolation: str, findings: Sequence[Finding]
 ) -> str:
     counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
-    what = "the operations a second" if one.first.workload == "ycsb" else "the MiB a second"
+    what = f"the {_unit(one.first)}"
     claim = _claimed(one, findings)
     begun, sure = (f"No claim ({counted}): {_with(one, isolation)}", "")
     if claim is not None:
@@ -105,4 +106,4 @@ def _place(entry: SettingSummary) -> int:
 
 
 def _unit(entry: SettingSummary) -> str:
-    return "operations a second" if entry.workload == "ycsb" else "MiB/s over the map phase"
+    return kind_of(entry.workload).rate_words

@@ -12,8 +12,6 @@ from analysis.statistics.interval import mean_interval
 from analysis.summarise.analysed_run import AnalysedRun
 from analysis.summarise.metric_entries import metric_entries
 from analysis.summary.summary import Metric, SettingSummary
-from workloads.spec.settings import DfsioSetting, Setting
-from workloads.ycsb.mixes import unnamed_knobs
 
 
 def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
@@ -50,29 +48,8 @@ def _setting(
         n_builds=n_builds,
         usd_per_hour=run.usd_per_hour.get(topology.name),
         metrics=tuple(map(_with_interval, metric_entries(metrics))),
-        **_knobs(run.settings[row["setting"]]),
-        neighbour=getattr(run.settings[row["setting"]], "neighbour", None),
+        **run.settings[row["setting"]].summary_fields(),
     )
-
-
-def _knobs(setting: Setting) -> dict[str, Any]:
-    """What the fields of a SettingSummary call the setting's own knobs."""
-    if isinstance(setting, DfsioSetting):
-        return {
-            "mode": setting.mode,
-            "files": setting.files,
-            "file_size_mib": setting.file_size_mib,
-            "readers": setting.readers,
-        }
-    return {
-        "mode": setting.mix,
-        "records": setting.records,
-        "samples": setting.variants.samples if setting.variants else None,
-        "sites": setting.variants.sites if setting.variants else None,
-        "threads": setting.threads,
-        "target_ops_s": setting.target_ops_s,
-        "unnamed_knobs": unnamed_knobs(setting),
-    }
 
 
 def _with_interval(metric: Metric) -> Metric:

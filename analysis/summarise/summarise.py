@@ -24,6 +24,7 @@ from analysis.summary.summary import BuildSummary, Summary
 from analysis.tables.store import read_table
 from cluster.model.topology import Topology
 from cluster.state.atomic import write_text
+from cluster.state.events import Event
 from cluster.state.journal import Journal
 from workloads.base.yaml_text import read_yaml
 from workloads.planning.plan import read_plan
@@ -82,7 +83,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         trials=trials,
         builds=_builds(at),
         time=time_spent(
-            list(Journal(run_root / "journal.jsonl").read()),
+            Journal(run_root / "journal.jsonl").events(Event),
             sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
             now_s,
         ),

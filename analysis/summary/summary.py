@@ -1,11 +1,10 @@
 """`Summary`: the numbers of one run, as summary.json holds them and the report draws them.
 
-`python -m analysis.summary.summary` prints the JSON schema. Every number carries its unit.
+`python -m analysis.summary` prints the JSON schema. Every number carries its unit.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -74,7 +73,7 @@ class TrialSummary(_Frozen):
     vms_per_host: int
     medium: str
     setting: str
-    workload: Literal["testdfsio", "ycsb"]
+    workload: str
     state: Literal["complete", "failed", "incomplete"]
     verdict: VerdictName
     reasons: tuple[str, ...]
@@ -110,7 +109,7 @@ class SettingSummary(_Frozen):
     regionservers_per_node: int
     medium: str
     setting: str
-    workload: Literal["testdfsio", "ycsb"]
+    workload: str
     label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
     n_builds: int
     metrics: tuple[Metric, ...]
@@ -221,7 +220,3 @@ class Summary(_Frozen):
 def schema() -> dict[str, Any]:
     """The JSON schema of summary.json."""
     return Summary.model_json_schema()
-
-
-if __name__ == "__main__":
-    print(json.dumps(schema(), indent=2))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cluster.model.cluster import Cluster
 from cluster.model.command import Command
 from cluster.model.memory import CLIENT_HEAP_MIB
-from cluster.providers.provider import provider_of
+from cluster.providers.paths import node_paths, remote_path
 from cluster.render.blueprint import NodePaths
 from cluster.render.classpath import classpath_flag
 from cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
@@ -55,11 +55,10 @@ def java_command(
     goes by the environment (CLASSPATH), where it does not drown the command line.
     """
     places = _places(cluster)
-    provider = provider_of(cluster.topology.provider)
-    there = [provider.there(cluster.topology, entry) for entry in classpath]
-    archive = archive_flag(there[-1])
+    entries = [remote_path(cluster.topology, entry) for entry in classpath]
+    archive = archive_flag(entries[-1])
     java = _java(cluster, places, heap_mib, collector, (archive, *NETTY, *jvm_flags))
-    env = {"CLASSPATH": ":".join((*there, str(places.client_conf)))}
+    env = {"CLASSPATH": ":".join((*entries, str(places.client_conf)))}
     return Command(name, (*java, main_class, *args), env, cwd=_directory(cluster, places))
 
 
@@ -78,7 +77,7 @@ def _java(
 
 
 def _places(cluster: Cluster) -> NodePaths:
-    return provider_of(cluster.topology.provider).places(cluster.site, cluster.topology)
+    return node_paths(cluster.site, cluster.topology)
 
 
 def _directory(cluster: Cluster, places: NodePaths) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from cluster.model.cluster import Cluster
 from cluster.model.transport import Transport
-from cluster.providers.provider import provider_of
+from cluster.providers.paths import node_paths
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def flush_dirty_pages(cluster: Cluster, transport: Transport) -> None:
 
 def evict_blocks(cluster: Cluster, transport: Transport) -> Evicted:
     """Drop the cluster's own block files from the page caches; says how many bytes they hold."""
-    places = provider_of(cluster.topology.provider).places(cluster.site, cluster.topology)
+    places = node_paths(cluster.site, cluster.topology)
     return Evicted(
         "posix_fadvise",
         sum(

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from cluster.lifecycle.disclosure import disclose
@@ -17,12 +18,14 @@ from cluster.model.ports import allocate_ports
 from cluster.model.topology import Topology
 from cluster.model.transport import ProcessId, Transport
 from cluster.providers.emulation import emulated_of
-from cluster.providers.provider import Provider, provider_of
+from cluster.providers.paths import install_dirs, node_paths
+from cluster.providers.provider import Capacity, Provider, provider_of
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import Blueprint
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, owner, render
 from cluster.state import atomic
+from cluster.state.events import BuildReady
 from cluster.state.journal import Journal
 from cluster.state.timeout_scale import acceleration, timeout_scale
 
@@ -52,7 +55,7 @@ def bring_up(
     phases = Phases(site, journal, on_phase)
     with phases.timed("total"):
         build = _Build(site, topology, stacks, journal, phases)
-        with build.provider.reserve(topology, build.blueprint.ports):
+        with build.reserve_ports():
             build.create()
             watch = build.start(deadline_s * build.timeout_scale)
         cluster = build.cluster(watch)
@@ -61,7 +64,7 @@ def bring_up(
                 final_check(cluster)
     cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
     atomic.write_text(site.root / "cluster.json", json.dumps(cluster_to_json(cluster)) + "\n")
-    journal.write("build-ready", build=site.root.name, tag=site.tag)
+    journal.record(BuildReady(build=site.root.name, tag=site.tag))
     return cluster
 
 
@@ -81,21 +84,24 @@ class _Build:
         self.nodes = {node.name: node for node in topology.nodes}
         with phases.timed("render"):
             ports = allocate_ports(topology)
-            places = self.provider.places(site, topology)
-            homes = self.provider.homes(topology, stacks)
+            places, homes = node_paths(site, topology), install_dirs(topology, stacks)
             self.blueprint = Blueprint(topology, site.tag, ports, homes, places)
             self.rendered: Rendered = render(self.blueprint)
 
+    def reserve_ports(self) -> AbstractContextManager[None]:
+        """Hold the ports until the daemons listen, where another study could take them."""
+        if isinstance(self.provider, Capacity):
+            return self.provider.reserve_ports(self.topology, self.blueprint.ports)
+        return nullcontext()
+
     def create(self) -> None:
-        """Nodes, their directories, their files. From the first line on tear-down knows of us."""
-        self.journal.write(
-            "intent",
-            act="build",
+        """Nodes, their directories, their files. From its intent on, tear-down finds the build."""
+        self.journal.intend(
+            "build",
+            self.site.tag,
             build=self.site.root.name,
-            tag=self.site.tag,
             provider=self.topology.provider,
             ports=sorted(self.blueprint.ports.by_service.values()),
-            **self.provider.intent(self.site, self.topology),
         )
         with self.phases.timed("create"):
             self.provider.create(self.site, self.topology, self.journal)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cluster.model.cluster import Phase, Site
+from cluster.state.events import PhaseEnded
 from cluster.state.journal import Journal
 
 OnPhase = Callable[[Phase], None]
@@ -29,12 +30,7 @@ class Phases:
     def end(self, name: str, seconds: float) -> None:
         phase = Phase(name, round(seconds, 3))
         self.ended.append(phase)
-        self._journal.write(
-            "phase",
-            build=self._site.root.name,
-            tag=self._site.tag,
-            name=name,
-            seconds=phase.seconds,
-        )
+        build, tag = self._site.root.name, self._site.tag
+        self._journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
         if self._on_phase is not None:
             self._on_phase(phase)

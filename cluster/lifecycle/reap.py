@@ -6,20 +6,20 @@ live run's things, foreign processes, and runs whose owner cannot be judged from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from cluster.lifecycle.tear_down import give_back, remains_of, tear_down
+from cluster.lifecycle.tear_down import leftovers_of, release_hosts, tear_down
 from cluster.machine.processes import stop_all
 from cluster.model.cluster import Site
 from cluster.model.errors import StudyError, TearDownError
 from cluster.state import lease, presence
+from cluster.state.events import OwnerDeclaredDead
 from cluster.state.journal import Journal
-from cluster.state.run_folders import run_folders
-from cluster.state.run_state import DECLARED_DEAD, RunState, run_state
+from cluster.state.run_folders import JOURNAL, run_folders
+from cluster.state.run_state import RunState, run_state
 from cluster.state.tags import is_below, tagged
 
 GRACE_S = 5.0
@@ -77,7 +77,7 @@ def reap(
             if _is_alive(root):
                 continue
             with _held_still(root, dry_run) as locked:
-                left = _Left.of(root, locked, force)
+                left = DeadRun.of(root, locked, force)
                 if isinstance(left, LeftAlone):
                     left_alone.append(left)
                 elif left is not None:
@@ -95,8 +95,7 @@ def reap(
 
 def _is_alive(root: Path) -> bool:
     """At a glance: most runs below a busy folder are over, and the live one is not to be waited for."""
-    entries = list(Journal(root / "journal.jsonl").read())
-    found = run_state(root, entries, presence.is_free(root))
+    found = run_state(root, presence.is_free(root))
     return found is None or found.state == "alive"
 
 
@@ -113,15 +112,13 @@ def clear(root: Path) -> None:
     The caller holds the run's lock alone and has made sure that its owner is not alive.
     TearDownError if something cannot be removed.
     """
-    journal = Journal(root / "journal.jsonl")
-    entries = list(journal.read())
-    state = run_state(root, entries, lock_free=True)
+    state = run_state(root, lock_free=True)
     if state is not None:
-        _Left.from_state(root, journal, entries, state).clear()
+        DeadRun.from_state(root, state).clear()
 
 
 @dataclass(frozen=True)
-class _Left:
+class DeadRun:
     """A run that no longer runs, and its builds."""
 
     tag: str
@@ -131,11 +128,9 @@ class _Left:
     declared_dead: str = ""
 
     @classmethod
-    def of(cls, root: Path, locked: bool, force: str | None) -> _Left | LeftAlone | None:
+    def of(cls, root: Path, locked: bool, force: str | None) -> DeadRun | LeftAlone | None:
         """None for a run that still runs, or never began. `locked`: the caller holds its lock alone."""
-        journal = Journal(root / "journal.jsonl")
-        entries = list(journal.read())
-        found = run_state(root, entries, lock_free=locked)
+        found = run_state(root, lock_free=locked)
         if found is None or found.state == "alive":
             return None
         if not locked:
@@ -150,19 +145,12 @@ class _Left:
             )
             return LeftAlone(found.tag, why)
         forced = found.owner_name if found.state == "unknown" else ""
-        return cls.from_state(root, journal, entries, found, forced)
+        return cls.from_state(root, found, forced)
 
     @classmethod
-    def from_state(
-        cls,
-        root: Path,
-        journal: Journal,
-        entries: list[dict[str, Any]],
-        state: RunState,
-        declared_dead: str = "",
-    ) -> _Left:
-        sites = tuple(_sites(root, state.tag, entries))
-        return cls(state.tag, root, journal, sites, declared_dead)
+    def from_state(cls, root: Path, state: RunState, declared_dead: str = "") -> DeadRun:
+        journal = Journal(root / JOURNAL)
+        return cls(state.tag, root, journal, _sites(root, state.tag, journal), declared_dead)
 
     def swept(self, dry_run: bool, on_run: OnRun | None) -> list[Reaped]:
         """Remove the run's things (`dry_run`: only look). Empty if there are none."""
@@ -177,14 +165,14 @@ class _Left:
         processes = tuple(
             f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(self.tag)
         )
-        there = tuple(one for site in self.sites for one in remains_of(site, self.journal).all)
+        there = tuple(one for site in self.sites for one in leftovers_of(site, self.journal).all)
         return (*dict.fromkeys((*processes, *there)), *self._held_lease())
 
     def remove(self) -> None:
         if self.declared_dead:
-            self.journal.write(DECLARED_DEAD, owner=self.declared_dead)
+            self.journal.record(OwnerDeclaredDead(owner=self.declared_dead))
         self.clear()
-        give_back(self.tag, self.journal)
+        release_hosts(self.tag, self.journal)
         lease.release(self.tag)
 
     def clear(self) -> None:
@@ -198,13 +186,11 @@ class _Left:
         return ("the host's lease",) if held is not None and held.tag == self.tag else ()
 
 
-def _sites(root: Path, tag: str, entries: list[dict[str, Any]]) -> Iterator[Site]:
-    """Every build that was ever intended; its journal says so before anything of it exists."""
-    builds = {
-        (entry["build"], entry["tag"])
-        for entry in entries
-        if entry["event"] == "intent" and entry.get("act") == "build"
-    }
-    for build, theirs in sorted(builds):
-        if is_below(theirs, tag):
-            yield Site(root / "builds" / build, theirs)
+def _sites(root: Path, tag: str, journal: Journal) -> tuple[Site, ...]:
+    """Every build of the run that was ever intended; the intent comes before anything of it exists."""
+    builds = {(intent.build, intent.tag) for intent in journal.intents("build")}
+    return tuple(
+        Site(root / "builds" / build, build_tag)
+        for build, build_tag in sorted(builds)
+        if is_below(build_tag, tag)
+    )

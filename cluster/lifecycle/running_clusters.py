@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cluster.model.cluster import Cluster
 from cluster.model.errors import InputError, StudyError
+from cluster.state.events import BuildDestroyed, BuildReady, Event, Intent
 from cluster.state.journal import Journal
 from cluster.state.run_folders import JOURNAL, run_folders
 
@@ -51,11 +52,11 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
 def _ready(journal: Path) -> dict[str, float]:
     """Builds that stand by this journal, and since when (epoch seconds)."""
     ready: dict[str, float] = {}
-    for entry in Journal(journal).read():
-        if entry["event"] == "build-ready":
-            ready[entry["build"]] = entry["t"]
-        elif entry["event"] == "destroyed" or (
-            entry["event"] == "intent" and entry.get("act") == "build"
+    for event in Journal(journal).events(Event):
+        if isinstance(event, BuildReady):
+            ready[event.build] = event.t
+        elif isinstance(event, BuildDestroyed) or (
+            isinstance(event, Intent) and event.act == "build"
         ):
-            ready.pop(entry["build"], None)
+            ready.pop(event.build, None)
     return ready

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 from cluster.model.cluster import Site
 from cluster.model.errors import TearDownError
-from cluster.providers.provider import Leftovers, provider_of
+from cluster.providers.provider import Leases, Leftovers, provider_of
+from cluster.state.events import BuildDestroyed
 from cluster.state.journal import Journal
 
 
@@ -25,50 +26,35 @@ def tear_down(site: Site, journal: Journal) -> Proof:
     Needs no parent process and no Cluster; succeeds again after success, and for what never was.
     TearDownError if anything is left.
     """
-    providers = _providers(site, journal)
+    providers = _providers(site.tag, journal)
     for name in providers:
-        remains = provider_of(name).destroy(site, journal)
-        if remains:
+        leftovers = provider_of(name).destroy(site, journal)
+        if leftovers:
             raise TearDownError(
-                f"still there after tear-down: {remains.named}.",
+                f"still there after tear-down: {leftovers.named}.",
                 f"build {site.tag}",
                 "look at what holds them, remove them, and run `study reap`.",
             )
     proof = Proof(site.tag)
     if providers:
-        journal.write("destroyed", build=site.root.name, tag=site.tag, proof=asdict(proof))
+        build = site.root.name
+        journal.record(BuildDestroyed(build=build, tag=site.tag, proof=asdict(proof)))
     return proof
 
 
-def remains_of(site: Site, journal: Journal) -> Leftovers:
+def leftovers_of(site: Site, journal: Journal) -> Leftovers:
     """What `tear_down` would remove. Changes nothing."""
-    found = [provider_of(name).remains(site, journal) for name in _providers(site, journal)]
-    return Leftovers(
-        *(
-            tuple(one for remains in found for one in getattr(remains, field.name))
-            for field in fields(Leftovers)
-        )
-    )
+    providers = map(provider_of, _providers(site.tag, journal))
+    return Leftovers.joined(Leftovers(), *(p.leftovers(site, journal) for p in providers))
 
 
-def give_back(tag: str, journal: Journal) -> None:
-    """Release the hosts that the run `tag` leased, of whichever provider it used."""
-    names = {
-        entry["provider"]
-        for entry in journal.read()
-        if entry["event"] == "intent" and entry.get("act") == "build"
-    }
-    for name in sorted(names):
-        provider_of(name).give_back(tag, journal)
+def release_hosts(tag: str, journal: Journal) -> None:
+    """Release the hosts that the run `tag` leased, with whichever provider it used."""
+    for provider in map(provider_of, _providers("", journal)):
+        if isinstance(provider, Leases):
+            provider.release_leases(tag, journal)
 
 
-def _providers(site: Site, journal: Journal) -> list[str]:
-    """Who made this build; its intent is journalled before anything else of it."""
-    return sorted(
-        {
-            entry["provider"]
-            for entry in journal.read()
-            if entry["event"] == "intent" and entry.get("act") == "build"
-            if entry["tag"] == site.tag
-        }
-    )
+def _providers(tag: str, journal: Journal) -> list[str]:
+    """The providers of the build `tag`, or of all builds if it is empty. A build's intent comes first."""
+    return sorted({intent.provider for intent in journal.intents("build", tag)})

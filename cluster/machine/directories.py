@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from cluster.model.errors import InputError
 from cluster.state import atomic
-from cluster.state.journal import Journal
 from cluster.state.tags import TAG_FILE
 
 if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
     from cluster.model.cluster import Site
     from cluster.model.host import Disk
     from cluster.model.topology import Node
+    from cluster.state.journal import Journal
 
 FOLDER = "density-study"
 
@@ -34,7 +34,7 @@ def data_on(disk: Disk, site: Site, node: Node) -> Path:
 def make(site: Site, node: Node, journal: Journal) -> Path:
     """Make the node's directory, empty. InputError if the disk cannot be written."""
     path = data_dir(site, node)
-    journal.write("intent", act="make-dir", tag=site.tag, path=str(path))
+    journal.intend("make-dir", site.tag, path=str(path))
     make_at(path, site.tag)
     journal.write("dir-made", tag=site.tag, path=str(path))
     return path
@@ -62,12 +62,7 @@ def make_at(path: Path, tag: str) -> None:
 
 def made(site: Site, journal: Journal) -> list[Path]:
     """Directories of this build that still exist, from what was intended."""
-    paths = {
-        Path(entry["path"])
-        for entry in journal.read()
-        if entry["event"] == "intent" and entry.get("act") == "make-dir"
-        if entry.get("tag") == site.tag
-    }
+    paths = {Path(intent.path) for intent in journal.intents("make-dir", site.tag)}
     return sorted(path for path in paths if path.exists())
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from cluster.machine import directories, page_cache
 from cluster.machine.describe import available_memory_mib, describe_disk, describe_machine
-from cluster.machine.disk_benchmark import disk_figures, read_rate
+from cluster.machine.disk_benchmark import read_rate
 from cluster.machine.medium import check_disk, probe
 from cluster.machine.processes import stop_all
 from cluster.machine.sockets import check_free, is_taken, listener
@@ -61,10 +61,6 @@ def _probe(folder: str) -> dict[str, Any]:
 
 def _check_disk(folder: str) -> None:
     check_disk(Path(folder))
-
-
-def _figures(folder: str) -> dict[str, Any]:
-    return asdict(disk_figures(Path(folder)))
 
 
 def _read_rate(folder: str, block_bytes: int, seconds: float) -> dict[str, Any]:
@@ -124,7 +120,6 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "describe": _describe,
         "describe-disk": describe_disk,
         "dirs-there": _dirs_there,
-        "disk-figures": _figures,
         "evict": page_cache.evict,
         "free-mib": _free_mib,
         "io-bytes": page_cache.io_bytes,

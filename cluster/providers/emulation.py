@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from cluster.model.errors import StudyError
 from cluster.model.host import IoLimits
 from cluster.model.topology import Node
+from cluster.state.events import DiskEmulated
 from cluster.state.journal import Journal
 
 TOLERANCE = 0.05
@@ -72,8 +73,4 @@ def prove(transport: Reads, node: Node, folder: str, limits: IoLimits) -> dict[s
 
 def emulated_of(tag: str, journal: Journal) -> dict[str, Any]:
     """For the disclosure: what was proved of a build's emulated disks; empty if it has none."""
-    return {
-        entry["disk"]: entry["told"]
-        for entry in journal.read()
-        if entry["event"] == "emulated" and entry["tag"] == tag
-    }
+    return {disk.disk: disk.told for disk in journal.events(DiskEmulated) if disk.tag == tag}

@@ -1,13 +1,14 @@
-"""`Provider`: makes nodes out of hosts, and removes them. One folder each, one line here."""
+"""`Provider`: makes nodes out of hosts, and removes them. One folder and one line below per provider."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from importlib import import_module
+from itertools import chain
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from cluster.model.cluster import Site
 from cluster.model.errors import InputError
@@ -21,7 +22,7 @@ from cluster.state.journal import Journal
 
 @dataclass(frozen=True)
 class Leftovers:
-    """What of a build is still there. Empty is the proof; a host that cannot be asked is none.
+    """What of a build is still there. Empty proves its removal; an unreachable host counts as left.
 
     `machines`: domains, volumes, pools and networks.
     """
@@ -35,6 +36,11 @@ class Leftovers:
 
     def __bool__(self) -> bool:
         return bool(self.all)
+
+    @classmethod
+    def joined(cls, *parts: Leftovers) -> Leftovers:
+        columns = zip(*(astuple(part) for part in parts), strict=True)
+        return cls(*(tuple(chain(*column)) for column in columns))
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -76,82 +82,107 @@ class VcpuTime:
 
 
 def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine, ...]:
-    """Where no node is a guest: the hosts."""
+    """The hosts: all machines there are where no node is a guest."""
     on = {node.host: node for node in reversed(topology.nodes)}
     return tuple(Machine(host.name, on[host.name], transport) for host in topology.hosts)
 
 
 class Provider(Protocol):
-    """Everything is undone from the journal alone: who destroys need not be who created."""
+    """Makes nodes out of hosts, and removes them.
 
-    def places(self, site: Site, topology: Topology) -> NodePaths:
-        """Where the nodes' files will be. Pure."""
-        ...
-
-    def there(self, topology: Topology, path: PurePath | str) -> str:
-        """What the nodes call a path of the controller's stacks. Pure."""
-        ...
-
-    def homes(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        """Where Java and the stacks are on every node."""
-        ...
-
-    def intent(self, site: Site, topology: Topology) -> dict[str, Any]:
-        """What the journal must hold of a build, besides its ports, for `destroy` to find it."""
-        ...
-
-    def check_leases(self, topology: Topology, tag: str) -> None:
-        """HostBusyError if another run than `tag` holds a host, and lives."""
-        ...
-
-    def check(self, topology: Topology, ports: Ports) -> None:
-        """InputError if a port is taken, or a host lacks something. Starts nothing."""
-        ...
-
-    def preflight(self, topology: Topology, tag: str) -> None:
-        """InputError if a host lacks what a build needs. Leaves nothing there."""
-        ...
-
-    def reserve(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
-        """`check`, and hold the ports against other studies while daemons take them."""
-        ...
-
-    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
-        """What each host (by name) has free. Starts nothing."""
-        ...
+    `destroy` and `leftovers` work from the journal alone: any process may undo what another one created.
+    A provider may have further capabilities, the protocols below. Callers test for them with `isinstance`.
+    """
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        """Make the nodes and their directories; each act is journalled before it is done."""
+        """Make the nodes and their directories. Each act is journalled before it is done."""
+        ...
+
+    def destroy(self, site: Site, journal: Journal) -> Leftovers:
+        """Remove everything of this build; returns what could not be removed."""
+        ...
+
+    def leftovers(self, site: Site, journal: Journal) -> Leftovers:
+        """What `destroy` would remove. Changes nothing."""
         ...
 
     def transport(self, site: Site, journal: Journal) -> Transport: ...
-
-    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
-        """What monitors watch: every host, and every guest."""
-        ...
-
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
-        """By node, so far; empty where no node is a guest."""
-        ...
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         """What a stranger must know of the machines: kernel, CPU, memory, disks."""
         ...
 
     def memory_mib(self, topology: Topology) -> int:
-        """Of all machines together: what could hold the data set."""
+        """Memory of all machines together, which could cache the data set."""
         ...
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        """Remove what the journal or the tag says is this build's; returns what is left."""
+
+@runtime_checkable
+class Paths(Protocol):
+    """The nodes do not see the controller's files. `cluster.providers.paths` has the default."""
+
+    def node_paths(self, site: Site, topology: Topology) -> NodePaths:
+        """Where the nodes' files will be. Pure."""
         ...
 
-    def remains(self, site: Site, journal: Journal) -> Leftovers:
-        """What `destroy` would remove. Changes nothing."""
+    def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
+        """Where Java and the stacks are on every node."""
         ...
 
-    def give_back(self, tag: str, journal: Journal) -> None:
-        """Release what the run `tag` holds against other runs; of what it never held, nothing."""
+    def remote_path(self, topology: Topology, path: PurePath | str) -> str:
+        """The nodes' path of a file of the controller's stacks. Pure."""
+        ...
+
+
+@runtime_checkable
+class Preflight(Protocol):
+    """Hosts need more than the controller itself."""
+
+    def preflight(self, topology: Topology, tag: str) -> None:
+        """InputError if a host lacks what a build needs. Leaves nothing there."""
+        ...
+
+
+@runtime_checkable
+class Capacity(Protocol):
+    """Nodes share memory, disks and ports with the hosts' other programs."""
+
+    def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
+        """What each host (by name) has free. Starts nothing."""
+        ...
+
+    def check_ports(self, topology: Topology, ports: Ports) -> None:
+        """InputError if a port is taken. Starts nothing."""
+        ...
+
+    def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
+        """`check_ports`, and hold the ports against other studies while daemons take them."""
+        ...
+
+
+@runtime_checkable
+class Leases(Protocol):
+    """Runs on other controllers may use the same hosts."""
+
+    def check_leases(self, topology: Topology, tag: str) -> None:
+        """HostBusyError if a live run other than `tag` holds a host."""
+        ...
+
+    def release_leases(self, tag: str, journal: Journal) -> None:
+        """Release the hosts that the run `tag` holds, if any."""
+        ...
+
+
+@runtime_checkable
+class Guests(Protocol):
+    """Nodes are guests, with kernels of their own."""
+
+    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+        """What monitors watch: every host, and every guest."""
+        ...
+
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
+        """Each node's CPU time so far."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""`Journal`: what was intended and done, one JSON object a line, fsynced before the act it announces."""
+"""`Journal`: intents and events of a run, one JSON object per line, each on disk before the next act."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cluster.model.errors import StudyError
+from cluster.state.events import Event, Intent, RunOpened, event_of
 
 FORMAT = 1
+E = TypeVar("E", bound=Event)
 
 
 class Journal:
@@ -22,7 +24,10 @@ class Journal:
         self.path = path
 
     def write(self, event: str, **fields: Any) -> None:
-        """Append {"format", "t" (epoch seconds), "event", **fields}; on disk when this returns."""
+        """Append {"format", "t" (epoch seconds), "event", **fields}; on disk when this returns.
+
+        For lines that nothing reads back; the others have a class: see `record` and `intend`.
+        """
         line = json.dumps({"format": FORMAT, "t": time.time(), "event": event, **fields})
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
@@ -33,8 +38,37 @@ class Journal:
         finally:
             os.close(descriptor)
 
+    def record(self, event: Event) -> None:
+        """Append an event that the program reads back."""
+        self.write(event.event, **event.model_dump(mode="json", exclude_unset=True))
+
+    def intend(self, act: str, tag: str, **fields: Any) -> None:
+        """Append the intent of `act`, for the build `tag`. Call it before the act begins."""
+        self.write("intent", act=act, tag=tag, **fields)
+
+    def events(self, *kinds: type[E]) -> list[E]:
+        """The events of these classes, in order; `events(Event)` returns all."""
+        return [event for line in self.read() if isinstance(event := event_of(line), kinds)]
+
+    def last(self, kind: type[E]) -> E | None:
+        return next(reversed(self.events(kind)), None)
+
+    def since_opening(self, *kinds: type[E]) -> list[E]:
+        """`events`, from the last opening of the run on."""
+        events = self.events(Event)
+        openings = [n for n, event in enumerate(events) if isinstance(event, RunOpened)]
+        return [event for event in events[max(openings, default=0) :] if isinstance(event, kinds)]
+
+    def intents(self, act: str = "", tag: str = "") -> list[Intent]:
+        """The intents of `act` for the build `tag`, in order; empty: of every act, for every build."""
+        return [
+            intent
+            for intent in self.events(Intent)
+            if act in ("", intent.act) and tag in ("", intent.tag)
+        ]
+
     def read(self) -> Iterator[dict[str, Any]]:
-        """Every whole line. A torn last line (a crash in the middle of a write) is left out."""
+        """Every whole line as it is. A torn last line (a crash during a write) is left out."""
         if not self.path.exists():
             return
         lines = self.path.read_bytes().split(b"\n")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from cluster.model.errors import HostBusyError
 from cluster.state import presence
+from cluster.state.events import OwnerDeclaredDead, RunEnded, RunOpened
+from cluster.state.journal import Journal
 from cluster.state.owner import Owner, State, here, judge
+from cluster.state.run_folders import JOURNAL
 
 ONE_STUDY = "one study at a time on a host"
-DECLARED_DEAD = "owner-declared-dead"
-"""The event that `study reap --force` journals: a person knows what cannot be seen from here."""
 
 
 @dataclass(frozen=True)
@@ -36,30 +36,27 @@ class RunState:
         return self.owner.name if self.owner else "unknown"
 
 
-def run_state(
-    root: Path, entries: Sequence[dict[str, Any]], lock_free: bool | None
-) -> RunState | None:
-    """The state of the run in `root` with the journal `entries`; None if it was never opened.
+def run_state(root: Path, lock_free: bool | None) -> RunState | None:
+    """The state of the run in `root` by its journal; None if it was never opened.
 
-    lock_free: as for `cluster.state.owner.judge`; who holds the lock alone passes True.
+    lock_free: as for `cluster.state.owner.judge`; True if the caller alone holds the lock.
     """
-    opened = [number for number, entry in enumerate(entries) if entry["event"] == "run-opened"]
-    if not opened:
+    journal = Journal(root / JOURNAL)
+    opening = journal.last(RunOpened)
+    if opening is None:
         return None
-    opening = entries[opened[-1]]
-    owner = Owner.from_json(opening["owner"]) if "owner" in opening else None
+    owner = Owner.from_json(opening.owner) if opening.owner else None
     silent_s = presence.silent_s(root)
-    events = {entry["event"] for entry in entries[opened[-1] :]}
-    declared_dead = DECLARED_DEAD in events
+    declared_dead = bool(journal.since_opening(OwnerDeclaredDead))
     state: State | Literal["ended"] = "unknown"
-    if "run-ended" in events:
+    if journal.since_opening(RunEnded):
         state = "ended"
     elif owner is not None:
-        # The declaration is itself a fresh line of the journal, and no sign of the owner's life.
+        # The declaration is a fresh line of the journal, but not a sign that the owner lives.
         state = judge(owner, lock_free, float("inf") if declared_dead else silent_s)
     if state == "unknown" and declared_dead:
         state = "dead"
-    return RunState(opening["tag"], owner, state, opening["t"], silent_s)
+    return RunState(opening.tag, owner, state, opening.t, silent_s)
 
 
 def busy(root: Path, found: RunState) -> HostBusyError:

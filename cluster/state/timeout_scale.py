@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cluster.state.events import Acceleration
 from cluster.state.journal import Journal
 
 EMULATED = 12.0
@@ -23,8 +24,4 @@ def timeout_scale_of(told: Mapping[str, str]) -> float:
 
 def acceleration(tag: str, journal: Journal) -> dict[str, str]:
     """For the disclosure, too: libvirt's URI -> kvm or tcg. Empty for a build without guests."""
-    return {
-        entry["uri"]: entry["accel"]
-        for entry in journal.read()
-        if entry["event"] == "acceleration" and entry["tag"] == tag
-    }
+    return {found.uri: found.accel for found in journal.events(Acceleration) if found.tag == tag}

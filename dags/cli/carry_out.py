@@ -34,11 +34,11 @@ class RunEnd:
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
-    entries, live = Tail(run.journal.path), LiveTrial(run.records)
+    tail, live = Tail(run.journal.path), LiveTrial(run.records)
 
     def look() -> None:
         now = time.time()
-        show(live.added_to(progress(run.plan, entries.read(), now), now))
+        show(live.added_to(progress(run.plan, tail.read(), now), now))
 
     environment = {**home.command_environment(), TAG: run.tag}
     argv = python("dags.inprocess", str(run.root))

@@ -101,11 +101,9 @@ def plan(
     from workloads.execution.run import plan_study
     from workloads.planning.preflight import disk_need_mib, disks_too_small
     from workloads.planning.resolve import assumptions
-    from workloads.spec.study_file import read_study
 
-    overrides = parse_overrides(sets or [])
-    planned = plan_study(spec, overrides, runs, tuple(only or ()))
-    study = read_study(spec, overrides).study
+    made = plan_study(spec, parse_overrides(sets or []), runs, tuple(only or ()))
+    study, planned = made.study, made.plan
     design_notes = tuple(notes(study, planned, noise(study, runs), effect))
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts

@@ -68,15 +68,18 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     from dags.cli.display import clock, progress_display
     from dags.cli.overrides import parse_overrides
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
-    from dags.stages.planning import check
+    from dags.stages.planning import check_plan
     from workloads.execution.run import open_run
     from workloads.execution.steps import steps_left
 
-    overrides = parse_overrides(sets)
-    if not request.add_repetitions:
-        check(spec, overrides, runs, request.only)
-    owner = Owner.of_process(os.getpid(), holds_lock=True)
-    opened = open_run(spec, runs, overrides, ask=request, owner=owner)
+    opened = open_run(
+        spec,
+        runs,
+        parse_overrides(sets),
+        request=request,
+        owner=Owner.of_process(os.getpid(), holds_lock=True),
+        check=lambda study, plan: check_plan(study, plan, spec, runs),
+    )
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cluster.model.errors import StudyError
+from cluster.state.events import StepEnded
 from cluster.state.run_folders import run_folders
 from dags.run_status.status import status_of
 from workloads.execution.run import load_run
@@ -25,11 +26,7 @@ def listed(runs: Path) -> Iterator[tuple[str, ...]]:
 
 def _row(folder: Path) -> tuple[str, ...]:
     status = status_of(load_run(folder))
-    done = {
-        entry["trial"]
-        for entry in status.run.journal.read()
-        if entry["event"] == "step-ended" and entry["trial"]
-    }
+    done = {ended.trial for ended in status.run.journal.events(StepEnded) if ended.trial}
     opened = datetime.fromtimestamp(status.progress.started_t, UTC).strftime("%Y-%m-%d %H:%M")
     trials = f"{len(done)} of {len(status.run.plan.trials)}"
     return status.run.study.study, folder.name, status.state, opened, trials

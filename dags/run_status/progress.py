@@ -10,8 +10,19 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from cluster.state.events import (
+    AnalysisStarted,
+    Event,
+    PhaseEnded,
+    RunEnded,
+    RunOpened,
+    StepEnded,
+    StepStarted,
+    TrialState,
+    event_of,
+)
 from workloads.planning.plan import Plan, Step
 
 ANALYSIS_ESTIMATE_S = 40.0
@@ -70,16 +81,16 @@ class Progress:
         return tuple(ended for ended in self.ended if ended.outcome == "failed")
 
 
-def progress(plan: Plan, entries: Iterable[dict[str, Any]], now: float) -> Progress:
-    """Progress at `now` (epoch seconds), from the journal's `entries` so far."""
+def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
+    """Progress at `now` (epoch seconds), from the journal's `events` so far."""
     fold = _Fold(plan)
-    for entry in entries:
-        fold.take(entry)
+    for event in events:
+        fold.take(event)
     return fold.result(now)
 
 
 class _Fold:
-    """Folds the journal's entries, in order. An opening of the run restarts the count."""
+    """Folds the journal's events, in order. An opening of the run restarts the count."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -94,31 +105,31 @@ class _Fold:
         self.stage: str | None = None
         self.stage_t = 0.0
         self.activity = ""
-        self.end: dict[str, Any] | None = None
+        self.end: RunEnded | None = None
         self.end_t: float | None = None
 
-    def take(self, entry: dict[str, Any]) -> None:
-        event = entry["event"]
-        if event == "run-opened":
-            self.closed |= {e.step.trial for e in self.ended if e.step.trial}
-            self._reset()
-            self.run, self.opened_t = entry["run"], entry["t"]
-        elif event == "step-started":
-            self.started = (self.plan.steps[entry["index"]], entry["t"])
-            self.activity = ""
-        elif event == "step-ended" and self.started:
-            step, since_t = self.started
-            self.ended.append(Ended(step, entry["outcome"], entry["message"], entry["t"] - since_t))
-            self.started, self.activity = None, ""
-        elif event == "phase":
-            self.activity = f"{entry['name']} took {entry['seconds']:.0f} s"
-        elif event == "trial-state":
-            self.activity = entry["state"]
-        elif event == "analysis-started":
-            self.stage, self.stage_t = entry["stage"], self.stage_t or entry["t"]
-        elif event == "run-ended":
-            self.end = entry
-            self.end_t = self.end_t or entry["t"]  # a repeated analysis writes a second end
+    def take(self, event: Event) -> None:
+        match event:
+            case RunOpened():
+                self.closed |= {e.step.trial for e in self.ended if e.step.trial}
+                self._reset()
+                self.run, self.opened_t = event.run, event.t
+            case StepStarted():
+                self.started = (self.plan.steps[event.index], event.t)
+                self.activity = ""
+            case StepEnded() if self.started:
+                step, since_t = self.started
+                self.ended.append(Ended(step, event.outcome, event.message, event.t - since_t))
+                self.started, self.activity = None, ""
+            case PhaseEnded():
+                self.activity = f"{event.name} took {event.seconds:.0f} s"
+            case TrialState():
+                self.activity = event.state
+            case AnalysisStarted():
+                self.stage, self.stage_t = event.stage, self.stage_t or event.t
+            case RunEnded():
+                self.end = event
+                self.end_t = self.end_t or event.t  # a repeated analysis writes a second end
 
     def result(self, now: float) -> Progress:
         end_t = self.end_t or now
@@ -138,9 +149,9 @@ class _Fold:
             topology=self.plan.builds[current.build] if current else None,
             stage=self.stage,
             activity=self.activity,
-            outcome=self.end["outcome"] if self.end else None,
-            finished=self.end is not None and self.end.get("finished", True),
-            message=self.end["message"] if self.end else "",
+            outcome=self.end.outcome if self.end else None,
+            finished=self.end is not None and self.end.finished,
+            message=self.end.message if self.end else "",
         )
 
     def _state(self) -> State:
@@ -177,28 +188,27 @@ class _Fold:
 
 
 class Tail:
-    """Follows a growing journal: each call of `read` returns all complete entries so far."""
+    """Follows a growing journal: each call of `read` returns all complete events so far."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._offset = 0
-        self._entries: list[dict[str, Any]] = []
+        self._events: list[Event] = []
 
-    def read(self) -> list[dict[str, Any]]:
-        """All entries; reads only the new part from disk. Skips incomplete lines."""
+    def read(self) -> list[Event]:
+        """All events; reads only the new part from disk. Skips incomplete lines."""
         with self.path.open("rb") as stream:
             stream.seek(self._offset)
             new = stream.read()
         whole = new[: new.rfind(b"\n") + 1]
         self._offset += len(whole)
-        self._entries += [entry for line in whole.splitlines() if (entry := _entry(line))]
-        return self._entries
+        self._events += [event for line in whole.splitlines() if (event := _event(line))]
+        return self._events
 
 
-def _entry(line: bytes) -> dict[str, Any] | None:
-    """None for a line cut off by a crash; `Journal.write` starts the next entry on a new line."""
+def _event(line: bytes) -> Event | None:
+    """None for a line cut off by a crash; the journal starts its next event on a new line."""
     try:
-        value: dict[str, Any] = json.loads(line)
+        return event_of(json.loads(line))
     except ValueError:
         return None
-    return value

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cluster.model.errors import InputError, StudyError
 from cluster.state import presence
+from cluster.state.events import Event
 from cluster.state.run_folders import run_folders
 from cluster.state.run_state import run_state
 from dags.run_status.progress import Progress, progress
@@ -37,12 +38,12 @@ class Status:
 
 
 def status_of(run: Run) -> Status:
-    """The current state. The elapsed time of an interrupted run ends with its last journal entry."""
-    entries = list(run.journal.read())
-    found = run_state(run.root, entries, presence.is_free(run.root))
+    """The current state. The elapsed time of an interrupted run ends with its last journal event."""
+    events = run.journal.events(Event)
+    found = run_state(run.root, presence.is_free(run.root))
     is_over = found is not None and found.state in ("dead", "ended")
-    now = entries[-1]["t"] if is_over else time.time()
-    seen = progress(run.plan, entries, now)
+    now = events[-1].t if is_over else time.time()
+    seen = progress(run.plan, events, now)
     state = seen.outcome or _STATES[found.state if found else "dead"]
     return Status(
         run,

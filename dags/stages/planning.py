@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analysis.comparison.history import newest, seen_spread
 from analysis.findings import power_of_design
 from analysis.findings.power_of_design import Noise
-from workloads.execution.run import plan_study
 from workloads.planning.plan import Plan
 from workloads.spec.study import Study
-from workloads.spec.study_file import read_study
 
 WINDOW = 5
 """Number of newest runs of the study that estimate the variation between its builds."""
 
 
-def check(
-    spec: Path, overrides: Mapping[str, object], runs: Path, only: Sequence[str] = ()
-) -> None:
-    """InputError if a hypothesis of the study, or its comparison over time, can never be decided."""
-    study = read_study(spec, overrides).study
-    if study.expect or study.compare:
-        check_plan(study, plan_study(spec, overrides, runs, tuple(only)), spec, runs)
-
-
 def check_plan(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
-    """As `check`, for an existing plan."""
-    power_of_design.check_can_claim(study, plan, str(spec))
-    power_of_design.check_can_detect(study, plan, str(spec), noise(study, runs))
+    """InputError if a hypothesis of the study, or its comparison over time, can never be decided."""
+    if study.expect or study.compare:
+        power_of_design.check_can_claim(study, plan, str(spec))
+        power_of_design.check_can_detect(study, plan, str(spec), noise(study, runs))
 
 
 def noise(study: Study, runs: Path) -> Noise:

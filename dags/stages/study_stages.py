@@ -15,6 +15,7 @@ from cluster.lifecycle.reap import Swept
 from cluster.lifecycle.reap import reap as reap_clusters
 from cluster.model.errors import StudyError, TearDownError
 from cluster.state.atomic import write_text
+from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
 from cluster.state.owner import Owner
 from cluster.state.presence import present
 from dags.airflow_home.home import SCHEDULER_PID, project_root
@@ -41,17 +42,16 @@ def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
     if params.get("run"):
         run = load_run(_absolute(params["run"]))
     else:
-        if not params["add_repetitions"]:
-            from dags.stages.planning import check  # the statistics take a second to import
+        from dags.stages.planning import check_plan  # the statistics take a second to import
 
-            check(_absolute(params["spec"]), params["overrides"], _absolute(params["runs"]),
-                  params["only"])  # fmt: skip
+        spec, runs = _absolute(params["spec"]), _absolute(params["runs"])
         run = open_run(
-            _absolute(params["spec"]),
-            _absolute(params["runs"]),
+            spec,
+            runs,
             params["overrides"],
-            ask=RunRequest(params["fresh"], params["add_repetitions"], tuple(params["only"])),
+            request=RunRequest(params["fresh"], params["add_repetitions"], tuple(params["only"])),
             owner=airflow_owner(dag_run),
+            check=lambda study, plan: check_plan(study, plan, spec, runs),
         )
     log.info("Run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
     return str(run.root)
@@ -86,12 +86,12 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
         with present(run.root):
             close_run(run)
     except StudyError as error:
-        run.journal.write("tear-down", outcome="failed", message=str(error))
+        run.journal.record(TornDown(outcome="failed", message=str(error)))
         raise
     finally:
         for trial in close_unfinished(run.records, reason):
             log.info("Closed record %s as incomplete: %s", trial, reason)
-    run.journal.write("tear-down", outcome="ok", message="")
+    run.journal.record(TornDown(outcome="ok", message=""))
     log.info("Tear-down verified: run %s has no process and no data left", run.root)
 
 
@@ -149,8 +149,9 @@ def stop(root: str, dag_run: str, why: str) -> None:
     """Tear down and end a run that `dag_run` has not finished, so that it can be resumed. Skips a run
     that has ended or now has another owner."""
     run = load_run(Path(root))
-    opening = since_opening(run)[0]
-    if is_concluded(run) or Owner.from_json(opening["owner"]) != airflow_owner(dag_run):
+    opened = run.journal.last(RunOpened)
+    owner = Owner.from_json(opened.owner) if opened and opened.owner else None
+    if is_concluded(run) or owner != airflow_owner(dag_run):
         return
     tear_down(root, why)
     _end(run, "failed", f"{why}: {what_is_left(run)}.", finished=False)
@@ -182,9 +183,9 @@ def conclude(root: str, stopped: str = "") -> None:
 
 def _end(run: Run, outcome: Literal["ok", "failed"], message: str, *, finished: bool) -> None:
     """Write the end once: Airflow's Clear may conclude a run twice."""
-    ends = [entry for entry in since_opening(run) if entry["event"] == "run-ended"]
-    now = {"outcome": outcome, "message": message, "finished": finished}
-    if not ends or {key: ends[-1].get(key) for key in now} != now:
+    ends = run.journal.since_opening(RunEnded)
+    last = (ends[-1].outcome, ends[-1].message, ends[-1].finished) if ends else None
+    if last != (outcome, message, finished):
         end_run(run, outcome, message, finished=finished)
 
 
@@ -225,35 +226,27 @@ def _bad_trials(run: Run) -> Iterator[str]:
 
 
 def _failed_acts(run: Run) -> Iterator[str]:
-    """Without a journal entry of success an action counts as failed: a killed process writes none."""
-    entries = since_opening(run)
-    for entry in entries:
-        if entry["event"] == "step-ended" and entry["outcome"] == "failed" and not entry["trial"]:
-            yield f"{entry['kind']} {entry['build']}: {entry['message']}"
+    """Without a journal event of success an action counts as failed: a killed process writes none."""
+    for ended in run.journal.since_opening(StepEnded):
+        if ended.outcome == "failed" and not ended.trial:
+            yield f"{ended.kind} {ended.build}: {ended.message}"
     if fault := _tear_down_fault(run):
         yield f"tear-down: {fault}"
-    if not any(e["event"] == "analysis-ended" and e["stage"] == "report" for e in entries):
+    if "report" not in {ended.stage for ended in run.journal.since_opening(AnalysisEnded)}:
         yield "analysis: it did not finish, so there is no report"
 
 
 def _tear_down_fault(run: Run) -> str:
     """Why the last tear-down of the run is not verified; empty if it is."""
-    ends = [entry for entry in since_opening(run) if entry["event"] == "tear-down"]
-    if not ends:
+    guards = run.journal.since_opening(TornDown)
+    if not guards:
         return "it did not finish"
-    return "" if ends[-1]["outcome"] == "ok" else str(ends[-1]["message"])
+    return "" if guards[-1].outcome == "ok" else guards[-1].message
 
 
 def is_concluded(run: Run) -> bool:
     """Whether the run has ended since it was last opened."""
-    return any(entry["event"] == "run-ended" for entry in since_opening(run))
-
-
-def since_opening(run: Run) -> list[dict[str, Any]]:
-    """The journal since the run was last opened."""
-    entries = list(run.journal.read())
-    openings = [n for n, entry in enumerate(entries) if entry["event"] == "run-opened"]
-    return entries[openings[-1] :] if openings else entries
+    return bool(run.journal.since_opening(RunEnded))
 
 
 def airflow_owner(dag_run: str) -> Owner:

@@ -14,10 +14,9 @@ from typing import Any
 from cluster.model.errors import StudyError
 from cluster.model.topology import Topology, topology_from_json
 from jobs.raw.trial_context import clock_offsets, node_scope
-from workloads.record.manifest import GuestCpu, Manifest
+from workloads.base.values import GuestCpu
+from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
-from workloads.spec.settings import DfsioSetting
-from workloads.testdfsio.amount import asked_bytes
 
 Row = dict[str, Any]
 
@@ -99,21 +98,10 @@ def _price(topology: Topology) -> float | None:
 
 def _setting(manifest: Manifest) -> Row:
     setting = manifest.setting
-    knobs = setting.model_dump()
-    for no_column in (
-        "regions_per_server",
-        "warm_up_daemons_s",
-        "warm_up_client_s",
-        "until_steady",
-    ):
-        knobs.pop(no_column, None)
-    variants = knobs.pop("variants", None) or {}
-    knobs |= {name: variants.get(name) for name in ("samples", "sites", "region_sites")}
     return {
         "setting": manifest.setting_id,
-        **knobs,
-        "warm_up_s": getattr(setting, "cut_s", 0.0),
-        "asked_bytes": asked_bytes(setting) if isinstance(setting, DfsioSetting) else None,
+        **setting.table_row(),
+        "warm_up_s": setting.cut_s,
     }
 
 

@@ -151,18 +151,5 @@ def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
         yield monitor.kind, monitor.host, monitor.file, facts
     for client in manifest.clients:
         facts = facts_of(manifest, host_of_node(manifest, client.node))
-        for kind, pattern in _of_client(manifest, client.name, client.stdout, client.stderr):
+        for kind, pattern in manifest.setting.raw_files(client):
             yield kind, client.name, pattern, facts
-
-
-def _of_client(
-    manifest: Manifest, name: str, stdout: str, stderr: str
-) -> Iterator[tuple[str, str]]:
-    if manifest.setting.workload == "ycsb":
-        yield "ycsb-summary", stdout
-        yield "ycsb-status", stderr
-        yield "ycsb-hdr", f"raw/{name}-*.hdr"
-    else:
-        yield "dfsio-results", f"raw/{name}.log"
-        yield "dfsio-io", "raw/io/part-*"
-        yield "dfsio-history", "raw/history/*.jhist"

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workloads.record.manifest import ClockOffset, Manifest
+    from workloads.base.values import ClockOffset
+from workloads.record.manifest import Manifest
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from cluster.model.cluster import Endpoints, Site
 from cluster.model.command import Command
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Topology
+from cluster.providers.paths import node_paths
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.blueprint import Blueprint
@@ -90,7 +91,7 @@ def _raw_floor(site: Site, journal: Journal, layout: Topology, stacks: Stacks) -
 def _prepared(site: Site, journal: Journal, layout: Topology, stacks: Stacks) -> Rendered:
     provider = provider_of(layout.provider)
     ports = allocate_ports(layout)
-    places = provider.places(site, layout)
+    places = node_paths(site, layout)
     rendered = render(Blueprint(layout, site.tag, ports, stacks.homes, places))
     taken = sorted(ports.by_service.values())
     intent = {"act": "build", "build": site.root.name, "provider": layout.provider, "ports": taken}

@@ -23,11 +23,12 @@ from tests.live.support.builds import open_build, topology
 from tests.support.drafts import draft, plan, study
 from workloads.base.workload import TrialContext
 from workloads.execution.run import Run
-from workloads.execution.saturation import client_ops_s, measured_ops_s
+from workloads.execution.saturation import measured_ops_s
 from workloads.execution.trial import run_trial
 from workloads.planning.plan import Step
 from workloads.record.record import Record
-from workloads.spec.settings import YcsbSetting
+from workloads.ycsb.output.client_rate import client_rate
+from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.workload import YcsbWorkload, client_commands
 
 GOAL = 0.98
@@ -88,7 +89,7 @@ class _Standing:
             subprocess.run(
                 command.argv, env=environment, cwd=command.cwd, stdout=out, stderr=err, check=True
             )
-        return client_ops_s(record.raw, command.name, began_s + SETTING.warm_up_s)
+        return client_rate(record.raw, command.name, began_s + SETTING.warm_up_s)
 
     def _step(self) -> Step:
         self._number += 1

@@ -16,15 +16,9 @@ from cluster.model.topology import Node, Topology, topology_to_json
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from tests.support import record_texts as texts
-from workloads.record.manifest import (
-    ClientRun,
-    ClockOffset,
-    Manifest,
-    MonitorRun,
-    PhaseSeconds,
-    Window,
-)
-from workloads.spec.settings import YcsbSetting
+from workloads.base.values import ClientRun, ClockOffset, MonitorRun, PhaseSeconds, Window
+from workloads.record.manifest import Manifest
+from workloads.ycsb.setting import YcsbSetting
 
 BEGIN_S = 1_795_200_000
 WARM_UP_S = 60

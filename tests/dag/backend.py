@@ -80,10 +80,9 @@ def hosts(study: Study, _: Path) -> tuple[Host, ...]:
 
 def bring_up(site: Site, *_: Any, **__: Any) -> None:
     root, label = site.root.parents[1], f"up {site.root.name}"
-    note(root, label)
     site.root.mkdir(parents=True)
     (site.root / "standing").touch()
-    if fault := _fault(root, label):
+    if fault := _act(root, label):
         raise BringUpError(fault, "node w1", "see its log.", daemon="datanode", log_tail="boom")
 
 
@@ -92,17 +91,15 @@ def tear_down(site: Site, *_: Any) -> None:
     root, label = site.root.parents[1], f"down {site.root.name}"
     if not (site.root / "standing").exists():
         return
-    note(root, label)
-    if fault := _fault(root, label):
+    if fault := _act(root, label):
         raise TearDownError(fault, "node w1", "kill it.")
     (site.root / "standing").unlink()
     site.root.rmdir()
 
 
 def run_trial(run: Run, step: Step, *_: Any) -> Manifest:
-    note(run.root, step.label)
     record = Record.open(run.records, draft_manifest(run, step))
-    fault = _fault(run.root, step.label)
+    fault = _act(run.root, step.label)
     state = {"state": "failed", "reasons": (fault,)} if fault else {"state": "complete"}
     manifest = record.draft.model_copy(update=state)
     record.close(manifest)
@@ -123,10 +120,14 @@ def break_down(runs_folder: Path, faults: Mapping[str, str]) -> None:
     (runs_folder / "faults.json").write_text(json.dumps(faults))
 
 
-def _fault(root: Path, name: str) -> str:
-    """Does what faults.json says of `name`; returns why it failed, or nothing."""
+def _act(root: Path, name: str) -> str:
+    """Notes the act and does what faults.json says of it; returns why it failed, or nothing.
+
+    Read first: a test that sees the note may write another faults.json for what comes later.
+    """
     faults = root.parents[1] / "faults.json"
     fault = str(json.loads(faults.read_text()).get(name, "")) if faults.exists() else ""
+    note(root, name)
     act, _, argument = fault.partition(" ")
     if act == "die":
         os._exit(9)
@@ -161,8 +162,7 @@ def run_stage(name: str, root: Path) -> None:
 def _stage(root: Path, name: str) -> None:
     run = runs.load_run(root)
     run.journal.write("analysis-started", stage=name)
-    note(root, name)
-    if _fault(root, name):
+    if _act(root, name):
         raise StudyError(f"{name} could not be done.", str(root), "see the log.")
     run.journal.write("analysis-ended", stage=name)
 

@@ -76,7 +76,7 @@ class Web:
         url = f"http://127.0.0.1:{self.port}/api/v2/dags{dag and '/'}{dag}{path}"
         header = {"Authorization": f"Bearer {self.token}"}
         body = json_body or None
-        answer = requests.request(method, url, json=body, headers=header, timeout=30)
+        answer = requests.request(method, url, json=body, headers=header, timeout=120)
         answer.raise_for_status()
         return answer.json()
 

@@ -140,7 +140,7 @@ def test_the_daemons_logs_were_saved_before_the_guests_went(run: Run) -> None:
 
 def test_nothing_is_left_of_it(run: Run, daemon: Libvirtd) -> None:
     (build,) = run.plan.builds
-    assert not LibvirtProvider().remains(run.site(build), run.journal)
+    assert not LibvirtProvider().leftovers(run.site(build), run.journal)
     virsh = Virsh(daemon.uri)
     assert virsh.names("list") == [] and virsh.names("net-list") == []
     assert virsh.names("pool-list") == [IMAGE_POOL]

@@ -43,7 +43,7 @@ ssh: {user: study, known_hosts: KNOWN_HOSTS}
 factors: {vms_per_host: [0]}
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
-FOREIGN = ["sleep 900", "/mnt/density-study", "/mnt/density-study/another-study"]
+FOREIGN = ["sleep infinity", "/mnt/density-study", "/mnt/density-study/another-study"]
 """Of another study on a host: to be found there after every reap."""
 AGENT_ENDS_WITHIN_S = 20.0
 ROLES = {"m1": "[master, client]"}
@@ -131,22 +131,18 @@ def left_on(hosts: Hosts, name: str) -> list[str]:
 
 
 def _left(hosts: Hosts, name: str) -> list[str]:
-    processes = (
-        hosts.on(name, "ps", "-u", USER, "-o", "args=").splitlines() if _any(hosts, name) else []
-    )
+    listed = [
+        line.split(None, 1) for line in hosts.on(name, "ps", "-eo", "user=,args=").splitlines()
+    ]
     files = hosts.on(name, "find", "/mnt", "/tmp", "/var/tmp", "/home", "-user", USER).splitlines()
     cache = f"/var/tmp/density-study-{USER}"
     kept = (f"{cache}/README", f"{cache}/stacks", f"{cache}/host-lease.lock", f"/home/{USER}")
     known = {cache, f"{cache}/builds", "/mnt"}
     return [
-        *(one for one in processes if not one.startswith("sshd")),
+        *(args for user, args in listed if user == USER and not args.startswith("sshd")),
         *(one for one in files if not one.startswith(kept) and one not in known),
         *(one for one in files if "/stacks/." in one),
     ]
-
-
-def _any(hosts: Hosts, name: str) -> bool:
-    return USER in hosts.on(name, "ps", "-e", "-o", "user=")
 
 
 @pytest.mark.timeout(1800)  # some twenty builds, each with Ansible and a reap
@@ -154,7 +150,7 @@ def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
     hosts.on("h1", "mkdir", "-p", FOREIGN[-1])
     hosts.on("h1", "chown", "-R", USER, "/mnt/density-study")
     hosts.on("h1", "sh", "-c", f"STUDY_TAG=another-study/r1/b1 setpriv --reuid {USER} --regid {USER} "
-             "--clear-groups sleep 900 >/dev/null 2>&1 &")  # fmt: skip
+             "--clear-groups sleep infinity >/dev/null 2>&1 &")  # fmt: skip
     assert orchestrate(hosts.enter, controller, tmp_path / "whole") == 0
     every = kinds(next(tmp_path.glob("whole/*/*/journal.jsonl")))
     assert {"intent lease-host", "intent make-dir", "intent start datanode"} <= set(every)

@@ -40,9 +40,9 @@ from jobs.spark.session import spark_session
 from tests.live.support.quiet import busy_ticks, wait_for_quiet
 from tests.support.drafts import draft
 from tests.support.topologies import local
+from workloads.base.values import Window
 from workloads.base.workload import TrialContext
 from workloads.execution.monitoring import Monitors
-from workloads.record.manifest import Window
 from workloads.record.record import Record
 
 PATIENCE_S = 600.0

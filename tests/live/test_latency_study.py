@@ -12,7 +12,7 @@ from cluster.state.journal import Journal
 from tests.live.support.command import study_run
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
-from workloads.spec.settings import YcsbSetting
+from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.warm_up import REST_SHARE
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]

@@ -102,12 +102,12 @@ def _make_and_remove(
         assert (told["host"], told["user"], told["systemd"]) == ("m1", "study", True)
         probed = transport.act(layout.master, "probe", "/study/m1")
         assert probed["reads"] > 0  # O_DIRECT works on the guest's own disk
-        assert provider.remains(site, journal).machines
+        assert provider.leftovers(site, journal).machines
         assert (site.root / "ssh" / "identity").stat().st_mode & 0o077 == 0
     finally:
         proof = tear_down(site, journal)
     assert proof.found == 0
-    assert not provider.remains(site, journal)
+    assert not provider.leftovers(site, journal)
     assert not (site.root / "ssh").exists()
     assert tear_down(site, journal).found == 0
 

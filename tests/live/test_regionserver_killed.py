@@ -24,11 +24,11 @@ from tests.live.support.java_client import YCSB
 from tests.support.drafts import draft
 from workloads.base.workload import TrialContext
 from workloads.record.record import Record
-from workloads.spec.settings import YcsbSetting
 from workloads.ycsb.faults import faults_of
 from workloads.ycsb.output.status import parse_status
 from workloads.ycsb.output.summary import OperationCount, operation_counts, parse_summary
 from workloads.ycsb.properties import client_arguments
+from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.workload import YcsbWorkload
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]

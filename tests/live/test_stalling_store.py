@@ -16,11 +16,11 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
 from tests.live.support.java_client import YCSB, compiled, instead, java_argv
-from workloads.spec.settings import YcsbSetting
 from workloads.ycsb.faults import faults_of_all
 from workloads.ycsb.output.histogram import Histogram, merge
 from workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
 from workloads.ycsb.properties import client_arguments, client_name
+from workloads.ycsb.setting import YcsbSetting
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
 

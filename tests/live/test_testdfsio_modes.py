@@ -33,13 +33,11 @@ from jobs.spark.session import spark_session
 from tests.live.support.builds import open_build, topology
 from tests.support.dfsio_rates import slow_rates
 from tests.support.drafts import draft
+from workloads.base.values import ClientRun, Window
 from workloads.base.workload import Collected, TrialContext
-from workloads.record.manifest import ClientRun, Window
 from workloads.record.record import Record
-from workloads.spec.settings import DfsioSetting
-from workloads.testdfsio.amount import asked_bytes
 from workloads.testdfsio.data import DataSet
-from workloads.testdfsio.fit import require_fit
+from workloads.testdfsio.setting import DfsioSetting
 from workloads.testdfsio.workload import DfsioWorkload
 
 pytestmark = pytest.mark.timeout(400)
@@ -102,7 +100,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     site, journal = open_build(folder, os.getpid())
     root = site.root.parents[1]
     placed = replace(topology(folder, workers=3), name="v3-flash", vms_per_host=3)
-    require_fit(SETTINGS.values(), placed)
+    for one in SETTINGS.values():
+        one.check_topology(placed)
     try:
         cluster = bring_up(site, placed, ensure_stacks(), journal)
         outcomes = {name: run_trial(root, cluster, journal, name) for name in SETTINGS}
@@ -173,7 +172,7 @@ def test_its_rates_are_those_of_a_slow_reading(ran: Ran, name: str) -> None:
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_tables_hold_its_knobs_and_what_it_was_asked(ran: Ran, name: str) -> None:
     row, one = ran.trials.loc[trial(name)], SETTINGS[name]
-    assert row["setting"] == one.id and row["asked_bytes"] == asked_bytes(one)
+    assert row["setting"] == one.id and row["asked_bytes"] == one.asked_bytes
     for knob in ("mode", "compression", "erasure_coding", "storage_policy"):
         assert row[knob] == getattr(one, knob)
 
@@ -207,4 +206,4 @@ def test_nothing_of_the_cluster_is_left(ran: Ran) -> None:
     site_root = next(ran.root.glob("builds/b1"))
     journal = Journal(ran.root / "journal.jsonl")
     site = Site(site_root, f"{'/'.join(ran.root.parts[-2:])}/b1")
-    assert not provider_of("local").remains(site, journal)
+    assert not provider_of("local").leftovers(site, journal)

@@ -12,12 +12,11 @@ import pytest
 
 from tests.live.support.java_client import YCSB
 from tests.live.support.standalone import StandaloneHBase, hbase
-from workloads.spec.settings import Mix, YcsbSetting
 from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.mixes import MIXES
+from workloads.ycsb.mixes import MIXES, CoreMix, Mix
 from workloads.ycsb.output.summary import operation_counts, parse_summary
 from workloads.ycsb.properties import client_arguments, client_name, table_of
-from workloads.ycsb.setting import CoreMix
+from workloads.ycsb.setting import YcsbSetting
 
 __all__ = ["hbase"]  # a fixture
 

@@ -21,6 +21,7 @@ import pytest
 
 from cluster.state import owner as owners
 from cluster.state import presence
+from cluster.state.events import RunEnded, RunOpened
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner, Place
 from cluster.state.run_state import run_state
@@ -63,45 +64,45 @@ class World:
     def study(self, me: Owner) -> Actor:
         """Open the run, anew or again; work at it; end it."""
         with presence.alone(self.root) as locked:
-            found = run_state(self.root, list(self.journal.read()), lock_free=locked)
+            found = run_state(self.root, lock_free=locked)
             yield
             if not locked or (found and found.state in ("alive", "unknown")):
                 return
             self.alive[me].enter_context(presence.present(self.root))
             yield
-            self.journal.write("run-opened", tag="s/r", owner=me.to_json())
+            self.journal.record(RunOpened(study="s", run="r", tag="s/r", owner=me.to_json()))
             self.beat()
         for _ in range(self.pick.randrange(12)):
             yield
             self.beat()
-        self.journal.write("run-ended")
+        self.journal.record(RunEnded(outcome="ok", message=""))
 
     def scheduler(self, me: Owner) -> Actor:
         """As Airflow's: nobody is present between two tasks."""
         with presence.alone(self.root) as locked:
-            found = run_state(self.root, list(self.journal.read()), lock_free=locked)
+            found = run_state(self.root, lock_free=locked)
             yield
             if not locked or (found and found.state in ("alive", "unknown")):
                 return
-            self.journal.write("run-opened", tag="s/r", owner=me.to_json())
+            self.journal.record(RunOpened(study="s", run="r", tag="s/r", owner=me.to_json()))
             self.beat()
         for _ in range(self.pick.randrange(6)):
             yield
             with presence.present(self.root):
                 yield
                 self.beat()
-        self.journal.write("run-ended")
+        self.journal.record(RunEnded(outcome="ok", message=""))
 
     def reaper(self, me: Owner) -> Actor:
         with presence.alone(self.root) as locked:
-            found = run_state(self.root, list(self.journal.read()), lock_free=locked)
+            found = run_state(self.root, lock_free=locked)
             yield
             if not locked or not found or found.state not in ("dead", "ended"):
                 return
             if found.state == "dead":
                 assert found.owner not in self.alive, f"removed what {found.owner} works at"
                 self.removed += 1
-                self.journal.write("run-ended")
+                self.journal.record(RunEnded(outcome="ok", message=""))
             yield
 
     @property

@@ -47,6 +47,7 @@ SIMULATED = (
     (f"study report {RUN} --master yarn", "--help"),
     (f"study capacity fit {RUN}", "--help"),
     ("python -m dags.web.webserver", "--help"),
+    ("python -m tests.support.chromium", "--help"),
 )
 EXAMPLES = "analysis/capacity/inputs/examples"
 MADE = (
@@ -102,7 +103,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in CHECKOUT.iterdir():
         if path.name not in ("runs", ".git"):
             (folder / path.name).symlink_to(path)
-    plan = plan_study(CHECKOUT / SPEC, runs=folder / "runs")
+    plan = plan_study(CHECKOUT / SPEC, runs=folder / "runs").plan
     for name in RUNS:
         root = make_run(folder / "runs" / "quickstart" / name, Size(trials=2, hosts=2, seconds=90))
         for manifest in root.glob("records/*/manifest.json"):

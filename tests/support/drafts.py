@@ -7,9 +7,9 @@ from pathlib import Path
 from cluster.model.host import Disk, Host
 from workloads.planning.plan import Plan, make_plan
 from workloads.record.manifest import Manifest
-from workloads.spec.settings import DfsioSetting
 from workloads.spec.study import Study
 from workloads.spec.study_file import parse_study
+from workloads.testdfsio.setting import DfsioSetting
 
 QUICKSTART = Path(__file__).parents[2] / "workloads" / "studies" / "quickstart.yaml"
 

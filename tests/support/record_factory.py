@@ -21,17 +21,19 @@ from cluster.state.owner import Owner
 from tests.support.drafts import plan
 from tests.support.truth import MIB, PERIOD_S, Truth
 from tests.support.truth_files import monitor_files, raw_files
-from workloads.planning.plan import Plan, Step, write_plan
-from workloads.record.manifest import (
+from workloads.base.setting import Setting
+from workloads.base.values import (
     ClientRun,
     ClockOffset,
     ColdProof,
-    Manifest,
     MonitorRun,
     PhaseSeconds,
     Window,
 )
-from workloads.spec.settings import DfsioSetting, Setting, YcsbSetting
+from workloads.planning.plan import Plan, Step, write_plan
+from workloads.record.manifest import Manifest
+from workloads.testdfsio.setting import DfsioSetting
+from workloads.ycsb.setting import YcsbSetting
 
 RUN = "20261120T201530Z"
 BEGIN_S = 1_795_200_000.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tests.support import record_texts as texts
-from workloads.record.manifest import ColdProof
-from workloads.spec.settings import Setting
+from workloads.base.setting import Setting
+from workloads.base.values import ColdProof
 
 PERIOD_S = 1.0
 MIB = 2**20

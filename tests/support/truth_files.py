@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from tests.support import record_texts as texts
 from tests.support.truth import MIB, Truth
-from workloads.spec.settings import DfsioSetting, YcsbSetting
+from workloads.testdfsio.setting import DfsioSetting
+from workloads.ycsb.setting import YcsbSetting
 
 MODES = {"write": "write", "read": "read", "random": "random read", "backward": "backward read",
          "skip": "skip read"}  # fmt: skip

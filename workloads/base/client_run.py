@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.model.transport import ProcessId
+from workloads.base.values import ClientRun
 from workloads.base.workload import TrialContext
-from workloads.record.manifest import ClientRun
 
 _FRAME = "\tat "
 _RETRY = "Retrying connect to server: "
@@ -23,7 +23,7 @@ LOOK_EVERY_S = 5.0
 
 
 def run_client(
-    bench: TrialContext,
+    context: TrialContext,
     command: Command,
     timeout_s: float,
     folder: str = "raw",
@@ -34,31 +34,33 @@ def run_client(
     A client still running after `timeout_s` (longer in emulated guests) is stopped and has no exit
     code: never a success. So is one that is stopped because `enough`, asked every LOOK_EVERY_S, said so.
     """
-    (run,) = run_clients(bench, (command,), timeout_s, folder, enough)
+    (run,) = run_clients(context, (command,), timeout_s, folder, enough)
     return run
 
 
 def run_clients(
-    bench: TrialContext,
+    context: TrialContext,
     commands: Sequence[Command],
     timeout_s: float,
     folder: str = "raw",
     enough: Callable[[], bool] | None = None,
 ) -> tuple[ClientRun, ...]:
     """Start all `commands` on the client node at once, and wait for each as `run_client` does."""
-    node = bench.cluster.topology.client
+    node = context.cluster.topology.client
     started: list[tuple[Command, ProcessId, float]] = []
     try:
         for command in commands:
-            stdout, stderr = (bench.record.root / file for file in _outputs(command, folder))
+            stdout, stderr = (context.record.root / file for file in _outputs(command, folder))
             start_s = time.time()
-            started.append((command, bench.transport.start(node, command, stdout, stderr), start_s))
-        limit_s = timeout_s * bench.timeout_scale
-        ends = _waited(bench, [process for _, process, _ in started], limit_s, enough)
+            started.append(
+                (command, context.transport.start(node, command, stdout, stderr), start_s)
+            )
+        limit_s = timeout_s * context.timeout_scale
+        ends = _waited(context, [process for _, process, _ in started], limit_s, enough)
     finally:
         for _, process, _ in started:
-            bench.transport.stop(process)  # of what has exited: nothing to do
-        bench.transport.collect(node, bench.record.root / folder)
+            context.transport.stop(process)  # of what has exited: nothing to do
+        context.transport.collect(node, context.record.root / folder)
     return tuple(
         _described(node.name, command, folder, start_s, *ends[process])
         for command, process, start_s in started
@@ -86,7 +88,7 @@ def _described(
 
 
 def _waited(
-    bench: TrialContext,
+    context: TrialContext,
     processes: Sequence[ProcessId],
     timeout_s: float,
     enough: Callable[[], bool] | None,
@@ -101,34 +103,34 @@ def _waited(
         for process in left:
             until_s = min(deadline, look_s) if len(left) == 1 else now_s + POLL_S
             try:
-                exit_code = bench.transport.wait(process, max(0.0, until_s - now_s))
+                exit_code = context.transport.wait(process, max(0.0, until_s - now_s))
                 ends[process] = (exit_code, time.time())
             except TimeoutError:
                 pass
         now_s = time.monotonic()
         if now_s >= look_s:
-            bench.check_daemons()
+            context.check_daemons()
             if enough is not None and enough():
                 break
             look_s = now_s + LOOK_EVERY_S
     return ends | {process: (None, time.time()) for process in processes if process not in ends}
 
 
-def require_success(bench: TrialContext, run: ClientRun, what: str) -> None:
+def require_success(context: TrialContext, run: ClientRun, what: str) -> None:
     """StudyError with the last lines of its error output unless `run` ended with 0."""
     if run.exit_code == 0:
         return
     ended = "did not end in time" if run.exit_code is None else f"ended with {run.exit_code}"
     raise StudyError(
-        f"{what} {ended}; its last lines:\n{tail(bench, run)}",
+        f"{what} {ended}; its last lines:\n{tail(context, run)}",
         f"{run.name} on node {run.node}",
-        f"read {bench.record.root.name}/{run.stderr} and the daemons' logs.",
+        f"read {context.record.root.name}/{run.stderr} and the daemons' logs.",
     )
 
 
-def tail(bench: TrialContext, run: ClientRun) -> str:
+def tail(context: TrialContext, run: ClientRun) -> str:
     """The last lines a client wrote to standard error, as `telling` leaves them."""
-    text = (bench.record.root / run.stderr).read_text(encoding="utf-8", errors="replace")
+    text = (context.record.root / run.stderr).read_text(encoding="utf-8", errors="replace")
     return "\n".join(telling(text.splitlines())[-TAIL_LINES:])
 
 

@@ -1,7 +1,13 @@
-"""`Workload`: what a trial runs. One folder and one line in `workloads/execution/registry.py` add another."""
+"""`Workload`: what a trial runs; `WorkloadKind`: how a workload is registered.
+
+To add a workload, write one folder like `workloads/testdfsio` and register its `WorkloadKind`: in
+`workloads/spec/registry.py`, or from another package by an entry point of the group
+`density_study.workloads`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeVar
@@ -11,32 +17,49 @@ from cluster.model.errors import StudyError
 from cluster.model.transport import Transport
 from cluster.state.journal import Journal
 from cluster.state.timeout_scale import timeout_scale
-from workloads.record.manifest import ClientRun, ColdProof
-from workloads.record.record import Record
+from workloads.base.setting import Setting, WorkloadSpec
+from workloads.base.values import ClientRun, ColdProof
 
 S = TypeVar("S", contravariant=True)
 
 
 @dataclass(frozen=True)
+class RecordFolder:
+    """Directory that receives the files of one trial."""
+
+    root: Path
+
+    @property
+    def raw(self) -> Path:
+        """Output of the clients."""
+        return self.root / "raw"
+
+    @property
+    def monitor(self) -> Path:
+        """Output of the monitors."""
+        return self.root / "monitor"
+
+
+@dataclass(frozen=True)
 class TrialContext:
-    """What a workload may touch during one trial, and nothing else."""
+    """Everything that a workload may use during one trial."""
 
     cluster: Cluster
     transport: Transport
-    record: Record
+    record: RecordFolder
     journal: Journal
 
     def at(self, path: Path) -> PurePath:
-        """What the client's node calls a path of the record: for the arguments of a client."""
+        """Path of a record file as the client's node sees it, for arguments of a client."""
         return self.transport.at(self.cluster.topology.client, path)
 
     @property
     def timeout_scale(self) -> float:
-        """Factor for limits of waiting: emulated guests take longer."""
-        return timeout_scale(self.cluster.site.tag, self.journal) if self.journal else 1.0
+        """Factor on every timeout: emulated guests take longer."""
+        return timeout_scale(self.cluster.site.tag, self.journal)
 
     def check_daemons(self) -> None:
-        """StudyError that names the daemons that no longer run; HostLostError if a host is silent."""
+        """StudyError that names the daemons that have died; HostLostError if a host does not respond."""
         dead = self.transport.dead(self.cluster.processes)
         if dead:
             names = ", ".join(f"{process.name} on {process.node}" for process in dead)
@@ -49,7 +72,7 @@ class TrialContext:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What preparation left: the state found before the window, and how caches were emptied."""
+    """Result of preparation: the state before the window, and how caches were emptied."""
 
     data_set_mib: float
     cold: ColdProof | None = None
@@ -58,7 +81,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Collected:
-    """What was found after the window. `faults` in plain words; any makes the trial `failed`."""
+    """Result of collection. Any fault, a sentence for people, makes the trial `failed`."""
 
     faults: tuple[str, ...] = ()
     cold: ColdProof | None = None
@@ -66,16 +89,34 @@ class Collected:
 
 
 class Workload(Protocol[S]):
-    """Three acts around the measured window. Each raises StudyError when it cannot do its part."""
+    """Three phases of a trial. Each raises StudyError if it cannot do its part."""
 
-    def prepare(self, bench: TrialContext, setting: S) -> Prepared:
-        """Bring data and caches to the state the setting is measured from. Not measured."""
+    def prepare(self, context: TrialContext, setting: S) -> Prepared:
+        """Bring data and caches into the state that the setting is measured from. Not measured."""
         ...
 
-    def run(self, bench: TrialContext, setting: S) -> tuple[ClientRun, ...]:
-        """Run the clients to their exit. This is the window: nothing else belongs in here."""
+    def run(self, context: TrialContext, setting: S) -> tuple[ClientRun, ...]:
+        """Run the clients until they exit. This is the measurement window: do nothing else here."""
         ...
 
-    def collect(self, bench: TrialContext, setting: S, prepared: Prepared) -> Collected:
-        """Fetch raw outputs into the record and say what went wrong, if anything did."""
+    def collect(self, context: TrialContext, setting: S, prepared: Prepared) -> Collected:
+        """Fetch raw output into the record, and report faults."""
         ...
+
+
+@dataclass(frozen=True)
+class WorkloadKind:
+    """Registration of a workload. Plans, manifests and tables store `name`."""
+
+    name: str
+    specs: Mapping[str, type[WorkloadSpec]]
+    """Models of the study file, by key in an entry of `workloads`."""
+    setting: type[Setting]
+    runner: Callable[[], Workload[Any]]
+    """Imports the workload only when a trial runs: reading plans and manifests does not need it."""
+    rate: str
+    """Metric of the setting's rate: `throughput`, ..."""
+    rate_unit: str
+    """Unit of that metric: `ops/s`, `MiB/s`."""
+    rate_words: str
+    """The same for sentences of the report: 'operations a second'."""

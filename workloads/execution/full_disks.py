@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cluster.model.cluster import Cluster
 from cluster.model.errors import StudyError
-from cluster.providers.provider import provider_of
+from cluster.providers.provider import Capacity, provider_of
 
 FULL_MIB = 1024
 """Less is no room: HDFS reserves a whole block (128 MiB) for each file that is open, and the files of the
@@ -16,13 +16,14 @@ def full_disks(cluster: Cluster) -> list[str]:
     guests' disks, which no host can tell, and none if a host no longer answers."""
     topology = cluster.topology
     try:
-        rooms = provider_of(topology.provider).room(topology)
+        provider = provider_of(topology.provider)
+        free = provider.free_resources(topology) if isinstance(provider, Capacity) else {}
     except (StudyError, OSError):
         return []  # what is lost is told by what failed
     return [
         f"the disk of {path} on {host} is full, {free_mib} MiB left: free some, and run the same command"
         " again"
-        for host, room in rooms.items()
-        for path, free_mib in room.disks_mib.items()
+        for host, resources in free.items()
+        for path, free_mib in resources.disks_mib.items()
         if free_mib < FULL_MIB
     ]

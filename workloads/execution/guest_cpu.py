@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cluster.model.cluster import Cluster
-from cluster.providers.provider import VcpuTime, provider_of
-from workloads.record.manifest import GuestCpu
+from cluster.providers.provider import Guests, VcpuTime, provider_of
+from workloads.base.values import GuestCpu
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class GuestReading:
 def read_guests(cluster: Cluster) -> GuestReading:
     """StudyError if a host does not tell."""
     provider = provider_of(cluster.topology.provider)
+    if not isinstance(provider, Guests):
+        return GuestReading(time.time(), {})
     return GuestReading(time.time(), provider.guest_times(cluster.site, cluster.topology))
 
 

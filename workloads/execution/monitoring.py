@@ -12,9 +12,9 @@ from cluster.model.errors import StudyError
 from cluster.model.transport import ProcessId
 from cluster.providers.provider import Machine, machines_of_hosts
 from workloads.base.clock import Reading, clock_of, method_of
+from workloads.base.values import ClockOffset, MonitorRun
 from workloads.base.workload import TrialContext
 from workloads.monitors import MONITORS, Monitor
-from workloads.record.manifest import ClockOffset, MonitorRun
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3
@@ -35,14 +35,14 @@ class Monitors:
 
     def __init__(
         self,
-        bench: TrialContext,
+        context: TrialContext,
         period_s: float,
         kinds: Mapping[str, Monitor] = MONITORS,
         machines: Sequence[Machine] | None = None,
     ) -> None:
-        self._bench = bench
+        self._context = context
         self._machines = (
-            machines_of_hosts(bench.cluster.topology, bench.transport)
+            machines_of_hosts(context.cluster.topology, context.transport)
             if machines is None
             else machines
         )
@@ -59,7 +59,7 @@ class Monitors:
         for machine in self._machines:
             for monitor in self._kinds.values():
                 self._running.append(self._start(monitor, machine))
-        deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S * self._bench.timeout_scale
+        deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S * self._context.timeout_scale
         now_s = time.time()
         for running in self._running:
             self._wait_for_sample(running, now_s, deadline)
@@ -97,8 +97,8 @@ class Monitors:
         )
 
     def _start(self, monitor: Monitor, machine: Machine) -> _Running:
-        file = self._bench.record.monitor / f"{machine.name}.{monitor.kind}.csv"
-        cluster, node, transport = self._bench.cluster, machine.node, machine.transport
+        file = self._context.record.monitor / f"{machine.name}.{monitor.kind}.csv"
+        cluster, node, transport = self._context.cluster, machine.node, machine.transport
         output = transport.at(node, file)
         transport.act(node, "make-folder", str(output.parent))
         python = transport.python(node)
@@ -141,7 +141,7 @@ class Monitors:
 
     def _streams(self, machine: Machine, monitor: Monitor) -> tuple[Path, Path]:
         """What it prints, and its errors."""
-        logs = self._bench.record.root / "logs"
+        logs = self._context.record.root / "logs"
         return (
             logs / f"{machine.name}.{monitor.kind}.out",
             logs / f"{machine.name}.{monitor.kind}.err",

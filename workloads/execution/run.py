@@ -1,4 +1,4 @@
-"""`Run`: one execution of a study, in its own folder. Opened, gone on with after a crash, closed."""
+"""`Run`: one execution of a study, in its own folder. A run is opened, resumed after a crash, and ended."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from typing import Literal
 from cluster.lifecycle.reap import clear
 from cluster.model.cluster import Site
 from cluster.model.errors import HostBusyError, InputError
-from cluster.providers.provider import provider_of
+from cluster.providers.provider import Leases, Preflight, provider_of
 from cluster.state import lease, presence
 from cluster.state.atomic import write_text
+from cluster.state.events import RunEnded, RunOpened
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from cluster.state.run_folders import JOURNAL, run_folders
@@ -48,7 +49,7 @@ class Run:
 
     @property
     def tag(self) -> str:
-        """What every process and directory of the run carries."""
+        """Tag of every process and directory of the run."""
         return f"{self.study.study}/{self.id}"
 
     @property
@@ -60,7 +61,7 @@ class Run:
 
     @contextmanager
     def step_lock(self) -> Iterator[None]:
-        """One step at a time, whoever claims it; the kernel lets go when the holder dies."""
+        """Serialises steps across processes; the kernel releases the lock when its holder dies."""
         descriptor = os.open(self.root / "step.lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -71,10 +72,10 @@ class Run:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What is asked of a study's runs: go on with one, start a `fresh` one, or extend a finished one.
+    """Which run to open: resume one, start a `fresh` one, or extend a finished one.
 
-    `add_repetitions` builds every topology that many times more; `only` (globs of setting ids) leaves the
-    other settings out, of a new run or of the repetitions added to a finished one (one, if not said).
+    `add_repetitions` builds every topology that many more times. `only` (globs of setting ids) selects the
+    settings of a new run, or of the repetitions added to a finished one (default: one repetition).
     """
 
     fresh: bool = False
@@ -89,6 +90,20 @@ class RunRequest:
 
 
 RESUME = RunRequest()
+PlanCheck = Callable[[Study, Plan], None]
+"""A check of a new plan before the run begins: raises InputError to reject it."""
+
+
+@dataclass(frozen=True)
+class PlannedStudy:
+    """A study file and its plan."""
+
+    file: StudyFile
+    plan: Plan
+
+    @property
+    def study(self) -> Study:
+        return self.file.study
 
 
 def plan_study(
@@ -96,31 +111,32 @@ def plan_study(
     overrides: Mapping[str, object] | None = None,
     runs: Path = DEFAULT_RUNS,
     only: tuple[str, ...] = (),
-) -> Plan:
-    """What `spec` would run, in what order. Starts nothing, and writes nothing."""
+) -> PlannedStudy:
+    """The study in `spec`, and the plan of a new run. Starts nothing, and writes nothing."""
     file = read_study(spec, overrides)
     with file.placing_faults():
         check_runs(runs)
-        return make_plan(file.study, planned_hosts(file.study, runs), only)
+        return PlannedStudy(file, make_plan(file.study, planned_hosts(file.study, runs), only))
 
 
 def check_runs(runs: Path) -> None:
-    """InputError unless `runs` is a folder, or one can be made there. Writes nothing."""
+    """InputError unless `runs` is a folder or can be created as one. Writes nothing."""
     try:
-        places = (runs.absolute(), *runs.absolute().parents)
-        existing = next(place for place in places if _is_there(place))
-        # /proc and its like have no blocks: nobody can make a folder in them
+        paths = (runs.absolute(), *runs.absolute().parents)
+        existing = next(path for path in paths if _exists(path))
+        # /proc and similar file systems have no blocks: nobody can create a folder in them
         if existing.is_dir() and os.access(existing, os.X_OK) and os.statvfs(existing).f_blocks:
             return
-        what = f"{existing} is not a folder that another can be made in."
+        what = f"no folder can be created in {existing}."
     except (OSError, ValueError) as error:
-        what = f"it cannot be looked at: {error}."
+        what = f"the path cannot be examined: {error}."
     raise InputError(what, f"--runs {runs}", "name a folder on a disk.")
 
 
-def _is_there(place: Path) -> bool:
+def _exists(path: Path) -> bool:
+    """Whether the path exists. A dangling link exists, too."""
     try:
-        place.lstat()
+        path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
@@ -131,14 +147,16 @@ def open_run(
     runs: Path = DEFAULT_RUNS,
     overrides: Mapping[str, object] | None = None,
     *,
-    ask: RunRequest = RESUME,
+    request: RunRequest = RESUME,
     owner: Owner | None = None,
+    check: PlanCheck | None = None,
 ) -> Run:
-    """Open a run of the study in `spec`: the newest unfinished one if its study is unchanged, else
-    a new one, or a finished one extended as `ask` says. Everything that can be wrong with the input
-    is found here: InputError, nothing started.
+    """Open a run of the study in `spec`: the newest unfinished run if its study is unchanged, otherwise a
+    new run, or a finished one extended by `request`. Finds every fault of the input: InputError,
+    nothing started.
 
-    `owner` is who carries the run out (default: this process). The run is over when its owner is dead.
+    `owner` executes the run (default: this process). The run is over when its owner is dead. `check` may
+    reject the plan of a new run.
     """
     file = read_study(spec, overrides)
     runs = runs.absolute()
@@ -146,15 +164,18 @@ def open_run(
     with file.placing_faults():
         check_runs(runs)
         if file.study.provider == "libvirt":
-            check_guest_hosts(file.study, runs)  # planning did not: it asks no host
+            check_guest_hosts(file.study, runs)  # planning contacts no host
 
-        @cache  # once, however often it is tried: it reads the disks, which others may be measuring
+        @cache  # once for all attempts: it reads the disks, which another study may be measuring
         def new_plan() -> Plan:
-            return make_plan(file.study, resolve_hosts(file.study, runs), ask.only)
+            plan = make_plan(file.study, resolve_hosts(file.study, runs), request.only)
+            if check is not None:
+                check(file.study, plan)
+            return plan
 
         while True:
             try:
-                return _open(file, runs, ask, owner, new_plan)
+                return _open(file, runs, request, owner, new_plan)
             except HostBusyError:
                 if file.study.when_busy == "refuse":
                     raise
@@ -162,33 +183,38 @@ def open_run(
 
 
 def _open(
-    file: StudyFile, runs: Path, ask: RunRequest, owner: Owner, new_plan: Callable[[], Plan]
+    file: StudyFile, runs: Path, request: RunRequest, owner: Owner, new_plan: Callable[[], Plan]
 ) -> Run:
-    """HostBusyError if another run holds this machine or one of the study's hosts."""
+    """HostBusyError if another run uses this machine or one of the study's hosts."""
     study, folder = file.study, runs / file.study.study
-    earlier, plan = _which(folder, study, ask, new_plan)
+    earlier, plan = _run_and_plan(folder, study, request, new_plan)
     root = earlier.root if earlier else folder / _new_id()
     tag = f"{study.study}/{root.name}"
     with ExitStack() as undo, ExitStack() as opening:
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).check_leases(topology, tag)
+            provider = provider_of(topology.provider)
+            if isinstance(provider, Leases):
+                provider.check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
         preflight(study, plan, runs)
         for topology in plan.topologies.values():
-            provider_of(topology.provider).preflight(topology, tag)
-        run = _go_on(earlier, plan) if earlier else _begin(root, file, plan)
-        if owner.holds_lock:  # before the journal says that it does
+            provider = provider_of(topology.provider)
+            if isinstance(provider, Preflight):
+                provider.preflight(topology, tag)
+        run = _resume(earlier, plan) if earlier else _begin(root, file, plan)
+        if owner.holds_lock:  # take the lock before the journal names its holder
             undo.push(presence.stay(root))
-        run.journal.write(
-            "run-opened",
-            study=study.study,
-            run=run.id,
-            tag=tag,
-            owner=owner.to_json(),
-            resumed=earlier is not None,
+        run.journal.record(
+            RunOpened(
+                study=study.study,
+                run=run.id,
+                tag=tag,
+                owner=owner.to_json(),
+                resumed=earlier is not None,
+            )
         )
         undo.pop_all()
     return run
@@ -196,27 +222,27 @@ def _open(
 
 @contextmanager
 def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
-    """Nobody else opens or reaps the run meanwhile, and nothing that it left is standing.
+    """Prevents others from opening or reaping the run meanwhile, and removes what its last owner left.
 
-    HostBusyError unless its last owner is known to be dead, or is `owner` itself.
+    HostBusyError unless the last owner is known to be dead, or is `owner` itself.
     """
     with presence.alone(run.root) as locked:
-        found = run_state(run.root, list(run.journal.read()), lock_free=locked)
-        if not locked and found:
-            raise busy(run.root, replace(found, state="alive"))
-        if found and found.state in ("alive", "unknown") and found.owner != owner:
-            raise busy(run.root, found)
-        clear(run.root)  # what a killed owner left has the ports that preflight asks for
+        state = run_state(run.root, lock_free=locked)
+        if not locked and state:
+            raise busy(run.root, replace(state, state="alive"))
+        if state and state.state in ("alive", "unknown") and state.owner != owner:
+            raise busy(run.root, state)
+        clear(run.root)  # daemons of a killed owner hold the ports that preflight needs
         yield
 
 
 def load_run(root: Path) -> Run:
-    """A run from its folder. InputError if there is none."""
+    """The run in the folder `root`. InputError if there is none."""
     if not (root / "plan.json").exists():
         raise InputError(
-            "is not the folder of a run (no plan.json).",
+            "this is not the folder of a run: it has no plan.json.",
             str(root),
-            "name runs/<study>/<run-id>; `study list` lists them.",
+            "name runs/<study>/<run-id>; `study list` lists the runs.",
         )
     return Run(
         root=root.absolute(),
@@ -229,17 +255,18 @@ def load_run(root: Path) -> Run:
 def end_run(
     run: Run, outcome: Literal["ok", "failed"], message: str = "", *, finished: bool = True
 ) -> None:
-    """Say in the journal how the run ended, and give the host back.
+    """Journal the end of the run, and release the host.
 
-    A run that is not `finished` was stopped, and can be gone on with. If it could not be taken down,
-    nobody gets the host before its last process is gone.
+    A run that is not `finished` was stopped, and can be resumed. If its tear-down failed, the host stays
+    reserved until the run's last process is gone.
     """
-    run.journal.write(
-        "run-ended",
-        outcome=outcome,
-        message=message,
-        repetitions=run.plan.repetitions,
-        finished=finished,
+    run.journal.record(
+        RunEnded(
+            outcome=outcome,
+            message=message,
+            repetitions=run.plan.repetitions,
+            finished=finished,
+        )
     )
     if finished:
         lease.release(run.tag)
@@ -248,22 +275,14 @@ def end_run(
 
 
 def has_ended(run: Run) -> bool:
-    """Whether the run came to its end, with every repetition its plan has now; a later re-opening, or an
-    extension of the plan, makes it unended again. One that was stopped has not."""
-    last = None
-    for entry in run.journal.read():
-        if entry["event"] in ("run-opened", "run-ended"):
-            last = entry
-    if last is None or last["event"] == "run-opened":
-        return False
-    return bool(
-        last.get("finished", True)
-        and last.get("repetitions", run.plan.repetitions) == run.plan.repetitions
-    )
+    """Whether the run finished with every repetition of its current plan. Opening the run again or extending
+    its plan undoes this. A stopped run has not ended."""
+    ends = run.journal.since_opening(RunEnded)
+    return bool(ends and ends[-1].finished and ends[-1].repetitions in (None, run.plan.repetitions))
 
 
 def _newest(folder: Path, study: Study) -> Run | None:
-    """The newest run below `folder`, if it is one of this very study."""
+    """The newest run below `folder`, if its study equals `study`."""
     for root in run_folders(folder.parent, folder.name)[-1:]:
         run = load_run(root)
         if run.study == study:
@@ -271,40 +290,40 @@ def _newest(folder: Path, study: Study) -> Run | None:
     return None
 
 
-def _which(
-    folder: Path, study: Study, ask: RunRequest, new_plan: Callable[[], Plan]
+def _run_and_plan(
+    folder: Path, study: Study, request: RunRequest, new_plan: Callable[[], Plan]
 ) -> tuple[Run | None, Plan]:
-    """The run to go on with (None: a new one) and its plan."""
-    newest = None if ask.fresh else _newest(folder, study)
+    """The run to resume or extend (None: a new run), and its plan."""
+    newest = None if request.fresh else _newest(folder, study)
     if newest and has_ended(newest):
-        if ask.extension:
-            return newest, extended(newest.plan, study, ask.extension)
+        if request.extension:
+            return newest, extended(newest.plan, study, request.extension)
         newest = None
     if newest is None:
-        if ask.add_repetitions:
+        if request.add_repetitions:
             raise InputError(
-                "there is no finished run of this study, unchanged, to add repetitions to.",
+                "this study, unchanged, has no finished run to add repetitions to.",
                 str(folder),
                 "run the study first, without --add-repetitions.",
             )
         return None, new_plan()
-    if ask.extension and not _is_doing(newest.plan, ask):
+    if request.extension and not _matches(newest.plan, request):
         raise InputError(
-            "the newest run of this study is unfinished, and was not asked for this.",
+            "the newest run of this study is unfinished and was started with other options.",
             str(newest.root),
-            "let it come to its end first (study run SPEC), or start anew with --fresh.",
+            "finish it first (study run SPEC), or start a new run with --fresh.",
         )
     return newest, newest.plan
 
 
-def _is_doing(plan: Plan, ask: RunRequest) -> bool:
-    """Whether the same command, said again, means to go on with this plan."""
+def _matches(plan: Plan, request: RunRequest) -> bool:
+    """Whether repeating the same command means to resume this plan."""
     if plan.extensions:
-        return plan.extensions[-1] == ask.extension
-    return not ask.add_repetitions and plan.only == ask.only
+        return plan.extensions[-1] == request.extension
+    return not request.add_repetitions and plan.only == request.only
 
 
-def _go_on(run: Run, plan: Plan) -> Run:
+def _resume(run: Run, plan: Plan) -> Run:
     close_unfinished(run.records, "the run was interrupted before the trial ended")
     if plan != run.plan:
         write_plan(plan, run.root / "plan.json")
@@ -316,7 +335,7 @@ def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
         root.mkdir(parents=True)
     except FileExistsError as error:
         raise HostBusyError(
-            "another run of this study began in the same second.", str(root), "try again."
+            "another run of this study started in the same second.", str(root), "try again."
         ) from error
     write_text(root / "study.yaml", file.text)
     write_plan(plan, root / "plan.json")
@@ -324,5 +343,5 @@ def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
 
 
 def _new_id() -> str:
-    """The time, to the second: the host's lease keeps two runs from beginning in the same one."""
+    """The time in seconds, which is unique: the host's lease prevents two runs from starting at once."""
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())

@@ -1,8 +1,8 @@
-"""Steps: the plan carried out in its order, one at a time, whoever asks for the next.
+"""Executes the plan's steps in order, one at a time, whichever process calls for the next one.
 
-A step is claimed, not assigned: `run_next_step` takes the first one that is not done, under the run's
-lock. So the plan's seeded order holds exactly, in whatever order Airflow hands out its slots, and at
-most one cluster stands at any time.
+Steps are claimed, not assigned: `run_next_step` takes the first open step under the run's lock. The plan's
+seeded order therefore holds exactly, in whatever order Airflow schedules its slots, and at most one
+cluster runs at any time.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import give_back, tear_down
+from cluster.lifecycle.tear_down import release_hosts, tear_down
 from cluster.model.cluster import Cluster, cluster_from_json
 from cluster.model.errors import HostLostError, StudyError
 from cluster.model.transport import Transport
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.state import lease
+from cluster.state.events import StepEnded, StepStarted
+from workloads.base.values import TargetRate
 from workloads.execution.hbase_ready import row_written_and_read
 from workloads.execution.run import Run
 from workloads.execution.saturation import resolve
 from workloads.execution.trial import draft_manifest, run_trial
 from workloads.planning.plan import Step
-from workloads.record.manifest import TargetRate
-from workloads.record.record import Record, closed_records
-from workloads.spec.settings import YcsbSetting
+from workloads.record.record import Record, closed_trials, read_manifest
 
 Outcome = Literal["ok", "failed", "skipped"]
 
-OS_REMEDY = "Remedy: put that right and run the same command again; it goes on from there."
-"""What the system refused (no space, no permission) names its path itself."""
+OS_REMEDY = "Remedy: correct this and run the same command again; it resumes from there."
+"""Errors of the operating system (no space, no permission) name their path themselves."""
 
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """How a step ended. `message` says why it failed or was skipped, in words for the user."""
+    """How a step ended. `message` explains to the user why it failed or was skipped."""
 
     step: Step
     outcome: Outcome
@@ -45,32 +45,34 @@ class StepOutcome:
 
 
 def next_step(run: Run) -> Step | None:
-    """The first step that is still to be done; None when the plan is through.
+    """The first open step; None when the plan is complete.
 
-    A build all of whose trials are closed in an earlier opening of the run is not built again; one
-    with a trial left is built anew (a crash left nothing of the old one worth trusting). A build
-    that a killed step left is taken down; its trials are left until the run is opened again, for a
-    client that outlived its step may still be working.
+    A build is skipped if all its trials were closed when the run was last opened. A build with an open
+    trial is built anew, because nothing of a crashed cluster can be trusted. A build with a killed step is
+    torn down, and its trials stay open until the run is opened again: a client that outlived its step may
+    still be running.
     """
     outcomes = _outcomes_since_opening(run)
     closed = _closed(run)
-    cut = {entry["build"] for entry in _cut_short(run)}
-    wanted = {step.build for step in run.plan.trials if step.trial not in closed}
+    killed = {started.build for started in _killed_steps(run)}
+    needed = {step.build for step in run.plan.trials if step.trial not in closed}
     for step in run.plan.steps:
         if step.index in outcomes:
             continue
-        if step.kind == "trial" and (step.trial in closed or step.build in cut):
+        if step.kind == "trial" and (step.trial in closed or step.build in killed):
             continue
-        if step.kind == "up" and (step.build not in wanted or step.build in cut):
+        if step.kind == "up" and (step.build not in needed or step.build in killed):
             continue
-        if step.kind == "down" and not (_was_built(run, step.build, outcomes) or step.build in cut):
+        if step.kind == "down" and not (
+            _was_built(run, step.build, outcomes) or step.build in killed
+        ):
             continue
         return step
     return None
 
 
 def what_is_left(run: Run) -> str:
-    """In words, what the run is to be gone on with for; empty when the plan is through."""
+    """A sentence about the work that remains; empty when the plan is complete."""
     closed, outcomes = _closed(run), _outcomes_since_opening(run)
     trials = [
         step.label
@@ -81,50 +83,49 @@ def what_is_left(run: Run) -> str:
     if not trials and step is None:
         return ""
     left = f"{len(trials)} of {len(run.plan.trials)} trials are left"
-    cut = "".join(f"{entry['label']!r} did not come to its end; " for entry in _cut_short(run))
-    return f"{cut}{left}" + ("" if cut or step is None else f", from {step.label!r} on")
+    killed = "".join(f"{started.label!r} did not finish; " for started in _killed_steps(run))
+    return f"{killed}{left}" + ("" if killed or step is None else f", starting with {step.label!r}")
 
 
 def steps_left(run: Run) -> list[Step]:
-    """What is to be done of a run just opened, in the plan's order: builds with a trial left."""
+    """Steps of the builds with an open trial, in the plan's order, for a run that was just opened."""
     closed = _closed(run)
     builds = {step.build for step in run.plan.trials if step.trial not in closed}
     return [step for step in run.plan.steps if step.build in builds and step.trial not in closed]
 
 
 def run_next_step(run: Run) -> StepOutcome | None:
-    """Claim the next step and carry it out. None when there is none left.
+    """Claim and execute the next step. None when no step is left.
 
-    Never raises for what a step can meet (a daemon that dies, a client that fails): that is its
-    outcome. An interrupt passes through and leaves the step undone.
+    Expected failures (a daemon dies, a client fails) become the step's outcome and are not raised. An
+    interrupt is raised and leaves the step open.
     """
     with run.step_lock():
         step = next_step(run)
         if step is None:
             return None
-        run.journal.write(
-            "step-started", index=step.index, kind=step.kind, build=step.build,
-            label=step.label, trial=step.trial,
-        )  # fmt: skip
+        run.journal.record(StepStarted(
+            index=step.index, kind=step.kind, build=step.build, label=step.label, trial=step.trial,
+        ))  # fmt: skip
         ended = _carry_out(run, step)
-        run.journal.write(
-            "step-ended", index=step.index, kind=step.kind, build=step.build,
-            trial=step.trial, outcome=ended.outcome, message=ended.message,
-        )  # fmt: skip
+        run.journal.record(StepEnded(
+            index=step.index, kind=step.kind, build=step.build, trial=step.trial,
+            outcome=ended.outcome, message=ended.message,
+        ))  # fmt: skip
         return ended
 
 
 def close_run(run: Run) -> None:
-    """Take down whatever of the run still stands, and prove it gone. Safe to repeat.
+    """Tear down everything of the run that still exists, and verify that it is gone. Safe to repeat.
 
-    The host is given back if steps are left (the run was stopped); after the last step the run keeps
-    it through its analysis, which must not disturb another study's measurements, to `end_run`.
-    TearDownError names what could not be removed.
+    If steps are left (the run was stopped), this releases the host. After the last step the run keeps the
+    host until `end_run`, because its analysis must not disturb another study's measurements. TearDownError
+    names what could not be removed.
     """
     with run.step_lock():
         for build in run.plan.builds:
             tear_down(run.site(build), run.journal)
-        give_back(run.tag, run.journal)  # other machines: analysis does not need them
+        release_hosts(run.tag, run.journal)  # other machines, which the analysis does not use
         if what_is_left(run):
             lease.release(run.tag)
 
@@ -144,7 +145,7 @@ def _carry_out(run: Run, step: Step) -> StepOutcome:
 
 def _up(run: Run, step: Step) -> StepOutcome:
     site = run.site(step.build)
-    tear_down(site, run.journal)  # of a crashed attempt; of what never was, nothing
+    tear_down(site, run.journal)  # remains of a crashed attempt, if any
     try:
         bring_up(
             site,
@@ -154,7 +155,7 @@ def _up(run: Run, step: Step) -> StepOutcome:
             final_check=lambda cluster: row_written_and_read(cluster, run.journal),
         )
     except BaseException:
-        tear_down(site, run.journal)  # a half-built cluster goes at once, whatever stopped it
+        tear_down(site, run.journal)  # an incomplete cluster never stays, whatever stopped it
         raise
     return StepOutcome(step, "ok")
 
@@ -167,10 +168,10 @@ def _down(run: Run, step: Step) -> StepOutcome:
 def _trial(run: Run, step: Step) -> StepOutcome:
     up = next(s for s in run.plan.steps if s.kind == "up" and s.build == step.build)
     if _outcomes_since_opening(run).get(up.index) != "ok":
-        return _not_run(run, step, f"{step.build} was not built: its bring-up failed")
+        return _not_run(run, step, f"{step.build} does not exist: its bring-up failed")
     try:
         step, target = _with_target(run, step)
-    except StudyError as error:  # of a trial that cannot begin: a fault of its own would be failed
+    except StudyError as error:  # the trial cannot begin: it is incomplete, not failed
         return _not_run(run, step, str(error))
     cluster = _cluster(run, step.build)
     transport = provider_of(cluster.topology.provider).transport(cluster.site, run.journal)
@@ -184,33 +185,33 @@ def _trial(run: Run, step: Step) -> StepOutcome:
 
 
 def _with_target(run: Run, step: Step) -> tuple[Step, TargetRate | None]:
-    """The step with a symbolic target resolved, from what was measured on its build; journalled."""
+    """The step with a relative target resolved by what was measured on its build. Journals the rate."""
     setting = step.setting
-    if not isinstance(setting, YcsbSetting) or setting.target_percent is None:
+    if setting is None or setting.target_share is None:
         return step, None
     planned = [
         str(other.trial)
         for other in run.plan.trials
         if other.build == step.build
-        if isinstance(other.setting, YcsbSetting) and other.setting.measures_for(setting)
+        if other.setting is not None and other.setting.measures_for(setting)
     ]
-    resolved, target = resolve(setting, planned, run.records, closed_records(run.records))
+    resolved, target = resolve(setting, planned, run.records)
     run.journal.write("target-resolved", trial=step.trial, **target.model_dump())
     return step.model_copy(update={"setting": resolved}), target
 
 
 def _lost(cluster: Cluster, transport: Transport) -> str:
-    """Why the cluster is no longer what was built; empty if it is. Nothing is measured on less."""
+    """Which node or daemon the cluster has lost; empty if it is intact. Trials need the whole cluster."""
     try:
         dead = transport.dead(cluster.processes)
     except HostLostError as error:
         return f"a node is lost: {error}"
     names = ", ".join(f"{process.name} on {process.node}" for process in dead)
-    return f"the cluster is no longer what was built: {names} died before" if names else ""
+    return f"the cluster is not intact: {names} died before the trial" if names else ""
 
 
 def _not_run(run: Run, step: Step, reason: str) -> StepOutcome:
-    """A trial that could not begin leaves a record too: it stays visible in the report."""
+    """Close an incomplete record for a trial that could not begin, so that the report shows it."""
     draft = draft_manifest(run, step)
     Record.open(run.records, draft).close(draft.model_copy(update={"reasons": (reason,)}))
     return StepOutcome(step, "skipped", reason)
@@ -222,9 +223,23 @@ def _cluster(run: Run, build: str) -> Cluster:
 
 
 def _closed(run: Run) -> set[str]:
-    """Trials that are done with, well or not: they are never run into their record again."""
-    records = closed_records(run.records)
-    return {name for name, manifest in records.items() if manifest.state != "incomplete"}
+    """Trials with a complete or failed record: they never run again.
+
+    The journal knows the state of nearly all of them. A manifest is read only if the journal does not: of an
+    incomplete record, or after a crash between closing a record and writing the journal.
+    """
+    final = {
+        entry["trial"]
+        for entry in run.journal.read()
+        if entry["event"] == "trial-state"
+        and entry["state"] == "closed"
+        and entry["outcome"] != "incomplete"
+    }
+    return {
+        trial
+        for trial in closed_trials(run.records)
+        if trial in final or read_manifest(run.records / trial).state != "incomplete"
+    }
 
 
 def _was_built(run: Run, build: str, outcomes: Mapping[int, Outcome]) -> bool:
@@ -234,26 +249,19 @@ def _was_built(run: Run, build: str, outcomes: Mapping[int, Outcome]) -> bool:
     )
 
 
-def _cut_short(run: Run) -> list[dict[str, Any]]:
-    """Journal entries of the steps that began and did not end since the run was last opened: their
-    processes were killed. Whoever holds the step lock knows that none of them goes on."""
-    began: dict[int, dict[str, Any]] = {}
-    for entry in run.journal.read():
-        if entry["event"] == "run-opened":
-            began = {}
-        elif entry["event"] == "step-started":
-            began[entry["index"]] = entry
-        elif entry["event"] == "step-ended":
-            began.pop(entry["index"], None)
-    return list(began.values())
+def _killed_steps(run: Run) -> list[StepStarted]:
+    """Steps that started and did not end since the run was last opened: their processes were killed. The
+    caller holds the step lock, so none of them is still running."""
+    started: dict[int, StepStarted] = {}
+    for event in run.journal.since_opening(StepStarted, StepEnded):
+        if isinstance(event, StepStarted):
+            started[event.index] = event
+        elif isinstance(event, StepEnded):
+            started.pop(event.index, None)
+    return list(started.values())
 
 
 def _outcomes_since_opening(run: Run) -> dict[int, Outcome]:
-    """Outcome of each step ended since the run was last opened; earlier ones tell of dead clusters."""
-    outcomes: dict[int, Outcome] = {}
-    for entry in run.journal.read():
-        if entry["event"] == "run-opened":
-            outcomes = {}
-        elif entry["event"] == "step-ended":
-            outcomes[entry["index"]] = entry["outcome"]
-    return outcomes
+    """Outcome of each step that ended since the run was last opened. Older outcomes belong to clusters that
+    no longer exist."""
+    return {ended.index: ended.outcome for ended in run.journal.since_opening(StepEnded)}

@@ -1,7 +1,7 @@
-"""One trial in, one record out.
+"""Runs one trial, which leaves one record.
 
-preparing -> running -> settling -> closed. A fault in any of them closes the record as `failed`
-with the reason; an interrupt leaves it open, to be closed as `incomplete`.
+preparing -> running -> settling -> closed. A fault in any state closes the record as `failed` with its
+reason; an interrupt leaves the record open, to be closed as `incomplete`.
 """
 
 from __future__ import annotations
@@ -14,31 +14,32 @@ from cluster.model.cluster import Cluster
 from cluster.model.errors import HostLostError, StudyError
 from cluster.model.topology import topology_to_json
 from cluster.model.transport import Transport
-from cluster.providers.provider import provider_of
-from workloads.base.workload import Collected, Prepared, TrialContext
-from workloads.execution.full_disks import full_disks
-from workloads.execution.guest_cpu import between, read_guests
-from workloads.execution.monitoring import Monitors
-from workloads.execution.registry import WORKLOADS
-from workloads.execution.run import Run
-from workloads.monitors import MONITORS
-from workloads.planning.plan import Step
-from workloads.record.manifest import (
+from cluster.providers.provider import Guests, machines_of_hosts, provider_of
+from cluster.state.events import TrialState
+from workloads.base.values import (
     ClientRun,
     ClockOffset,
     GuestCpu,
-    Manifest,
     MonitorRun,
     PhaseSeconds,
     TargetRate,
     Window,
 )
+from workloads.base.workload import Collected, Prepared, TrialContext
+from workloads.execution.full_disks import full_disks
+from workloads.execution.guest_cpu import between, read_guests
+from workloads.execution.monitoring import Monitors
+from workloads.execution.run import Run
+from workloads.monitors import MONITORS
+from workloads.planning.plan import Step
+from workloads.record.manifest import Manifest
 from workloads.record.record import Record
+from workloads.spec.registry import kind_of
 
 
 @dataclass
-class _Seen:
-    """What a trial has gathered so far; whatever happens, the manifest tells it."""
+class _Progress:
+    """Everything a trial has gathered so far; the manifest keeps it, whatever happens."""
 
     prepared: Prepared | None = None
     clients: tuple[ClientRun, ...] = ()
@@ -53,9 +54,9 @@ class _Seen:
 
 
 def draft_manifest(run: Run, step: Step) -> Manifest:
-    """What can be said of a trial before it has begun."""
+    """The manifest of a trial before it begins."""
     if step.trial is None or step.setting is None or step.order is None:
-        raise ValueError(f"step {step.index} ({step.kind}) is no trial")
+        raise ValueError(f"step {step.index} ({step.kind}) is not a trial")
     topology = run.plan.topology_of(step.build)
     return Manifest(
         study=run.study.study,
@@ -82,72 +83,77 @@ def run_trial(
     transport: Transport,
     target: TargetRate | None = None,
 ) -> Manifest:
-    """Run the trial of `step` on `cluster`; returns its closed manifest, `complete` or `failed`.
+    """Run the trial of `step` on `cluster`; returns the manifest of its closed record.
 
-    target: where the rate of its setting came from, if the plan left it symbolic.
+    target: the resolved rate of its setting, if the plan has a relative target.
     """
     draft = _with_cluster(draft_manifest(run, step), cluster).model_copy(update={"target": target})
     record = Record.open(run.records, draft)
-    bench = TrialContext(cluster, transport, record, run.journal)
-    seen = _Seen()
+    context = TrialContext(cluster, transport, record, run.journal)
+    progress = _Progress()
     try:
-        _measure(run, step, bench, seen)
+        _measure(run, step, context, progress)
     except HostLostError as error:
-        seen.lost = True
-        seen.faults.append(str(error))
+        progress.lost = True
+        progress.faults.append(str(error))
     except (StudyError, OSError) as error:
-        seen.faults.append(str(error))
-    if seen.faults and not seen.lost:
-        seen.faults[:0] = full_disks(cluster)  # first: the cause of what follows
-    manifest = _manifest(draft, seen)
+        progress.faults.append(str(error))
+    if progress.faults and not progress.lost:
+        progress.faults[:0] = full_disks(cluster)  # a full disk explains the faults that follow
+    manifest = _manifest(draft, progress)
     record.close(manifest)
     _journal(run, step, "closed", outcome=manifest.state)
     return manifest
 
 
-def _measure(run: Run, step: Step, bench: TrialContext, seen: _Seen) -> None:
+def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
     setting: Any = step.setting
-    workload = WORKLOADS[setting.workload]
+    workload = kind_of(setting.workload).runner()
     kinds = MONITORS if step.monitored else {}
-    topology = bench.cluster.topology
-    machines = provider_of(topology.provider).machines(bench.cluster.site, topology, run.journal)
-    monitors = Monitors(bench, run.study.monitor.period, kinds, machines)
-    clock = _Stopwatch(seen.times_s)
+    topology = context.cluster.topology
+    provider = provider_of(topology.provider)
+    machines = (
+        provider.machines(context.cluster.site, topology, run.journal)
+        if isinstance(provider, Guests)
+        else machines_of_hosts(topology, context.transport)
+    )
+    monitors = Monitors(context, run.study.monitor.period, kinds, machines)
+    clock = _Stopwatch(progress.times_s)
     _journal(run, step, "preparing")
     with clock.timing("prepare"):
-        seen.prepared = workload.prepare(bench, setting)
+        progress.prepared = workload.prepare(context, setting)
     window_end_s = None
     try:
         with clock.timing("settle"):
             monitors.start()
         _journal(run, step, "running")
-        guests_before = read_guests(bench.cluster)
+        guests_before = read_guests(context.cluster)
         with clock.timing("measure"):
-            seen.clients = workload.run(bench, setting)
-        seen.guests = between(bench.cluster, guests_before, read_guests(bench.cluster))
-        window_end_s = max(client.end_epoch_s for client in seen.clients)
-        start_s = min(client.start_epoch_s for client in seen.clients)
-        seen.window = Window(start_epoch_s=start_s, end_epoch_s=window_end_s)
+            progress.clients = workload.run(context, setting)
+        progress.guests = between(context.cluster, guests_before, read_guests(context.cluster))
+        window_end_s = max(client.end_epoch_s for client in progress.clients)
+        start_s = min(client.start_epoch_s for client in progress.clients)
+        progress.window = Window(start_epoch_s=start_s, end_epoch_s=window_end_s)
         _journal(run, step, "settling")
     finally:
         with clock.timing("settle"):
-            seen.monitors = monitors.stop(window_end_s)
-            seen.clock = monitors.clock
-    bench.check_daemons()
-    seen.faults += [_exit_fault(client) for client in seen.clients if client.exit_code != 0]
+            progress.monitors = monitors.stop(window_end_s)
+            progress.clock = monitors.clock
+    context.check_daemons()
+    progress.faults += [_exit_fault(client) for client in progress.clients if client.exit_code != 0]
     with clock.timing("settle"):
-        seen.collected = workload.collect(bench, setting, seen.prepared)
-    seen.faults += seen.collected.faults
+        progress.collected = workload.collect(context, setting, progress.prepared)
+    progress.faults += progress.collected.faults
 
 
 def _exit_fault(client: ClientRun) -> str:
     if client.exit_code is None:
-        return f"{client.name} did not end in time and was stopped"
-    return f"{client.name} ended with {client.exit_code}; read {client.stderr}"
+        return f"{client.name} was stopped by its timeout"
+    return f"{client.name} exited with {client.exit_code}; read {client.stderr}"
 
 
 class _Stopwatch:
-    """Adds the seconds spent in each named part to a mapping."""
+    """Adds the seconds spent in each named phase to a mapping."""
 
     def __init__(self, times_s: dict[str, float]) -> None:
         self._times_s = times_s
@@ -180,34 +186,34 @@ def _with_cluster(draft: Manifest, cluster: Cluster) -> Manifest:
     )
 
 
-def _manifest(draft: Manifest, seen: _Seen) -> Manifest:
-    prepared = seen.prepared or Prepared(data_set_mib=0.0)
+def _manifest(draft: Manifest, progress: _Progress) -> Manifest:
+    prepared = progress.prepared or Prepared(data_set_mib=0.0)
     return Manifest.model_validate(
         {
             **draft.model_dump(),
-            "state": _state(seen),
-            "reasons": tuple(seen.faults),
-            "window": seen.window,
-            "clients": seen.clients,
-            "monitors": seen.monitors,
-            "clock": seen.clock,
-            "guests": seen.guests,
-            "cold": seen.collected.cold or prepared.cold,
-            "data_set_mib": prepared.data_set_mib if seen.prepared else None,
-            "times_s": seen.times_s,
+            "state": _state(progress),
+            "reasons": tuple(progress.faults),
+            "window": progress.window,
+            "clients": progress.clients,
+            "monitors": progress.monitors,
+            "clock": progress.clock,
+            "guests": progress.guests,
+            "cold": progress.collected.cold or prepared.cold,
+            "data_set_mib": prepared.data_set_mib if progress.prepared else None,
+            "times_s": progress.times_s,
             "state_before": prepared.state or {},
-            "state_after": seen.collected.state or {},
+            "state_after": progress.collected.state or {},
         }
     )
 
 
-def _state(seen: _Seen) -> str:
-    """A host that was lost says nothing of the setting: the trial is incomplete, and is repeated when
-    the study goes on with all its hosts."""
-    if seen.lost:
+def _state(progress: _Progress) -> str:
+    """The loss of a host is not a fault of the setting: the trial is incomplete, and is repeated when the run
+    resumes with all its hosts."""
+    if progress.lost:
         return "incomplete"
-    return "failed" if seen.faults else "complete"
+    return "failed" if progress.faults else "complete"
 
 
-def _journal(run: Run, step: Step, state: str, **fields: Any) -> None:
-    run.journal.write("trial-state", trial=step.trial, state=state, **fields)
+def _journal(run: Run, step: Step, state: str, **outcome: str) -> None:
+    run.journal.record(TrialState(trial=str(step.trial), state=state, **outcome))

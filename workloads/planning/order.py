@@ -1,43 +1,39 @@
-"""A random order of settings that still makes sense. Pure."""
+"""A random order of settings that respects their dependencies. Pure."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from random import Random
 
-from workloads.spec.settings import Setting, YcsbSetting
+from workloads.base.setting import Setting
 
 
 def random_order(settings: tuple[Setting, ...], rng: Random) -> tuple[Setting, ...]:
-    """A random order in which what writes data comes before what reads it, and what measures a
-    saturation before what asks for a percentage of it.
+    """A random order in which writers precede the readers of their data, and saturation trials precede
+    the trials that target a percentage of their rate.
 
-    At each place one of the settings whose data would exist is drawn. Reads whose data no setting
-    writes are free: their trial prepares the data unmeasured.
+    Each position is drawn from the settings that have all they depend on. A read whose data no setting
+    writes depends on nothing: its trial prepares the data, unmeasured.
     """
-    waits = _waits(settings)
-    left, ordered = list(range(len(settings))), []
-    while left:
-        missing = frozenset(left)
-        ready = [index for index in left if waits[index].isdisjoint(missing)]
+    predecessors = _predecessors(settings)
+    remaining, ordered = list(range(len(settings))), []
+    while remaining:
+        missing = frozenset(remaining)
+        ready = [index for index in remaining if predecessors[index].isdisjoint(missing)]
         chosen = rng.choice(ready)
-        left.remove(chosen)
+        remaining.remove(chosen)
         ordered.append(settings[chosen])
     return tuple(ordered)
 
 
-@lru_cache(maxsize=8)  # every build of a plan asks for the same
-def _waits(settings: tuple[Setting, ...]) -> tuple[frozenset[int], ...]:
-    """Of each setting: which ones come before it."""
+@lru_cache(maxsize=8)  # every build of a plan has the same settings
+def _predecessors(settings: tuple[Setting, ...]) -> tuple[frozenset[int], ...]:
+    """For each setting, the indices of those it depends on."""
     return tuple(
         frozenset(
             index
             for index, other in enumerate(settings)
-            if other.writes_for(setting) or _measures_for(other, setting)
+            if other.writes_for(setting) or other.measures_for(setting)
         )
         for setting in settings
     )
-
-
-def _measures_for(other: Setting, setting: Setting) -> bool:
-    return isinstance(other, YcsbSetting) and other.measures_for(setting)

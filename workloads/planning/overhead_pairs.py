@@ -1,8 +1,7 @@
-"""The trials that measure what the monitors themselves cost (method 21). Pure.
+"""Pairs of trials that measure monitoring overhead (method 21). Pure.
 
-Pairs of one cheap setting, once with the monitors on and once with them off, on one build and right
-after each other, so that nothing else differs. They come after a build's other trials, whose seeded order
-stays what it is without them.
+A pair runs one short setting twice in succession on one build, with and without monitors, so that nothing
+else differs. Pairs follow the build's other trials and do not change their seeded order.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from workloads.spec.settings import Setting, YcsbSetting
+from workloads.base.setting import Setting
 
 
 @dataclass(frozen=True)
-class Part:
+class OverheadTrial:
     """One trial of a pair. `pair` is the pair's number in the run, from 1."""
 
     setting: Setting
@@ -24,24 +23,23 @@ class Part:
 
     @property
     def suffix(self) -> str:
-        """What its trial's name ends with, beside the setting's id."""
+        """End of the trial's name, after the setting's id."""
         return f"-cost{self.pair}-{'on' if self.monitored else 'off'}"
 
 
 def cheapest(settings: Sequence[Setting]) -> Setting:
-    """The setting the pairs are of: the shortest YCSB run, whose rate is the steadiest; else the
-    shortest of all."""
-    runs = [s for s in settings if isinstance(s, YcsbSetting) and not s.is_load]
-    return min(runs or settings, key=lambda setting: setting.estimate_s)
+    """The shortest setting with a steady rate; the shortest of all if none has one."""
+    steady = [setting for setting in settings if setting.has_steady_rate]
+    return min(steady or settings, key=lambda setting: setting.estimate_s)
 
 
-def parts_of(
+def overhead_trials(
     build: int, builds: int, pairs: int, settings: Sequence[Setting], seed: int
-) -> Iterator[Part]:
-    """The trials of those pairs that fall to the `build`-th (from 0) of `builds`: pairs go round them.
+) -> Iterator[OverheadTrial]:
+    """The overhead trials of build number `build` (from 0): pairs are dealt to `builds` in turn.
 
-    Which of a pair comes first is drawn: what drifts must not be taken for the monitors.
+    The order within a pair is random, so that drift is not mistaken for overhead.
     """
     for pair in range(build + 1, pairs + 1, builds):
         order = Random(f"{seed}/monitor-cost/{pair}").sample((True, False), 2)
-        yield from (Part(cheapest(settings), pair, monitored) for monitored in order)
+        yield from (OverheadTrial(cheapest(settings), pair, monitored) for monitored in order)

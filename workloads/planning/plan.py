@@ -1,4 +1,5 @@
-"""`Plan`: the ordered, seeded list of steps of a run. Pure: same study, hosts and seed, same plan."""
+"""`Plan`: the ordered, seeded list of steps of a run. Pure: equal study, hosts and seed give an equal
+plan."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from random import Random
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,24 +17,23 @@ from cluster.model.host import Host
 from cluster.model.placement import Layout, place
 from cluster.model.topology import Isolation, Topology
 from cluster.state.atomic import write_text
+from workloads.base.setting import Setting
 from workloads.planning.order import random_order
-from workloads.planning.overhead_pairs import Part, parts_of
+from workloads.planning.overhead_pairs import OverheadTrial, overhead_trials
+from workloads.spec.any_setting import AnySetting
 from workloads.spec.libvirt_hosts import densities
-from workloads.spec.settings import Setting, YcsbSetting
 from workloads.spec.study import Study
-from workloads.testdfsio.fit import require_fit
-from workloads.ycsb.noisy_neighbour.placement import pair
 
 FORMAT: Literal[1] = 1
 MAX_TRIALS = 10_000
-"""Of a run: a week and more, at a minute or two each."""
+"""Maximum of a run: more than a week, at one or two minutes per trial."""
 UP_ESTIMATE_S = 35.0
 DOWN_ESTIMATE_S = 5.0
 _ISOLATION: dict[str, Isolation] = {"local": "process", "physical": "host", "libvirt": "vm"}
 
 
 class Step(BaseModel):
-    """One thing the run does: build a topology, run a trial on it, take it down."""
+    """One step of a run: build a topology, run a trial on it, or tear it down."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,25 +44,25 @@ class Step(BaseModel):
     label: str
     trial: str | None = None
     order: int | None = Field(None, description="position among the trials of the run, from 0")
-    setting: Annotated[Setting, Field(discriminator="workload")] | None = None
+    setting: AnySetting | None = None
     estimate_s: float
     overhead_pair: int | None = Field(
-        None, description="number of the pair that measures the monitors' cost; None: the study's"
+        None, description="number of the monitoring-overhead pair; null: a regular trial"
     )
     monitored: bool = Field(True, description="whether the monitors run during the trial")
 
 
 class Extension(BaseModel):
-    """What a finished run is asked for on top: whole repetitions, of some settings or of all."""
+    """Additional work for a finished run: whole repetitions of some or all settings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     add_repetitions: int = Field(1, ge=1)
-    only: tuple[str, ...] = Field((), description="globs of setting ids; none: every setting")
+    only: tuple[str, ...] = Field((), description="globs of setting ids; empty: every setting")
 
 
 class Plan(BaseModel):
-    """plan.json. `builds` names the topology of each build."""
+    """plan.json. `builds` maps each build to the name of its topology."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -73,7 +73,7 @@ class Plan(BaseModel):
     topologies: dict[str, Topology]
     builds: dict[str, str]
     steps: tuple[Step, ...]
-    only: tuple[str, ...] = Field((), description="what the run was begun with: see `chosen`")
+    only: tuple[str, ...] = Field((), description="globs of setting ids that the run started with")
     extensions: tuple[Extension, ...] = ()
 
     def topology_of(self, build: str) -> Topology:
@@ -89,15 +89,14 @@ class Plan(BaseModel):
 
 
 def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> Plan:
-    """The plan of `study` on resolved `hosts` (no `auto` left), of the settings that `only` chooses.
+    """The plan of `study` on resolved `hosts` (no `auto` left) for the settings that match `only`.
 
-    InputError if a density does not fit, no setting is chosen, or a topology cannot do one.
+    InputError if a density does not fit, no setting matches, or a topology cannot run a setting.
     """
     topologies = _topologies(study, hosts)
     settings = chosen(study.settings(), only)
-    for topology in topologies:
-        require_fit(settings, topology)
-    _require_neighbours(settings, topologies)
+    _check_topologies(settings, topologies)
+    _require_one_topology(settings, topologies)
     empty = Plan(
         study=study.study,
         seed=study.seed,
@@ -111,55 +110,53 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
 
 
 def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
-    """`plan` with more repetitions after its last one; what is planned already stays as it is.
+    """`plan` with more repetitions after its last one. The existing steps do not change.
 
-    A repetition's order comes from the seed and its number: repetitions added later are those that the study
-    would have had, if it had asked for them at first. InputError if no setting is chosen.
+    The seed and a repetition's number determine its order: repetitions added later equal those that the study
+    would have had from the start. InputError if no setting matches.
     """
     settings = chosen(study.settings(), extension.only)
-    for topology in plan.topologies.values():
-        require_fit(settings, topology)
+    _check_topologies(settings, tuple(plan.topologies.values()))
     more = _with_repetitions(plan, extension.add_repetitions, settings)
     return more.model_copy(update={"extensions": (*plan.extensions, extension)})
 
 
 def chosen(settings: Sequence[Setting], only: Sequence[str]) -> tuple[Setting, ...]:
-    """The settings whose id one of the globs matches; all of them without a glob."""
+    """The settings with an id that matches one of the globs; all settings if there is no glob."""
     unmatched = [glob for glob in only if not any(fnmatch(s.id, glob) for s in settings)]
     if unmatched:
         raise InputError(
-            f"no setting of the study is called {unmatched[0]!r}.",
+            f"no setting of the study matches {unmatched[0]!r}.",
             "--only",
-            f"name one of: {', '.join(setting.id for setting in settings)}; * matches anything.",
+            f"use one of {', '.join(setting.id for setting in settings)}; * matches any text.",
         )
     return tuple(s for s in settings if not only or any(fnmatch(s.id, glob) for glob in only))
 
 
-def _require_neighbours(settings: Sequence[Setting], topologies: Sequence[Topology]) -> None:
+def _check_topologies(settings: Sequence[Setting], topologies: Sequence[Topology]) -> None:
+    for topology in topologies:
+        for setting in settings:
+            setting.check_topology(topology)
+
+
+def _require_one_topology(settings: Sequence[Setting], topologies: Sequence[Topology]) -> None:
+    """A setting may be left out on some topologies, but not on all of them."""
     for setting in settings:
-        if not any(is_possible(setting, topology) for topology in topologies):
-            raise InputError(
-                f"{setting.id}: no topology has two workers on one host, so nobody has a neighbour.",
-                "isolation",
-                "add a density of 2 or more, or leave `isolation` out.",
-                ("factors", "vms_per_host"),
-            )
-
-
-def is_possible(setting: Setting, topology: Topology) -> bool:
-    """Whether the topology has what the setting needs: a victim needs a neighbour on its host."""
-    return not (isinstance(setting, YcsbSetting) and setting.is_isolation) or bool(pair(topology))
+        obstacles = [setting.obstacle(topology) for topology in topologies]
+        if obstacles and all(obstacles) and obstacles[0] is not None:
+            raise obstacles[0]
 
 
 def _with_repetitions(
-    plan: Plan, repetitions: int, settings: Sequence[Setting], cost_pairs: int = 0
+    plan: Plan, repetitions: int, settings: Sequence[Setting], overhead_pairs: int = 0
 ) -> Plan:
-    trials = repetitions * len(plan.topologies) * len(settings) + 2 * cost_pairs + len(plan.trials)
+    regular = repetitions * len(plan.topologies) * len(settings)
+    trials = regular + 2 * overhead_pairs + len(plan.trials)
     if trials > MAX_TRIALS:
         raise InputError(
-            f"the plan has {trials:,} trials, at most {MAX_TRIALS:,}.",
+            f"the plan has {trials:,} trials; the maximum is {MAX_TRIALS:,}.",
             f"{len(settings)} settings on {len(plan.topologies)} topologies",
-            "ask for fewer repetitions, or for fewer settings.",
+            "reduce the repetitions or the settings.",
             ("repetitions",),
         )
     steps, builds = list(plan.steps), dict(plan.builds)
@@ -168,10 +165,11 @@ def _with_repetitions(
         for name in rng.sample(list(plan.topologies), len(plan.topologies)):
             build = f"b{repetition}-{name}"
             all_builds = repetitions * len(plan.topologies)
-            parts = parts_of(len(builds), all_builds, cost_pairs, settings, plan.seed)
+            overhead = overhead_trials(len(builds), all_builds, overhead_pairs, settings, plan.seed)
             builds[build] = name
-            possible = [s for s in settings if is_possible(s, plan.topologies[name])]
-            _append_build(steps, repetition, build, (*random_order(tuple(possible), rng), *parts))
+            topology = plan.topologies[name]
+            possible = tuple(setting for setting in settings if not setting.obstacle(topology))
+            _append_build(steps, repetition, build, (*random_order(possible, rng), *overhead))
     return plan.model_copy(
         update={
             "repetitions": plan.repetitions + repetitions,
@@ -182,18 +180,18 @@ def _with_repetitions(
 
 
 def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
-    found = dict.fromkeys(disk.medium for host in hosts for disk in host.disks)
+    media = dict.fromkeys(disk.medium for host in hosts for disk in host.disks)
     layout = Layout(
         provider=study.provider,
         isolation=_ISOLATION[study.provider],
         replication=study.stack.replication,
         base_port=study.stack.base_port,
     )
-    return place(hosts, densities(study), study.factors.medium or tuple(found), layout)
+    return place(hosts, densities(study), study.factors.medium or tuple(media), layout)
 
 
 def _append_build(
-    steps: list[Step], repetition: int, build: str, trials: Sequence[Setting | Part]
+    steps: list[Step], repetition: int, build: str, trials: Sequence[Setting | OverheadTrial]
 ) -> None:
     def append(kind: Literal["up", "down"], label: str, estimate_s: float) -> None:
         steps.append(
@@ -204,10 +202,10 @@ def _append_build(
     append("up", f"up {build}", UP_ESTIMATE_S)
     warmed: set[Hashable] = set()
     before = sum(step.kind == "trial" for step in steps)
-    for order, wanted in enumerate(trials, start=before):
-        part = wanted if isinstance(wanted, Part) else None
-        setting = wanted.setting if isinstance(wanted, Part) else wanted
-        name = setting.id + (part.suffix if part else "")
+    for order, trial in enumerate(trials, start=before):
+        overhead = trial if isinstance(trial, OverheadTrial) else None
+        setting = trial.setting if isinstance(trial, OverheadTrial) else trial
+        name = setting.id + (overhead.suffix if overhead else "")
         steps.append(
             Step(
                 index=len(steps),
@@ -219,16 +217,16 @@ def _append_build(
                 order=order,
                 setting=setting,
                 estimate_s=setting.estimate_s + _warm_up_s(setting, warmed),
-                overhead_pair=part.pair if part else None,
-                monitored=part.monitored if part else True,
+                overhead_pair=overhead.pair if overhead else None,
+                monitored=overhead.monitored if overhead else True,
             )
         )
     append("down", f"down {build}", DOWN_ESTIMATE_S)
 
 
 def _warm_up_s(setting: Setting, warmed: set[Hashable]) -> float:
-    """Of the daemons, before the setting's trial; `warmed` is what they were warmed up for already."""
-    if not isinstance(setting, YcsbSetting) or setting.warmed in warmed:
+    """Estimated server warm-up before the trial. `warmed` collects what the build is already warm for."""
+    if setting.warmed is None or setting.warmed in warmed:
         return 0.0
     warmed.add(setting.warmed)
     return setting.warm_up_estimate_s
@@ -243,8 +241,8 @@ def read_plan(path: Path) -> Plan:
     value = json.loads(path.read_text(encoding="utf-8"))
     if value.get("format") != FORMAT:
         raise StudyError(
-            f"plan has format {value.get('format')!r}; this version reads {FORMAT}.",
+            f"the plan has format {value.get('format')!r}; this version reads format {FORMAT}.",
             str(path),
-            "use the version of the program that wrote it, or start anew with --fresh.",
+            "use the version of the program that wrote it, or start a new run with --fresh.",
         )
     return Plan.model_validate(value)

@@ -1,4 +1,4 @@
-"""Preflight: everything that can be known to go wrong, before anything is started."""
+"""Preflight checks: memory, disks, ports and software, before anything starts."""
 
 from __future__ import annotations
 
@@ -11,34 +11,27 @@ from pathlib import Path
 from cluster.model.errors import InputError
 from cluster.model.host import Host
 from cluster.model.ports import allocate_ports
-from cluster.providers.provider import FreeResources, provider_of
+from cluster.providers.provider import Capacity, FreeResources, provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.stack import ensure
 from workloads.planning.plan import Plan
-from workloads.spec.settings import DfsioSetting, Setting
 from workloads.spec.study import Study
 
 LOGS_MIB = 512
 
 
 def disk_need_mib(study: Study) -> int:
-    """The most the study holds on disk at once: a build's data (removed after it) and all logs."""
+    """Maximum disk space of the study: all data of one build (removed with it), and all logs."""
     largest: dict[str, float] = {}
     for setting in study.settings():
-        name, stored_mib = _stored(setting, study.stack.replication)
-        largest[name] = max(largest.get(name, 0.0), stored_mib)
+        data_set, used_mib = setting.disk_use(study.stack.replication)
+        largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
     return int(sum(largest.values())) + LOGS_MIB
 
 
-def _stored(setting: Setting, replication: int) -> tuple[str, float]:
-    """Which data the setting works on, and how much of the disks they take, copies included."""
-    if isinstance(setting, DfsioSetting):
-        return f"testdfsio {setting.data_set}", setting.disk_mib * setting.copies(replication)
-    return setting.workload, setting.disk_mib * replication
-
-
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
-    """What `preflight` would say of this machine's disks now: of provider local, others are not asked."""
+    """Warnings about disks that `preflight` would reject now. Provider local only: other hosts are not
+    contacted."""
     if study.provider != "local":
         return
     hosts = next(iter(plan.topologies.values())).hosts
@@ -46,40 +39,42 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     for folder, free_mib in (disks_mib | _runs_disk(runs.absolute())).items():
         if free_mib < (need_mib := disk_need_mib(study)):
             yield (
-                f"disk {folder} has {free_mib:,} MiB free, the study will write up to {need_mib:,} MiB: "
-                "`study run` refuses it"
+                f"disk {folder} has {free_mib:,} MiB free and the study writes up to {need_mib:,} MiB: "
+                "`study run` will reject it"
             )
 
 
 def preflight(study: Study, plan: Plan, runs: Path) -> None:
-    """Raise InputError for the first thing this machine lacks. Starts nothing."""
+    """InputError for the first resource or program that is missing. Starts nothing."""
     need_mib = disk_need_mib(study)
     for topology in plan.topologies.values():
         provider = provider_of(topology.provider)
-        room = provider.room(topology)
+        if not isinstance(provider, Capacity):
+            continue
+        free = provider.free_resources(topology)
         for host in topology.hosts:
-            if host.name in room:
-                _check_memory(host, room[host.name])
-                _check_disks(host, {**room[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
-        provider.check(topology, allocate_ports(topology))
+            if host.name in free:
+                _check_memory(host, free[host.name])
+                _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
+        provider.check_ports(topology, allocate_ports(topology))
     dool_path()
     ensure_software()
 
 
 def ensure_software() -> None:
-    """Java and the three stacks, assembled if the cache does not hold them. InputError otherwise."""
+    """Java and the three stacks, assembled unless they are in the cache. InputError if one is missing."""
     ensure_stacks()
     ensure("ycsb")
 
 
 def _check_memory(host: Host, room: FreeResources) -> None:
-    # With guests a host's reserve is its own: others may have taken it.
+    # A guest host's reserve may be in use by others: the study does not need it.
     used_mib = host.memory_mib - (host.vms.reserve_mib if host.vms else 0)
     if used_mib > room.memory_mib:
         raise InputError(
-            f"the study uses {used_mib} MiB; only {room.memory_mib} MiB are free now.",
+            f"the study needs {used_mib} MiB of memory; {room.memory_mib} MiB are free.",
             f"host {host.name!r}, key memory",
-            "stop what takes the memory, or give the study less.",
+            "stop other programs, or reduce the study's memory.",
         )
 
 
@@ -87,14 +82,14 @@ def _check_disks(host: Host, disks_mib: Mapping[str, int], need_mib: int) -> Non
     for folder, free_mib in disks_mib.items():
         if free_mib < need_mib:
             raise InputError(
-                f"the study will write up to {need_mib} MiB; {free_mib} MiB are free.",
+                f"the study writes up to {need_mib} MiB; {free_mib} MiB are free.",
                 f"host {host.name!r}, disk {folder}",
-                "free some space, name another disk, or make files, file_size or records smaller.",
+                "free some space, choose another disk, or reduce files, file_size or records.",
             )
 
 
 def _runs_disk(runs: Path) -> dict[str, int]:
-    """The controller's own: logs and records."""
+    """The controller's disk, which holds logs and records."""
     return {str(runs): _free_mib(runs)}
 
 
@@ -104,7 +99,7 @@ def _free_mib(folder: Path) -> int:
 
 
 def dool_path() -> str:
-    """The locked environment's dool. InputError if it is missing."""
+    """Path of dool in the locked environment. InputError if it is missing."""
     for place in _dool_places():
         if os.access(place, os.X_OK):
             return str(place)

@@ -1,10 +1,10 @@
-"""`Record`: the directory a trial leaves. Open while the trial runs; closed once, then immutable.
+"""`Record`: the directory of a trial. Open while the trial runs; closed once, then immutable.
 
-    records/<trial>.open/   being written: opening.json says what it was to become
-    records/<trial>/        closed: manifest.json is whole, with the SHA-256 of every other file
+    records/<trial>.open/   being written: opening.json holds the draft of the manifest
+    records/<trial>/        closed: manifest.json is complete, with the SHA-256 of every other file
 
-A trial that never ended is closed as `incomplete`; when it is run again, the incomplete record is
-moved to records.superseded/, so that nothing of it is mixed in.
+A trial that did not end is closed as `incomplete`. When it runs again, the incomplete record moves to
+records.superseded/, so that the two do not mix.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from cluster.model.errors import StudyError
 from cluster.state.atomic import sync_folder, write_text
+from workloads.base.workload import RecordFolder
 from workloads.record.manifest import FORMAT, Manifest
 
 OPEN = ".open"
@@ -24,16 +25,15 @@ OPENING = "opening.json"
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(RecordFolder):
     """An open record. `root` is its directory until `close` renames it."""
 
-    root: Path
     draft: Manifest
 
     @classmethod
     def open(cls, records: Path, draft: Manifest) -> Record:
-        """Make the directory and note what it is to be. An incomplete record gives way; a closed
-        one (complete or failed) is never run again: StudyError."""
+        """Create the directory with the draft of its manifest. Replaces an incomplete record. StudyError if
+        the record is closed as complete or failed: such a trial never runs again."""
         _supersede(records, draft.trial)
         root = records / (draft.trial + OPEN)
         for folder in ("raw", "monitor", "logs"):
@@ -41,36 +41,28 @@ class Record:
         write_text(root / OPENING, draft.model_dump_json(indent=2))
         return cls(root, draft)
 
-    @property
-    def raw(self) -> Path:
-        return self.root / "raw"
-
-    @property
-    def monitor(self) -> Path:
-        return self.root / "monitor"
-
     def close(self, manifest: Manifest) -> Path:
-        """Write manifest.json with the hash of every file, then give the record its name."""
+        """Write manifest.json with the hash of every file, then rename the record to its final name."""
         (self.root / OPENING).unlink(missing_ok=True)
         files = {
             str(file.relative_to(self.root)): _sha256(file)
             for file in sorted(self.root.rglob("*"))
             if file.is_file() and file.name != MANIFEST
         }
-        whole = manifest.model_copy(update={"files": files})
-        write_text(self.root / MANIFEST, whole.model_dump_json(indent=2) + "\n")
-        return _give_name(self.root)
+        complete = manifest.model_copy(update={"files": files})
+        write_text(self.root / MANIFEST, complete.model_dump_json(indent=2) + "\n")
+        return _rename(self.root)
 
 
 def close_unfinished(records: Path, reason: str) -> list[str]:
-    """Close what a crash or an interrupt left open, as `incomplete`. Returns the trials' names."""
+    """Close records that a crash or an interrupt left open, as `incomplete`. Returns the trials' names."""
     closed = []
     for root in sorted(records.glob("*" + OPEN)):
-        if (root / MANIFEST).exists():  # the crash came between manifest and rename
-            _give_name(root)
+        if (root / MANIFEST).exists():  # the crash happened between manifest and rename
+            _rename(root)
             continue
         draft = _draft(root)
-        if draft is None:  # not even opened: nothing was measured, nothing to keep
+        if draft is None:  # the record was never opened: nothing was measured
             _move_aside(root, records)
             continue
         reasons = (*draft.reasons, reason)
@@ -87,20 +79,28 @@ def read_manifest(record: Path) -> Manifest:
     value = json.loads(path.read_text(encoding="utf-8"))
     if value.get("format") != FORMAT:
         raise StudyError(
-            f"record has format {value.get('format')!r}; this version reads {FORMAT}.",
+            f"the record has format {value.get('format')!r}; this version reads format {FORMAT}.",
             str(path),
             "analyse this run with the version of the program that wrote it.",
         )
     return Manifest.model_validate(value)
 
 
+def is_closed(record: Path) -> bool:
+    """Whether `record` is the directory of a closed record."""
+    return not record.name.endswith(OPEN) and (record / MANIFEST).exists()
+
+
+def closed_trials(records: Path) -> list[str]:
+    """Names of the trials with a closed record. Reads no manifest."""
+    return sorted(
+        path.parent.name for path in records.glob(f"*/{MANIFEST}") if is_closed(path.parent)
+    )
+
+
 def closed_records(records: Path) -> dict[str, Manifest]:
     """Manifest of every closed record, by trial."""
-    return {
-        path.parent.name: read_manifest(path.parent)
-        for path in sorted(records.glob(f"*/{MANIFEST}"))
-        if not path.parent.name.endswith(OPEN)
-    }
+    return {trial: read_manifest(records / trial) for trial in closed_trials(records)}
 
 
 def _supersede(records: Path, trial: str) -> None:
@@ -110,9 +110,9 @@ def _supersede(records: Path, trial: str) -> None:
     state = read_manifest(record).state
     if state != "incomplete":
         raise StudyError(
-            f"its record is closed as {state!r}; a trial is never run into the same record twice.",
+            f"the record is closed as {state!r}; a closed trial never runs again.",
             str(record),
-            "start a new run (--fresh) for a repetition.",
+            "start a new run (--fresh) to repeat it.",
         )
     _move_aside(record, records)
 
@@ -124,7 +124,8 @@ def _move_aside(record: Path, records: Path) -> None:
     record.rename(aside / f"{record.name}.{number}")
 
 
-def _give_name(root: Path) -> Path:
+def _rename(root: Path) -> Path:
+    """Remove the suffix of an open record."""
     named = root.with_name(root.name.removesuffix(OPEN))
     root.rename(named)
     sync_folder(named.parent)

@@ -1,8 +1,8 @@
-"""`Study`: the question and everything needed to answer it, as one validated YAML file."""
+"""`Study`: a question and everything needed to answer it, validated from one YAML file."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -11,28 +11,26 @@ from pydantic import (
     Field,
     ValidationInfo,
     WithJsonSchema,
+    create_model,
     field_validator,
     model_validator,
 )
 
 from workloads.base.checked import FaultyKeyError, Name, at_most, like, no_duplicates
 from workloads.base.quantity import Seconds, whole_mib
+from workloads.base.setting import Setting, WorkloadSpec
 from workloads.spec.hypotheses import Expectation, Slo
 from workloads.spec.provider_rules import check_provider
+from workloads.spec.registry import kinds
 from workloads.spec.schedule import CompareSpec, Schedule
-from workloads.spec.settings import DfsioSetting, Setting
 from workloads.spec.vms_spec import LibvirtUri, VmsSpec
-from workloads.testdfsio.spec import DfsioSpec
-from workloads.ycsb.setting import MAX_SETTINGS, YcsbSpec
-from workloads.ycsb.variants.spec import GenomicsSpec
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_MEMORY_MIB = 64 * 2**20
 MAX_PERIOD_S = 600
 MAX_TOPOLOGIES = 100
-_NOT_IN_IDS = (
-    "; file_size does not tell settings apart: give other `files`, or make it a study of its own"
-)
+MAX_SETTINGS = 500
+_NOT_IN_IDS = "; file_size is not part of a setting's id: change `files`, or write a separate study"
 
 
 def _auto_or_mib(value: object) -> object:
@@ -46,7 +44,7 @@ Memory = Annotated[
     at_most(MAX_MEMORY_MIB, "MiB of memory, 64 TiB, is more than a host has"),
     WithJsonSchema({"type": "string"}),
 ]
-Rate = Annotated[Count, at_most(10**9, "no disk is so fast")]
+Rate = Annotated[Count, at_most(10**9, "no disk is that fast")]
 
 
 class _Spec(BaseModel):
@@ -82,9 +80,11 @@ class DiskSpec(_Spec):
     @model_validator(mode="after")
     def _emulates_something(self) -> DiskSpec:
         if self.limits is not None and self.medium == "auto":
-            raise ValueError("a disk with limits says which medium it emulates: flash or hdd")
+            raise ValueError("a disk with limits needs the medium it emulates: flash or hdd")
         if self.limits is not None and not self.limits.model_dump(exclude_none=True):
-            raise ValueError("limits is empty: give read_iops, read_mib_s, or their write_ kin")
+            raise ValueError(
+                "limits is empty: set read_iops, write_iops, read_mib_s or write_mib_s"
+            )
         return self
 
 
@@ -162,22 +162,41 @@ class StackSpec(_Spec):
     )
 
 
-class WorkloadSpec(_Spec):
-    """One entry of `workloads`: exactly one of the registered kinds."""
+def _spec_models() -> dict[str, type[WorkloadSpec]]:
+    """Model of each key that an entry of `workloads` may have."""
+    return {key: spec for kind in kinds().values() for key, spec in kind.specs.items()}
 
-    testdfsio: DfsioSpec | None = None
-    ycsb: YcsbSpec | None = None
-    genomics: GenomicsSpec | None = None
+
+class _WorkloadEntry(_Spec):
+    """One entry of `workloads`: exactly one key, the name of a registered workload."""
+
+    @property
+    def key(self) -> str:
+        return next(key for key in _spec_models() if getattr(self, key) is not None)
 
     @model_validator(mode="after")
-    def _one_kind(self) -> WorkloadSpec:
-        if sum(one is not None for one in (self.testdfsio, self.ycsb, self.genomics)) != 1:
-            raise ValueError("each entry names exactly one workload: testdfsio, ycsb or genomics")
+    def _one_workload(self) -> _WorkloadEntry:
+        keys = list(_spec_models())
+        if sum(getattr(self, key) is not None for key in keys) != 1:
+            names = f"{', '.join(keys[:-1])} or {keys[-1]}"
+            raise ValueError(f"each entry names exactly one workload: {names}")
         return self
 
     def settings(self) -> tuple[Setting, ...]:
-        spec = self.testdfsio or self.ycsb or self.genomics
-        return () if spec is None else spec.settings()
+        spec: WorkloadSpec = getattr(self, self.key)
+        return spec.settings()
+
+
+def _workload_entry() -> type[_WorkloadEntry]:
+    """The entry's model, with one optional field per registered key."""
+    fields: dict[str, Any] = {key: (spec | None, None) for key, spec in _spec_models().items()}
+    return create_model("WorkloadEntry", __base__=_WorkloadEntry, **fields)
+
+
+if TYPE_CHECKING:
+    WorkloadEntry = _WorkloadEntry
+else:
+    WorkloadEntry = _workload_entry()
 
 
 class MonitorSpec(_Spec):
@@ -193,9 +212,9 @@ class MonitorSpec(_Spec):
     )
 
     @model_validator(mode="after")
-    def _as_the_tool_can(self) -> MonitorSpec:
+    def _whole_seconds(self) -> MonitorSpec:
         if self.period != int(self.period):
-            raise FaultyKeyError("dool takes whole seconds only", "period")
+            raise FaultyKeyError("dool samples at whole seconds only", "period")
         return self
 
 
@@ -219,7 +238,7 @@ class Study(_Spec):
     )
     factors: Factors = Field(description="Factors to compare.")
     stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
-    workloads: tuple[WorkloadSpec, ...] = Field(min_length=1, description="Workloads to run.")
+    workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")
     monitor: MonitorSpec = Field(MonitorSpec(), description="Monitoring of the hosts.")
     repetitions: Annotated[int, Field(strict=True, ge=1, le=1000)] = Field(
         1,
@@ -244,7 +263,7 @@ class Study(_Spec):
     )
 
     def settings(self) -> tuple[Setting, ...]:
-        """Every setting of the study, in the order written."""
+        """Every setting of the study, in the file's order."""
         return tuple(setting for entry in self.workloads for setting in entry.settings())
 
     @model_validator(mode="after")
@@ -256,7 +275,8 @@ class Study(_Spec):
         topologies = len(factors.vms_per_host) * len(factors.regionservers_per_node)
         if topologies > MAX_TOPOLOGIES:
             raise FaultyKeyError(
-                f"they make {topologies} topologies of each medium, at most {MAX_TOPOLOGIES}",
+                f"the factors make {topologies} topologies per medium; the maximum is "
+                f"{MAX_TOPOLOGIES}",
                 "factors",
             )
         self._check_workloads()
@@ -272,22 +292,24 @@ class Study(_Spec):
         return self
 
     def _check_workloads(self) -> None:
-        for kind in ("ycsb", "genomics"):
-            if sum(getattr(entry, kind) is not None for entry in self.workloads) > 1:
+        for key, spec in _spec_models().items():
+            if not spec.repeatable and sum(entry.key == key for entry in self.workloads) > 1:
                 raise FaultyKeyError(
-                    f"duplicate workload {kind!r}: give it once, with all its settings", "workloads"
+                    f"duplicate workload {key!r}: write one entry with all its settings",
+                    "workloads",
                 )
         settings = self.settings()
         if len(settings) > MAX_SETTINGS:
             raise FaultyKeyError(
-                f"they ask for {len(settings)} settings, at most {MAX_SETTINGS}", "workloads"
+                f"the workloads expand to {len(settings)} settings; the maximum is {MAX_SETTINGS}",
+                "workloads",
             )
-        no_duplicates("setting", [one.id for one in settings], "workloads", why=_NOT_IN_IDS)
-        for one in settings:
-            if self.monitor.period > one.window_s:
+        no_duplicates("setting", [s.id for s in settings], "workloads", why=_NOT_IN_IDS)
+        for setting in settings:
+            if self.monitor.period > setting.window_s:
                 raise FaultyKeyError(
-                    f"{self.monitor.period:g} s is longer than a whole trial of {one.id}, "
-                    f"{one.window_s:g} s",
+                    f"{self.monitor.period:g} s is longer than a trial of {setting.id}, "
+                    f"{setting.window_s:g} s",
                     *("monitor", "period"),
                 )
 
@@ -296,22 +318,22 @@ class Study(_Spec):
     def _answerable(
         cls, expect: tuple[Expectation, ...], info: ValidationInfo
     ) -> tuple[Expectation, ...]:
-        """Each hypothesis names levels and a workload that the study has."""
-        no_duplicates("name", [one.name for one in expect])
+        """Each hypothesis names levels and a workload of the study."""
+        no_duplicates("name", [expectation.name for expectation in expect])
         factors, entries = info.data.get("factors"), info.data.get("workloads")
         if factors is None or entries is None:
-            return expect  # wrong themselves, and told first
-        for one in expect:
-            levels = [str(level) for level in getattr(factors, one.compare) or ("hdd", "flash")]
-            for level in (one.first, one.later):
+            return expect  # they are invalid, and their own error comes first
+        modes = {setting.mode_name for entry in entries for setting in entry.settings()}
+        for expectation in expect:
+            name, factor = expectation.name, expectation.compare
+            levels = [str(level) for level in getattr(factors, factor) or ("hdd", "flash")]
+            for level in (expectation.first, expectation.later):
                 if level not in levels:
                     raise ValueError(
-                        f"{one.name}: factors.{one.compare} has no {level!r}, only {', '.join(levels)}"
+                        f"{name}: factors.{factor} has no {level!r}, only {', '.join(levels)}"
                     )
-            modes = {s.mode if isinstance(s, DfsioSetting) else s.mix
-                     for entry in entries for s in entry.settings()}  # fmt: skip
-            if one.workload not in modes:
+            if expectation.workload not in modes:
                 raise ValueError(
-                    f"{one.name}: no workload {one.workload!r}, only {', '.join(sorted(modes))}"
+                    f"{name}: no workload {expectation.workload!r}, only {', '.join(sorted(modes))}"
                 )
         return expect

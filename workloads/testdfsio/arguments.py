@@ -1,7 +1,7 @@
 """TestDFSIO's command line for a setting. Pure.
 
-Source: `org.apache.hadoop.fs.TestDFSIO.run`, Hadoop 3.4.2. A size without a unit would be taken for
-MB, and `1M` is refused: every size is given in bytes, with its B.
+Source: `org.apache.hadoop.fs.TestDFSIO.run`, Hadoop 3.4.2. The tool reads a size without a unit as MB, and
+rejects `1M`: every size is passed in bytes, with its B.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ CODECS = {
 def job_arguments(setting: DfsioSetting, base: str, result_file: str) -> tuple[str, ...]:
     """The job's arguments: files below `base` on HDFS, result appended to the local `result_file`.
 
-    The policies are given to what creates files alone; readers, by the scheduler's own limit of maps
-    running at once, to reads alone.
+    Policies apply only to writes. Readers apply only to reads, by MapReduce's limit on running maps.
     """
     return (
         *("-D", f"test.build.data={base}"),

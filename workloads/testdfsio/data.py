@@ -1,5 +1,5 @@
-"""`DataSet`: a setting's files on HDFS. Each data set has a folder of its own, so that one mode's
-leavings are never read by another."""
+"""`DataSet`: a setting's files on HDFS. Each data set has its own folder, so that no mode reads what another
+mode left behind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _POLICY_IDS = {
 
 @dataclass(frozen=True)
 class Stored:
-    """What HDFS says of the files: how many, their bytes once, and how they are kept."""
+    """The files as HDFS reports them: number, total length (not counting replicas), and how they are
+    stored."""
 
     files: int
     bytes: int
@@ -39,8 +40,9 @@ class DataSet:
         self._setting = setting
         self.base = f"{ROOT}/{setting.data_set}"
 
-    def is_there(self) -> bool:
-        """Whether every file is, whole. Compressed files are equal: all hold the same bytes."""
+    def is_complete(self) -> bool:
+        """Whether every file exists in full length. Compressed files have equal lengths: TestDFSIO writes the
+        same bytes into each."""
         sizes = [status.size_bytes for status in self._files()]
         if len(sizes) != self._setting.files:
             return False
@@ -51,19 +53,19 @@ class DataSet:
     def delete(self) -> None:
         self._hdfs.delete(f"{self.base}/io_data")
 
-    def delete_if_spoilt(self) -> None:
-        """Files that a mode changed serve nobody any more."""
+    def delete_if_changed(self) -> None:
+        """Delete files that the mode has changed: no other trial can use them."""
         if self._setting.mode in OWN_DATA:
             self._hdfs.delete(self.base)
 
     def clear_results(self) -> None:
-        """Results of earlier jobs go, so that what is fetched is this job's alone."""
+        """Delete the results of earlier jobs, so that only this job's are fetched."""
         for path in self._hdfs.glob(f"{self.base}/io_*"):
             if not path.endswith("/io_data"):
                 self._hdfs.delete(path)
 
     def allow_erasure_coding(self) -> None:
-        """A policy must be enabled before files can have it; enabling one twice is no error."""
+        """Enable the policy, as HDFS requires before files use it. Repeating this is harmless."""
         if self._setting.erasure_coding is not None:
             self._hdfs.enable_erasure_coding(self._setting.erasure_coding)
 
@@ -81,7 +83,7 @@ class DataSet:
         )
 
     def faults(self, stored: Stored) -> tuple[str, ...]:
-        """Where the files are not what the setting asked for, in plain words; none if they are."""
+        """Differences between the files and what the setting requested, as sentences."""
         return tuple(_faults(self._setting, stored))
 
     def _files(self) -> list[FileStatus]:
@@ -91,14 +93,17 @@ class DataSet:
 def _faults(setting: DfsioSetting, stored: Stored) -> list[str]:
     faults = []
     if stored.files != setting.files:
-        faults.append(f"{stored.files} files are on HDFS, {setting.files} asked")
+        faults.append(f"{stored.files} files are on HDFS, {setting.files} requested")
     length = setting.files * length_after_bytes(setting)
     if setting.compression is None and stored.bytes != length:
         faults.append(f"the files hold {stored.bytes} bytes after the job, {length} expected")
     if setting.compression is not None and stored.bytes >= length:
         faults.append(f"the files are not compressed: {stored.bytes} bytes")
     if stored.erasure_codings != ((setting.erasure_coding or ""),):
-        faults.append(f"the files' erasure coding is {stored.erasure_codings}, not as asked")
+        faults.append(
+            f"the files' erasure coding is {stored.erasure_codings}, "
+            f"not {setting.erasure_coding or 'replication'}"
+        )
     policy = setting.storage_policy
     if policy is not None and stored.storage_policies != (_POLICY_IDS[policy],):
         faults.append(f"the files' storage policy is {stored.storage_policies}, not {policy}")

@@ -1,4 +1,4 @@
-"""What is wrong with a TestDFSIO trial that ended with 0, held against what was asked."""
+"""Faults of a TestDFSIO job that exited with 0: where its output differs from what the setting requested."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from workloads.testdfsio.setting import DfsioSetting
 
 
 def faults_of(raw: Path, setting: DfsioSetting) -> tuple[str, ...]:
-    """Faults in plain words; none if the job did what was asked. `raw` is the record's raw folder."""
+    """Faults as sentences; empty if the job did what was requested. `raw` is the record's raw folder."""
     faults = [*_result_faults(raw / "testdfsio.log", setting), *_sum_faults(raw / "io", setting)]
     if not any((raw / "history").glob("*.jhist")):
-        faults.append("the job left no history: the rate over the map phase cannot be known")
+        faults.append("the job left no history: its rate over the map phase is unknown")
     return tuple(faults)
 
 
@@ -46,8 +46,8 @@ def _sum_faults(folder: Path, setting: DfsioSetting) -> list[str]:
     tasks, size = sum(row.tasks for row in rows), sum(row.size_bytes for row in rows)
     faults = []
     if tasks != setting.files:
-        faults.append(f"{tasks} streams reported, {setting.files} asked")
-    least, most = processed_bytes(setting)
-    if not least <= size <= most:
-        faults.append(f"{size} bytes processed, {least} to {most} asked")
+        faults.append(f"{tasks} streams reported, {setting.files} requested")
+    minimum, maximum = processed_bytes(setting)
+    if not minimum <= size <= maximum:
+        faults.append(f"{size} bytes processed, {minimum} to {maximum} requested")
     return faults

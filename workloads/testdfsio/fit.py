@@ -1,16 +1,14 @@
-"""Whether a topology can do what a TestDFSIO setting asks; said before anything is started. Pure."""
+"""Whether a topology can run a TestDFSIO setting as requested, checked before anything starts. Pure."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from cluster.model.errors import InputError
 from cluster.model.memory import CONTAINER_MIB
 from cluster.model.topology import Topology
 from cluster.render.hdfs import STORAGE
-from workloads.testdfsio.setting import DfsioSetting, units_of
+from workloads.testdfsio.hdfs_policies import ErasureCoding, StoragePolicy, units_of
 
-_WANTED: dict[str, tuple[str, str]] = {
+_REQUIRED: dict[StoragePolicy, tuple[str, str]] = {
     "HOT": ("DISK", "DISK"),
     "WARM": ("DISK", "ARCHIVE"),
     "COLD": ("ARCHIVE", "ARCHIVE"),
@@ -20,60 +18,49 @@ _WANTED: dict[str, tuple[str, str]] = {
     "ALL_NVDIMM": ("NVDIMM", "NVDIMM"),
     "PROVIDED": ("PROVIDED", "DISK"),
 }
-"""Storage of a block's first replica and of the others (BlockStoragePolicySuite, Hadoop 3.4)."""
+"""Storage type of a block's first replica and of its others (BlockStoragePolicySuite, Hadoop 3.4)."""
 
 
 def maps_at_once(topology: Topology) -> int:
-    """The most maps YARN can run at one moment: all containers but the ApplicationMaster's."""
+    """Maximum number of parallel maps: YARN's containers less one for the ApplicationMaster."""
     containers = sum(worker.container_mib // CONTAINER_MIB for worker in topology.workers)
     return max(containers - 1, 0)
 
 
-def require_fit(settings: Iterable[object], topology: Topology) -> None:
-    """InputError for the first TestDFSIO setting that `topology` cannot carry out as asked."""
-    for setting in settings:
-        if isinstance(setting, DfsioSetting):
-            _require_containers(setting, topology)
-            _require_datanodes(setting, topology)
-            _require_storage(setting, topology)
-
-
-def _require_containers(setting: DfsioSetting, topology: Topology) -> None:
-    most = maps_at_once(topology)
-    if setting.readers is not None and setting.readers > most:
+def require_containers(readers: int, topology: Topology) -> None:
+    """InputError if the topology cannot run `readers` maps in parallel."""
+    maximum = maps_at_once(topology)
+    if readers > maximum:
         raise InputError(
-            f"{setting.readers} readers cannot run at once on {topology.name}: its memory holds "
-            f"{most} map container(s) of {CONTAINER_MIB} MiB beside the ApplicationMaster's.",
+            f"{readers} readers cannot run in parallel on {topology.name}: its memory holds "
+            f"{maximum} map container(s) of {CONTAINER_MIB} MiB beside the ApplicationMaster's.",
             "workloads, key testdfsio.readers",
-            f"ask for at most {most} readers, or give the hosts more memory.",
+            f"use at most {maximum} readers, or give the hosts more memory.",
         )
 
 
-def _require_datanodes(setting: DfsioSetting, topology: Topology) -> None:
-    if setting.erasure_coding is None:
-        return
-    data, parity = units_of(setting.erasure_coding)
-    have = len(topology.workers)
-    if have < data + parity:
+def require_datanodes(policy: ErasureCoding, topology: Topology) -> None:
+    """InputError if the topology has fewer DataNodes than the policy has units."""
+    data, parity = units_of(policy)
+    workers = len(topology.workers)
+    if workers < data + parity:
         raise InputError(
-            f"{setting.erasure_coding} writes {data} data and {parity} parity units to "
-            f"{data + parity} DataNodes; {topology.name} has {have}, so blocks would lack parity.",
+            f"{policy} writes {data} data and {parity} parity units to "
+            f"{data + parity} DataNodes; {topology.name} has {workers}, so blocks would lack parity.",
             "workloads, key testdfsio.erasure_coding",
             f"give every topology {data + parity} workers, or choose a narrower policy.",
         )
 
 
-def _require_storage(setting: DfsioSetting, topology: Topology) -> None:
-    if setting.storage_policy is None:
-        return
-    first, others = _WANTED[setting.storage_policy]
-    wanted = {first} if topology.replication == 1 else {first, others}
+def require_storage(policy: StoragePolicy, topology: Topology) -> None:
+    """InputError if the DataNodes lack a storage type of the policy: HDFS would silently use another."""
+    first, others = _REQUIRED[policy]
+    required = {first} if topology.replication == 1 else {first, others}
     offered, default = STORAGE[topology.medium]
-    if wanted != {offered}:
+    if required != {offered}:
         raise InputError(
-            f"storage policy {setting.storage_policy} wants {' and '.join(sorted(wanted))}; the "
-            f"DataNodes of {topology.name} offer {offered} alone, where HDFS would put the blocks "
-            "without a word.",
+            f"storage policy {policy} requires {' and '.join(sorted(required))}; the DataNodes of "
+            f"{topology.name} offer only {offered}, and HDFS would silently store the blocks there.",
             "workloads, key testdfsio.storage_policy",
             f"leave it out, or choose {default}; compare disks by factors.medium.",
         )

@@ -1,27 +1,25 @@
-"""One TestDFSIO job with every knob fixed: `DfsioSetting`."""
+"""`DfsioSetting`: one TestDFSIO job with every knob fixed."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from cluster.model.topology import Topology
+from workloads.base.setting import Setting
+from workloads.base.values import ClientRun
+from workloads.testdfsio.fit import require_containers, require_datanodes, require_storage
+from workloads.testdfsio.hdfs_policies import Compression, ErasureCoding, StoragePolicy, units_of
 
 DfsioMode = Literal["write", "read", "append", "random", "backward", "skip", "truncate"]
-StoragePolicy = Literal[
-    "HOT", "WARM", "COLD", "ALL_SSD", "ONE_SSD", "LAZY_PERSIST", "ALL_NVDIMM", "PROVIDED"
-]
-"""Of HDFS 3.4, as `hdfs storagepolicies -listPolicies` names them."""
-ErasureCoding = Literal[
-    "RS-6-3-1024k", "RS-3-2-1024k", "RS-LEGACY-6-3-1024k", "XOR-2-1-1024k", "RS-10-4-1024k"
-]
-"""HDFS' own policies: codec, data units, parity units, cell."""
-Compression = Literal["gzip", "deflate", "bzip2", "snappy"]
 
 READS: tuple[DfsioMode, ...] = ("read", "random", "backward", "skip")
 POSITIONED: tuple[DfsioMode, ...] = ("random", "backward", "skip")
-"""Reads that say where in the file they begin."""
+"""Reads that seek within the file."""
 OWN_DATA: tuple[DfsioMode, ...] = ("append", "truncate")
-"""Modes that spoil their files: each has files of its own, gone after the trial."""
+"""Modes that change their files: each has its own files, which are deleted after the trial."""
 DEFAULT_READ_BYTES = 2**20
 
 JOB_START_ESTIMATE_S = 20.0
@@ -37,35 +35,37 @@ LABELS: dict[DfsioMode, str] = {
     "skip": "skip read",
     "truncate": "truncate",
 }
-"""For people; also the order in which settings are shown."""
+"""Names for people, in the order in which settings are shown."""
 
 
 def size_words(size_bytes: int) -> str:
-    """1048576 to '1 MiB': the largest binary unit that says it whole."""
+    """1048576 to '1 MiB': in the largest binary unit that needs no fraction."""
     for unit, words in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if size_bytes % unit == 0:
             return f"{size_bytes // unit} {words}"
     return f"{size_bytes} B"
 
 
-class DfsioSetting(BaseModel):
-    """One TestDFSIO job. Sizes are of one file and of one read; MiB and bytes as the tool takes them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class DfsioSetting(Setting):
+    """One TestDFSIO job. File sizes are in MiB and read sizes in bytes, as the tool takes them."""
 
     workload: Literal["testdfsio"] = "testdfsio"
     mode: DfsioMode
-    files: int = Field(gt=0, description="files written; also the most maps that can run at once")
-    file_size_mib: int = Field(gt=0)
-    read_size_bytes: int = Field(gt=0, description="-bufferSize: bytes of one read, or one write")
+    files: int = Field(gt=0, description="number of files, and the maximum number of parallel maps")
+    file_size_mib: int = Field(gt=0, description="size of one file in MiB")
+    read_size_bytes: int = Field(gt=0, description="-bufferSize: bytes per read, or per write")
     skip_size_bytes: int | None = Field(
-        None, gt=0, description="skip: bytes left out after each read; None: as many as one read"
+        None, gt=0, description="mode skip: bytes skipped after each read; null: one read size"
     )
     readers: int | None = Field(
-        None, gt=0, description="maps let run at once; None: as many as fit"
+        None, gt=0, description="limit on parallel maps; null: as many as the cluster runs"
     )
-    storage_policy: StoragePolicy | None = Field(None, description="of the files; None: HDFS' own")
-    erasure_coding: ErasureCoding | None = Field(None, description="None: replicas")
+    storage_policy: StoragePolicy | None = Field(
+        None, description="storage policy of the files; null: HDFS' default"
+    )
+    erasure_coding: ErasureCoding | None = Field(
+        None, description="erasure coding of the files; null: replication"
+    )
     compression: Compression | None = None
 
     @property
@@ -78,12 +78,25 @@ class DfsioSetting(BaseModel):
 
     @property
     def label(self) -> str:
-        """For people: 'TestDFSIO random read, 12 readers'."""
+        """'TestDFSIO random read, 12 readers'."""
         return ", ".join((f"TestDFSIO {LABELS[self.mode]}", *self.variant))
 
     @property
+    def mode_name(self) -> str:
+        return self.mode
+
+    @property
+    def size_label(self) -> str:
+        return f"{self.files} files of {self.file_size_mib} MiB"
+
+    @property
+    def sort_key(self) -> tuple[float, ...]:
+        place = list(LABELS).index(self.mode)
+        return place, self.files, self.file_size_mib, float(self.readers or 0)
+
+    @property
     def variant(self) -> tuple[str, ...]:
-        """What differs from a plain job of this mode, in words."""
+        """How the job differs from a plain job of its mode."""
         sized = self.read_size_bytes != DEFAULT_READ_BYTES
         what = "reads" if self.mode in READS else "writes"
         words = {
@@ -95,28 +108,51 @@ class DfsioSetting(BaseModel):
 
     @property
     def _stored_as(self) -> tuple[str, ...]:
-        found = (self.storage_policy, self.erasure_coding, self.compression)
-        return tuple(name for name in found if name is not None)
+        options = (self.storage_policy, self.erasure_coding, self.compression)
+        return tuple(option for option in options if option is not None)
 
     @property
     def data_set(self) -> str:
-        """Names the files on HDFS: settings of one name work on the same files."""
+        """Name of the files on HDFS: settings with the same name use the same files."""
         own = (self.mode,) if self.mode in OWN_DATA else ()
         parts = (f"n{self.files}", f"{self.file_size_mib}m", *self._stored_as, *own)
         return "-".join(parts).lower()
 
     @property
     def data_mib(self) -> float:
-        """The data set, one replica, before any compression."""
+        """Size of the data set: one replica, uncompressed."""
         return float(self.files * self.file_size_mib)
 
     @property
-    def disk_mib(self) -> float:
-        """The most the trial holds on disk, one replica: files appended to are twice as long at last."""
-        return self.data_mib * (2 if self.mode == "append" else 1)
+    def file_bytes(self) -> int:
+        return self.file_size_mib * 2**20
+
+    @property
+    def bytes_per_file(self) -> int:
+        """Bytes of each file that the job processes."""
+        if self.mode == "skip":
+            return self._bytes_read_skipping
+        return self.file_bytes // 2 if self.mode == "truncate" else self.file_bytes
+
+    @property
+    def _bytes_read_skipping(self) -> int:
+        """Reads start at 0 and then every read + skip bytes; the last read of a file may be short."""
+        read = self.read_size_bytes
+        stride = read + (self.skip_size_bytes or read)
+        whole = (self.file_bytes - 1) // stride
+        return whole * read + min(read, self.file_bytes - whole * stride)
+
+    @property
+    def asked_bytes(self) -> int:
+        """Bytes that all streams together have to process."""
+        return self.files * self.bytes_per_file
+
+    def disk_use(self, replication: int) -> tuple[str, float]:
+        growth = 2 if self.mode == "append" else 1  # an appended file doubles
+        return f"testdfsio {self.data_set}", self.data_mib * growth * self.copies(replication)
 
     def copies(self, replication: int) -> float:
-        """Bytes on disk for each byte of a file: its replicas, or its parity."""
+        """Bytes on disk per byte of a file, for replicas or for parity."""
         if self.erasure_coding is None:
             return float(replication)
         data, parity = units_of(self.erasure_coding)
@@ -124,7 +160,8 @@ class DfsioSetting(BaseModel):
 
     @property
     def estimate_s(self) -> float:
-        """A rough guess; a run corrects it by what it sees. Own data are written before they are used."""
+        """A rough estimate, which a run replaces by what it observes. A mode with its own data writes
+        them first."""
         jobs = 2 if self.mode in OWN_DATA else 1
         rate_mib_s = (
             STREAM_ESTIMATE_MIB_S if self.compression is None else COMPRESSED_ESTIMATE_MIB_S
@@ -133,19 +170,31 @@ class DfsioSetting(BaseModel):
             rate_mib_s = min(rate_mib_s, self.readers * ONE_STREAM_ESTIMATE_MIB_S)
         return jobs * (JOB_START_ESTIMATE_S + self.data_mib / rate_mib_s)
 
-    @property
-    def window_s(self) -> float:
-        """How long the window is, as far as it is known before: here a guess."""
-        return self.estimate_s
-
-    def writes_for(self, other: object) -> bool:
-        """Whether this setting writes the data that `other` reads."""
+    def writes_for(self, other: Setting) -> bool:
         if not isinstance(other, DfsioSetting) or self.mode != "write":
             return False
         return other.mode in READS and self.data_set == other.data_set
 
+    def check_topology(self, topology: Topology) -> None:
+        if self.readers is not None:
+            require_containers(self.readers, topology)
+        if self.erasure_coding is not None:
+            require_datanodes(self.erasure_coding, topology)
+        if self.storage_policy is not None:
+            require_storage(self.storage_policy, topology)
 
-def units_of(policy: str) -> tuple[int, int]:
-    """Data and parity units of an erasure coding policy: RS-6-3-1024k to (6, 3)."""
-    *_, data, parity, _ = policy.split("-")
-    return int(data), int(parity)
+    def raw_files(self, client: ClientRun) -> Iterator[tuple[str, str]]:
+        yield "dfsio-results", f"raw/{client.name}.log"
+        yield "dfsio-io", "raw/io/part-*"
+        yield "dfsio-history", "raw/history/*.jhist"
+
+    def table_row(self) -> dict[str, Any]:
+        return {**self.model_dump(), "asked_bytes": self.asked_bytes}
+
+    def summary_fields(self) -> dict[str, Any]:
+        return {
+            "mode": self.mode,
+            "files": self.files,
+            "file_size_mib": self.file_size_mib,
+            "readers": self.readers,
+        }

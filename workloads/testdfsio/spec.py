@@ -1,57 +1,69 @@
-"""What a study may ask of TestDFSIO: `DfsioSpec`, and the settings that come of it."""
+"""`DfsioSpec`: the key `testdfsio` of a study file, and the settings it expands to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from cluster.model.memory import CONTAINER_HEAP_MIB
 from workloads.base.checked import FaultyKeyError, at_most
 from workloads.base.quantity import SizeBytes, SizeMib
+from workloads.base.setting import WorkloadSpec
+from workloads.testdfsio.hdfs_policies import Compression, ErasureCoding, StoragePolicy, units_of
 from workloads.testdfsio.setting import (
     DEFAULT_READ_BYTES,
     OWN_DATA,
     POSITIONED,
     READS,
-    Compression,
     DfsioMode,
     DfsioSetting,
-    ErasureCoding,
-    StoragePolicy,
     size_words,
-    units_of,
 )
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_FILES = 100_000
 MAX_BLOCKS, BLOCK_MIB = 10_000, 128
-"""Of a file, and their size: dfs.namenode.fs-limits.max-blocks-per-file and dfs.blocksize of Hadoop 3.4."""
+"""Defaults of dfs.namenode.fs-limits.max-blocks-per-file and dfs.blocksize in Hadoop 3.4."""
 MAX_BUFFER_BYTES = CONTAINER_HEAP_MIB * 2**20 // 2
-"""A map holds its buffer in its heap, beside what HDFS' client needs."""
+"""A map holds its buffer in its heap, next to what HDFS' client needs."""
 STRIPED_POLICIES = ("HOT", "COLD", "ALL_SSD", "ALL_NVDIMM", "PROVIDED")
-"""Those HDFS heeds for erasure-coded files (ErasureCodingPolicyManager); others it passes over."""
+"""Policies that HDFS applies to erasure-coded files (ErasureCodingPolicyManager); it ignores the others."""
 
 
-class DfsioSpec(BaseModel):
-    """TestDFSIO jobs: one trial a mode, a read mode once for each of `readers`. What cannot work
-    together is refused here; what the cluster cannot do, in `fit`."""
+class DfsioSpec(WorkloadSpec):
+    """TestDFSIO jobs: one trial per mode, and for a read mode one per value of `readers`. Rejects options
+    that exclude each other; `fit` rejects what the cluster cannot do."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    repeatable: ClassVar[bool] = True
 
-    modes: tuple[DfsioMode, ...] = Field(min_length=1)
-    files: Annotated[
-        Count, at_most(MAX_FILES, "each file is a map task, and one job does not take so many")
-    ]
-    file_size: SizeMib
-    read_size: SizeBytes = DEFAULT_READ_BYTES
-    buffer_size: SizeBytes | None = Field(None, description="of one write; None: as read_size")
-    skip_size: SizeBytes | None = None
-    readers: tuple[Count, ...] = ()
-    storage_policy: StoragePolicy | None = None
-    erasure_coding: ErasureCoding | None = None
-    compression: Compression | None = None
+    modes: tuple[DfsioMode, ...] = Field(
+        min_length=1, description="modes to run, one trial each: write, read, append, random, ..."
+    )
+    files: Annotated[Count, at_most(MAX_FILES, "each file is a map task of one job")] = Field(
+        description="number of files, and the maximum number of parallel maps"
+    )
+    file_size: SizeMib = Field(description="size of each file: 64 MiB")
+    read_size: SizeBytes = Field(DEFAULT_READ_BYTES, description="bytes per read: 1 MiB")
+    buffer_size: SizeBytes | None = Field(
+        None, description="bytes per write; default: the read size"
+    )
+    skip_size: SizeBytes | None = Field(
+        None, description="mode skip: bytes skipped after each read; default: the read size"
+    )
+    readers: tuple[Count, ...] = Field(
+        (), description="limits on parallel maps of read modes, one trial each; default: no limit"
+    )
+    storage_policy: StoragePolicy | None = Field(
+        None, description="storage policy of the files; default: HDFS' own"
+    )
+    erasure_coding: ErasureCoding | None = Field(
+        None, description="erasure coding policy of the files; default: replication"
+    )
+    compression: Compression | None = Field(
+        None, description="codec of the files; default: uncompressed"
+    )
 
     def settings(self) -> tuple[DfsioSetting, ...]:
         return tuple(
@@ -83,45 +95,43 @@ class DfsioSpec(BaseModel):
         for key, size in (("read_size", self.read_size), ("buffer_size", self.buffer_size)):
             if size is not None and size > MAX_BUFFER_BYTES:
                 yield FaultyKeyError(
-                    f"{key} {size_words(size)} does not fit a map's heap; at most "
+                    f"{key} {size_words(size)} does not fit into a map's heap; the maximum is "
                     f"{size_words(MAX_BUFFER_BYTES)}",
                     key,
                 )
         if self.read_size > self.file_size * 2**20:
             yield FaultyKeyError(
-                f"read_size {size_words(self.read_size)} is more than file_size "
-                f"{self.file_size} MiB: no read would be whole",
+                f"read_size {size_words(self.read_size)} exceeds file_size "
+                f"{self.file_size} MiB: every read would be short",
                 "read_size",
             )
         if self.skip_size is not None and "skip" not in self.modes:
             yield FaultyKeyError(
-                "skip_size is of the mode skip, which is not asked for", "skip_size"
+                "skip_size needs the mode skip, which modes does not list", "skip_size"
             )
         if self.skip_size is not None and self.skip_size > self.file_size * 2**20:
-            yield FaultyKeyError(
-                "skip_size is more than file_size: only one read a file", "skip_size"
-            )
+            yield FaultyKeyError("skip_size exceeds file_size: only one read per file", "skip_size")
         data = 1 if self.erasure_coding is None else units_of(self.erasure_coding)[0]
-        most_mib = MAX_BLOCKS * BLOCK_MIB * data // (2 if "append" in self.modes else 1)
-        if self.file_size > most_mib:
+        growth = 2 if "append" in self.modes else 1
+        max_mib = MAX_BLOCKS * BLOCK_MIB * data // growth
+        if self.file_size > max_mib:
             yield FaultyKeyError(
-                f"file_size {self.file_size:,} MiB is too large, at most {most_mib:,} MiB: HDFS takes "
-                f"{MAX_BLOCKS:,} blocks a file"
-                + ", and append doubles it"
-                * ("append" in self.modes),
+                f"file_size {self.file_size:,} MiB exceeds {max_mib:,} MiB: HDFS limits a file to "
+                f"{MAX_BLOCKS:,} blocks{', and append doubles its size' if growth > 1 else ''}",
                 "file_size",
             )
 
     def _reader_faults(self) -> Iterator[FaultyKeyError]:
         if self.readers and not set(self.modes) & set(READS):
             yield FaultyKeyError(
-                f"readers is of the modes {', '.join(READS)}, and none of them is asked for",
+                f"readers needs one of the modes {', '.join(READS)}, and modes lists none of them",
                 "readers",
             )
-        most = max(self.readers, default=0)
-        if most > self.files:
+        readers = max(self.readers, default=0)
+        if readers > self.files:
             yield FaultyKeyError(
-                f"{most} readers of {self.files} files: each file is read by one map", "readers"
+                f"{readers} readers exceed the {self.files} files: one map reads each file",
+                "readers",
             )
 
     def _stored_faults(self) -> Iterator[FaultyKeyError]:
@@ -129,8 +139,8 @@ class DfsioSpec(BaseModel):
             for mode in self.modes:
                 if mode in POSITIONED or mode == "truncate":
                     yield FaultyKeyError(
-                        f"compression {self.compression} and mode {mode}: a compressed stream has "
-                        "no positions; ask for them in two entries of testdfsio",
+                        f"compression {self.compression} excludes mode {mode}: a compressed stream "
+                        "cannot seek; write two entries of testdfsio",
                         "compression",
                     )
         if self.erasure_coding is None:
@@ -138,13 +148,13 @@ class DfsioSpec(BaseModel):
         for mode in self.modes:
             if mode in OWN_DATA:
                 yield FaultyKeyError(
-                    f"erasure_coding {self.erasure_coding} and mode {mode}: TestDFSIO refuses to "
+                    f"erasure_coding {self.erasure_coding} excludes mode {mode}: TestDFSIO cannot "
                     f"{mode} erasure-coded files",
                     "erasure_coding",
                 )
         if self.storage_policy not in (None, *STRIPED_POLICIES):
             yield FaultyKeyError(
-                f"erasure_coding and storage_policy {self.storage_policy}: HDFS passes that policy "
-                f"over for erasure-coded files; it heeds {', '.join(STRIPED_POLICIES)}",
+                f"erasure_coding excludes storage_policy {self.storage_policy}: HDFS ignores it for "
+                f"erasure-coded files; it applies {', '.join(STRIPED_POLICIES)}",
                 "storage_policy",
             )

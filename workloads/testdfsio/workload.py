@@ -1,4 +1,4 @@
-"""The TestDFSIO trial: files there, caches cold, one job, its reduce output and job history fetched."""
+"""The TestDFSIO trial: write the files, empty the caches, run one job, fetch its output and history."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from cluster.clients.cold_reads import IoCounters, evict_blocks, flush_dirty_pag
 from cluster.clients.hdfs import Hdfs
 from cluster.model.command import Command
 from workloads.base.client_run import require_success, run_client
+from workloads.base.values import ClientRun, ColdProof
 from workloads.base.workload import Collected, Prepared, TrialContext
-from workloads.record.manifest import ClientRun, ColdProof
 from workloads.testdfsio.amount import distinct_bytes
 from workloads.testdfsio.arguments import job_arguments
 from workloads.testdfsio.data import DataSet
@@ -24,45 +24,45 @@ TIMEOUT_S = 3600.0
 
 
 class DfsioWorkload:
-    """One job a trial. Its three rates come from the job's own output and history (method 13)."""
+    """One job per trial. Its three rates come from the job's output and history (method 13)."""
 
-    __test__ = False  # not a test, whatever its name says to pytest
-
-    def prepare(self, bench: TrialContext, setting: DfsioSetting) -> Prepared:
-        hdfs = Hdfs(bench.cluster)
+    def prepare(self, context: TrialContext, setting: DfsioSetting) -> Prepared:
+        hdfs = Hdfs(context.cluster)
         data = DataSet(hdfs, setting)
         data.allow_erasure_coding()
         if setting.mode == "write":
             data.delete()
-        elif not data.is_there():
-            self._write_unmeasured(bench, setting, data)
+        elif not data.is_complete():
+            self._write_unmeasured(context, setting, data)
         data.clear_results()
         for history in hdfs.job_histories():
             hdfs.delete(history)
-        flush_dirty_pages(bench.cluster, bench.transport)
-        evicted = evict_blocks(bench.cluster, bench.transport)
+        flush_dirty_pages(context.cluster, context.transport)
+        evicted = evict_blocks(context.cluster, context.transport)
         return Prepared(
             data_set_mib=setting.data_mib,
             cold=ColdProof(method=evicted.method, evicted_bytes=evicted.bytes),
-            state={"io": IoCounters.read(bench.cluster, bench.transport).to_json()},
+            state={"io": IoCounters.read(context.cluster, context.transport).to_json()},
         )
 
-    def run(self, bench: TrialContext, setting: DfsioSetting) -> tuple[ClientRun, ...]:
-        return (run_client(bench, _command(bench, setting, NAME), TIMEOUT_S),)
+    def run(self, context: TrialContext, setting: DfsioSetting) -> tuple[ClientRun, ...]:
+        return (run_client(context, _command(context, setting, NAME), TIMEOUT_S),)
 
-    def collect(self, bench: TrialContext, setting: DfsioSetting, prepared: Prepared) -> Collected:
-        spent = IoCounters.read(bench.cluster, bench.transport).since(
+    def collect(
+        self, context: TrialContext, setting: DfsioSetting, prepared: Prepared
+    ) -> Collected:
+        spent = IoCounters.read(context.cluster, context.transport).since(
             prepared.state["io"] if prepared.state else {}
         )
-        hdfs = Hdfs(bench.cluster)
-        raw = bench.record.raw
+        hdfs = Hdfs(context.cluster)
+        raw = context.record.raw
         data = DataSet(hdfs, setting)
         data.fetch_sums(raw / "io")
         for history in hdfs.job_histories():
-            job = Path(history).name.partition("-")[0]  # the rest is user, name, times, counts
+            job = Path(history).name.partition("-")[0]  # followed by user, name, times, counts
             hdfs.fetch(history, raw / "history" / f"{job}.jhist")
         stored = data.stored()
-        data.delete_if_spoilt()
+        data.delete_if_changed()
         asked = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
         return Collected(
             faults=(*faults_of(raw, setting), *data.faults(stored)),
@@ -76,22 +76,24 @@ class DfsioWorkload:
             state={"io": spent.to_json(), "stored": stored.to_json()},
         )
 
-    def _write_unmeasured(self, bench: TrialContext, setting: DfsioSetting, data: DataSet) -> None:
-        """Write the files that the setting works on, into its own folder."""
+    def _write_unmeasured(
+        self, context: TrialContext, setting: DfsioSetting, data: DataSet
+    ) -> None:
+        """Write the files that the setting reads or changes."""
         data.delete()
         write = setting.model_copy(update={"mode": "write", "read_size_bytes": DEFAULT_READ_BYTES})
-        command = _command(bench, write, PREPARE, data.base, "logs")
-        run = run_client(bench, command, TIMEOUT_S, folder="logs")
-        require_success(bench, run, "writing the files to work on")
+        command = _command(context, write, PREPARE, data.base, "logs")
+        run = run_client(context, command, TIMEOUT_S, folder="logs")
+        require_success(context, run, "writing the input files")
 
 
 def _command(
-    bench: TrialContext,
+    context: TrialContext,
     setting: DfsioSetting,
     name: str,
     base: str | None = None,
     kept: str = "raw",
 ) -> Command:
-    folder = base or DataSet(Hdfs(bench.cluster), setting).base
-    result_file = str(bench.at(bench.record.root / kept / f"{name}.log"))
-    return hadoop_command(bench.cluster, name, MAIN, job_arguments(setting, folder, result_file))
+    folder = base or DataSet(Hdfs(context.cluster), setting).base
+    result_file = str(context.at(context.record.root / kept / f"{name}.log"))
+    return hadoop_command(context.cluster, name, MAIN, job_arguments(setting, folder, result_file))

@@ -17,7 +17,7 @@ FAST_START = ("-XX:TieredStopAtLevel=1",)
 """This JVM is never measured; it had better start fast."""
 
 
-def table_tool(bench: TrialContext, name: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
+def table_tool(context: TrialContext, name: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
     """Run `verbs` in order; the result of each. StudyError when one fails.
 
     Output stays in the record as logs/<name>.out and .err.
@@ -26,7 +26,7 @@ def table_tool(bench: TrialContext, name: str, *verbs: tuple[str, ...]) -> list[
     for verb in verbs:
         chain += [*(["+"] if chain else []), *verb]
     command = java_command(
-        bench.cluster,
+        context.cluster,
         name,
         classpath(ensure("ycsb")),
         MAIN,
@@ -34,7 +34,7 @@ def table_tool(bench: TrialContext, name: str, *verbs: tuple[str, ...]) -> list[
         heap_mib=HEAP_MIB,
         jvm_flags=FAST_START,
     )
-    run = run_client(bench, command, TIMEOUT_S, folder="logs")
-    require_success(bench, run, f"preparing the table ({', '.join(v[0] for v in verbs)})")
-    lines = (bench.record.root / run.stdout).read_text(encoding="utf-8").splitlines()
+    run = run_client(context, command, TIMEOUT_S, folder="logs")
+    require_success(context, run, f"preparing the table ({', '.join(v[0] for v in verbs)})")
+    lines = (context.record.root / run.stdout).read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["result"] for line in lines if line.startswith("{")]

@@ -21,7 +21,7 @@ from cluster.clients.compilers import compiled_s
 from cluster.model.command import Command
 from workloads.base.client_run import GRACE_S, require_success, run_client
 from workloads.base.workload import TrialContext
-from workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS, load_of
+from workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS
 from workloads.ycsb.properties import table_of
 from workloads.ycsb.setting import YcsbSetting
 
@@ -65,20 +65,23 @@ def warmed_by(setting: YcsbSetting) -> str:
     return setting.mix if setting.until_steady else "mix"
 
 
-def warm_up_inserts(bench: TrialContext, setting: YcsbSetting, clients: Clients) -> None:
+def warm_up_inserts(context: TrialContext, setting: YcsbSetting, clients: Clients) -> None:
     """Inserts into the table as it stands."""
-    _warm_up(bench, setting.model_copy(update={"mix": load_of(setting)}), None, clients)
+    _warm_up(context, setting.model_copy(update={"mix": setting.load_mix}), None, clients)
 
 
-def warm_up_mix(bench: TrialContext, setting: YcsbSetting, clients: Clients) -> float | None:
+def warm_up_mix(context: TrialContext, setting: YcsbSetting, clients: Clients) -> float | None:
     """The setting's own mix until steady, or for a time the one that has every operation. Returns what
     the busiest RegionServer's compilers still took of a core, if that was looked at."""
     shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
-    return _warm_up(bench, setting, _own(setting) if setting.until_steady else shares, clients)
+    return _warm_up(context, setting, _own(setting) if setting.until_steady else shares, clients)
 
 
 def _warm_up(
-    bench: TrialContext, setting: YcsbSetting, shares: Mapping[str, float] | None, clients: Clients
+    context: TrialContext,
+    setting: YcsbSetting,
+    shares: Mapping[str, float] | None,
+    clients: Clients,
 ) -> float | None:
     limit_s = setting.warm_up_daemons_s
     work = setting.model_copy(
@@ -87,14 +90,16 @@ def _warm_up(
     )  # fmt: skip
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
     rest = (
-        CompilerIdle(lambda: compiled_s(bench.cluster.endpoints)) if setting.until_steady else None
+        CompilerIdle(lambda: compiled_s(context.cluster.endpoints))
+        if setting.until_steady
+        else None
     )
     begun_s = time.monotonic()
-    run = run_client(bench, clients(work, name, shares), limit_s + GRACE_S, "logs", rest)
+    run = run_client(context, clients(work, name, shares), limit_s + GRACE_S, "logs", rest)
     steady = rest is not None and rest.looks_at_rest >= LOOKS_AT_REST
     if not steady:
-        require_success(bench, run, "warming the daemons up")
-    bench.journal.write(
+        require_success(context, run, "warming the daemons up")
+    context.journal.write(
         "daemons-warmed-up",
         name=name,
         table=table_of(setting),

@@ -18,10 +18,9 @@ from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.stack import classpath, ensure
 from workloads.base.client_run import GRACE_S, require_success, run_clients
+from workloads.base.values import ClientRun
 from workloads.base.workload import Collected, Prepared, TrialContext
-from workloads.record.manifest import ClientRun
 from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.mixes import load_of
 from workloads.ycsb.noisy_neighbour.neighbour import noise, noise_made, victims_servers
 from workloads.ycsb.properties import FAMILY, MAIN, client_arguments, client_name, table_of
 from workloads.ycsb.setting import YcsbSetting
@@ -37,37 +36,37 @@ class YcsbWorkload:
     """Saturation runs (no target: their latency is closed-loop, and only so named) and latency runs
     at a target, which record intended latency too (method 10)."""
 
-    def prepare(self, bench: TrialContext, setting: YcsbSetting) -> Prepared:
-        facts = _create(bench, setting) if setting.is_load else _restore(bench, setting)
-        tables = Tables.of(bench.cluster)
+    def prepare(self, context: TrialContext, setting: YcsbSetting) -> Prepared:
+        facts = _create(context, setting) if setting.is_load else _restore(context, setting)
+        tables = Tables.of(context.cluster)
         compiling = tables.compiling_share(table_of(setting), warmed_by(setting))
         state = {**_state(facts), **({} if compiling is None else {"compiling_share": compiling})}
         return Prepared(data_set_mib=setting.data_mib, state=state)
 
-    def run(self, bench: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
+    def run(self, context: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
         timeout_s = LOAD_TIMEOUT_S
         if setting.duration_s is not None:
             timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
-        with noise(bench, setting.neighbour_threads or 0):
-            return run_clients(bench, client_commands(bench, setting, "raw"), timeout_s)
+        with noise(context, setting.neighbour_threads or 0):
+            return run_clients(context, client_commands(context, setting, "raw"), timeout_s)
 
-    def collect(self, bench: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
-        facts = table_tool(bench, "table-after", ("state", *_table(setting)))
-        faults = faults_of_all(bench.record.raw, setting)
-        tables = Tables.of(bench.cluster)
+    def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
+        facts = table_tool(context, "table-after", ("state", *_table(setting)))
+        faults = faults_of_all(context.record.raw, setting)
+        tables = Tables.of(context.cluster)
         if setting.is_load and not faults and tables.known(table_of(setting)) == "there":
             tables.remember(table_of(setting), "loaded")
-        made = noise_made(bench.record.raw)
+        made = noise_made(context.record.raw)
         return Collected(
             faults=faults, state={**_state(facts), **({"neighbour": made} if made else {})}
         )
 
 
-def _create(bench: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
+def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
     """An empty table, pre-split on the real distribution of its keys."""
-    servers = len(bench.cluster.endpoints.regionserver_http)
+    servers = len(context.cluster.endpoints.regionserver_http)
     regions = str(setting.regions_per_server * servers)
-    tables, name = Tables.of(bench.cluster), table_of(setting)
+    tables, name = Tables.of(context.cluster), table_of(setting)
     known = tables.known(name)
     keys = () if setting.variants is None else ("--variants", setting.variants.splits)
     create = ("create", *_table(setting), "--family", FAMILY, "--regions", regions, *keys)
@@ -75,38 +74,38 @@ def _create(bench: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
     if known is not None:
         acts.append(("drop", *_table(setting)))
     elif _wants_warm_inserts(setting) and not tables.inserts_are_warm:
-        table_tool(bench, "warm-up-table", *acts, create)
+        table_tool(context, "warm-up-table", *acts, create)
         tables.remember(name, "there")
-        warm_up_inserts(bench, setting, partial(_warm_up_client, bench))
+        warm_up_inserts(context, setting, partial(_warm_up_client, context))
         tables.remember_warm_inserts()
         acts.append(("drop", *_table(setting)))
-    acts += [create, *_confined(bench, setting), ("state", *_table(setting))]
-    facts = table_tool(bench, "table-before", *acts)
+    acts += [create, *_confined(context, setting), ("state", *_table(setting))]
+    facts = table_tool(context, "table-before", *acts)
     if known != "snapshot":  # a snapshot outlives its table: it holds the same loaded rows
         tables.remember(name, "there")
     return facts
 
 
-def _restore(bench: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
+def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
     """The loaded, compacted table: from its snapshot, or loaded and made into one first."""
-    tables, name = Tables.of(bench.cluster), table_of(setting)
+    tables, name = Tables.of(context.cluster), table_of(setting)
     snapshot = f"{name}-loaded"
     if tables.known(name) in (None, "there"):
-        _create(bench, setting)
-        _load_unmeasured(bench, setting)
+        _create(context, setting)
+        _load_unmeasured(context, setting)
         tables.remember(name, "loaded")
     if tables.known(name) == "loaded":
         settle = ("flush-compact-settle", *_table(setting))
-        table_tool(bench, "table-loaded", settle, ("snapshot", snapshot, *_table(setting)))
+        table_tool(context, "table-loaded", settle, ("snapshot", snapshot, *_table(setting)))
         tables.remember(name, "snapshot")
     restore = ("restore", snapshot, *_table(setting))
     if setting.warm_up_daemons_s > 0 and not tables.is_warm(name, warmed_by(setting)):
         if setting.until_steady:
-            table_tool(bench, "table-to-warm-up", restore)
-        compiling_share = warm_up_mix(bench, setting, partial(_warm_up_client, bench))
+            table_tool(context, "table-to-warm-up", restore)
+        compiling_share = warm_up_mix(context, setting, partial(_warm_up_client, context))
         tables.remember_warm(name, warmed_by(setting), compiling_share)
     state = ("state", *_table(setting))
-    return table_tool(bench, "table-before", restore, *_confined(bench, setting), state)
+    return table_tool(context, "table-before", restore, *_confined(context, setting), state)
 
 
 def _wants_warm_inserts(setting: YcsbSetting) -> bool:
@@ -114,52 +113,54 @@ def _wants_warm_inserts(setting: YcsbSetting) -> bool:
     return setting.warm_up_daemons_s > 0 and (setting.is_load or not setting.until_steady)
 
 
-def _confined(bench: TrialContext, setting: YcsbSetting) -> list[tuple[str, ...]]:
+def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ...]]:
     """An isolation trial's table, all of it on the victim's node."""
     if not setting.is_isolation:
         return []
-    return [("confine", *_table(setting), "--info", victims_servers(bench))]
+    return [("confine", *_table(setting), "--info", victims_servers(context))]
 
 
-def _load_unmeasured(bench: TrialContext, setting: YcsbSetting) -> None:
+def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
     load = setting.model_copy(
-        update={"mix": load_of(setting), "duration_s": None, "warm_up_s": 0.0, "warm_up_client_s": 0.0,
+        update={"mix": setting.load_mix, "duration_s": None, "warm_up_s": 0.0, "warm_up_client_s": 0.0,
                 "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
-    runs = run_clients(bench, client_commands(bench, load, "logs"), LOAD_TIMEOUT_S, "logs")
+    runs = run_clients(context, client_commands(context, load, "logs"), LOAD_TIMEOUT_S, "logs")
     for run in runs:
-        require_success(bench, run, "loading the table")
-    faults = faults_of_all(bench.record.root / "logs", load)
+        require_success(context, run, "loading the table")
+    faults = faults_of_all(context.record.root / "logs", load)
     if faults:
         raise StudyError(
             f"loading the table: {'; '.join(faults)}.",
             f"table {table_of(setting)}",
-            f"read {bench.record.root.name}/{runs[0].stderr} and the RegionServers' logs.",
+            f"read {context.record.root.name}/{runs[0].stderr} and the RegionServers' logs.",
         )
 
 
 def _warm_up_client(
-    bench: TrialContext, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
+    context: TrialContext, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
 ) -> Command:
-    return _command(bench, name, client_arguments(work, _prefix(bench, "logs", name), 1, shares))
+    return _command(
+        context, name, client_arguments(work, _prefix(context, "logs", name), 1, shares)
+    )
 
 
-def client_commands(bench: TrialContext, setting: YcsbSetting, folder: str) -> list[Command]:
+def client_commands(context: TrialContext, setting: YcsbSetting, folder: str) -> list[Command]:
     """The trial's client processes, their interval logs going to `folder` of the record."""
     names = {number: client_name(number) for number in range(1, setting.clients + 1)}
     return [
-        _command(bench, name, client_arguments(setting, _prefix(bench, folder, name), number))
+        _command(context, name, client_arguments(setting, _prefix(context, folder, name), number))
         for number, name in names.items()
     ]
 
 
-def _prefix(bench: TrialContext, folder: str, name: str) -> str:
-    return str(bench.at(bench.record.root / folder / f"{name}-"))
+def _prefix(context: TrialContext, folder: str, name: str) -> str:
+    return str(context.at(context.record.root / folder / f"{name}-"))
 
 
-def _command(bench: TrialContext, name: str, arguments: tuple[str, ...]) -> Command:
+def _command(context: TrialContext, name: str, arguments: tuple[str, ...]) -> Command:
     path = classpath(ensure("ycsb"))
-    return java_command(bench.cluster, name, path, MAIN, arguments, heap_mib=CLIENT_HEAP_MIB)
+    return java_command(context.cluster, name, path, MAIN, arguments, heap_mib=CLIENT_HEAP_MIB)
 
 
 def _table(setting: YcsbSetting) -> tuple[str, str]:

@@ -7,7 +7,6 @@ golden image's kernel is booted, without a root: it panics, which ends the probe
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from cluster.model.cluster import Site
@@ -15,7 +14,8 @@ from cluster.model.errors import StudyError
 from cluster.providers.libvirt.cpus import Vcpus
 from cluster.providers.libvirt.names import domain_name, uuid_of
 from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.xml import Accel, DomainXml, domain_xml, kernel_arguments
+from cluster.providers.libvirt.xml import DomainXml, domain_xml, kernel_arguments
+from cluster.state.events import Accel, Acceleration
 from cluster.state.journal import Journal
 
 PROBE_NODE = "accel"
@@ -23,24 +23,17 @@ KVM_LIMIT_S = 20.0
 _ENDED = ("shutdown", "destroyed")
 
 
-@dataclass(frozen=True)
-class Acceleration:
-    """`why` says in words what was seen."""
-
-    accel: Accel
-    why: str
-
-
 def find_acceleration(
     virsh: Virsh, site: Site, journal: Journal, kernel: PurePosixPath
 ) -> Acceleration:
     """KVM if a guest boots under it within `KVM_LIMIT_S`, else emulation. Journalled."""
     booted, why = boots(virsh, site, journal, kernel, "kvm", KVM_LIMIT_S)
-    found = Acceleration("kvm" if booted else "tcg", why)
-    journal.write(
-        "acceleration", uri=virsh.uri, tag=site.tag, accel=found.accel, why=found.why,
-        kernel_arguments=kernel_arguments(found.accel),
-    )  # fmt: skip
+    accel: Accel = "kvm" if booted else "tcg"
+    arguments = kernel_arguments(accel)
+    found = Acceleration(
+        uri=virsh.uri, tag=site.tag, accel=accel, why=why, kernel_arguments=arguments
+    )
+    journal.record(found)
     return found
 
 
@@ -55,7 +48,7 @@ def boots(
     """Whether the kernel comes as far as to miss its root, and in words what was seen."""
     name = domain_name(site.tag, PROBE_NODE)
     xml = domain_xml(_probe(site.tag, name, accel, kernel))
-    journal.write("intent", act="probe-accel", tag=site.tag, uri=virsh.uri, domain=name)
+    journal.intend("probe-accel", site.tag, uri=virsh.uri, domain=name)
     try:
         virsh.run("define", "/dev/stdin", stdin=xml)
         virsh.run("start", name)

@@ -21,7 +21,8 @@ from cluster.providers.libvirt.names import (
     prefix,
     uuid_of,
 )
-from cluster.providers.libvirt.xml import Accel, DiskXml, DomainXml, kernel_arguments
+from cluster.providers.libvirt.xml import DiskXml, DomainXml, kernel_arguments
+from cluster.state.events import Accel
 
 VOLUMES = ("root", "seed", "data", "console")
 """Of each guest, as <node>.<volume>: the clone, its seed, what it writes, what its kernel said."""

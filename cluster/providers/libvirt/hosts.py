@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import PurePath
-from typing import Any
 
 from cluster.machine.processes import stop_all
 from cluster.model.cluster import Site
@@ -18,6 +16,7 @@ from cluster.providers.ssh.stack_copies import work_folder
 from cluster.providers.ssh.target import Target, target_from_json, target_to_json
 from cluster.providers.ssh.transport import SshTransport
 from cluster.render.blueprint import NodePaths
+from cluster.state.events import HostReach
 from cluster.state.journal import Journal
 from cluster.state.tags import tagged
 
@@ -31,10 +30,8 @@ def make_ready(site: Site, topology: Topology, journal: Journal) -> None:
         if host.login is not None and host.name in used:
             login = host.login
             target = Target(host.name, host.address, login.port, login.user, login.known_hosts)
-            journal.write(
-                "reach-host", tag=site.tag, target=target_to_json(target),
-                work=str(work_folder(login.user)),
-            )  # fmt: skip
+            work = str(work_folder(login.user))
+            journal.record(HostReach(tag=site.tag, target=target_to_json(target), work=work))
     build = _build(site, journal)
     if build is not None:
         nothing = PurePath(build.folder)
@@ -57,25 +54,18 @@ def clear_hosts(site: Site, journal: Journal) -> None:
         build.destroy()
 
 
-def remains_on_hosts(site: Site, journal: Journal) -> Leftovers:
+def leftovers_on_hosts(site: Site, journal: Journal) -> Leftovers:
     """What `clear_hosts` would remove: processes here, and all that is on hosts reached over SSH."""
     here = tuple(f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(site.tag))
     build = _build(site, journal)
-    return joined(Leftovers(processes=here), Leftovers() if build is None else build.remains())
-
-
-def joined(*parts: Leftovers) -> Leftovers:
-    every: dict[str, Any] = {
-        field.name: tuple(one for part in parts for one in getattr(part, field.name))
-        for field in fields(Leftovers)
-    }
-    return Leftovers(**every)
+    on_hosts = Leftovers() if build is None else build.leftovers()
+    return Leftovers.joined(Leftovers(processes=here), on_hosts)
 
 
 def _build(site: Site, journal: Journal) -> SshBuild | None:
     """The hosts of the build as its journal tells of them; None where none is reached over SSH."""
-    entries = [e for e in journal.read() if e["event"] == "reach-host" and e["tag"] == site.tag]
-    if not entries:
+    reaches = [event for event in journal.events(HostReach) if event.tag == site.tag]
+    if not reaches:
         return None
-    reach = {entry["target"]["host"]: target_from_json(entry["target"]) for entry in entries}
-    return SshBuild(site, journal, reach, PurePath(entries[-1]["work"]))
+    reach = {event.target["host"]: target_from_json(event.target) for event in reaches}
+    return SshBuild(site, journal, reach, PurePath(reaches[-1].work))

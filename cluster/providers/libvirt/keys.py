@@ -46,7 +46,7 @@ def keys_of(site: Site) -> Keys:
 def make_keys(site: Site, topology: Topology, journal: Journal) -> Keys:
     """New ones, and a known_hosts that believes in nothing else."""
     keys = keys_of(site)
-    journal.write("intent", act="make-keys", tag=site.tag, path=str(keys.folder))
+    journal.intend("make-keys", site.tag, path=str(keys.folder))
     keys.folder.mkdir(parents=True, mode=0o700)
     _make(keys.identity)
     lines = []

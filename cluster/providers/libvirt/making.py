@@ -13,7 +13,8 @@ from cluster.providers.libvirt.names import network_name, uuid_of
 from cluster.providers.libvirt.seed import Seed, seed_bytes
 from cluster.providers.libvirt.store import Stored
 from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.xml import Accel, domain_xml, network_xml, pool_xml, volume_xml
+from cluster.providers.libvirt.xml import domain_xml, network_xml, pool_xml, volume_xml
+from cluster.state.events import Accel
 from cluster.state.journal import Journal
 
 GIB = 2**30
@@ -69,7 +70,7 @@ class Maker:
         self._virsh.run("vol-create", guest.pool, "/dev/stdin", stdin=xml)
 
     def _intent(self, act: str, **fields: str) -> None:
-        self._journal.write("intent", act=act, tag=self._site.tag, uri=self._virsh.uri, **fields)
+        self._journal.intend(act, self._site.tag, uri=self._virsh.uri, **fields)
 
 
 def _seed(guest: Guest, keys: Keys, names: dict[str, str]) -> Seed:

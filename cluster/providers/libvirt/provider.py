@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 from cluster.model.cluster import Site
 from cluster.model.errors import StudyError
 from cluster.model.memory import GUEST_OS_MIB
-from cluster.model.ports import Ports
 from cluster.model.topology import Node, Topology
 from cluster.providers.libvirt import removal
-from cluster.providers.libvirt.accel import Acceleration, find_acceleration
+from cluster.providers.libvirt.accel import find_acceleration
 from cluster.providers.libvirt.guest import DATA, JAVA_HOME, USER
 from cluster.providers.libvirt.guests import Guest, guests, networks
 from cluster.providers.libvirt.hosts import (
     clear_hosts,
     host_transport,
-    joined,
+    leftovers_on_hosts,
     make_ready,
-    remains_on_hosts,
 )
 from cluster.providers.libvirt.image import STACKS as STACKS_IN_GUEST
 from cluster.providers.libvirt.image import Image, ensure_image, home_in_guest, jars_in_guest
@@ -33,7 +30,15 @@ from cluster.providers.libvirt.store import store
 from cluster.providers.libvirt.usage import guest_times
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.libvirt.waiting import await_guests
-from cluster.providers.provider import FreeResources, Leftovers, Machine, VcpuTime
+from cluster.providers.provider import (
+    Guests,
+    Leftovers,
+    Machine,
+    Paths,
+    Preflight,
+    Provider,
+    VcpuTime,
+)
 from cluster.providers.ssh.build import SshBuild
 from cluster.providers.ssh.channel import close_channels
 from cluster.providers.ssh.target import Target, target_from_json, target_to_json
@@ -41,6 +46,7 @@ from cluster.providers.ssh.transport import SshTransport
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import ensure_all, stack_home
+from cluster.state.events import Acceleration, GuestsUp, NodeReach
 from cluster.state.journal import Journal
 from cluster.state.timeout_scale import timeout_scale
 
@@ -50,13 +56,16 @@ WORK = PurePosixPath(DATA)
 """The program's folder in each guest: its data disk."""
 
 
-class LibvirtProvider:
-    def places(self, site: Site, topology: Topology) -> NodePaths:
+class LibvirtProvider(Provider, Paths, Preflight, Guests):
+    """Without `Leases`: guests carry their build's tag, so several studies may use one host. Without
+    `Capacity`: a build's guests have ports, memory and disks of their own, once they exist."""
+
+    def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         data = {node.name: WORK / node.name for node in topology.nodes}
         folder = WORK / "builds" / site.tag
         return NodePaths(conf=folder / "conf", logs=folder / "logs", data=data)
 
-    def there(self, topology: Topology, path: PurePath | str) -> str:
+    def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
         given = PurePath(path)
         for name in STACKS:
@@ -65,7 +74,7 @@ class LibvirtProvider:
                 return str(STACKS_IN_GUEST / home.name / given.relative_to(home))
         return str(path)
 
-    def homes(self, topology: Topology, stacks: Stacks) -> InstallDirs:
+    def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
         return InstallDirs(
             java=PurePosixPath(JAVA_HOME),
             hadoop=home_in_guest(stacks.hadoop),
@@ -74,28 +83,11 @@ class LibvirtProvider:
             hbase_classpath=(*jars_in_guest(stacks.hbase), str(home_in_guest(stacks.hbase))),
         )
 
-    def intent(self, site: Site, topology: Topology) -> dict[str, Any]:
-        return {}
-
-    def check_leases(self, topology: Topology, tag: str) -> None:
-        """Guests bear their build's tag: several studies' may be on one host. Nothing is leased."""
-
-    def check(self, topology: Topology, ports: Ports) -> None:
-        """Guests are made for the build: nobody else's daemon can be on their ports."""
-
     def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers. StudyError otherwise."""
         for host in topology.hosts:
             if host.vms is not None:
                 Virsh(host.vms.uri).run("version")
-
-    @contextmanager
-    def reserve(self, topology: Topology, ports: Ports) -> Iterator[None]:
-        yield
-
-    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
-        """Unknown before there are guests: no host is told."""
-        return {}
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         image = ensure_image(ensure_all(STACKS))
@@ -113,8 +105,8 @@ class LibvirtProvider:
         limits_s = {uri: BOOT_LIMIT_S[acceleration.accel] for uri, acceleration in found.items()}
         transport = self.transport(site, journal)
         seconds = await_guests(transport, everyone, limits_s)
-        journal.write("guests-up", tag=site.tag, seconds=seconds)
-        places = self.places(site, topology)
+        journal.record(GuestsUp(tag=site.tag, seconds=seconds))
+        places = self.node_paths(site, topology)
         _in_guests(site, journal).make_folders(topology.nodes, places)
         prove_disks(transport, topology, places, journal)
         make_ready(site, topology, journal)
@@ -143,7 +135,7 @@ class LibvirtProvider:
         return sum(node.memory_mib + GUEST_OS_MIB for node in topology.nodes)
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        up = any(e["event"] == "guests-up" and e["tag"] == site.tag for e in journal.read())
+        up = any(event.tag == site.tag for event in journal.events(GuestsUp))
         if up and keys_of(site).folder.exists():  # else they are gone already
             _save_logs(site, journal)
         clear_hosts(site, journal)
@@ -151,19 +143,16 @@ class LibvirtProvider:
         for uri in removal.uris_of(site, journal):
             removal.remove(Virsh(uri), site.tag, journal)
         remove_keys(site)
-        return self.remains(site, journal)
+        return self.leftovers(site, journal)
 
-    def remains(self, site: Site, journal: Journal) -> Leftovers:
+    def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         found = [removal.find(Virsh(uri), site.tag) for uri in removal.uris_of(site, journal)]
         keys = keys_of(site).folder
         ours = Leftovers(
             machines=tuple(one for ours in found for one in ours.named),
             directories=(str(keys),) if keys.exists() else (),
         )
-        return joined(ours, remains_on_hosts(site, journal))
-
-    def give_back(self, tag: str, journal: Journal) -> None:
-        """Nothing is held."""
+        return Leftovers.joined(ours, leftovers_on_hosts(site, journal))
 
 
 def provider() -> LibvirtProvider:
@@ -200,7 +189,7 @@ def _journal_targets(site: Site, journal: Journal, keys: Keys, topology: Topolog
     known, identity = str(keys.known_hosts), str(keys.identity)
     for node in topology.nodes:
         target = Target(node.name, node.address, 22, USER, known, identity, limits)
-        journal.write("reach", tag=site.tag, node=node.name, target=target_to_json(target))
+        journal.record(NodeReach(tag=site.tag, node=node.name, target=target_to_json(target)))
 
 
 def _in_guests(site: Site, journal: Journal) -> SshBuild:
@@ -217,8 +206,5 @@ def _save_logs(site: Site, journal: Journal) -> None:
 
 
 def _targets(site: Site, journal: Journal) -> dict[str, Target]:
-    return {
-        entry["node"]: target_from_json(entry["target"])
-        for entry in journal.read()
-        if entry["event"] == "reach" and entry["tag"] == site.tag
-    }
+    reaches = (event for event in journal.events(NodeReach) if event.tag == site.tag)
+    return {reach.node: target_from_json(reach.target) for reach in reaches}

@@ -11,6 +11,7 @@ from cluster.model.topology import Node, Topology
 from cluster.providers.emulation import prove
 from cluster.providers.ssh.transport import SshTransport
 from cluster.render.blueprint import NodePaths
+from cluster.state.events import DiskEmulated
 from cluster.state.journal import Journal
 from cluster.state.timeout_scale import acceleration
 
@@ -32,7 +33,8 @@ def prove_disks(
         folder = f"{places.data[node.name]}/tmp"
         if node.disk.limits is not None:
             told = prove(transport, node, folder, node.disk.limits)
-            journal.write("emulated", tag=transport.tag, disk=_name(node, node.disk), told=told)
+            disk = _name(node, node.disk)
+            journal.record(DiskEmulated(tag=transport.tag, disk=disk, told=told))
             continue
         found = Probe(**transport.act(node, "probe", folder))
         journal.write("probed", tag=transport.tag, disk=_name(node, node.disk), told=_told(found))

@@ -38,13 +38,7 @@ class OwnedResources:
 
 def uris_of(site: Site, journal: Journal) -> list[str]:
     """Every libvirt in which this build intended to make something."""
-    return sorted(
-        {
-            entry["uri"]
-            for entry in journal.read()
-            if entry["event"] == "intent" and entry.get("tag") == site.tag and "uri" in entry
-        }
-    )
+    return sorted({intent.uri for intent in journal.intents(tag=site.tag) if intent.uri})
 
 
 def find(virsh: Virsh, tag: str) -> OwnedResources:

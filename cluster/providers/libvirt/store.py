@@ -36,7 +36,7 @@ def store(virsh: Virsh, folder: str, image: Image, journal: Journal, tag: str) -
     there = virsh.volumes(IMAGE_POOL)
     done = f"{image.key}.complete"
     if done not in there:
-        journal.write("intent", act="upload-image", tag=tag, uri=virsh.uri, image=image.key)
+        journal.intend("upload-image", tag, uri=virsh.uri, image=image.key)
         for kind, file in files.items():
             _upload(virsh, f"{image.key}.{kind}", file, there)
         with tempfile.NamedTemporaryFile() as empty:

@@ -50,16 +50,6 @@ class Virsh:
         """Of domains (`list`), networks (`net-list`) or pools (`pool-list`), inactive ones too."""
         return self.run(what, "--all", "--name", *options).split()
 
-    def uuids(self, what: str) -> dict[str, str]:
-        """UUID -> name of networks or domains."""
-        asked = {"list": "domuuid", "net-list": "net-uuid", "pool-list": "pool-uuid"}[what]
-        found = {}
-        for name in self.names(what):
-            answer = self.found(asked, name)
-            if answer is not None:
-                found[answer.strip()] = name
-        return found
-
     def volumes(self, pool: str) -> dict[str, str]:
         """Name -> path of the volumes of an active pool."""
         self.run("pool-refresh", pool)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
@@ -12,8 +11,8 @@ from cluster.model.host import IoLimits, VmCache
 from cluster.providers.libvirt.cpus import Vcpus
 from cluster.providers.libvirt.guest import ROOT_LABEL
 from cluster.providers.libvirt.names import METADATA_URI
+from cluster.state.events import Accel
 
-Accel = Literal["kvm", "tcg"]
 KERNEL_ARGUMENTS = (
     f"root=LABEL={ROOT_LABEL} rw console=ttyS0 net.ifnames=0 quiet panic=-1 fsck.mode=skip"
 )
@@ -198,11 +197,6 @@ def mark_in(metadata: str) -> str | None:
         return ET.fromstring(metadata).get("tag")
     except ET.ParseError:
         return None
-
-
-def texts(document: str, path: str) -> Sequence[str]:
-    """Texts of the elements at `path` of what libvirt wrote."""
-    return [element.text or "" for element in ET.fromstring(document).findall(path)]
 
 
 def _sub(parent: ET.Element, tag: str, **attributes: str) -> ET.Element:

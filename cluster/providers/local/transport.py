@@ -36,7 +36,7 @@ class LocalTransport:
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
         """Start `command` in a session of its own. StudyError if it cannot be executed."""
         named = {"tag": self.tag, "node": node.name, "name": command.name}
-        self.journal.write("intent", act="start", argv=list(command.argv), **named)
+        self.journal.intend("start", argv=list(command.argv), **named)
         child = spawn(self.tag, node.name, command, stdout, stderr, _cgroup(self.tag, node))
         # A child that already ended is a zombie now, and keeps its entry in /proc.
         process = ProcessId(node.name, command.name, child.pid, child_start_ticks(child.pid))

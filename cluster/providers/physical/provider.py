@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from cluster.machine import directories
@@ -15,14 +15,16 @@ from cluster.model.host import Host, Login
 from cluster.model.ports import Ports
 from cluster.model.topology import Topology
 from cluster.providers.provider import (
+    Capacity,
     FreeResources,
+    Leases,
     Leftovers,
-    Machine,
-    VcpuTime,
-    machines_of_hosts,
+    Paths,
+    Preflight,
+    Provider,
 )
 from cluster.providers.ssh.ansible import play
-from cluster.providers.ssh.build import SshBuild, check_same_java, intent_of, no_build
+from cluster.providers.ssh.build import SshBuild, check_same_java, no_build
 from cluster.providers.ssh.channel import channel
 from cluster.providers.ssh.fan_out import on_all
 from cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
@@ -33,17 +35,18 @@ from cluster.providers.ssh.stack_copies import (
     place_of,
     work_folder,
 )
-from cluster.providers.ssh.target import Target
+from cluster.providers.ssh.target import Target, target_from_json, target_to_json
 from cluster.providers.ssh.transport import SshTransport
 from cluster.providers.ssh.units import run_argv, unit_name
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import Stack, ensure_all
+from cluster.state.events import NodeReach
 from cluster.state.journal import Journal
 
 
-class PhysicalProvider:
-    def places(self, site: Site, topology: Topology) -> NodePaths:
+class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
+    def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         folder = work_folder(_login(topology.hosts[0]).user) / "builds" / site.tag
         data = {
             node.name: directories.data_dir(site, node)
@@ -57,10 +60,10 @@ class PhysicalProvider:
         }
         return NodePaths(folder / "conf", folder / "logs", data, more)
 
-    def there(self, topology: Topology, path: PurePath | str) -> str:
+    def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         return place_of(path, _all_copies(topology))
 
-    def homes(self, topology: Topology, stacks: Stacks) -> InstallDirs:
+    def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
         hadoop, hbase = _copies(topology, (stacks.hadoop, stacks.hbase))
         return InstallDirs(
             java=PurePath(_java(topology)[0]),
@@ -70,16 +73,13 @@ class PhysicalProvider:
             hbase_classpath=classpath_there(hbase),
         )
 
-    def intent(self, site: Site, topology: Topology) -> dict[str, Any]:
-        return intent_of(_reach(topology), _login(topology.hosts[0]).user)
-
     def check_leases(self, topology: Topology, tag: str) -> None:
         held = on_all(_targets(topology), lambda _, target: lease_holder(target, tag))
         for host, target in _targets(topology).items():
             if (holder := held[host]) is not None:
                 raise busy(target, holder)
 
-    def check(self, topology: Topology, ports: Ports) -> None:
+    def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Every port free on its own host."""
         wanted = list(ports.by_service.values())
 
@@ -110,27 +110,29 @@ class PhysicalProvider:
             raise InputError(error.what, error.where, error.remedy) from error
 
     @contextmanager
-    def reserve(self, topology: Topology, ports: Ports) -> Iterator[None]:
-        """The hosts are leased: nobody else's study takes a port meanwhile."""
-        self.check(topology, ports)
+    def reserve_ports(self, topology: Topology, ports: Ports) -> Iterator[None]:
+        """The run leases its hosts, so no other study takes a port meanwhile."""
+        self.check_ports(topology, ports)
         yield
 
-    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
+    def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         paths = {
             host.name: [*(disk.path for disk in host.disks), str(work_folder(_login(host).user))]
             for host in topology.hosts
         }
 
-        def room(host: str, target: Target) -> FreeResources:
+        def free(host: str, target: Target) -> FreeResources:
             ask = channel(target)
             return FreeResources(
                 ask.call("act", "available-memory-mib", []),
                 {path: ask.call("act", "free-mib", [path]) for path in paths[host]},
             )
 
-        return on_all(_targets(topology), room)
+        return on_all(_targets(topology), free)
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
+        for node, target in _reach(topology).items():
+            journal.record(NodeReach(tag=site.tag, node=node, target=target_to_json(target)))
         build = _known(site, journal)
         hadoop, hbase, ycsb = _all_copies(topology)
         client = build.reach[topology.client.name].host
@@ -139,16 +141,10 @@ class PhysicalProvider:
             for host in build.hosts
         }
         java, _ = _java(topology)
-        build.create(topology, self.places(site, topology), copies, java)
+        build.create(topology, self.node_paths(site, topology), copies, java)
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
         return SshTransport(site, journal, lambda: _known(site, journal).place)
-
-    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
-        return machines_of_hosts(topology, self.transport(site, journal))
-
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
-        return {}
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         disks = {host.name: [disk.path for disk in host.disks] for host in topology.hosts}
@@ -173,17 +169,13 @@ class PhysicalProvider:
         build = SshBuild.of(site, journal)
         return build.destroy() if build else Leftovers()
 
-    def remains(self, site: Site, journal: Journal) -> Leftovers:
+    def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         build = SshBuild.of(site, journal)
-        return build.remains() if build else Leftovers()
+        return build.leftovers() if build else Leftovers()
 
-    def give_back(self, tag: str, journal: Journal) -> None:
-        hosts: dict[str, Target] = {}
-        for entry in list(journal.read()):
-            if entry["event"] == "intent" and entry.get("act") == "build" and "reach" in entry:
-                build = SshBuild.of(Site(Path("/"), entry["tag"]), journal)
-                hosts |= build.hosts if build else {}
-        release_leases(hosts, tag)
+    def release_leases(self, tag: str, journal: Journal) -> None:
+        targets = (target_from_json(reach.target) for reach in journal.events(NodeReach))
+        release_leases({target.host: target for target in targets}, tag)
 
 
 def provider() -> PhysicalProvider:

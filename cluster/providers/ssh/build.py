@@ -5,7 +5,6 @@ All of it works from the journal: `of` needs no object that made the build. Prov
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -21,12 +20,13 @@ from cluster.providers.ssh.ansible import play
 from cluster.providers.ssh.channel import channel
 from cluster.providers.ssh.fan_out import on_all, try_all
 from cluster.providers.ssh.host_leases import take_leases
-from cluster.providers.ssh.remains import remains_on
+from cluster.providers.ssh.leftovers import leftovers_on
 from cluster.providers.ssh.stack_copies import SUMS, WHOSE, StackCopy, missing, work_folder
-from cluster.providers.ssh.target import Target, target_from_json, target_to_json
+from cluster.providers.ssh.target import Target, target_from_json
 from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from cluster.providers.ssh.transport import Place
 from cluster.render.blueprint import NodePaths
+from cluster.state.events import NodeReach
 from cluster.state.journal import Journal
 from cluster.state.runtime import runtime_dir
 
@@ -49,18 +49,13 @@ class SshBuild:
 
     @classmethod
     def of(cls, site: Site, journal: Journal) -> SshBuild | None:
-        """The build as its journal tells of it; None if it never was intended."""
-        intents = [
-            entry
-            for entry in journal.read()
-            if entry["event"] == "intent"
-            and entry.get("act") == "build"
-            and entry["tag"] == site.tag
-        ]
-        if not intents:
+        """The build by its journal; None if nothing of it was made."""
+        events = [event for event in journal.events(NodeReach) if event.tag == site.tag]
+        reach = {event.node: target_from_json(event.target) for event in events}
+        if not reach:
             return None
-        reach = {node: target_from_json(target) for node, target in intents[-1]["reach"].items()}
-        return cls(site, journal, reach, PurePath(intents[-1]["work"]))
+        user = next(iter(reach.values())).user
+        return cls(site, journal, reach, work_folder(user))
 
     @property
     def place(self) -> Place:
@@ -97,7 +92,7 @@ class SshBuild:
         self.stop_and_fetch_logs()
         intended = self._intended_dirs()
         try_all(self.hosts, lambda host, target: self._remove_dirs(target, intended.get(host, [])))
-        return self.remains()
+        return self.leftovers()
 
     def stop_and_fetch_logs(self) -> None:
         """Of the hosts that answer."""
@@ -115,12 +110,14 @@ class SshBuild:
                 )  # fmt: skip
         self._fetch_logs([host for host in self.hosts if host not in silent])
 
-    def remains(self) -> Leftovers:
+    def leftovers(self) -> Leftovers:
         """Of every host: processes, folders, ports, units; and hosts that do not answer."""
-        intended, ports = self._intended_dirs(), self._intended_ports()
+        intended = self._intended_dirs()
+        builds = self.journal.intents("build", self.site.tag)
+        ports = [list(address) for intent in builds for address in intent.ports]
         found, silent = try_all(
             self.hosts,
-            lambda host, target: remains_on(target, self.site.tag, intended.get(host, []), ports),
+            lambda host, target: leftovers_on(target, self.site.tag, intended.get(host, []), ports),
         )
         return Leftovers(
             processes=tuple(one for host in found for one in found[host][0]),
@@ -132,7 +129,7 @@ class SshBuild:
 
     def _make_dir(self, host: str, path: PurePath) -> None:
         fields = {"tag": self.site.tag, "host": host, "path": str(path)}
-        self.journal.write("intent", act="make-dir", **fields)
+        self.journal.intend("make-dir", **fields)
         channel(self.hosts[host]).call("act", "make-dir", [str(path), self.site.tag])
         self.journal.write("dir-made", **fields)
 
@@ -166,10 +163,9 @@ class SshBuild:
             }
             for host, given in of_host.items():
                 for one in given["missing"]:
-                    self.journal.write(
-                        "intent", act="copy-stack", tag=self.site.tag, host=host,
-                        path=one["home"], aside=one["aside"],
-                    )  # fmt: skip
+                    self.journal.intend(
+                        "copy-stack", self.site.tag, host=host, path=one["home"], aside=one["aside"]
+                    )
             self._play("provision", {"java": java, "whose": WHOSE}, of_host)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -206,35 +202,15 @@ class SshBuild:
 
     def _intended_dirs(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for entry in self._intents("make-dir"):
-            theirs = found.setdefault(entry["host"], [])
-            if entry["path"] not in theirs:
-                theirs.append(entry["path"])
+        for intent in self.journal.intents("make-dir", self.site.tag):
+            paths = found.setdefault(intent.host, [])
+            if intent.path not in paths:
+                paths.append(intent.path)
         return found
 
     def _intended_asides(self, host: str) -> list[str]:
-        return [e["aside"] for e in self._intents("copy-stack") if e["host"] == host]
-
-    def _intended_ports(self) -> list[list[Any]]:
-        return [port for entry in self._intents("build") for port in entry["ports"]]
-
-    def _intents(self, act: str) -> list[dict[str, Any]]:
-        return [
-            entry
-            for entry in self.journal.read()
-            if entry["event"] == "intent"
-            and entry.get("act") == act
-            and entry["tag"] == self.site.tag
-        ]
-
-
-def intent_of(reach: Mapping[str, Target], user: str) -> dict[str, Any]:
-    """What the journal holds of a build, for `SshBuild.of`."""
-    return {
-        "reach": {node: target_to_json(target) for node, target in reach.items()},
-        "work": str(work_folder(user)),
-        "controller_pid": os.getpid(),
-    }
+        copies = self.journal.intents("copy-stack", self.site.tag)
+        return [intent.aside for intent in copies if intent.host == host]
 
 
 def _sums(target: Target, copies: Sequence[StackCopy]) -> dict[str, str | None]:

@@ -11,6 +11,7 @@ from cluster.model.errors import HostBusyError, HostLostError, InputError
 from cluster.providers.ssh.channel import channel
 from cluster.providers.ssh.stack_copies import work_folder
 from cluster.providers.ssh.target import Target
+from cluster.state.events import RunOpened
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner, here, judge
 
@@ -21,7 +22,7 @@ def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None
     In the order of their names, so that two runs cannot each wait for the other's.
     """
     for host in sorted(hosts):
-        journal.write("intent", act="lease-host", tag=tag, host=host)
+        journal.intend("lease-host", tag, host=host)
         held = _take(hosts[host], tag, journal)
         if held is not None:
             raise busy(hosts[host], held)
@@ -79,7 +80,7 @@ def _is_dead(held: Mapping[str, Any]) -> bool:
 
 def _owner(journal: Journal) -> Owner:
     """Who carries the run out: it outlives the processes that carry out steps."""
-    for entry in reversed(list(journal.read())):
-        if entry["event"] == "run-opened":
-            return Owner.from_json(entry["owner"])
-    return Owner.of_process(os.getpid())
+    opened = journal.last(RunOpened)
+    return (
+        Owner.from_json(opened.owner) if opened and opened.owner else Owner.of_process(os.getpid())
+    )

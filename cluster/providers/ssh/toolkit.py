@@ -30,7 +30,6 @@ _MODULES = (
     "cluster/stack/java.py",
     "cluster/state/__init__.py",
     "cluster/state/atomic.py",
-    "cluster/state/journal.py",
     "cluster/state/tags.py",
     "cluster/state/runtime.py",
     "workloads/__init__.py",

@@ -110,7 +110,7 @@ class SshTransport:
         self, verb: str, node: Node, command: Command, stdout: Path, stderr: Path, *more: str
     ) -> ProcessId:
         named = {"tag": self.tag, "node": node.name, "name": command.name}
-        self.journal.write("intent", act="start", argv=list(command.argv), **named)
+        self.journal.intend("start", argv=list(command.argv), **named)
         streams = [str(self.at(node, stream)) for stream in (stdout, stderr)]
         given = {**asdict(command), "env": dict(command.env)}
         pid, ticks = self._call(node.name, verb, self.tag, node.name, given, *streams, *more)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.support.record_factory import RUN, RunFactory
 from tests.support.truth import MIB, Truth
-from workloads.record.manifest import ColdProof
+from workloads.base.values import ColdProof
 
 V1, V2 = "b1-v1-flash", "b1-v2-flash"
 

@@ -9,7 +9,16 @@ import pytest
 from analysis.summarise.time_spent import time_spent
 from analysis.summary.disclosure import merge
 from analysis.summary.labels import labels
-from workloads.spec.settings import DfsioSetting, YcsbSetting
+from cluster.state.events import (
+    AnalysisEnded,
+    AnalysisStarted,
+    Event,
+    RunOpened,
+    StepEnded,
+    StepStarted,
+)
+from workloads.testdfsio.setting import DfsioSetting
+from workloads.ycsb.setting import YcsbSetting
 
 
 def _ycsb(mix: Any, threads: int = 8) -> YcsbSetting:
@@ -60,29 +69,37 @@ def test_what_all_builds_disclose_alike_stands_once() -> None:
     assert merge({}) == {}
 
 
-def _step(t: float, event: str, index: int, kind: str) -> dict[str, Any]:
-    return {"t": t, "event": event, "index": index, "kind": kind}
+def _opened(t: float) -> Event:
+    return RunOpened(t=t, study="s", run="r", tag="s/r")
 
 
-JOURNAL: list[dict[str, Any]] = [
-    {"t": 100.0, "event": "run-opened"},
-    _step(101.0, "step-started", 0, "up"),
-    _step(131.0, "step-ended", 0, "up"),
-    _step(132.0, "step-started", 1, "trial"),
-    # killed here, and gone on with an hour later
-    {"t": 3732.0, "event": "run-opened"},
-    _step(3733.0, "step-started", 1, "trial"),
-    _step(3763.0, "step-ended", 1, "trial"),
-    _step(3764.0, "step-started", 2, "down"),
-    _step(3769.0, "step-ended", 2, "down"),
+def _started(t: float, index: int, kind: str) -> Event:
+    return StepStarted(t=t, index=index, kind=kind, build="b1", label="", trial=None)
+
+
+def _ended(t: float, index: int, kind: str) -> Event:
+    return StepEnded(t=t, index=index, kind=kind, build="b1", trial=None, outcome="ok", message="")
+
+
+JOURNAL = [
+    _opened(100.0),
+    _started(101.0, 0, "up"),
+    _ended(131.0, 0, "up"),
+    _started(132.0, 1, "trial"),
+    # killed here, and resumed an hour later
+    _opened(3732.0),
+    _started(3733.0, 1, "trial"),
+    _ended(3763.0, 1, "trial"),
+    _started(3764.0, 2, "down"),
+    _ended(3769.0, 2, "down"),
 ]
 
 
 def test_time_is_divided_and_pauses_are_nobodys() -> None:
     analysis = [
-        {"t": 3770.0, "event": "analysis-started", "stage": "ingest"},
-        {"t": 3776.0, "event": "analysis-ended", "stage": "ingest"},
-        {"t": 3776.0, "event": "analysis-started", "stage": "report"},
+        AnalysisStarted(t=3770.0, stage="ingest"),
+        AnalysisEnded(t=3776.0, stage="ingest"),
+        AnalysisStarted(t=3776.0, stage="report"),
     ]
     spent = time_spent([*JOURNAL, *analysis], measuring_s=20.0, now_s=3778.0)
     assert (spent.measuring_s, spent.building_s, spent.analysing_s) == (20.0, 35.0, 8.0)
@@ -94,8 +111,8 @@ def test_time_is_divided_and_pauses_are_nobodys() -> None:
 def test_an_analysis_a_year_later_adds_only_itself() -> None:
     year_s = 3.2e7
     later = [
-        {"t": year_s, "event": "analysis-started", "stage": "ingest"},
-        {"t": year_s + 5, "event": "analysis-ended", "stage": "ingest"},
+        AnalysisStarted(t=year_s, stage="ingest"),
+        AnalysisEnded(t=year_s + 5, stage="ingest"),
     ]
     spent = time_spent([*JOURNAL, *later, *later], 20.0, year_s + 9)
     assert spent.analysing_s == 5.0

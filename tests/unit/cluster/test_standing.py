@@ -18,7 +18,7 @@ from tests.unit.jobs.test_yarn import cluster
 def journal(runs: Path, run: str, *events: tuple[str, str]) -> None:
     kept = Journal(runs / "s" / run / "journal.jsonl")
     for event, build in events:
-        kept.write(event, build=build, act="build")
+        kept.write(event, build=build, act="build", tag="", proof={})
 
 
 def test_a_build_stands_from_ready_until_it_is_destroyed(tmp_path: Path) -> None:

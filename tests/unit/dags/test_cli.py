@@ -64,7 +64,7 @@ def test_help_shows_examples() -> None:
 
 def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path) -> None:
     text = study("plan", str(spec), "--set", "repetitions=2")
-    planned = runs.plan_study(spec, {"repetitions": 2})
+    planned = runs.plan_study(spec, {"repetitions": 2}).plan
     lines = [line.split() for line in text.splitlines()]
     shown = [(line[1], " ".join(line[2:-1])) for line in lines if line and line[0].isdigit()]
     what = {"up": "bring up", "down": "tear down"}

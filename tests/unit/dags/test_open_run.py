@@ -37,7 +37,7 @@ def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def opened(runs: Path, **ask: object) -> Run:
-    return open_run(QUICKSTART, runs, ask=RunRequest(**ask))  # type: ignore[arg-type]
+    return open_run(QUICKSTART, runs, request=RunRequest(**ask))  # type: ignore[arg-type]
 
 
 def test_an_unfinished_run_is_gone_on_with_and_a_finished_one_is_not(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_link_to_a_run_is_not_a_second_run(tmp_path: Path) -> None:
 def test_only_what_a_dag_run_did_not_finish_itself_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("tear_down", "give_back"):
+    for name in ("tear_down", "release_hosts"):
         monkeypatch.setattr(steps, name, lambda *_: None)
     run = open_run(QUICKSTART, tmp_path, owner=Owner.of_dag_run("density_study/first"))
     study_stages.stop(str(run.root), "density_study/second", "cleared")

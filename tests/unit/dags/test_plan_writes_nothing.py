@@ -149,10 +149,10 @@ def test_a_disk_that_was_unmounted_since_the_plan_is_refused(tmp_path: Path) -> 
     asked = hosts(tmp_path, disk)
     plan = make_plan(asked, planned_hosts(asked, tmp_path))
     topology = next(iter(plan.topologies.values()))
-    assert LocalProvider().room(topology)
+    assert LocalProvider().free_resources(topology)
     disk.rmdir()
     with pytest.raises(InputError, match="there is no such folder"):
-        LocalProvider().room(topology)
+        LocalProvider().free_resources(topology)
 
 
 def test_a_folder_that_cannot_be_made_is_bad_input() -> None:

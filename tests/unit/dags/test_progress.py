@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from cluster.model.host import Disk, Host
+from cluster.state.events import Event, PhaseEnded, event_of
 from cluster.state.journal import Journal
 from dags.run_status.progress import ANALYSIS_ESTIMATE_S, Tail, progress
-from workloads.planning.plan import Plan, make_plan
+from workloads.planning.plan import Plan, Step, make_plan
 from workloads.spec.study_file import parse_study
 
 STUDY = """\
@@ -36,21 +37,23 @@ class Story:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.t = 1000.0
-        self.entries: list[dict[str, Any]] = []
+        self.events: list[Event] = []
 
     def tell(self, event: str, **fields: Any) -> None:
-        self.entries.append({"t": self.t, "event": event, **fields})
+        self.events.append(event_of({"t": self.t, "event": event, **fields}))
 
     def open(self) -> Story:
         self.tell("run-opened", run="r1", study="tiny", tag="tiny/r1")
         return self
 
     def begin(self, index: int) -> Story:
-        self.tell("step-started", index=index)
+        step = self.plan.steps[index]
+        self.tell("step-started", label=step.label, **_named(step))
         return self
 
     def end(self, index: int, outcome: str = "ok", message: str = "") -> Story:
-        self.tell("step-ended", index=index, outcome=outcome, message=message)
+        step = self.plan.steps[index]
+        self.tell("step-ended", outcome=outcome, message=message, **_named(step))
         return self
 
     def run(self, *indexes: int, factor: float = 1.0) -> Story:
@@ -61,16 +64,20 @@ class Story:
         return self
 
 
+def _named(step: Step) -> dict[str, Any]:
+    return {"index": step.index, "kind": step.kind, "build": step.build, "trial": step.trial}
+
+
 def test_nothing_but_an_opening_is_starting(plan: Plan) -> None:
-    seen = progress(plan, Story(plan).open().entries, now=1003.0)
+    seen = progress(plan, Story(plan).open().events, now=1003.0)
     assert (seen.state, seen.position, seen.elapsed_s) == ("starting", 0, 3.0)
     assert seen.remaining_s == pytest.approx(plan.estimate_s + ANALYSIS_ESTIMATE_S)
 
 
 def test_a_step_under_way_is_named_and_counted_from_one(plan: Plan) -> None:
     story = Story(plan).open().run(0).begin(1)
-    story.tell("trial-state", state="settling")
-    seen = progress(plan, story.entries, now=story.t + 4)
+    story.tell("trial-state", trial="t1", state="settling")
+    seen = progress(plan, story.events, now=story.t + 4)
     assert seen.current == plan.steps[1]
     assert (seen.position, seen.total, seen.current_s) == (2, len(plan.steps), 4.0)
     assert seen.topology == plan.builds[plan.steps[1].build] in plan.topologies
@@ -79,14 +86,14 @@ def test_a_step_under_way_is_named_and_counted_from_one(plan: Plan) -> None:
 
 def test_remaining_time_falls_by_what_was_done_when_estimates_hold(plan: Plan) -> None:
     story = Story(plan).open().run(0, 1)
-    seen = progress(plan, story.entries, now=story.t)
+    seen = progress(plan, story.events, now=story.t)
     rest = sum(step.estimate_s for step in plan.steps[2:])
     assert seen.remaining_s == pytest.approx(rest + ANALYSIS_ESTIMATE_S)
 
 
 def test_trials_twice_as_long_as_foreseen_lengthen_trials_not_builds(plan: Plan) -> None:
     story = Story(plan).open().run(0).run(1, 2, factor=2.0)
-    seen = progress(plan, story.entries, now=story.t)
+    seen = progress(plan, story.events, now=story.t)
     later = plan.steps[3:]
     plain = sum(step.estimate_s for step in later)
     trials = sum(step.estimate_s for step in later if step.kind == "trial")
@@ -95,14 +102,14 @@ def test_trials_twice_as_long_as_foreseen_lengthen_trials_not_builds(plan: Plan)
 
 def test_a_skipped_step_says_nothing_of_how_long_others_take(plan: Plan) -> None:
     story = Story(plan).open().run(0).begin(1).end(1, "skipped", "not built")
-    seen = progress(plan, story.entries, now=story.t)
+    seen = progress(plan, story.events, now=story.t)
     rest = sum(step.estimate_s for step in plan.steps[2:])
     assert seen.remaining_s == pytest.approx(rest + ANALYSIS_ESTIMATE_S)
 
 
 def test_failures_are_told_with_their_message(plan: Plan) -> None:
     story = Story(plan).open().begin(0).end(0, "failed", "datanode died")
-    seen = progress(plan, story.entries, now=story.t)
+    seen = progress(plan, story.events, now=story.t)
     assert [(failed.step.index, failed.message) for failed in seen.failed] == [(0, "datanode died")]
 
 
@@ -110,7 +117,7 @@ def test_a_reopened_run_counts_from_its_reopening(plan: Plan) -> None:
     story = Story(plan).open().run(0, 1)
     story.t += 5000
     story.open().begin(0)
-    seen = progress(plan, story.entries, now=story.t + 1)
+    seen = progress(plan, story.events, now=story.t + 1)
     assert (seen.elapsed_s, seen.position, seen.ended) == (1.0, 1, ())
     closed = plan.steps[1].estimate_s
     assert seen.remaining_s < plan.estimate_s + ANALYSIS_ESTIMATE_S - closed
@@ -119,12 +126,12 @@ def test_a_reopened_run_counts_from_its_reopening(plan: Plan) -> None:
 def test_analysis_and_end(plan: Plan) -> None:
     story = Story(plan).open().run(*range(len(plan.steps)))
     story.tell("analysis-started", stage="verdicts")
-    seen = progress(plan, story.entries, now=story.t + 10)
+    seen = progress(plan, story.events, now=story.t + 10)
     assert (seen.state, seen.stage) == ("analysing", "verdicts")
     assert seen.remaining_s == pytest.approx(ANALYSIS_ESTIMATE_S - 10)
     story.t += 20
     story.tell("run-ended", outcome="ok", message="")
-    over = progress(plan, story.entries, now=story.t + 999)
+    over = progress(plan, story.events, now=story.t + 999)
     assert (over.state, over.outcome, over.remaining_s) == ("ended", "ok", 0.0)
     assert over.elapsed_s == pytest.approx(plan.estimate_s + 20)
 
@@ -132,10 +139,10 @@ def test_analysis_and_end(plan: Plan) -> None:
 def test_a_repeated_analysis_changes_the_outcome_and_not_the_time(plan: Plan) -> None:
     story = Story(plan).open().run(*range(len(plan.steps)))
     story.tell("run-ended", outcome="failed", message="no report", finished=True)
-    first = progress(plan, story.entries, now=story.t)
+    first = progress(plan, story.events, now=story.t)
     story.t += 3600
     story.tell("run-ended", outcome="ok", message="", finished=True)
-    again = progress(plan, story.entries, now=story.t)
+    again = progress(plan, story.events, now=story.t)
     assert (first.outcome, again.outcome) == ("failed", "ok")
     assert again.elapsed_s == first.elapsed_s
 
@@ -143,21 +150,26 @@ def test_a_repeated_analysis_changes_the_outcome_and_not_the_time(plan: Plan) ->
 def test_a_run_that_was_stopped_has_ended_and_is_not_finished(plan: Plan) -> None:
     story = Story(plan).open().run(0).begin(1)
     story.tell("run-ended", outcome="failed", message="stopped", finished=False)
-    seen = progress(plan, story.entries, now=story.t + 999)
+    seen = progress(plan, story.events, now=story.t + 999)
     assert (seen.state, seen.outcome, seen.finished) == ("ended", "failed", False)
     assert seen.remaining_s == 0
     story.open()
-    assert not progress(plan, story.entries, now=story.t).outcome
+    assert not progress(plan, story.events, now=story.t).outcome
 
 
 def test_a_tail_reads_on_and_leaves_torn_lines_out(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     tail = Tail(journal.path)
-    journal.write("one")
-    assert [entry["event"] for entry in tail.read()] == ["one"]
+    journal.record(PhaseEnded(build="b1", tag="s/r/b1", name="one", seconds=1.0))
+    assert _phases(tail) == ["one"]
     with journal.path.open("a") as stream:
         stream.write('{"event": "to')
-    assert [entry["event"] for entry in tail.read()] == ["one"]
-    journal.write("two")  # after a crash: the torn line is closed, the new one is whole
-    assert [entry["event"] for entry in tail.read()] == ["one", "two"]
-    assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "one"
+    assert _phases(tail) == ["one"]
+    # after a crash: the torn line is closed, the new one is whole
+    journal.record(PhaseEnded(build="b1", tag="s/r/b1", name="two", seconds=1.0))
+    assert _phases(tail) == ["one", "two"]
+    assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "phase"
+
+
+def _phases(tail: Tail) -> list[str]:
+    return [event.name for event in tail.read() if isinstance(event, PhaseEnded)]

@@ -21,7 +21,8 @@ from jobs.raw.manifest_rows import (
 from jobs.raw.raw_files import RawFile, raw_files
 from jobs.raw.readers import READERS, read
 from tests.support.record_factory import RUN, RunFactory
-from workloads.record.manifest import GuestCpu, Manifest
+from workloads.base.values import GuestCpu
+from workloads.record.manifest import Manifest
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from workloads.spec.settings import DfsioSetting, YcsbSetting
 from workloads.testdfsio import faults as dfsio
+from workloads.testdfsio.setting import DfsioSetting
 from workloads.ycsb import faults as ycsb
 from workloads.ycsb.mixes import MIXES
 from workloads.ycsb.properties import client_arguments, operations_at_most
+from workloads.ycsb.setting import YcsbSetting
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 MIXED = YcsbSetting(mix="read45-insert55", records=1000, threads=4, duration_s=10)

@@ -24,7 +24,7 @@ MODES: Mapping[str, str] = MappingProxyType(
         "truncate": "truncate",
     }
 )
-"""The tool's name of a test to a setting's mode (`workloads.spec.settings.DfsioMode`)."""
+"""The tool's name of a test to a setting's mode (`DfsioMode`)."""
 
 _HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
 _FIELD = re.compile(r" *(\S[^:]*): (.*)")

@@ -18,7 +18,7 @@ from cluster.model.errors import StudyError
 from cluster.model.topology import Node, Topology
 from cluster.model.transport import ProcessId
 from workloads.base.workload import TrialContext
-from workloads.ycsb.noisy_neighbour.placement import pair
+from workloads.ycsb.placement import pair
 
 NAME = "neighbour"
 _SETTLE_S = 1.0
@@ -37,15 +37,15 @@ def required_pair(topology: Topology) -> tuple[Node, Node]:
     return found
 
 
-def victims_servers(bench: TrialContext) -> str:
+def victims_servers(context: TrialContext) -> str:
     """HOST:PORT,... of the web pages of the RegionServers on the victim's node."""
-    victim, _ = required_pair(bench.cluster.topology)
-    servers = bench.cluster.endpoints.regionserver_http.items()
+    victim, _ = required_pair(context.cluster.topology)
+    servers = context.cluster.endpoints.regionserver_http.items()
     return ",".join(address for name, address in servers if name.split("/")[0] == victim.name)
 
 
 @contextmanager
-def noise(bench: TrialContext, threads: int) -> Iterator[None]:
+def noise(context: TrialContext, threads: int) -> Iterator[None]:
     """`threads` busy cores and a writing disk beside the victim while the repetition runs; 0: silence.
 
     What it did is left in raw/neighbour.out. StudyError if it could not, or not to the end.
@@ -53,20 +53,20 @@ def noise(bench: TrialContext, threads: int) -> Iterator[None]:
     if threads == 0:
         yield
         return
-    _, node = required_pair(bench.cluster.topology)
-    process = _start(bench, node, threads)
+    _, node = required_pair(context.cluster.topology)
+    process = _start(context, node, threads)
     try:
         yield
-        survived = bench.transport.alive(process)
+        survived = context.transport.alive(process)
     finally:
-        bench.transport.stop(process)
-        bench.transport.collect(node, bench.record.raw)
-    done = noise_made(bench.record.raw)
+        context.transport.stop(process)
+        context.transport.collect(node, context.record.raw)
+    done = noise_made(context.record.raw)
     if not survived or done is None or done["fault"]:
         raise StudyError(
             f"the neighbour made no noise to the end: {_why(done)}.",
             f"{NAME} on node {node.name}",
-            f"read {bench.record.root.name}/raw/{NAME}.err.",
+            f"read {context.record.root.name}/raw/{NAME}.err.",
         )
 
 
@@ -78,14 +78,14 @@ def noise_made(raw: Path) -> dict[str, Any] | None:
     return made
 
 
-def _start(bench: TrialContext, node: Node, threads: int) -> ProcessId:
+def _start(context: TrialContext, node: Node, threads: int) -> ProcessId:
     """Its source goes on the command line: the standard library is all it needs on the node."""
     argv = (
-        *bench.transport.python(node), "-c", _SOURCE.read_text(encoding="utf-8"),
+        *context.transport.python(node), "-c", _SOURCE.read_text(encoding="utf-8"),
         "--threads", str(threads),
     )  # fmt: skip
-    out, err = (bench.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
-    process = bench.transport.start(node, Command(NAME, argv), out, err)
+    out, err = (context.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
+    process = context.transport.start(node, Command(NAME, argv), out, err)
     time.sleep(_SETTLE_S)  # an interpreter's start; the victim's warm-up is cut off besides
     return process
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.tear_down import remains_of, tear_down
+from cluster.lifecycle.tear_down import leftovers_of, tear_down
 from cluster.machine.describe import describe_disk, describe_machine
 from cluster.machine.processes import stop_all
 from cluster.machine.sockets import is_taken, listener
@@ -74,7 +74,7 @@ def test_tear_down_removes_everything_but_logs_and_conf(
     log.write_text("kept")
     transport = provider.transport(site, journal)
     process = transport.start(topology.nodes[0], Command("d", ("sleep", "60")), log, log)
-    assert remains_of(site, journal).processes
+    assert leftovers_of(site, journal).processes
     proof = tear_down(site, journal)
     assert not transport.alive(process)
     assert (proof.tag, proof.found) == (site.tag, 0)
@@ -141,7 +141,7 @@ def test_a_port_our_process_listens_on_remains_until_torn_down(
     transport.start(topology.nodes[0], command, tmp_path / "out", tmp_path / "err")
     while listener(free_port) is None:
         time.sleep(0.02)
-    assert remains_of(site, journal).ports == (f"port {free_port} on 127.0.0.1",)
+    assert leftovers_of(site, journal).ports == (f"port {free_port} on 127.0.0.1",)
     tear_down(site, journal)
     assert not is_taken(("127.0.0.1", free_port))
 
@@ -151,7 +151,7 @@ def test_a_port_that_somebody_else_took_since_is_not_ours(
 ) -> None:
     intend(site, journal, [("127.0.0.1", free_port)])
     with socket.create_server(("127.0.0.1", free_port)):
-        assert not remains_of(site, journal)
+        assert not leftovers_of(site, journal)
         assert tear_down(site, journal).found == 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cluster.model.errors import StudyError
+from cluster.state.events import Event, RunEnded, RunOpened, StepStarted, TrialState
 from cluster.state.journal import Journal
 
 
@@ -45,3 +46,37 @@ def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
     with pytest.raises(StudyError, match="format 99") as caught:
         list(Journal(path).read())
     assert caught.value.where == f"{path}:1"
+
+
+def test_events_are_read_back_as_they_were_recorded(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.record(StepStarted(index=0, kind="up", build="b1", label="up b1", trial=None))
+    journal.record(TrialState(trial="t1", state="running"))
+    (started,) = journal.events(StepStarted)
+    assert (started.index, started.build, started.trial) == (0, "b1", None)
+    assert started.t > 0
+    step, trial = journal.read()
+    assert set(step) == {"format", "t", "event", "index", "kind", "build", "label", "trial"}
+    assert set(trial) == {"format", "t", "event", "trial", "state"}  # no outcome yet: no key
+
+
+def test_intents_are_found_by_act_and_build(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.intend("make-dir", "s/r/b1", path="/d/1")
+    journal.intend("make-dir", "s/r/b2", path="/d/2")
+    journal.intend("start", "s/r/b1", argv=["java"], node="w1")
+    assert [intent.path for intent in journal.intents("make-dir")] == ["/d/1", "/d/2"]
+    assert [intent.path for intent in journal.intents("make-dir", "s/r/b1")] == ["/d/1"]
+    assert [intent.act for intent in journal.intents(tag="s/r/b1")] == ["make-dir", "start"]
+
+
+def test_an_opening_begins_anew(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    assert (journal.last(RunOpened), journal.since_opening(RunEnded)) == (None, [])
+    for message in ("first", "second"):
+        journal.record(RunOpened(study="s", run="r", tag="s/r"))
+        journal.write("process-started", pid=7)
+        journal.record(RunEnded(outcome="ok", message=message))
+    assert [end.message for end in journal.events(RunEnded)] == ["first", "second"]
+    assert [end.message for end in journal.since_opening(RunEnded)] == ["second"]
+    assert [type(event) for event in journal.since_opening(Event)] == [RunOpened, Event, RunEnded]

@@ -13,6 +13,7 @@ from cluster.model.cluster import Cluster
 from cluster.model.errors import StudyError
 from cluster.model.topology import Node
 from cluster.model.transport import ProcessId
+from cluster.state.journal import Journal
 from tests.support.drafts import draft
 from tests.support.topologies import physical
 from workloads.base.clock import read_clock
@@ -109,8 +110,8 @@ def watch(tmp_path: Path, ahead_s: float) -> tuple[Monitors, Ticking]:
     object.__setattr__(cluster, "topology", topology)
     object.__setattr__(cluster, "site", type("Site", (), {"tag": "m"}))
     monitor = Ticking(transport.clock_s)
-    bench = TrialContext(cluster, transport, record, None)  # type: ignore[arg-type]
-    return Monitors(bench, PERIOD_S, {"ticking": monitor}), monitor
+    context = TrialContext(cluster, transport, record, Journal(tmp_path / "journal.jsonl"))
+    return Monitors(context, PERIOD_S, {"ticking": monitor}), monitor
 
 
 @pytest.mark.parametrize("ahead_s", (0.0, 1.0, -1.0, -40.0))
@@ -128,7 +129,7 @@ def test_every_hosts_clock_is_recorded_before_and_after(tmp_path: Path, ahead_s:
 def test_without_monitors_the_clocks_are_known_all_the_same(tmp_path: Path) -> None:
     """A trial that shows what the others cost: its clients' times are still held to the controller's."""
     watched, monitor = watch(tmp_path, 1.0)
-    monitors = Monitors(watched._bench, PERIOD_S, {})
+    monitors = Monitors(watched._context, PERIOD_S, {})
     monitors.start()
     assert monitors.stop(time.time()) == () and monitor.seen_s == []
     assert [clock.before_s for clock in monitors.clock] == pytest.approx([1.0] * 3, abs=0.02)
@@ -149,7 +150,7 @@ def test_it_waits_for_samples_that_cover_the_window_by_the_controllers_clock(
 def test_a_monitor_that_writes_nothing_is_named(tmp_path: Path) -> None:
     monitors, monitor = watch(tmp_path, 0.0)
     monitor.last_epoch_s = lambda text: None  # type: ignore[method-assign]
-    transport: Any = monitors._bench.transport
+    transport: Any = monitors._context.transport
     transport.alive = lambda process: False
     with pytest.raises(StudyError, match="monitor ticking wrote no sample"):
         monitors.start()

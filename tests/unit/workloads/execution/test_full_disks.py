@@ -10,17 +10,18 @@ import pytest
 from cluster.model.cluster import Cluster, Endpoints, Site
 from cluster.model.errors import StudyError
 from cluster.model.topology import Topology
+from cluster.providers.local.provider import LocalProvider
 from cluster.providers.provider import FreeResources
 from tests.support.topologies import local
 from workloads.execution import full_disks as module
 from workloads.execution.full_disks import FULL_MIB, full_disks
 
 
-class _Provider:
+class _Provider(LocalProvider):
     def __init__(self, disks_mib: Mapping[str, int] | None) -> None:
         self._disks_mib = disks_mib
 
-    def room(self, topology: Topology) -> Mapping[str, FreeResources]:
+    def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         if self._disks_mib is None:
             raise StudyError("no route to host", "host h1", "look at it")
         return {topology.hosts[0].name: FreeResources(9000, self._disks_mib)}

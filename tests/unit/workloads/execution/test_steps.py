@@ -12,18 +12,20 @@ import pytest
 
 from cluster.model.errors import BringUpError, StudyError, TearDownError
 from cluster.model.transport import ProcessId
+from cluster.state.events import RunOpened, StepEnded, StepStarted
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from tests.support.drafts import QUICKSTART, host, plan, study
+from workloads.base.values import TargetRate
 from workloads.execution import steps
 from workloads.execution.run import Run
 from workloads.execution.steps import close_run, next_step, run_next_step, what_is_left
 from workloads.execution.trial import draft_manifest
 from workloads.planning.plan import Step, make_plan
-from workloads.record.manifest import Manifest, TargetRate
+from workloads.record.manifest import Manifest
 from workloads.record.record import Record, close_unfinished, closed_records
-from workloads.spec.settings import YcsbSetting
 from workloads.spec.study_file import parse_study
+from workloads.ycsb.setting import YcsbSetting
 
 
 @dataclasses.dataclass
@@ -96,7 +98,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def open_again(run: Run) -> None:
-    run.journal.write("run-opened", tag=run.tag, owner=Owner.of_dag_run("made").to_json())
+    owner = Owner.of_dag_run("made").to_json()
+    run.journal.record(RunOpened(study="quickstart", run="r1", tag=run.tag, owner=owner))
 
 
 def carry_out(run: Run) -> list[tuple[str, str]]:
@@ -119,8 +122,8 @@ def test_the_plans_order_is_what_happens(run: Run, world: World) -> None:
 def test_whoever_asks_and_however_many_ask_the_order_holds(run: Run, world: World) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: run_next_step(run), range(len(run.plan.steps) + 8)))
-    started = [e["index"] for e in run.journal.read() if e["event"] == "step-started"]
-    ended = [e["index"] for e in run.journal.read() if e["event"] == "step-ended"]
+    started = [event.index for event in run.journal.events(StepStarted)]
+    ended = [event.index for event in run.journal.events(StepEnded)]
     assert started == ended == [step.index for step in run.plan.steps]
 
 
@@ -150,7 +153,7 @@ def test_an_interrupted_bring_up_is_taken_down_and_the_step_left_undone(
     assert world.acts[-1] == f"down {run.plan.steps[0].build}"
     left = next_step(run)
     assert left is not None and (left.kind, left.build) == ("down", run.plan.steps[0].build)
-    run.journal.write("run-opened")
+    open_again(run)
     assert next_step(run) == run.plan.steps[0]
 
 
@@ -162,8 +165,8 @@ def test_a_build_that_a_killed_step_left_is_taken_down_and_its_trials_are_left(
     while (step := next_step(run)) != killed:
         run_next_step(run)
         assert step is not None
-    run.journal.write("step-started", index=killed.index, kind="trial", build=killed.build,
-                      label=killed.label, trial=killed.trial)  # fmt: skip
+    run.journal.record(StepStarted(index=killed.index, kind="trial", build=killed.build,
+                                   label=killed.label, trial=killed.trial))  # fmt: skip
     Record.open(run.records, draft_manifest(run, killed))
     world.acts.clear()
     outcomes = carry_out(run)
@@ -311,4 +314,4 @@ def test_a_percentage_of_a_saturation_that_failed_is_incomplete_with_that_reason
     for step in mine:
         manifest = closed_records(run.records)[str(step.trial)]
         assert manifest.state == "incomplete"
-        assert "is not known: it is failed: broken" in manifest.reasons[0]
+        assert "is unknown: it is failed: broken" in manifest.reasons[0]

@@ -97,7 +97,7 @@ def test_replicas_on_one_host_alone_are_refused() -> None:
 
 def test_the_bare_host_is_the_control_arm_with_as_many_regionservers(tmp_path: Path) -> None:
     (tmp_path / "g.yaml").write_text(TEXT)
-    topologies = plan_study(tmp_path / "g.yaml", runs=tmp_path).topologies
+    topologies = plan_study(tmp_path / "g.yaml", runs=tmp_path).plan.topologies
     assert list(topologies) == ["v0-flash", "v0-r2-flash", "v1-flash", "v2-flash"]
     servers = {name: sum(n.regionservers for n in t.workers) for name, t in topologies.items()}
     assert servers["v0-r2-flash"] == servers["v2-flash"] == 4
@@ -119,7 +119,7 @@ def test_a_chosen_control_arm_is_the_bare_hosts_alone() -> None:
 
 def test_hosts_are_racks_over_which_replicas_are_spread(tmp_path: Path) -> None:
     (tmp_path / "g.yaml").write_text(TEXT)
-    topology = plan_study(tmp_path / "g.yaml", runs=tmp_path).topologies["v2-flash"]
+    topology = plan_study(tmp_path / "g.yaml", runs=tmp_path).plan.topologies["v2-flash"]
     data = {node.name: Path("/study") / node.name for node in topology.nodes}
     places = NodePaths(Path("/study/conf"), Path("/study/logs"), data)
     blueprint = Blueprint(topology, "s/r/b1", allocate_ports(topology), HOMES, places)
@@ -141,7 +141,7 @@ def test_every_host_signs_on_by_the_studys_own_host_keys(tmp_path: Path) -> None
 @pytest.mark.thorough
 def test_the_talks_study_is_planned_here(tmp_path: Path) -> None:
     """5 densities (bare host, its control arm, 2, 3, 4 VMs) by 2 media, 5 blocks."""
-    plan = plan_study(TALK, runs=tmp_path)
+    plan = plan_study(TALK, runs=tmp_path).plan
     assert len(plan.topologies) == 10 and len(plan.builds) == 50
     study = read_study(TALK).study
     pairs = 2  # a victim alone and beside its neighbour: only where a host has two workers

@@ -11,7 +11,7 @@ from cluster.model.errors import InputError, StudyError
 from tests.support.drafts import host, plan, study
 from workloads.planning.order import random_order
 from workloads.planning.plan import Extension, extended, make_plan, read_plan, write_plan
-from workloads.spec.settings import DfsioSetting
+from workloads.testdfsio.setting import DfsioSetting
 
 
 def test_the_same_study_and_seed_give_the_same_plan() -> None:

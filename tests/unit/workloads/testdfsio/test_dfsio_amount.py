@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from workloads.spec.settings import DfsioSetting
 from workloads.testdfsio.amount import (
-    asked_bytes,
     distinct_bytes,
     length_after_bytes,
     processed_bytes,
     size_argument_bytes,
 )
+from workloads.testdfsio.setting import DfsioSetting
 
 MIB = 2**20
 
@@ -71,7 +70,7 @@ def test_a_skip_is_asked_for_what_its_reads_can_give_and_no_more(knobs: dict[str
     one = setting("skip", **knobs)
     asked = size_argument_bytes(one)
     assert read_by_the_tool(one, asked) == (asked, asked)
-    assert asked_bytes(one) == distinct_bytes(one) == asked
+    assert one.asked_bytes == distinct_bytes(one) == asked
     # asked for more, it stops early at the same amount and says nothing
     assert read_by_the_tool(one, asked + 10 * MIB)[0] == asked
 
@@ -98,15 +97,15 @@ def test_random_reads_touch_less_than_two_thirds_of_the_file() -> None:
 def test_a_truncate_takes_half_and_leaves_half() -> None:
     one = setting("truncate", files=3, file_size_mib=5)
     assert size_argument_bytes(one) == length_after_bytes(one) == 5 * MIB // 2
-    assert asked_bytes(one) == 3 * (5 * MIB // 2)
+    assert one.asked_bytes == 3 * (5 * MIB // 2)
 
 
 def test_an_append_adds_what_is_there() -> None:
     one = setting("append", files=3)
-    assert (asked_bytes(one), length_after_bytes(one)) == (3 * 64 * MIB, 128 * MIB)
-    assert one.disk_mib == 2 * one.data_mib
+    assert (one.asked_bytes, length_after_bytes(one)) == (3 * 64 * MIB, 128 * MIB)
+    assert one.disk_use(replication=1)[1] == 2 * one.data_mib
 
 
 def test_of_compressed_files_as_much_is_touched_as_is_stored() -> None:
     one = setting("read", compression="gzip")
-    assert (distinct_bytes(one, 12345), asked_bytes(one)) == (12345, 64 * MIB)
+    assert (distinct_bytes(one, 12345), one.asked_bytes) == (12345, 64 * MIB)

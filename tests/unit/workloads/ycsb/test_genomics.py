@@ -13,10 +13,10 @@ from tests.support.drafts import QUICKSTART, draft, host
 from tests.unit.workloads.ycsb.test_ycsb_workload import World, world
 from workloads.planning.plan import make_plan
 from workloads.record.manifest import Manifest
-from workloads.spec.settings import YcsbSetting
 from workloads.spec.study import Study
 from workloads.spec.study_file import parse_study, read_study
 from workloads.ycsb.properties import client_arguments, operations_at_most, table_of
+from workloads.ycsb.setting import YcsbSetting
 
 __all__ = ["world"]  # a fixture
 

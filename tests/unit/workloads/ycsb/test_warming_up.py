@@ -11,9 +11,9 @@ from jobs.raw.trial_context import TrialFacts
 from tests.support.drafts import host
 from workloads.planning.plan import make_plan
 from workloads.spec.study_file import parse_study
-from workloads.ycsb.mixes import unnamed_knobs
 from workloads.ycsb.properties import client_arguments
-from workloads.ycsb.setting import YcsbSetting, YcsbSpec
+from workloads.ycsb.setting import YcsbSetting
+from workloads.ycsb.spec import YcsbSpec
 
 FIXED: dict[str, Any] = {
     "records": (1000,),
@@ -32,7 +32,7 @@ def test_a_clients_warm_up_is_cut_before_the_trials_own() -> None:
     assert (load.cut_s, read.cut_s) == (0.0, 17.0)
     assert "client.warmup.s=12" in client_arguments(read, "x")
     assert not any("warmup" in word for word in client_arguments(load, "x"))  # no rows to work on
-    assert unnamed_knobs(read)["warm_up_client"] == 12.0
+    assert read.unnamed_knobs()["warm_up_client"] == 12.0
 
 
 def test_it_can_be_left_out() -> None:

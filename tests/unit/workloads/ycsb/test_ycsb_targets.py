@@ -14,10 +14,9 @@ from tests.support.record_factory import RUN, RunFactory
 from workloads.execution.saturation import measured_ops_s, resolve
 from workloads.planning.order import random_order
 from workloads.record.record import closed_records
-from workloads.spec.settings import YcsbSetting
 from workloads.spec.study_file import parse_study
-from workloads.ycsb.mixes import unnamed_knobs
 from workloads.ycsb.properties import client_arguments, client_name, loaded_rows, target_share
+from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.target import Target, target_of
 
 BUILD = "b1-v1-flash"
@@ -104,8 +103,7 @@ def test_the_target_is_a_share_of_the_highest_rate_among_the_builds_thread_count
     tmp_path: Path,
 ) -> None:
     root, planned = saturation_run(tmp_path)
-    closed = closed_records(root / "records")
-    setting, target = resolve(HALF, planned, root / "records", closed)
+    setting, target = resolve(HALF, planned, root / "records")
     assert target.saturation_trial == planned[1]
     assert target.saturation_ops_s == pytest.approx(700, rel=0.01)
     assert setting.target_ops_s == target.ops_s == pytest.approx(350, rel=0.01)
@@ -114,14 +112,13 @@ def test_the_target_is_a_share_of_the_highest_rate_among_the_builds_thread_count
 
 def test_of_a_failed_or_missing_saturation_trial_nothing_is_guessed(tmp_path: Path) -> None:
     root, planned = saturation_run(tmp_path, state="failed", reasons=("3 of 9 READ failed",))
-    closed = closed_records(root / "records")
-    with pytest.raises(StudyError, match="not known: it is failed: 3 of 9 READ failed") as caught:
-        resolve(HALF, planned, root / "records", closed)
+    with pytest.raises(StudyError, match="is unknown: it is failed: 3 of 9 READ failed") as caught:
+        resolve(HALF, planned, root / "records")
     assert caught.value.where == planned[0]
     with pytest.raises(StudyError, match="it has not run"):
-        resolve(HALF, ["b1-other"], root / "records", closed)
+        resolve(HALF, ["b1-other"], root / "records")
     with pytest.raises(StudyError, match="no saturation trial"):
-        resolve(HALF, [], root / "records", closed)
+        resolve(HALF, [], root / "records")
 
 
 def test_a_saturation_whose_logs_are_gone_or_torn_is_not_known(tmp_path: Path) -> None:
@@ -130,7 +127,7 @@ def test_a_saturation_whose_logs_are_gone_or_torn_is_not_known(tmp_path: Path) -
     logs = sorted((root / "records" / planned[1] / "raw").glob("*.hdr"))
     torn = next(path for path in logs if "READ" in path.name)
     torn.write_text(torn.read_text()[:-20] + "\n")
-    with pytest.raises(StudyError, match=r"not known: ycsb-1-READ\.hdr: histogram"):
+    with pytest.raises(StudyError, match=r"is unknown: ycsb-1-READ\.hdr: histogram"):
         measured_ops_s(root / "records" / planned[1], closed[planned[1]])
     for path in logs:
         path.unlink()
@@ -178,10 +175,10 @@ def test_settings_of_the_quickstart_have_no_target() -> None:
 
 def test_a_setting_tells_the_knobs_that_its_id_does_not_and_that_act_on_its_mix() -> None:
     fixed: Any = {"records": 1000, "threads": 4, "request_distribution": "uniform"}
-    load = unnamed_knobs(YcsbSetting(mix="load", **fixed))
+    load = YcsbSetting(mix="load", **fixed).unnamed_knobs()
     assert set(load) == {"warm_up_daemons", "regions_per_server"}
-    read = unnamed_knobs(YcsbSetting(mix="c", duration_s=60, warm_up_s=5, **fixed))
+    read = YcsbSetting(mix="c", duration_s=60, warm_up_s=5, **fixed).unnamed_knobs()
     assert (read["duration"], read["request_distribution"]) == (60, "uniform")
     assert "max_scan_length" not in read
-    assert unnamed_knobs(YcsbSetting(mix="e", duration_s=60, **fixed))["max_scan_length"] == 100
-    assert unnamed_knobs(YcsbSetting(mix="d", **fixed))["request_distribution"] == "latest"
+    assert YcsbSetting(mix="e", duration_s=60, **fixed).unnamed_knobs()["max_scan_length"] == 100
+    assert YcsbSetting(mix="d", **fixed).unnamed_knobs()["request_distribution"] == "latest"

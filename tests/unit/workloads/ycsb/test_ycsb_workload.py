@@ -10,9 +10,10 @@ import pytest
 
 from cluster.model.transport import ProcessId
 from cluster.state.journal import Journal
-from workloads.spec.settings import Mix, YcsbSetting
 from workloads.ycsb import warm_up, workload
+from workloads.ycsb.mixes import Mix
 from workloads.ycsb.properties import operations_at_most
+from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.workload import YcsbWorkload
 
 

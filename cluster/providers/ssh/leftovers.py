@@ -9,7 +9,7 @@ from cluster.providers.ssh.channel import channel
 from cluster.providers.ssh.target import Target
 
 
-def remains_on(
+def leftovers_on(
     target: Target, tag: str, paths: Sequence[str], ports: Sequence[Sequence[Any]]
 ) -> tuple[list[str], list[str], list[str], list[str]]:
     """Each in words, in that order. `paths`, `ports`: what the build meant to make, on any host."""

@@ -1,0 +1,164 @@
+"""The events of a run's journal that the program reads back. Other lines are for people only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Accel = Literal["kvm", "tcg"]
+_CLASSES: dict[str, type[Event]] = {}
+
+
+class Event(BaseModel):
+    """One line. `t` is the time of writing in epoch seconds; the journal sets it.
+
+    A line without a class of its own is read as a plain `Event`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    event: ClassVar[str] = ""
+    t: float = 0.0
+
+    def __init_subclass__(cls, event: str, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.event = event
+        _CLASSES[event] = cls
+
+
+def event_of(line: Mapping[str, Any]) -> Event:
+    """The event of a line. Keys that its class does not have are left out."""
+    return _CLASSES.get(line["event"], Event).model_validate(line)
+
+
+class Intent(Event, event="intent"):
+    """`act` on something outside the run's folder is about to begin. Acts use the fields they need."""
+
+    act: str
+    tag: str = ""
+    build: str = ""
+    provider: str = ""
+    ports: tuple[tuple[str, int], ...] = ()
+    path: str = ""
+    aside: str = ""
+    host: str = ""
+    uri: str = ""
+
+
+class RunOpened(Event, event="run-opened"):
+    study: str
+    run: str
+    tag: str
+    owner: Mapping[str, Any] | None = None
+    resumed: bool = False
+
+
+class RunEnded(Event, event="run-ended"):
+    """`finished`: no step is left. `repetitions`: how many the plan had then."""
+
+    outcome: Literal["ok", "failed"]
+    message: str
+    repetitions: int | None = None
+    finished: bool = True
+
+
+class OwnerDeclaredDead(Event, event="owner-declared-dead"):
+    """`study reap --force`: a person knows what cannot be seen from here."""
+
+    owner: str
+
+
+class StepStarted(Event, event="step-started"):
+    index: int
+    kind: str
+    build: str
+    label: str
+    trial: str | None
+
+
+class StepEnded(Event, event="step-ended"):
+    index: int
+    kind: str
+    build: str
+    trial: str | None
+    outcome: Literal["ok", "failed", "skipped"]
+    message: str
+
+
+class TrialState(Event, event="trial-state"):
+    trial: str
+    state: str
+    outcome: str | None = None
+
+
+class TornDown(Event, event="tear-down"):
+    """The last step of a run: everything it made is gone, or `message` says what is not."""
+
+    outcome: Literal["ok", "failed"]
+    message: str
+
+
+class AnalysisStarted(Event, event="analysis-started"):
+    stage: str
+
+
+class AnalysisEnded(Event, event="analysis-ended"):
+    stage: str
+
+
+class PhaseEnded(Event, event="phase"):
+    build: str
+    tag: str
+    name: str
+    seconds: float
+
+
+class BuildReady(Event, event="build-ready"):
+    build: str
+    tag: str
+
+
+class BuildDestroyed(Event, event="destroyed"):
+    build: str
+    tag: str
+    proof: Mapping[str, Any]
+
+
+class Acceleration(Event, event="acceleration"):
+    """How the guests of one libvirt run, and what was seen (`why`)."""
+
+    uri: str
+    tag: str
+    accel: Accel
+    why: str
+    kernel_arguments: str = ""
+
+
+class DiskEmulated(Event, event="emulated"):
+    """Reads proved the limits of a disk; `told` holds limits and figures for the disclosure."""
+
+    tag: str
+    disk: str
+    told: Mapping[str, Any]
+
+
+class GuestsUp(Event, event="guests-up"):
+    tag: str
+    seconds: Mapping[str, float]
+
+
+class NodeReach(Event, event="reach"):
+    """`target`: the SSH server of the machine of `node`."""
+
+    tag: str
+    node: str
+    target: Mapping[str, Any]
+
+
+class HostReach(Event, event="reach-host"):
+    """`target`: the SSH server of a host of guests. `work`: the program's folder there."""
+
+    tag: str
+    target: Mapping[str, Any]
+    work: str

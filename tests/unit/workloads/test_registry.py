@@ -1,0 +1,166 @@
+"""A workload of another package: one folder, one entry point, nothing of ours edited."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from analysis.summary.labels import labels
+from cluster.model.errors import InputError
+from tests.support.drafts import draft
+from workloads.record.manifest import Manifest
+from workloads.spec import registry
+from workloads.spec.any_setting import parse_setting
+from workloads.spec.study_file import parse_study
+
+CODE = """
+from pydantic import Field
+from workloads.base.setting import Setting, WorkloadSpec
+from workloads.base.values import ClientRun
+from workloads.base.workload import Collected, Prepared, WorkloadKind
+
+
+class SleepSetting(Setting):
+    workload: str = "sleep"
+    seconds: int
+
+    @property
+    def id(self):
+        return f"sleep-{self.seconds}"
+
+    @property
+    def label(self):
+        return "Sleep"
+
+    @property
+    def mode_name(self):
+        return "sleep"
+
+    @property
+    def estimate_s(self):
+        return float(self.seconds)
+
+
+class SleepSpec(WorkloadSpec):
+    seconds: tuple[int, ...] = Field(description="how long to sleep")
+
+    def settings(self):
+        return tuple(SleepSetting(seconds=seconds) for seconds in self.seconds)
+
+
+class Sleep:
+    def prepare(self, context, setting):
+        return Prepared(data_set_mib=0.0)
+
+    def run(self, context, setting):
+        return ()
+
+    def collect(self, context, setting, prepared):
+        return Collected()
+
+
+SLEEP = WorkloadKind(
+    name="sleep", specs={"sleep": SleepSpec}, setting=SleepSetting, runner=Sleep,
+    rate="throughput", rate_unit="ops/s", rate_words="naps a second",
+)
+NOT_A_KIND = 1
+"""
+STUDY = """
+study: naps
+hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
+factors: {vms_per_host: [1, 2]}
+workloads:
+  - sleep: {seconds: [10, 20]}
+  - testdfsio: {modes: [write], files: 2, file_size: 64 MiB}
+repetitions: 2
+"""
+
+
+def install(folder: Path, points: str) -> None:
+    """The files that an installed package leaves on the Python path."""
+    (folder / "sleep_workload.py").write_text(CODE)
+    info = folder / "sleep_workload-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sleep-workload\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{points}\n")
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of packages; the registry is read anew before and after."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry.kinds.cache_clear()
+    yield tmp_path
+    registry.kinds.cache_clear()
+    sys.modules.pop("sleep_workload", None)
+
+
+def study(folder: Path, spec: str) -> subprocess.CompletedProcess[str]:
+    """`study plan` in a process of its own that finds the packages in `folder`."""
+    (folder / "naps.yaml").write_text(spec)
+    command = "from dags.cli.main import main; main()"
+    paths = os.pathsep.join([str(folder), str(Path(__file__).parents[3])])
+    return subprocess.run(
+        [sys.executable, "-c", command, "plan", "naps.yaml"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.thorough
+def test_a_study_plans_trials_of_a_workload_of_another_package(packages: Path) -> None:
+    install(packages, "sleep = sleep_workload:SLEEP")
+    done = study(packages, STUDY)
+    assert done.returncode == 0, done.stderr
+    for setting in ("sleep-10", "sleep-20", "testdfsio-write-n2"):
+        assert done.stdout.count(setting) == 4  # two repetitions of two densities
+
+
+@pytest.mark.thorough
+def test_a_misspelt_key_of_it_is_an_error_with_its_line(packages: Path) -> None:
+    install(packages, "sleep = sleep_workload:SLEEP")
+    done = study(packages, STUDY.replace("seconds:", "second:"))
+    assert done.returncode == 2
+    assert "naps.yaml:6, key workloads[0].sleep.second" in done.stderr
+    assert "write seconds" in done.stderr
+
+
+def test_its_manifest_is_kept_and_read_with_every_knob(packages: Path) -> None:
+    install(packages, "sleep = sleep_workload:SLEEP")
+    setting = registry.kind_of("sleep").setting.model_validate({"seconds": 10})
+    manifest = draft("t1").model_copy(update={"setting": setting, "setting_id": setting.id})
+    again = Manifest.model_validate_json(manifest.model_dump_json())
+    assert again.setting == setting
+    assert again.setting.table_row() == {"workload": "sleep"}
+    assert labels({setting.id: again.setting}) == {"sleep-10": "Sleep"}
+
+
+def test_without_the_package_its_key_and_its_settings_are_unknown() -> None:
+    with pytest.raises(InputError, match="unknown key 'sleep'"):
+        parse_study(STUDY, "naps.yaml")
+    with pytest.raises(ValueError, match="no workload 'sleep' is registered"):
+        parse_setting({"workload": "sleep", "seconds": 10})
+
+
+@pytest.mark.parametrize(
+    ("points", "fault"),
+    [
+        ("a = sleep_workload:SLEEP\nb = sleep_workload:SLEEP", "registered twice"),
+        ("a = sleep_workload:NOT_A_KIND", "is not a WorkloadKind"),
+        ("a = sleep_workload:GONE", "has no attribute 'GONE'"),
+        ("a = no_such_package:SLEEP", "No module named 'no_such_package'"),
+    ],
+)
+def test_an_unusable_entry_point_is_named(packages: Path, points: str, fault: str) -> None:
+    install(packages, points)
+    with pytest.raises(InputError, match=fault) as caught:
+        registry.kinds()
+    assert registry.GROUP in caught.value.where

@@ -1,0 +1,166 @@
+"""`Setting` and `WorkloadSpec`: the questions that planning, execution and analysis ask of any workload.
+
+A workload derives its own classes from both. Nothing outside its folder tests for these classes: callers ask
+a setting, and the defaults below answer for workloads that do not care.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from cluster.model.errors import InputError
+from cluster.model.topology import Topology
+from workloads.base.values import ClientRun
+
+
+class Setting(BaseModel):
+    """One workload with every knob fixed: what one trial runs. `workload` is the registered kind's name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    workload: str
+
+    # Names and order
+
+    @property
+    @abstractmethod
+    def id(self) -> str:
+        """Unique among the settings of a study; part of trial names, and what `--only` matches."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Name for people: 'YCSB 95/5 short scan'."""
+
+    @property
+    @abstractmethod
+    def mode_name(self) -> str:
+        """What the workload does, as the study names it: TestDFSIO's mode, YCSB's mix."""
+
+    @property
+    def size_label(self) -> str:
+        """Distinguishes settings of equal label: '4 files of 64 MiB'."""
+        return self.id
+
+    @property
+    def sort_key(self) -> tuple[float, ...]:
+        """Position among the settings of the same workload in tables and charts."""
+        return ()
+
+    # Time and space
+
+    @property
+    @abstractmethod
+    def estimate_s(self) -> float:
+        """Estimated duration of the trial, without server warm-up."""
+
+    @property
+    def window_s(self) -> float:
+        """Length of the measurement window as far as it is known in advance."""
+        return self.estimate_s
+
+    @property
+    def cut_s(self) -> float:
+        """Ramp-up at the start of the window that is excluded from every metric (method 7)."""
+        return 0.0
+
+    def disk_use(self, replication: int) -> tuple[str, float]:
+        """Name of the data set, and the most MiB it occupies on disk, all replicas included. Settings that
+        share a data set return the same name."""
+        return self.workload, 0.0
+
+    # Dependencies between the trials of one build
+
+    def writes_for(self, other: Setting) -> bool:
+        """Whether this setting writes the data that `other` reads."""
+        return False
+
+    def measures_for(self, other: Setting) -> bool:
+        """Whether `other` targets a percentage of the rate that this setting measures."""
+        return False
+
+    @property
+    def target_share(self) -> float | None:
+        """Target as a percentage of a rate measured on the same build; None: no such target."""
+        return None
+
+    def at_rate(self, ops_s: float) -> Self:
+        """This setting with its relative target resolved. InputError if the rate is too low to run at."""
+        raise NotImplementedError(f"{self.workload} has no relative targets")
+
+    def client_rate(self, raw: Path, client: str, from_epoch_s: float) -> float:
+        """Operations per second of one client, from its output in `raw` since `from_epoch_s` (client's
+        clock).
+
+        Called only for settings that measure for others. StudyError if the output does not tell.
+        """
+        raise NotImplementedError(f"{self.workload} measures no rate for other settings")
+
+    @property
+    def warmed(self) -> Hashable | None:
+        """What the servers are warmed up for, once per build; None: no server warm-up."""
+        return None
+
+    @property
+    def warm_up_estimate_s(self) -> float:
+        """Estimated duration of that warm-up."""
+        return 0.0
+
+    @property
+    def has_steady_rate(self) -> bool:
+        """Whether the rate is steady enough to measure monitoring overhead by it."""
+        return False
+
+    # Requirements on the cluster
+
+    def check_topology(self, topology: Topology) -> None:
+        """InputError if the topology cannot run the setting as requested; the study is then rejected."""
+
+    def obstacle(self, topology: Topology) -> InputError | None:
+        """Why the setting is left out on this topology; None: it runs there.
+
+        A setting that no topology can run is an error of the study.
+        """
+        return None
+
+    # Analysis
+
+    def raw_files(self, client: ClientRun) -> Iterator[tuple[str, str]]:
+        """(reader in `jobs.raw.readers`, glob below the record) of each output file of a client."""
+        yield from ()
+
+    def table_row(self) -> dict[str, Any]:
+        """Columns of the table `trials` that describe the setting."""
+        return {"workload": self.workload}
+
+    def summary_fields(self) -> dict[str, Any]:
+        """Fields of the setting in summary.json."""
+        return {"mode": self.mode_name}
+
+    @property
+    def latency_operations(self) -> tuple[str, ...]:
+        """Operations that have latency metrics: READ, SCAN, ..."""
+        return ()
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether clients are held to a target rate, so that the rate is not a result."""
+        return False
+
+
+class WorkloadSpec(BaseModel):
+    """What a study file says below a workload's key in `workloads`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    repeatable: ClassVar[bool] = False
+    """Whether a study may have several entries of this key."""
+
+    @abstractmethod
+    def settings(self) -> tuple[Setting, ...]:
+        """One setting per trial of a repetition on one topology."""

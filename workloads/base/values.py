@@ -1,0 +1,88 @@
+"""Values that a trial produces and its manifest keeps: time window, client runs, monitors, clocks, cache
+state."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Window(Frozen):
+    """Measurement window: start to exit of the clients, in epoch seconds of the controller's clock."""
+
+    start_epoch_s: float
+    end_epoch_s: float
+
+
+class ClientRun(Frozen):
+    """One client process (a TestDFSIO job, a YCSB client). Paths are relative to the record."""
+
+    name: str
+    node: str
+    argv: tuple[str, ...]
+    exit_code: int | None
+    stdout: str
+    stderr: str
+    start_epoch_s: float
+    end_epoch_s: float
+
+
+class MonitorRun(Frozen):
+    """One monitor on one host. `kind` is the monitor's registered name: dool or nodecpu."""
+
+    kind: str
+    host: str
+    file: str
+    period_s: float
+    started_epoch_s: float
+    stopped_epoch_s: float
+
+
+class GuestCpu(Frozen):
+    """CPU time of a node's guest, and time spent waiting for a core, in seconds as the host counts them,
+    between two readings around the window. Epoch seconds are the controller's."""
+
+    node: str
+    host: str
+    cpu_s: float
+    waited_s: float
+    from_epoch_s: float
+    to_epoch_s: float
+
+
+class ClockOffset(Frozen):
+    """The host's clock minus the controller's, before and after the trial, and how it was measured."""
+
+    host: str
+    before_s: float
+    after_s: float
+    method: str
+
+
+class ColdProof(Frozen):
+    """How caches were emptied before a read, and the evidence for it. None means unknown, not zero."""
+
+    method: str
+    evicted_bytes: int | None = None
+    distinct_bytes_asked: int | None = None
+    physical_read_bytes: int | None = None
+    physical_write_bytes: int | None = None
+
+
+class TargetRate(Frozen):
+    """Origin of a latency trial's rate: a percentage of the saturation measured on the same build."""
+
+    percent: float
+    saturation_trial: str
+    saturation_ops_s: float
+    ops_s: float
+
+
+class PhaseSeconds(Frozen):
+    """Duration of one phase of a build's bring-up."""
+
+    name: str
+    seconds: float

@@ -1,0 +1,24 @@
+"""Registration of TestDFSIO."""
+
+from __future__ import annotations
+
+from workloads.base.workload import Workload, WorkloadKind
+from workloads.testdfsio.setting import DfsioSetting
+from workloads.testdfsio.spec import DfsioSpec
+
+
+def _runner() -> Workload[DfsioSetting]:
+    from workloads.testdfsio.workload import DfsioWorkload
+
+    return DfsioWorkload()
+
+
+TESTDFSIO = WorkloadKind(
+    name="testdfsio",
+    specs={"testdfsio": DfsioSpec},
+    setting=DfsioSetting,
+    runner=_runner,
+    rate="throughput_map_phase",
+    rate_unit="MiB/s",
+    rate_words="MiB/s over the map phase",
+)

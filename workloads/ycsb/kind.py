@@ -1,0 +1,25 @@
+"""Registration of YCSB: the keys `ycsb` and `genomics` of a study."""
+
+from __future__ import annotations
+
+from workloads.base.workload import Workload, WorkloadKind
+from workloads.ycsb.setting import YcsbSetting
+from workloads.ycsb.spec import YcsbSpec
+from workloads.ycsb.variants.spec import GenomicsSpec
+
+
+def _runner() -> Workload[YcsbSetting]:
+    from workloads.ycsb.workload import YcsbWorkload
+
+    return YcsbWorkload()
+
+
+YCSB = WorkloadKind(
+    name="ycsb",
+    specs={"ycsb": YcsbSpec, "genomics": GenomicsSpec},
+    setting=YcsbSetting,
+    runner=_runner,
+    rate="throughput",
+    rate_unit="ops/s",
+    rate_words="operations a second",
+)
