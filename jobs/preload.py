@@ -1,7 +1,7 @@
-"""What a whole analysis will need, made ready while its process does something else.
+"""Start Spark and import slow libraries in the background, while the process does something else.
 
-To start Spark's JVM and to import Great Expectations and scipy take seconds each, of different cores.
-What is imported here is little, so that who calls `start_spark` first imports the rest beside it.
+Spark's JVM, Great Expectations and scipy each take seconds to start, and can use different cores.
+Keep imports here minimal: callers start Spark first and import the rest in parallel.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ _LATER = ("analysis.validity.verdicts", "analysis.summarise.summarise")
 
 
 def begin() -> None:
-    """Start both aside and return at once. Who needs one of them waits for it as ever, and sees its
-    errors."""
+    """Start both in the background and return at once. Later uses wait for them and get their errors."""
     start_spark()
     Thread(target=_load, daemon=True).start()
 
 
 def start_spark() -> None:
-    """Start Spark aside, unless it was; return at once."""
+    """Start Spark in the background if it is not running; return at once."""
     Thread(target=_start, daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""Where a run's report is, and the link to the newest one."""
+"""The path of a run's report, and the link to the newest report of a study."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def page_of(run_root: Path) -> Path:
 
 
 def point_to_newest(run_root: Path) -> None:
-    """runs/<study>/report leads to the report of the study's newest run that has one."""
+    """Point the link runs/<study>/report to the newest report of the study."""
     study = run_root.absolute().parent
     published = [run for run in run_folders(study.parent, study.name) if page_of(run).exists()]
     taken = (study / "report").is_dir() and not (study / "report").is_symlink()
     if taken or not published:
-        return  # the run lies elsewhere, in a folder that is no study's
+        return  # the run is not in the folder of a study
     aside = study / f".report.{os.getpid()}"
     aside.unlink(missing_ok=True)
     aside.symlink_to(page_of(published[-1]).parent.relative_to(study), target_is_directory=True)

@@ -1,4 +1,4 @@
-"""A run's folder may come from a stranger: nothing in it may lead out of it."""
+"""Checks of an untrusted run folder: nothing in it may lead out of it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ _BELOW = ("records/*", "records/*/manifest.json", "tables/*", "report/*")
 
 
 def require_inside(run_root: Path) -> None:
-    """StudyError if what the analysis reads or writes is a symbolic link, or a manifest no plain file
-    of bounded size. Raw files are looked at one by one: a bad one costs its trial alone."""
+    """StudyError if a path that the analysis reads or writes is a symbolic link, or if a manifest is not a
+    regular file of bounded size. Raw files are checked one by one: a bad one affects only its trial."""
     if not is_local(run_root):
         return
     for path in _paths(run_root):
         if path.is_symlink():
-            raise _refused(path, "is a symbolic link")
+            raise _rejected(path, "this is a symbolic link")
         if path.name == "manifest.json" and path.exists():
             info = path.stat()
             if not stat.S_ISREG(info.st_mode) or info.st_size > MAX_MANIFEST_BYTES:
-                raise _refused(path, f"is no plain file of at most {MAX_MANIFEST_BYTES} bytes")
+                raise _rejected(
+                    path, f"this is not a regular file of at most {MAX_MANIFEST_BYTES} bytes"
+                )
 
 
 def _paths(run_root: Path) -> Iterator[Path]:
@@ -34,9 +36,9 @@ def _paths(run_root: Path) -> Iterator[Path]:
         yield from run_root.glob(pattern)
 
 
-def _refused(path: Path, why: str) -> StudyError:
+def _rejected(path: Path, why: str) -> StudyError:
     return StudyError(
-        f"it {why}; the analysis reads and writes within the run's own folder.",
+        f"{why}; the analysis reads and writes only in the run's own folder.",
         str(path),
-        "remove it, or copy what it stands for in its place.",
+        "remove it, or replace it with a copy of its target.",
     )

@@ -33,7 +33,7 @@ from jobs.raw.raw_files import RawFile
 from jobs.spark.spark_types import struct
 
 FILE, KNOWN_BY_MANIFEST = "file", ("trial", "host", "client")
-_CORES = 8  # where files are listed, nobody knows how many there will be
+_CORES = 8  # the number of cores is not known where files are listed
 _ROWS_PER_BATCH = 20_000
 
 

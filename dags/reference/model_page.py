@@ -20,8 +20,8 @@ HEADER = ("key", "type", "default", "meaning")
 
 def model_sections(schema: dict[str, Any], top: str) -> Iterator[str]:
     """A section for the model itself, named `top`, and one for each model that its keys contain."""
-    yield from _section(schema, top)
     models = schema.get("$defs", {})
+    yield from _section(schema, top, models)
     seen: set[str] = set()
     waiting = list(_nested(schema, ""))
     while waiting:
@@ -29,20 +29,31 @@ def model_sections(schema: dict[str, Any], top: str) -> Iterator[str]:
         if name in seen:
             continue
         seen.add(name)
-        yield from _section(models[name], f"`{path}`")
+        yield from _section(models[name], f"`{path}`", models)
         waiting[:0] = _nested(models[name], f"{path}.")
 
 
-def _section(model: dict[str, Any], title: str) -> Iterator[str]:
+def _section(model: dict[str, Any], title: str, models: dict[str, Any]) -> Iterator[str]:
     yield f"## {title}\n"
     if description := model.get("description"):
         yield f"{sentence(description)}\n"
     required = model.get("required", [])
-    rows = [_row(key, value, key in required) for key, value in model.get("properties", {}).items()]
+    rows = [
+        _row(key, _with_meaning(value, models), key in required)
+        for key, value in model.get("properties", {}).items()
+    ]
     for pattern, value in model.get("patternProperties", {}).items():
         rows.append(_row(pattern.strip("^$").replace("[^_].*", "<later>").replace(".+", "<first>"),
                          value, required=True))  # fmt: skip
     yield from table(HEADER, rows)
+
+
+def _with_meaning(value: dict[str, Any], models: dict[str, Any]) -> dict[str, Any]:
+    """A key without a description means what its model says in its first sentence."""
+    for name, _ in _references(value, ""):
+        text = " ".join(models[name].get("description", "").split())
+        return {"description": text.split(". ")[0], **value}
+    return value
 
 
 def _row(key: str, value: dict[str, Any], required: bool) -> tuple[str, str, str, str]:

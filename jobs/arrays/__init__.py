@@ -1,1 +1,1 @@
-"""Numpy and Arrow arrays that ingest computes with."""
+"""Array operations for ingest, on numpy and Arrow."""

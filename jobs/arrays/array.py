@@ -12,7 +12,7 @@ Array = npt.NDArray[Any]
 
 
 def table_of(columns: dict[str, Any], schema: pa.Schema, rows: int) -> pa.Table:
-    """Columns in the schema's order; a scalar is repeated, one that is not named is null."""
+    """A table with the schema's columns. A scalar is repeated, and a missing column is null."""
     arrays = []
     for field in schema:
         value = columns.get(field.name)

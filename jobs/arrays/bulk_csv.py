@@ -1,8 +1,8 @@
-"""Files of plain rows: proved by counting bytes, then several files in one call of Arrow's CSV reader.
+"""Fast path for well-formed CSV files: check them by counting bytes, then parse many with one call of Arrow.
 
 Arrow accepts more than the pure parsers: signs, exponents, blanks, NaN and infinity. A file has none of
-these if all its bytes are accounted for: digits and points of numbers, marks between cells, and texts,
-which are checked by value. To count bytes takes a tenth of the time of matching lines against a pattern.
+these if all its bytes are accounted for: digits and points of numbers, separators between cells, and
+texts, which are checked by value. Counting bytes takes a tenth of the time of matching lines with a pattern.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import pyarrow.csv as pacsv
 from jobs.arrays.array import Array
 
 _STEP = 2**16
-"""At each of these bytes the next newline must be nearer than the step. So no line has two steps,
-which is where the csv module gives a cell up."""
+"""Distance of the bytes that are probed for a newline within one step. So no line is longer than two
+steps, which is the csv module's limit for a cell."""
 _NEWLINE, _POINT, _ZERO, _NINE = 10, ord("."), ord("0"), ord("9")
 
 
 @dataclass(frozen=True)
 class Body:
-    """A file's rows, each ended by a newline, from line `first_line` on.
+    """The rows of a file from line `first_line` on, each with a newline.
 
-    marks: bytes below "0" that are no points; others: bytes above "9". No two bytes below "0" stand
-    side by side, so no cell is empty and every point has a digit on both sides.
+    marks: number of bytes below "0", without points; others: number of bytes above "9". No two bytes below
+    "0" are adjacent, so no cell is empty and every point has a digit on both sides.
     """
 
     data: memoryview
@@ -38,7 +38,7 @@ class Body:
 
 
 def body(data: bytes, begin: int, first_line: int) -> Body | None:
-    """What `data` holds from byte `begin` on; None where its rows are surely not all plain."""
+    """The rows in `data` from byte `begin` on; None if some row is certainly not well-formed."""
     if (
         begin >= len(data)
         or data[-1:] != b"\n"
@@ -61,7 +61,7 @@ def body(data: bytes, begin: int, first_line: int) -> Body | None:
 
 @dataclass(frozen=True)
 class Cells:
-    """The rows of several bodies behind each other; `begins`: where each body's rows begin."""
+    """The concatenated rows of several bodies. `begins`: index of each body's first row."""
 
     columns: Sequence[pa.Array]
     counts: Array
@@ -76,38 +76,38 @@ class Cells:
         return values
 
     def each(self, values: Sequence[object] | Array) -> Array:
-        """A value a body, for each of its rows."""
+        """One value per body, repeated for each of its rows."""
         return np.repeat(np.asarray(values), self.counts)
 
     def owners(self) -> Array:
-        """Each row's body, by its number."""
+        """For each row, the index of its body."""
         return self.each(np.arange(len(self.counts)))
 
     def sums(self, values: Array) -> Array:
-        """Of each body's rows."""
+        """The sum of `values` per body."""
         totals: Array = np.add.reduceat(values, self.begins)
         return totals
 
     def lines(self, bodies: Sequence[Body]) -> Array:
-        """Each row's line in its file."""
+        """For each row, its line number in its file."""
         first = self.begins - np.array([body.first_line for body in bodies])
         lines: Array = np.arange(self.rows) - self.each(first)
         return lines.astype(np.int32)
 
     def before(self, values: Array) -> Array:
-        """The row before of the same body; at its first row, 0."""
+        """For each row, the value of the previous row of its body; 0 for the first row."""
         shifted = np.empty_like(values)
         shifted[1:] = values[:-1]
         shifted[self.begins] = 0
         return shifted
 
     def wholly(self, holds: Array) -> Array:
-        """Of which bodies all rows hold."""
+        """For each body, whether the condition holds for all its rows."""
         whole: Array = np.logical_and.reduceat(holds, self.begins)
         return whole
 
     def only(self, rows: pa.Table, bodies: Array) -> list[pa.Table]:
-        """Of `rows`, one each, those of the bodies that are marked."""
+        """The part of `rows` that belongs to the selected bodies."""
         if bodies.all():
             return [rows]
         taken = zip(self.begins[bodies], self.counts[bodies], strict=True)
@@ -115,7 +115,7 @@ class Cells:
 
 
 def cells(bodies: Sequence[Body], types: Sequence[pa.DataType]) -> Cells | None:
-    """None if a row of them has cells too few, too many or of another type."""
+    """Parse the bodies together. None if a row has too few or too many cells, or one of another type."""
     try:
         table = _read_csv(pa.py_buffer(b"".join(body.data for body in bodies)), types)
     except pa.ArrowInvalid:
@@ -128,7 +128,7 @@ def cells(bodies: Sequence[Body], types: Sequence[pa.DataType]) -> Cells | None:
 
 
 def _read_csv(data: pa.Buffer, types: Sequence[pa.DataType]) -> pa.Table:
-    """Cells without quotes. ArrowInvalid where cells are too few, too many or of another type."""
+    """Parse cells without quotes. ArrowInvalid for too few or too many cells, or another type."""
     names = [f"c{n}" for n in range(len(types))]
     return pacsv.read_csv(
         pa.BufferReader(data),

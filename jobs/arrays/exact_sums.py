@@ -1,4 +1,4 @@
-"""Sums of arrays that do not depend on their order: those of `jobs.spark.exact`, where rows are arrays."""
+"""Sums of arrays that do not depend on the order: `jobs.spark.exact` for numpy."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from jobs.arrays.array import Array
 
 FINE = 1e9
 COARSE = 1e3
-"""For bytes and bytes a second."""
+"""For bytes and bytes per second."""
 _MOST = 2.0**63
 
 
 def exact_sums(values: Array, begins: Array, steps: float = FINE) -> Array:
-    """The sum of each run of `values` as whole numbers of 1/`steps`: runs lie behind each other, begin
-    at `begins` and are not empty. NaN stands for null: it is left out, and a run of nothing else gives
-    NaN. OverflowError for a sum beyond 9.2e18 / steps."""
+    """Fixed-point sum of each run of `values`, in units of 1/`steps`. Runs are contiguous, start at `begins`
+    and are not empty. NaN is null: it is skipped, and a run with only NaN gives NaN. OverflowError for a
+    sum beyond 9.2e18 / steps."""
     if not len(values):
         return np.empty(0)
     fine = np.rint(values * steps)
     most, least = fine.max(), fine.min()
     if np.isnan(most):
         return _sums_of_known(values, begins, steps)
-    # to bound all of them together by the largest is cheaper than to add up each run's magnitudes
+    # A common bound by the largest value is cheaper than adding up the magnitudes of each run.
     if max(most, -least) * len(fine) >= _MOST:
         _require_room(np.add.reduceat(np.abs(fine), begins), steps)
     sums: Array = _run_sums(fine.astype(np.int64), begins) / steps
@@ -37,8 +37,8 @@ def _sums_of_known(values: Array, begins: Array, steps: float) -> Array:
 
 
 def _run_sums(values: Array, begins: Array) -> Array:
-    """By running totals: most runs are of one or two values, where a call of `reduceat` for each takes
-    three times as long. Whole numbers may go round; their differences do not show it."""
+    """Sums by running totals: most runs have one or two values, where `reduceat` takes three times as
+    long. The totals may wrap around, but their differences are still correct (modular arithmetic)."""
     totals = np.empty(len(values) + 1, np.int64)
     totals[0] = 0
     np.cumsum(values, out=totals[1:])
@@ -49,11 +49,9 @@ def _run_sums(values: Array, begins: Array) -> Array:
 
 def _require_room(magnitudes: Array, steps: float) -> None:
     if magnitudes.max() >= _MOST:
-        raise OverflowError(
-            f"a sum is beyond {_MOST / steps:.2g}: no machine's figures add up to it"
-        )
+        raise OverflowError(f"a sum exceeds {_MOST / steps:.2g}, more than any machine can measure")
 
 
 def exact_sum(values: Array, steps: float = FINE) -> float:
-    """Of all of `values`, which are some."""
+    """The sum of all `values`, at least one."""
     return float(exact_sums(values, np.zeros(1, np.int64), steps)[0])

@@ -1,4 +1,4 @@
-"""Spans of time cut into whole seconds of a trial, as arrays. `jobs.series.seconds` does it in Spark."""
+"""Cut spans of time into whole seconds of a trial, as arrays. `jobs.series.seconds` does this in Spark."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from jobs.arrays.array import Array
 
 MIN_S = 0.0005
-"""Monitors and clients write milliseconds; a shorter overlap is the rounding of a double."""
+"""Monitors and clients write milliseconds; a shorter overlap is a rounding error."""
 AROUND_S = 86_400.0
-"""Seconds further from the window are left out: a clock that is years off would have billions."""
+"""Spans further from the window are skipped: a clock that is years off would give billions of seconds."""
 
 
 class Pieces(NamedTuple):
-    """What of a span lies in a second: `span` is its place among the spans."""
+    """Parts of spans within one second each. `span` is the index of the span."""
 
     span: Array
     second: Array
@@ -24,12 +24,12 @@ class Pieces(NamedTuple):
 
 
 Window = tuple[float, float] | tuple[Array, Array]
-"""Start and end, of all spans or of each; NaN for none."""
+"""Start and end, common to all spans or one per span; NaN for no window."""
 
 
 def by_second(since_s: Array, until_s: Array, window: Window) -> Pieces:
-    """Each span once for every second it lies in, counted from its window's start; spans in order.
-    Empty ones go, and those without a window. since_s, until_s: controller's clock."""
+    """One piece per span and second that it overlaps, in the order of the spans. Seconds count from the
+    window's start. Skips empty spans and spans without a window. since_s, until_s: controller's clock."""
     start_s, end_s = (np.broadcast_to(edge, since_s.shape) for edge in window)
     near = (until_s > since_s) & (until_s > start_s - AROUND_S) & (since_s < end_s + AROUND_S)
     places = np.flatnonzero(near)
@@ -46,15 +46,15 @@ def by_second(since_s: Array, until_s: Array, window: Window) -> Pieces:
 
 
 def overlap_s(since_s: Array, until_s: Array, window: Window) -> Array:
-    """Seconds of each span that lie in the window; never negative, NaN without one."""
+    """Overlap of each span with the window, in seconds; never negative, NaN without a window."""
     start_s, end_s = window
     overlaps: Array = np.minimum(until_s, end_s) - np.maximum(since_s, start_s)
     return np.maximum(overlaps, 0.0)
 
 
 def groups(*keys: Array) -> tuple[Array, Array]:
-    """Rows that agree in all `keys`: an order in which they lie together, and where each group begins
-    in it. The first key weighs most; equal rows keep their order."""
+    """Group rows with equal `keys`: an order in which groups are contiguous, and the start of each group
+    in that order. Sorts by the first key first, and is stable."""
     if _ordered(keys):
         order = np.arange(len(keys[0]))
     else:
@@ -68,7 +68,7 @@ def groups(*keys: Array) -> tuple[Array, Array]:
 
 
 def _ordered(keys: Sequence[Array]) -> bool:
-    """Whether the rows lie in the order of `keys` as they are, as those of most files do."""
+    """Whether the rows are already sorted by `keys`, as in most files."""
     rising = np.ones(max(0, len(keys[0]) - 1), bool)
     for key in reversed(keys):
         rising = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & rising)

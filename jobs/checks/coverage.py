@@ -1,4 +1,4 @@
-"""How many of the samples a monitor should have taken in the window are there (method 20)."""
+"""Share of the expected monitor samples that exist in the window (method 20)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from jobs.spark.inputs import Inputs
 
 
 def worst_coverage(inputs: Inputs) -> DataFrame:
-    """trial, monitor_coverage, monitor_worst: of the monitor with the least coverage. Null for a
-    window too short to expect a sample in."""
+    """trial, monitor_coverage, monitor_worst: the monitor with the lowest coverage. Null if the window is
+    shorter than a sampling period."""
     coverage = F.col("seen") / F.when(
         F.col("seen") + F.col("lost") > 0, F.col("seen") + F.col("lost")
     )

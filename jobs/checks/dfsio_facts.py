@@ -1,4 +1,4 @@
-"""What TestDFSIO says of a trial, held against what was asked, against itself and against its kin."""
+"""TestDFSIO's results compared with the requested work, with each other, and with similar trials."""
 
 from __future__ import annotations
 
@@ -20,35 +20,39 @@ def dfsio_facts(inputs: Inputs) -> DataFrame:
         .groupBy("trial")
         .agg(F.sum("bytes").alias("bytes"), F.sum("tasks").alias("tasks"))
     )
-    said = (
+    reported = (
         inputs[tables.DFSIO_RESULTS]
         .groupBy("trial")
         .agg(
-            # more than one block in a trial's own file: which one is the trial's is not known
-            F.when(F.count(F.lit(1)) == 1, F.max("throughput_mib_s")).alias("said_mib_s")
+            # With several results in the trial's file, the trial's own result is unknown.
+            F.when(F.count(F.lit(1)) == 1, F.max("throughput_mib_s")).alias("reported_mib_s")
         )
     )
     rates = _metric(inputs, "throughput_per_stream", "per_stream")
-    done = trials.join(io, "trial", "left").join(said, "trial", "left").join(rates, "trial", "left")
+    done = (
+        trials.join(io, "trial", "left")
+        .join(reported, "trial", "left")
+        .join(rates, "trial", "left")
+    )
     bytes_share = F.col("bytes") / F.col("asked_bytes")
     share = F.least(F.lit(1.0), F.col("tasks") / F.col("files"), bytes_share)
     return done.select(
         "trial",
         F.when(F.col("bytes").isNotNull(), share).alias("dfsio_share"),
-        relative_error(F.col("said_mib_s"), F.col("per_stream")).alias("dfsio_rate_error"),
+        relative_error(F.col("reported_mib_s"), F.col("per_stream")).alias("dfsio_rate_error"),
         _spread().alias("access_spread"),
     )
 
 
 def _metric(inputs: Inputs, name: str, alias: str) -> DataFrame:
-    """trial and the metric `name`, which a trial has once, as `alias`."""
+    """trial, and the metric `name` (one per trial) as `alias`."""
     metrics = inputs[tables.METRICS].where(F.col("name") == name)
     return metrics.select("trial", F.col("value").alias(alias))
 
 
 def _spread() -> Column:
-    """Fastest over slowest, minus 1, of the random, backward and skip reads of one build that differ
-    in nothing else (method 15); null when fewer than two of the kinds are there."""
+    """max / min - 1 over the random, backward and skip reads of one build with otherwise equal settings
+    (method 15); null with fewer than two of these modes."""
     stored = ("storage_policy", "erasure_coding")
     same = ("files", "file_size_mib", "read_size_bytes", "readers", *stored)
     group = Window.partitionBy("build", *same)

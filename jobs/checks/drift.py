@@ -1,7 +1,7 @@
-"""Whether a YCSB trial's rate drifted while it was measured (method 7), by a rule fixed beforehand.
+"""Drift of a YCSB trial's rate during measurement (method 7), by a rule fixed before the data.
 
-The time after the warm-up is cut into three equal parts; the rate in the last is held against the
-rate in the first. What ratio is too much is decided in `analysis/validity/rules.py`.
+The time after the ramp-up is cut into three equal parts, and the rate of the last part is compared with the
+rate of the first. `analysis/validity/rules.py` decides which ratio is too large.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ PARTS = 3
 
 
 def drift(inputs: Inputs) -> DataFrame:
-    """trial, drift: last third's rate over the first third's, of all clients together; null where
-    a third has no operations of its own."""
+    """trial, drift: rate of the last third over rate of the first, for all clients together; null if one
+    of these thirds has no operations."""
     intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
     whole = Window.partitionBy("trial")
     begun, end = F.col("begun_s"), F.col("begun_s") + F.col("length_s")

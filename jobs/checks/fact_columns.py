@@ -1,4 +1,4 @@
-"""What facts about trials are made of: columns that stay null where something is not known."""
+"""Column expressions for facts about trials. Null means unknown, and propagates."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 
 def of_all(aggregate: Callable[[Column], Column], value: Column) -> Column:
-    """The aggregate, or null if any row's value is null."""
+    """The aggregate; null if the value of any row is null."""
     return F.when(F.count(value) == F.count(F.lit(1)), aggregate(value))
 
 
 def relative_error(value: Column, truth: Column) -> Column:
-    """|value - truth| / truth; null without a truth above 0."""
+    """|value - truth| / truth; null unless truth is above 0."""
     return F.when(truth > 0, F.abs(value - truth) / truth)

@@ -1,14 +1,14 @@
-"""Little's law of each closed-loop trial: N = X (R + Z), with all of them measured.
+"""Little's law for each closed-loop trial: N = X (R + Z), with every term measured.
 
-N client threads, of which each is either within an operation (R) or between two of them (Z, the
-client's own time). So the time spent in both, over the time that passed, is N: X R is the time within
-operations a second, X Z the time between them. That every second of every thread is found again says
-that rate and latency are of the same operations, and that no client stood still unseen.
+Each of the N client threads is either within an operation (latency R) or between two operations (think
+time Z, the client's own time). So the time spent in both, per second, is N: X R within operations, and X Z
+between them. If the law closes, every second of every thread is accounted for: rate and latency describe
+the same operations, and no client stalled unnoticed.
 
-It is held over whole intervals in which every thread works. Of a timed run: after the warm-up, but for
-the last, somewhere within which the client ends. Of a load, whose threads begin with a table they have
-to find and end each with its share of the rows: from the second interval with operations to the last
-before a thread cleans up.
+The check uses whole intervals in which every thread works. In a timed run, these are the intervals after the
+ramp-up except the last, in which the client ends. In a load, threads first look up the table and end at
+different times, so these are the intervals from the second with operations to the last before a thread
+cleans up.
 
 Source: J. D. C. Little, A Proof for the Queuing Formula L = lambda W (1961). Z: `ThinkTimed` of the
 project's YCSB client.
@@ -26,15 +26,18 @@ from jobs.spark.inputs import Inputs
 from workloads.ycsb.output.operations import CLEANUP, READ_MODIFY_WRITE, THINK
 
 NO_TIME = (CLEANUP, READ_MODIFY_WRITE)
-"""Of no thread's loop, and of times that its read and its update count already."""
+"""Operations whose time does not count: clean-up is outside the loop, and a read-modify-write's time is
+already counted in its read and its update."""
 MIN_INTERVALS = 3
-"""Of a load: in fewer, what began before the first of them and ended within weighs too much."""
+"""For a load. With fewer intervals, operations that cross the first boundary weigh too much."""
 
 
 def littles_law(inputs: Inputs) -> DataFrame:
-    """trial, closed_loop, little_error: |X (R + Z) / N - 1|. The error is null where a client's Z was
-    not measured. closed_loop: whether the trial is held to the law. A timed run without a rate asked
-    for is; a load where the law could be held at all: many a one is too short."""
+    """trial, closed_loop, little_error: |X (R + Z) / N - 1|, null if a client's Z was not measured.
+
+    closed_loop: whether the law must close. This is so for a timed run without a target rate, and for a
+    load that is long enough to be checked.
+    """
     trials = inputs[tables.TRIALS].where("workload = 'ycsb'")
     asks_no_rate, is_run = F.col("target_ops_s").isNull(), F.col("duration_s").isNotNull()
     busy = (
@@ -57,9 +60,8 @@ def littles_law(inputs: Inputs) -> DataFrame:
 
 
 def _busy_threads(inputs: Inputs) -> DataFrame:
-    """trial, client, threads_found: seconds within operations and between them, for each second
-    that passed while all threads worked; null unless both were measured (of a load, for long enough).
-    """
+    """trial, client, threads_found: seconds within and between operations, per second in which all threads
+    worked; null unless both were measured (in a load, for long enough)."""
     is_load = inputs[tables.TRIALS].select("trial", F.col("duration_s").isNull().alias("is_load"))
     log = Window.partitionBy("trial", "client", "operation", "outcome")
     intervals = (
@@ -91,15 +93,15 @@ def _within_a_run() -> Column:
 
 
 def _within_a_load() -> Column:
-    """False too where a log is missing: that nobody cleaned up is not known then."""
+    """Also false if a log is missing, because it is then unknown when clean-up began."""
     whole = F.expr("begun_s > all_began_s AND begun_s + length_s <= cleaned_up_s")
     return F.coalesce(whole, F.lit(False))
 
 
 def _a_load_works() -> dict[str, Column]:
-    """all_began_s: when the interval begins in which operations, and times between them, are first
-    seen. cleaned_up_s: at the latest, when the first thread had no more to do; the log has when
-    clean-ups ended, and what they took together."""
+    """all_began_s: start of the first interval with both operations and think times. cleaned_up_s: upper
+    bound of the time when the first thread had finished; the log has the end of the clean-ups and their
+    total duration."""
     client = Window.partitionBy("trial", "client")
     seen = F.col("operations") > 0
     operation = F.col("operation")

@@ -1,4 +1,4 @@
-"""What the nodes' processes used of their host's CPU, beside what all of it did (methods 4 and 19)."""
+"""CPU use of the nodes' processes compared with their host's total (methods 4 and 19)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from jobs.spark.inputs import Inputs
 
 
 def processes_cpu(inputs: Inputs) -> DataFrame:
-    """client_cpu_share, of the client node's own cores (method 4); cpu_excess, what the nodes'
-    processes used beyond what their host did, in percent of its cores (method 19); foreign_cpu, what
-    their host did beyond them. A guest counts by what its host gave it in the whole window: emulated, it
-    takes waiting for a core for use. What a host does for its guests is no foreign work."""
+    """Three facts per trial:
+
+    - client_cpu_share: CPU use of the client, as a share of its node's cores (method 4).
+    - cpu_excess: CPU use of the nodes' processes minus that of their host, in percent of the host's cores
+      (method 19).
+    - foreign_cpu: CPU use of the host minus that of the nodes' processes. Null for hosts with VMs, because
+      work for a VM is not foreign.
+
+    A VM counts with the CPU time that its host gave it over the whole window, because an emulated VM counts
+    waiting for a core as use.
+    """
     used = inputs[tables.METRICS].where("name = 'cpu_used'").select("trial", "scope", "value")
     hosts = used.select(
         "trial",

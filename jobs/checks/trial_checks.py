@@ -1,7 +1,7 @@
-"""The facts a trial's verdict rests on, one row a trial.
+"""The facts behind a trial's verdict, one row per trial.
 
-Facts only: which value is good enough is decided in `analysis/validity/verdicts.py`. A fact that could not be
-established is null, and never taken for a good one.
+Facts only: `analysis/validity/rules.py` decides which values are acceptable. An unknown fact is null, and
+never counts as acceptable.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SHARE_TOLERANCE = 1.0
 READ_MODES = ("read", "random", "backward", "skip")
 SAMPLE_KINDS = ("dool", "nodecpu")
 NO_NUMBER_KINDS = ("ycsb-status",)
-"""Files no metric is made of: a client's standard error holds whatever its JVM has to say."""
+"""Files without metrics: a client's standard error contains arbitrary messages of its JVM."""
 
 
 def transform(inputs: Inputs) -> DataFrame:
@@ -95,7 +95,7 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
 
 
 def _exit_codes(inputs: Inputs) -> DataFrame:
-    """clients_failed: null without clients, and when one was not seen to end."""
+    """clients_failed: null without clients, and if the exit code of a client is unknown."""
     code = F.col("exit_code")
     known = F.count(code) == F.count(F.lit(1))
     failed = F.when(known, F.count_if(code != 0))
@@ -103,7 +103,7 @@ def _exit_codes(inputs: Inputs) -> DataFrame:
 
 
 def _clock(inputs: Inputs) -> DataFrame:
-    """clock_periods: null when a monitored host's clock was not measured (method 18)."""
+    """clock_periods: null if the clock of a monitored host was not measured (method 18)."""
     offset = F.greatest(F.abs("clock_before_s"), F.abs("clock_after_s"))
     known = F.col("clock_before_s").isNotNull() & F.col("clock_after_s").isNotNull()
     periods = F.when(known, offset / F.col("period_s"))
@@ -113,14 +113,14 @@ def _clock(inputs: Inputs) -> DataFrame:
 
 
 def _cpu_sum(inputs: Inputs) -> DataFrame:
-    """cpu_sum_error: null when a sample does not tell all shares."""
+    """cpu_sum_error: null if a share is missing in a sample."""
     worst = of_all(F.max, F.col("cpu_sum_error")).alias("cpu_sum_error")
     return inputs[tables.HOST_USE].groupBy("trial").agg(worst)
 
 
 def _cold_share() -> Column:
-    """What the disks read over what was asked for. What they read is the record's own count, else
-    dool's rate over the window, of the whole machine (method 5)."""
+    """Bytes read from disks over distinct bytes requested (method 5). Bytes read are the record's count,
+    else dool's rate for the whole machine times the window."""
     asked = F.col("distinct_bytes_asked")
     by_dool = F.col("disk_read_mib_s") * MIB * F.col("window_s")
     read = F.coalesce("physical_read_bytes", by_dool)
@@ -131,31 +131,32 @@ def _quarantined(inputs: Inputs) -> DataFrame:
     kind = F.col("kind")
     sample = kind.isin(*SAMPLE_KINDS)
     result = ~kind.isin(*SAMPLE_KINDS, *NO_NUMBER_KINDS)
-    said = F.concat_ws(" ", "kind", F.lit("line"), "line", "reason")
+    fault = F.concat_ws(" ", "kind", F.lit("line"), "line", "reason")
     return (
         inputs[tables.QUARANTINE]
         .groupBy("trial")
         .agg(
             F.count_if(result).alias("result_lines_quarantined"),
             F.count_if(sample).alias("sample_lines_quarantined"),
-            F.min(F.when(result, said)).alias("result_quarantine"),
+            F.min(F.when(result, fault)).alias("result_quarantine"),
         )
     )
 
 
 def _numbers(inputs: Inputs) -> DataFrame:
-    """ops_s, disk_read_mib_s; rates_unknown; numbers_out_of_range and one of them. A share may miss
-    its range by what a sample's shares may miss 100 % (method 19); concurrent maps are a count beside
-    the rates."""
+    """ops_s, disk_read_mib_s, rates_unknown, numbers_out_of_range and an example of these.
+
+    A share may leave 0 to 100 % by the tolerance of a sample's sum of shares (method 19). Concurrent maps
+    are a count, not a rate."""
     value = F.col("value")
     from_disks = F.col("name") == "disk_read"
     all_disks = F.count(F.when(from_disks, value)) == F.count_if(from_disks)
     rate = F.col("name").startswith("throughput")
     high = F.when(F.col("unit") == "percent", 100.0 + SHARE_TOLERANCE)
     low = F.when(F.col("unit") == "percent", -SHARE_TOLERANCE).otherwise(0.0)
-    differences = F.col("scope").startswith("host-less-client:")  # of two monitors' accounts
+    differences = F.col("scope").startswith("host-less-client:")  # of two monitors' figures
     bad = ((value < low) | (value > high)) & ~F.coalesce(differences, F.lit(False))
-    said = F.concat_ws(" ", "name", "scope", "operation", value.cast("string"), "unit")
+    number = F.concat_ws(" ", "name", "scope", "operation", value.cast("string"), "unit")
     return (
         inputs[tables.METRICS]
         .groupBy("trial")
@@ -164,6 +165,6 @@ def _numbers(inputs: Inputs) -> DataFrame:
             F.when(all_disks, exact_sum(F.when(from_disks, value))).alias("disk_read_mib_s"),
             F.count_if(rate & value.isNull()).alias("rates_unknown"),
             F.count_if(bad).alias("numbers_out_of_range"),
-            F.min(F.when(bad, said)).alias("number_out_of_range"),
+            F.min(F.when(bad, number)).alias("number_out_of_range"),
         )
     )

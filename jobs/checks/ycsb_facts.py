@@ -1,4 +1,4 @@
-"""What YCSB's clients say of a trial, held against what was asked and against themselves (method 9)."""
+"""The results of YCSB's clients compared with the requested work and with each other (method 9)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from jobs.spark.inputs import Inputs
 
 
 def ycsb_facts(inputs: Inputs) -> DataFrame:
-    """failed_operations, ycsb_share, ycsb_rate_error, histogram_error: over all clients of a trial,
-    null when one of them is silent (method 9)."""
+    """failed_operations, ycsb_share, ycsb_rate_error, histogram_error: over all clients of a trial, null if
+    a client reported nothing (method 9)."""
     trials = inputs[tables.TRIALS].where("workload = 'ycsb'").select("trial", "duration_s")
     clients = (
         inputs[tables.CLIENTS]
@@ -36,7 +36,7 @@ def ycsb_facts(inputs: Inputs) -> DataFrame:
 
 
 def _histogram_counts(inputs: Inputs) -> DataFrame:
-    """trial, client, in_histograms: operations that succeeded, of the whole run, warm-up included."""
+    """trial, client, in_histograms: successful operations of the whole run, ramp-up included."""
     return (
         inputs[tables.YCSB_HISTOGRAMS]
         .where("counted IS NOT NULL AND kind = 'closed-loop'")

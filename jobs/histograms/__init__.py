@@ -1,1 +1,1 @@
-"""Interval logs of YCSB: HdrHistograms decoded, merged and cut into seconds."""
+"""Interval logs of YCSB: decode and merge HdrHistograms, and cut intervals into seconds."""

@@ -1,8 +1,8 @@
-"""Histograms of an interval log as lists of values and counts, decoded by the `hdrhistogram` library.
+"""Decode the histograms of an interval log with the `hdrhistogram` library, into values and counts.
 
-The pure `workloads.ycsb.output.histogram` is the authority. It checks each payload's frame; the library's C
-decoder reads the counts. What that refuses, or may read past its end, the pure decoder reads again and
-names the fault.
+The pure `workloads.ycsb.output.histogram` is the reference. It checks the frame of each payload, and the C
+decoder of the library reads the counts. If the library rejects a payload, or could read past its end, the
+pure decoder reads it again and reports the fault.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EIGHT_CONTINUED = re.compile(rb"[\x80-\xff]{8}")
 
 
 class Counted(NamedTuple):
-    """What `parse_hdr` needs of a histogram, and its place in the lists."""
+    """Summary of a histogram for `parse_hdr`, and its index in the lists."""
 
     total: int
     max_us: int
@@ -33,7 +33,7 @@ class Counted(NamedTuple):
 
 
 class Decoder:
-    """Decodes payloads, each once; `lists` returns what they hold."""
+    """Decodes each distinct payload once; `lists` returns the contents."""
 
     def __init__(self) -> None:
         self._known: dict[str, Counted] = {}
@@ -51,7 +51,7 @@ class Decoder:
         return self._known[payload]
 
     def lists(self, payloads: Iterable[str]) -> tuple[pa.ListArray, pa.ListArray]:
-        """Values in us and their counts: a list of each for every payload. All were decoded."""
+        """Values in us and their counts: one list of each per payload. All payloads must be decoded."""
         places = [self._known[payload].place for payload in payloads]
         return _lists([self._values[at] for at in places]), _lists(
             [self._counts[at] for at in places]
@@ -65,7 +65,7 @@ def _lists(arrays: Sequence[Array]) -> pa.ListArray:
 
 
 def _decoded(payload: str) -> tuple[Array, Array]:
-    """Values and counts, ascending by value, no count zero."""
+    """Values and counts, ascending by value, without zero counts."""
     body, buckets = inner(payload)
     if not body:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -84,8 +84,8 @@ def _decoded(payload: str) -> tuple[Array, Array]:
 
 
 def _fits_the_library(body: bytes, buckets: Buckets) -> bool:
-    """It accepts a last number that is cut off, and loses bits of a number of nine bytes. Values must
-    stay within 64 bits."""
+    """Whether the library decodes the payload correctly: it accepts a truncated last number, loses bits
+    of a nine-byte number, and needs values below 64 bits."""
     bits = buckets.unit_magnitude + buckets.half_magnitude
     within = bits + (buckets.length >> buckets.half_magnitude) < 63
     return within and body[-1] < 0x80 and not _EIGHT_CONTINUED.search(body)
@@ -97,7 +97,7 @@ def _by_the_pure_decoder(payload: str) -> tuple[Array, Array]:
 
 
 def _highest_values(index: Array, buckets: Buckets) -> Array:
-    """`Buckets.highest_value` of many indices."""
+    """`Buckets.highest_value` for an array of indices."""
     half = 1 << buckets.half_magnitude
     bucket = np.maximum((index >> buckets.half_magnitude) - 1, 0)
     sub_bucket = np.where(index < half, index, (index & (half - 1)) + half)

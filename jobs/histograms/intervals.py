@@ -1,5 +1,6 @@
-"""What each interval of a client's log counts for: the one place of the warm-up's cut, of the clock's
-offset and of the correction for read-modify-writes. Percentiles, rates, drift and Little's law read it.
+"""Weights of the intervals in a client's log: ramp-up cut, clock offset, correction for read-modify-writes.
+
+This is the only place for these rules. Percentiles, rates, drift and Little's law use its columns.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from jobs.raw.trial_context import TrialFacts
 from workloads.ycsb.output.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
 TRUNCATED_US = 0.5
-"""YCSB cuts each time to whole microseconds: half of one is missing on average."""
+"""YCSB truncates each time to whole microseconds, so half a microsecond is missing on average."""
 
 
 def with_facts(intervals: pa.Table, facts: TrialFacts) -> pa.Table:
-    """`ycsb_histograms` of a file with `time_us`, `begun_s`, `counted` and `measured` filled in."""
+    """Fill in `time_us`, `begun_s`, `counted` and `measured` in a file's rows of `ycsb_histograms`."""
     begun_s = intervals["start_epoch_s"].to_numpy() - facts.clock_offset_s
     of_users = pc.invert(pc.is_in(intervals["operation"], pa.array(NOT_OF_USERS)))
     succeeded = pc.and_(of_users, pc.is_null(intervals["outcome"]))
-    # a read-modify-write is logged thrice, as itself, as its read and as its update: counted once
+    # YCSB logs a read-modify-write three times (itself, its read, its update); it must count once.
     again = pc.equal(intervals["operation"], READ_MODIFY_WRITE)
     counted = pc.if_else(again, pc.negate(intervals["operations"]), intervals["operations"])
     columns = {
@@ -39,8 +40,8 @@ def with_facts(intervals: pa.Table, facts: TrialFacts) -> pa.Table:
 
 
 def _after_warm_up(begun_s: Array, facts: TrialFacts) -> Array:
-    """The cut is by time, warm_up_s from the window's start (method 7). An interval that straddles it is
-    left out: its histogram cannot be divided."""
+    """Cut the ramp-up by time, warm_up_s from the start of the window (method 7). Drop an interval that
+    straddles the cut, because its histogram cannot be divided."""
     if facts.window is None:
         return np.zeros(len(begun_s), bool)
     after: Array = (begun_s >= facts.window[0] + facts.warm_up_s) | (facts.warm_up_s == 0)
@@ -48,7 +49,7 @@ def _after_warm_up(begun_s: Array, facts: TrialFacts) -> Array:
 
 
 def _times_us(intervals: pa.Table) -> Array:
-    """How long all operations of each interval took together. A bucket's value is its upper end."""
+    """Total time of all operations of each interval. A bucket's value is its upper end."""
     value_us, counts = (intervals[name].combine_chunks() for name in ("value_us", "counts"))
     lengths = value_us.value_lengths().to_numpy()
     times_us = (value_us.flatten().to_numpy() + TRUNCATED_US) * counts.flatten().to_numpy()

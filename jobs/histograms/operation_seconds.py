@@ -1,7 +1,7 @@
-"""How many operations all clients of a trial did in each of its seconds, from their interval logs.
+"""Operations per second of a trial, over all its clients, from their interval logs.
 
-A log has an interval for every second and operation; they are cut at whole seconds and added up where
-they are read, as arrays. In queries every interval was joined with its trial and its client first.
+A log has one interval per second and operation. They are cut at whole seconds and added up as arrays where
+they are read. A Spark query would first have to join every interval with its trial and its client.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from jobs.raw.trial_context import TrialFacts
 
 @dataclass
 class TrialOperations:
-    """What the logs of one trial say: pieces of intervals, by second."""
+    """Pieces of the intervals in the logs of one trial, by second."""
 
     _seconds: list[Array] = field(default_factory=list)
     _done: list[Array] = field(default_factory=list)
 
     def add(self, intervals: pa.Table, facts: TrialFacts) -> None:
-        """intervals: rows of `ycsb_histograms`. Those count that are of operations that succeeded and
-        were asked for, warm-up or not; each is spread evenly over its length."""
+        """intervals: rows of `ycsb_histograms`. Counts successful user operations, ramp-up included, and
+        spreads each interval evenly over its length."""
         if facts.window is None:
             return
         closed_loop = pc.equal(intervals["kind"], "closed-loop")

@@ -1,7 +1,7 @@
-"""Percentiles of all interval logs of a trial together (method 11): merged histograms, as arrays.
+"""Percentiles of a trial, from the merged histograms of all its interval logs (method 11).
 
-A log has a histogram for every second; they are added up as the log is read, so that a trial's
-histograms take the same memory however long it was.
+A log has one histogram per second. They are merged while the log is read, so that memory use does not
+depend on the length of the trial.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ PERCENTILES = (
     *(str(five) for five in range(0, 95, 5)),
     *("95", "96", "97", "98", "99", "99.5", "99.8", "99.9", "99.95", "99.98", "99.99", "99.999"),
 )
-"""Finer where latency charts are read: towards the tail."""
+"""Finer towards the tail, where latency charts are read."""
 _INTERVALS_AT_ONCE = 256
 
 Histogram = tuple[Array, Array]
-"""Values in us, ascending and each once, and the operations of each."""
+"""Distinct values in us, ascending, and the number of operations at each."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class TrialHistograms:
     _merged: dict[tuple[str, str], Histogram] = field(default_factory=dict)
 
     def add(self, intervals: pa.Table) -> None:
-        """intervals: rows of `ycsb_histograms`, of which the measured ones count."""
+        """intervals: rows of `ycsb_histograms`; only measured ones count."""
         intervals = intervals.filter(intervals["measured"])
         for first in range(0, len(intervals), _INTERVALS_AT_ONCE):
             self._add(intervals.slice(first, _INTERVALS_AT_ONCE))
@@ -62,7 +62,7 @@ class TrialHistograms:
 
 
 def merged(value_us: Array, counts: Array) -> Histogram:
-    """The buckets of many histograms as those of one."""
+    """Merge the buckets of many histograms."""
     values, place = np.unique(value_us, return_inverse=True)
     sums = np.zeros(len(values), np.int64)
     np.add.at(sums, place, counts)
@@ -70,8 +70,8 @@ def merged(value_us: Array, counts: Array) -> Histogram:
 
 
 def _percentiles(value_us: Array, counts: Array) -> Iterator[dict[str, object]]:
-    """The p-th percentile is the least bucket that at least p percent of the operations do not exceed,
-    compared in whole numbers; the 0th is reached by the first operation."""
+    """Nearest-rank percentiles: the p-th is the lowest bucket that at least p percent of the operations do
+    not exceed, in exact arithmetic. The 0th is the first operation."""
     reached = np.cumsum(counts)
     total = int(counts.sum())
     for percentile in PERCENTILES if total else ():

@@ -1,4 +1,4 @@
-"""From a task's raw files to tables: whole plain files of a kind together, every other file by itself."""
+"""Read the raw files of a task into tables: well-formed files in batches, other files one by one."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from jobs.monitors.nodecpu_bulk import nodecpu_rows
 from jobs.raw.raw_files import RawFile, UnreadableError, content
 
 BYTES_PER_BATCH = 2**23
-"""Of files read together: enough that calls on their arrays are few, and little beside an executor's
-memory."""
+"""Size of a batch: large enough to need few array calls, and small compared with an executor's memory."""
 Whole = Callable[[Sequence[tuple[RawFile, bytes]]], tuple[list[pa.Table], set[RawFile]]]
 WHOLE: Mapping[str, tuple[Table, Whole]] = MappingProxyType(
     {
@@ -31,8 +30,8 @@ WHOLE: Mapping[str, tuple[Table, Whole]] = MappingProxyType(
 
 
 def tables_of(files: Sequence[RawFile]) -> FileTables:
-    """What `file_tables` gives of each file, faster; tables' rows are in another order, and texts may
-    be codes."""
+    """As `file_tables` for each file, but faster. The rows may be in another order, and texts may be
+    dictionary-encoded."""
     for kind, alike in groupby(sorted(files, key=lambda file: file.kind), lambda file: file.kind):
         if kind == "ycsb-hdr":
             yield from _logs(alike)
@@ -42,7 +41,7 @@ def tables_of(files: Sequence[RawFile]) -> FileTables:
 
 
 def _logs(files: Iterable[RawFile]) -> FileTables:
-    """Of interval logs, and what those of each trial are together."""
+    """Tables of interval logs, and the percentiles and rates of each trial over all its logs."""
     for trial, same in groupby(files, lambda file: file.trial):
         histograms, operations = TrialHistograms(), TrialOperations()
         for file in same:
@@ -81,7 +80,7 @@ def _together(kind: str, files: Sequence[RawFile]) -> FileTables:
 
 
 def _runs(rows: pa.Table) -> Iterator[tuple[tuple[str, str], int]]:
-    """The trial and host of each file, whose rows stand together, and how many these are."""
+    """The trial and host of each file, and the number of its rows, which are contiguous."""
     codes = [rows[name].combine_chunks().dictionary_encode() for name in ("trial", "host")]
     differs = np.ones(len(rows), bool)
     differs[1:] = np.any([np.diff(one.indices.to_numpy()) != 0 for one in codes], axis=0)
@@ -91,7 +90,7 @@ def _runs(rows: pa.Table) -> Iterator[tuple[tuple[str, str], int]]:
 
 
 def _contents(files: Sequence[RawFile]) -> Iterator[tuple[RawFile, bytes]]:
-    """Of the files that can be read; why the others cannot is told where they are read alone."""
+    """Contents of the readable files. `_alone` reports why the others are not readable."""
     for file in files:
         if not file.fault:
             try:

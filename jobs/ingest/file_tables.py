@@ -1,6 +1,6 @@
-"""From a raw file to tables, and what its rows add up to.
+"""Read a raw file into tables, and aggregate its rows.
 
-Runs on Spark's executors. Loads parsers, Arrow and numpy, nothing heavier.
+Runs on Spark's executors, so it imports only parsers, Arrow and numpy.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ FileTables = Iterator[tuple[Table, pa.Table]]
 
 
 def file_tables(file: RawFile) -> FileTables:
-    """The file's rows, and a row of `quarantine` for each line that gave none."""
+    """The rows of the file, and a row of `quarantine` for each malformed line."""
     yield from _log(file) if file.kind == "ycsb-hdr" else by_rows(file)
 
 
 def by_rows(file: RawFile) -> FileTables:
-    """By the pure readers, whatever the file."""
+    """Read any file with the pure readers."""
     rows: dict[Table, list[dict[str, Any]]] = defaultdict(list)
     for table, row in read(file):
         rows[table].append(row)
@@ -46,8 +46,8 @@ def by_rows(file: RawFile) -> FileTables:
 
 
 def summed(table: Table, rows: pa.Table, files: Sequence[tuple[RawFile, int]]) -> FileTables:
-    """What the rows of whole files add up to. files: each with how many of `rows` are its own; they
-    lie behind each other."""
+    """Aggregates of the rows of complete files. files: each with the number of its rows, in the order of
+    `rows`."""
     add_up = SUMMED.get(table)
     if add_up is None:
         return
@@ -56,11 +56,11 @@ def summed(table: Table, rows: pa.Table, files: Sequence[tuple[RawFile, int]]) -
         found = list(add_up(rows, subjects))
     except OverflowError as error:
         if len(files) == 1:
-            told = rejected_file_row(files[0][0], UnreadableError(str(error)))
-            yield tables.QUARANTINE, _table(tables.QUARANTINE, [told])
+            rejected = rejected_file_row(files[0][0], UnreadableError(str(error)))
+            yield tables.QUARANTINE, _table(tables.QUARANTINE, [rejected])
             return
         begin = 0
-        for file, count in files:  # whose it is shows when each is added up by itself
+        for file, count in files:  # aggregate each file alone to find the faulty one
             yield from summed(table, rows.slice(begin, count), [(file, count)])
             begin += count
         return

@@ -1,6 +1,6 @@
-"""From the records of a run to typed tables and a quarantine.
+"""Convert the records of a run into typed tables and a quarantine.
 
-A record already ingested is not read again: its rows are taken from the tables as they are.
+Records that are already ingested are not read again: their rows are copied from the existing tables.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ log = logging.getLogger(__name__)
 
 STAGING = ".staging"
 BYTES_PER_TASK = 2**27
-"""As Spark's own readers have it. A task's memory does not grow with it: rows are written as they come."""
+"""As in Spark's own readers. Memory does not depend on it, because rows are written as they are read."""
 MIN_BYTES_PER_TASK = 2**21
 _RENAMES_AT_ONCE = 16
 TASKS_PER_CORE = 2
-"""At least, so that no core waits long for the others' last task; each takes its 20 to 40 ms to begin."""
+"""Minimum, so that no core waits long for the last task of another; a task takes 20 to 40 ms to start."""
 SMALL_BYTES = 2**23
-"""Less than this is parsed here: to start an executor's Python takes longer."""
+"""Less data is parsed in this process, because starting an executor's Python takes longer."""
 
 
 def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
-    """Write every table that comes from the records. Again, or after a crash, gives the same tables.
+    """Write every table that is read from the records. Idempotent, also after a crash.
 
-    session: called only if there is enough to read. StudyError: no record, or a manifest of a format
-    that this version does not know.
+    session: called only for enough data. StudyError without a record, or for a manifest with an unknown
+    format.
     """
     manifests = manifests_of(run_root)
     for table, rows in _from_manifests(manifests):
@@ -66,7 +66,7 @@ def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
     digests = {trial: ingest_state.digest(found) for trial, found in files.items()}
     known = ingest_state.read(run_root)
     kept = {trial for trial, value in digests.items() if known.get(trial) == value}
-    log.info("%d of %d records were ingested before", len(kept), len(digests))
+    log.info("%d of %d records are already ingested", len(kept), len(digests))
     if kept == digests.keys() == known.keys() and known:
         return
     ingest_state.forget(run_root)
@@ -74,11 +74,11 @@ def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
     try:
         ingest_files(session, run_root, new, kept)
     except (OSError, Py4JJavaError) as error:
-        log.error("the tables could not be written", exc_info=error)
+        log.error("Cannot write the tables", exc_info=error)
         raise StudyError(
-            f"the tables could not be written: {cause_of(error)}.",
+            f"cannot write the tables: {cause_of(error)}.",
             str(run_root / "tables"),
-            "see to free disk space, then repeat: study report RUN; nothing is lost.",
+            "check the free disk space, then run study report RUN again; no data is lost.",
         ) from error
     ingest_state.remember(run_root, digests)
 
@@ -89,8 +89,8 @@ def ingest_files(
     files: Sequence[RawFile],
     kept: Set[str] = frozenset(),
 ) -> None:
-    """Make the tables of raw files: rows of `files`, and of the `kept` trials as the tables have
-    them. Each table is replaced whole."""
+    """Write the tables of raw files: rows read from `files`, and existing rows of the `kept` trials. Each
+    table is replaced completely."""
     staging = run_root / "tables" / STAGING
     remove(staging)
     staging.mkdir(parents=True)
@@ -105,7 +105,7 @@ def ingest_files(
 def _parse(
     session: Callable[[], SparkSession], run_root: Path, files: Sequence[RawFile], folder: str
 ) -> Iterator[Written]:
-    """What was written below `folder` by the one attempt of each task that succeeded."""
+    """Files written below `folder` by the successful attempt of each task."""
     task = partial(parse_files, folder=folder)
     if sum(file.bytes for file in files if not file.fault) < SMALL_BYTES:
         for group in task_groups(files, 1):
@@ -120,7 +120,7 @@ def _parse(
 
 
 def task_groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:
-    """Files for a task each, in order of trials, so that tables are nearly sorted as they are."""
+    """Groups of files, one per task, in the order of trials, so that tables are almost sorted."""
     total = sum(file.bytes for file in files if not file.fault)
     enough = min(BYTES_PER_TASK, max(MIN_BYTES_PER_TASK, ceil(total / (cores * TASKS_PER_CORE))))
     group: list[RawFile] = []
@@ -136,14 +136,14 @@ def task_groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]
 
 
 def _merged_together(one: RawFile, other: RawFile) -> bool:
-    """Interval logs of one trial: its percentiles are those of all of them."""
+    """Whether both are interval logs of one trial: its percentiles need all of them in one task."""
     return (one.trial, one.kind) == (other.trial, other.kind) and one.kind == "ycsb-hdr"
 
 
 def _fill(
     run_root: Path, table: Table, parts: Sequence[Path], kept: Set[str], folder: Path
 ) -> None:
-    """The table's new folder: the files that were written for it, and the rows kept of the old one."""
+    """Fill the table's new folder with the written files and the rows kept from the old folder."""
     folder.mkdir(parents=True)
     names = [folder / f"part-{number:05d}.parquet" for number in range(len(parts))]
     with ThreadPoolExecutor(_RENAMES_AT_ONCE) as pool:

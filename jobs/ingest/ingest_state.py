@@ -1,7 +1,7 @@
-"""`Ingested`: which records the tables hold, so that no record is read twice.
+"""`Ingested`: the records that the tables contain, so that no record is read twice.
 
-tables/ingested.json is removed before a table changes and written when all have: where it is, it
-tells the truth. It names the tables' files and their sizes; if one is not as it says, nothing is.
+tables/ingested.json is removed before a table changes and written after all have changed, so it is correct
+if it exists. It lists the tables' files with their sizes; after any difference, everything is read again.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from jobs.raw.raw_files import RawFile
 
 FORMAT = 1
 READERS_VERSION = 5
-"""To be raised when a reader gives other rows for the same bytes: tables are then made anew."""
+"""Increase this when a reader returns other rows for the same bytes; all tables are then rebuilt."""
 
 
 @dataclass(frozen=True)
 class Ingested:
-    """digests: of every record's files, by trial. tables: size of every file, by table and name."""
+    """digests: digest of each record's files, by trial. tables: size of each file, by table and name."""
 
     digests: Mapping[str, str]
     tables: Mapping[str, Mapping[str, int]]
@@ -36,8 +36,8 @@ class Ingested:
 
 
 def digest(files: Iterable[RawFile]) -> str:
-    """Of what a trial's record holds: names, sizes and times of its files, what is missing, and what
-    their rows are understood by."""
+    """Digest of a trial's record: names, sizes and times of its files, faults, and the context of their
+    rows."""
     lines = (
         f"{f.kind} {f.subject} {f.file} {f.fault} {f.bytes} {f.modified_ns} {f.facts}"
         for f in files
@@ -46,10 +46,8 @@ def digest(files: Iterable[RawFile]) -> str:
 
 
 def read(run_root: Path) -> Mapping[str, str]:
-    """Digests of the records that the tables hold; none if they are to be made anew.
-
-    StudyError: a later version wrote them.
-    """
+    """Digests of the records in the tables; empty if the tables must be rebuilt. StudyError if a later
+    version wrote them."""
     path = _path(run_root)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
@@ -60,7 +58,7 @@ def read(run_root: Path) -> Mapping[str, str]:
             f"the tables have format {value.get('format') if isinstance(value, dict) else None!r};"
             f" this version reads {FORMAT}.",
             str(path),
-            "remove the folder of tables: they are made again from the records.",
+            "remove the folder of tables; study report RUN builds them again from the records.",
         )
     known = Ingested(**value)
     if known.declared != _declared() or known.tables != _sizes(run_root):
@@ -69,12 +67,12 @@ def read(run_root: Path) -> Mapping[str, str]:
 
 
 def forget(run_root: Path) -> None:
-    """Before a table changes: from here on nothing is known."""
+    """Call this before a table changes."""
     _path(run_root).unlink(missing_ok=True)
 
 
 def remember(run_root: Path, digests: Mapping[str, str]) -> None:
-    """After all tables hold these records."""
+    """Call this when all tables contain these records."""
     value = Ingested(dict(digests), _sizes(run_root), _declared())
     text = json.dumps(asdict(value), indent=1, sort_keys=True) + "\n"
     path = _path(run_root)
@@ -89,7 +87,7 @@ def _path(run_root: Path) -> Path:
 
 
 def _declared() -> str:
-    """Changes with the tables' declarations, and with the readers."""
+    """Digest of the tables' declarations and of the version of the readers."""
     return hashlib.sha256(f"{READERS_VERSION} {markdown()}".encode()).hexdigest()
 
 

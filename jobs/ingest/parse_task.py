@@ -1,8 +1,8 @@
-"""A Spark task of ingest: raw files to Parquet files, written where the rows are read.
+"""A Spark task of ingest: convert raw files to Parquet files.
 
-Rows do not pass through the JVM: via a data source and Spark's own Parquet writer a million samples
-took five times as long. So that a task may run twice (a retry, speculation), each attempt writes a
-folder of its own, and only files that a successful attempt returned to the driver get a table's name.
+Rows do not pass through the JVM: with a data source and Spark's Parquet writer, a million samples took five
+times as long. A task may run twice (retry, speculation), so each attempt writes to its own folder, and only
+the files of the successful attempt become part of a table.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FROM_FILES: tuple[Table, ...] = (
     tables.OPERATION_SECONDS,
 )
 BYTES_PER_GROUP = 2**25
-"""Of Arrow's, before a row group is written: bounds an executor's memory."""
+"""Arrow bytes per row group; bounds an executor's memory."""
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Written:
 
 
 def parse_files(files: Sequence[RawFile], folder: str) -> list[Written]:
-    """Write the files' rows below `folder`: a Parquet file of each table that they have rows of."""
+    """Write the rows of the files below `folder`, as one Parquet file per table."""
     attempt = f"{folder}/{uuid4().hex}"
     place(attempt).mkdir(parents=True)
     parts: dict[Table, _Part] = {}

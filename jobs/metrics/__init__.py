@@ -1,1 +1,1 @@
-"""The numbers of each trial and setting, one Spark job per file."""
+"""Metrics of each trial and setting, one Spark job per file."""

@@ -1,7 +1,7 @@
 """Latency percentiles of each trial.
 
-They come from merged histograms, never from averaged percentiles (method 11). What is measured is the
-closed-loop latency unless the client also recorded the intended one; both keep their names (method 10).
+They come from merged histograms, never from averaged percentiles (method 11). Clients measure closed-loop
+latency, and in latency trials also intended latency; both keep their names (method 10).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of the long `metrics` table from wide ones."""
+"""Convert wide frames into rows of the long table `metrics`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from jobs.spark.spark_types import struct
 
 
 def metric_rows(wide: DataFrame, values: Mapping[str, tuple[str, Column]]) -> DataFrame:
-    """One row of `metrics` for every row of `wide` and entry of `values`: name -> (unit, value).
+    """One row of `metrics` per row of `wide` and entry of `values`: name -> (unit, value).
 
-    The columns trial, operation, latency_kind, percentile and scope are taken from `wide` where it
-    has them, else they are null.
+    trial, operation, latency_kind, percentile and scope come from `wide`, or are null if it lacks them.
     """
     entries = [
         F.struct(

@@ -1,4 +1,4 @@
-"""What each setting's rate costs."""
+"""Rate of each setting per USD per hour."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ RATES = ("throughput", "throughput_map_phase")
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `price_performance`: rate over the price of all hosts of the topology. Of a topology
-    with a host without a price there is none: its price is not known."""
+    """Rows of `price_performance`: rate over the price of all hosts of the topology. A topology with an
+    unpriced host has no row, because its price is unknown."""
     price = F.col("usd_per_hour")
     prices = (
         inputs[tables.TRIALS]

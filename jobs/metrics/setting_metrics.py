@@ -1,6 +1,7 @@
-"""Each setting's numbers on each topology, over its valid trials.
+"""Metrics of each setting on each topology, over its valid trials.
 
-The unit is the build (method 1): repeated trials of a setting on one build are one point, their mean.
+The unit of evidence is the build (method 1): repeated trials of a setting on one build are one point, their
+mean.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ _WHICH = ("name", "unit", "operation", "latency_kind", "percentile", "scope")
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `setting_metrics`. A number that no trial has is null, with no points. Trials that measure
-    the monitors' cost are no trials of the study: half of them ran under other conditions."""
+    """Rows of `setting_metrics`. A metric that no trial has is null, without points. Trials that measure the
+    monitoring overhead are excluded, because half of them ran without monitors."""
     valid = inputs[tables.VERDICTS].where("verdict = 'valid'").select("trial")
     studied = inputs[tables.TRIALS].where("overhead_pair IS NULL")
     placed = studied.select("trial", "topology", "setting", "repetition", "build")

@@ -1,7 +1,7 @@
 """Rates of each trial.
 
-TestDFSIO has three (method 13): a mean per stream, over the map phase, over the whole job. YCSB has
-one: operations that succeeded a second, after the warm-up.
+TestDFSIO has three (method 13): the mean per stream, over the map phase, and over the whole job. YCSB has
+one: successful operations per second, after the ramp-up.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ SUCCESSES = ("Return=OK", "Return=BATCHED_OK", "Return=0")
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `metrics`: throughput*, concurrent_maps; one row of each a trial that has a window,
-    null where the number could not be computed."""
+    """Rows of `metrics`: throughput* and concurrent_maps, one row of each per trial with a window; null if
+    the number could not be computed."""
     dfsio = metric_rows(
         dfsio_rates(inputs),
         {
@@ -49,7 +49,7 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def _trials(inputs: Inputs, workload: str) -> DataFrame:
-    """trial, warm_up_s of the workload's trials that have a window."""
+    """trial, warm_up_s of the workload's trials with a window."""
     trials = inputs[tables.TRIALS].where(F.col("workload") == workload)
     return windows(trials).select("trial", "warm_up_s")
 
@@ -83,10 +83,10 @@ def dfsio_rates(inputs: Inputs) -> DataFrame:
 
 
 def map_phases(inputs: Inputs) -> DataFrame:
-    """trial, job_s (submission to end), map_phase_s (first start to last end of the maps that
-    succeeded), concurrent_maps (the most attempts running at one moment).
+    """trial, job_s (submission to end), map_phase_s (first start to last end of the successful maps),
+    concurrent_maps (maximum number of attempts running at one time).
 
-    A history with problems gives no map phase: one cut short is not a phase.
+    A history with problems gives no row, because its map phase may be truncated.
     """
     jobs = inputs[tables.MAPREDUCE_JOBS]
     whole = F.size("problems") == 0
@@ -111,8 +111,8 @@ def map_phases(inputs: Inputs) -> DataFrame:
 
 
 def _concurrency(inputs: Inputs) -> DataFrame:
-    """A sweep over starts (+1) and ends (-1); at equal times ends come first, so that a map that
-    begins as another ends does not overlap it."""
+    """Sweep line over starts (+1) and ends (-1). At equal times ends come first, so that a map that starts
+    when another ends does not overlap it."""
     ended = inputs[tables.MAP_ATTEMPTS].where("finish_epoch_s IS NOT NULL")
     changes = ended.select("trial", "job", F.col("start_epoch_s").alias("at"), F.lit(1).alias("by"))
     changes = changes.unionByName(
@@ -131,11 +131,11 @@ def _concurrency(inputs: Inputs) -> DataFrame:
 
 
 def ycsb_rates(inputs: Inputs) -> DataFrame:
-    """trial, ops_s of all the trial's clients; null if one of them has no rate.
+    """trial, ops_s over all clients; null if a client has no rate.
 
-    With a warm-up: the sum of each client's operations of the histogram intervals after it over their
-    seconds. Without: Return=OK of all over the longest client's own run time, since clients that end
-    by their work do not end together, and the sum of their rates was never reached.
+    With a ramp-up: the sum over clients of operations per second in the intervals after the ramp-up.
+    Without: all successful operations over the run time of the slowest client. Clients with a fixed amount of
+    work end at different times, so the sum of their rates was never reached.
     """
     rates = (
         inputs[tables.CLIENTS]
@@ -157,13 +157,13 @@ def ycsb_rates(inputs: Inputs) -> DataFrame:
 
 
 def whole_run(summary: DataFrame) -> DataFrame:
-    """trial, client, and of YCSB's summary: run_s, overall_ops_s, operations (asked of the
-    database by users), succeeded, failed (Return other than OK); null what it does not say."""
+    """trial, client, and from YCSB's summary: run_s, overall_ops_s, operations (by users), succeeded, failed
+    (Return other than OK); null if the summary lacks them."""
     overall = F.col("operation") == "OVERALL"
     returned = F.col("measure").startswith("Return=") & (F.col("operation") != "CLEANUP")
     good = returned & F.col("measure").isin(*SUCCESSES)
     value = F.col("value")
-    # A read-modify-write is counted thrice: as itself, as its read and as its update.
+    # YCSB counts a read-modify-write three times: itself, its read and its update.
     twice = F.sum(
         F.when(
             (F.col("operation") == READ_MODIFY_WRITE) & (F.col("measure") == "Operations"), value
@@ -192,8 +192,8 @@ def whole_run(summary: DataFrame) -> DataFrame:
 
 
 def _after_warm_up(inputs: Inputs) -> DataFrame:
-    """trial, client, measured_ops_s: operations in whole intervals after the warm-up over the time
-    from the first interval's start to the last one's end."""
+    """trial, client, measured_ops_s: operations in whole intervals after the ramp-up, over the time from
+    the start of the first to the end of the last."""
     intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
     seconds = F.max(F.col("begun_s") + F.col("length_s")) - F.min("begun_s")
     return intervals.groupBy("trial", "client").agg(
@@ -202,5 +202,5 @@ def _after_warm_up(inputs: Inputs) -> DataFrame:
 
 
 def _over(amount: Column, seconds: Column) -> Column:
-    """amount / seconds, null unless there is time."""
+    """amount / seconds; null unless seconds is above 0."""
     return F.when(seconds > 0, amount / seconds)

@@ -1,7 +1,7 @@
 """CPU and disk use of each trial.
 
-Host figures are dool's, of the whole machine, counted once. Nodes that share a kernel see the same
-dool figures, so their own CPU is what their processes spent. Steal is not use (method 19).
+Host figures come from dool and cover the whole machine, counted once. Nodes that share a kernel would see the
+same dool figures, so their own CPU use is that of their processes. Steal is not use (method 19).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def node_ticks(inputs: Inputs) -> DataFrame:
-    """trial, host, node, scope, roles, user_ticks, system_ticks spent in the window, and
-    capacity_ticks, what the host could have spent: window_s x ticks_per_s x cores."""
+    """trial, host, node, scope, roles, user_ticks and system_ticks spent in the window, and capacity_ticks,
+    the host's capacity: window_s x ticks_per_s x cores."""
     placed = inputs[tables.NODES].select("trial", "node", "scope", "roles")
     return (
         inputs[tables.NODE_USE]
@@ -53,8 +53,8 @@ def node_ticks(inputs: Inputs) -> DataFrame:
 
 
 def _by_scope(ticks: DataFrame) -> DataFrame:
-    """Ticks of each scope, and of `cluster`: masters and workers together. A scope on several hosts
-    is measured against all their cores, each host once."""
+    """Ticks of each scope, and of `cluster`, the masters and workers together. The capacity of a scope on
+    several hosts is that of all these hosts, each counted once."""
     member = F.arrays_overlap("roles", F.array(F.lit("master"), F.lit("worker")))
     scopes = F.when(member, F.array("scope", F.lit("cluster"))).otherwise(F.array("scope"))
     by_host = (
@@ -84,7 +84,7 @@ def _process_rows(spent: DataFrame) -> DataFrame:
 
 
 def _less_client(hosts: DataFrame, ticks: DataFrame) -> DataFrame:
-    """trial, scope, used: the host's Used CPU without what client and monitors spent on it."""
+    """trial, scope, used: the host's Used CPU minus that of the client and the monitors on it."""
     ours = ticks.where(F.col("scope").isin("client", "monitor"))
     spent = 100.0 * (F.col("user_ticks") + F.col("system_ticks")) / F.col("capacity_ticks")
     shares = ours.groupBy("trial", "host").agg(exact_sum(spent).alias("not_cluster"))

@@ -1,4 +1,4 @@
-"""The measured window of each trial, and times by the controller's clock (method 18)."""
+"""The measurement window of each trial, in the controller's clock (method 18)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 
 def windows(trials: DataFrame) -> DataFrame:
-    """trial, start_s, end_s (controller's clock), window_s, warm_up_s of trials that have a window."""
+    """trial, start_s, end_s (controller's clock), window_s, warm_up_s of trials with a window."""
     start, end = F.col("window_start_epoch_s"), F.col("window_end_epoch_s")
     return trials.where(end > start).select(
         "trial",
@@ -19,6 +19,6 @@ def windows(trials: DataFrame) -> DataFrame:
 
 
 def window_s() -> Column:
-    """A trial's window in seconds; null if it has none."""
+    """Length of a trial's window in seconds; null without a window."""
     start, end = F.col("window_start_epoch_s"), F.col("window_end_epoch_s")
     return F.when(end > start, end - start)

@@ -1,7 +1,7 @@
-"""What a sample owes to the one before it in its file: since when it counts, what was spent since.
+"""Per-sample deltas: interval start and CPU ticks since the previous sample in the file.
 
-One file holds all samples of its trial and host, so its neighbours are found here, in one pass over
-arrays. In a query they took a sort of all samples, each time one was asked for.
+One file holds all samples of its trial and host, so the predecessors are found here, in one pass over arrays.
+A Spark query would have to sort all samples each time.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from jobs.arrays.array import Array
 
 
 def with_host_neighbours(samples: pa.Table) -> pa.Table:
-    """`host_samples` of a file with `repeated` and `since_epoch_s` filled in. A dool that was started
-    twice into one file may tell a second twice, and its clock may go back between."""
+    """Fill in `repeated` and `since_epoch_s` in a file's rows of `host_samples`. If dool was started twice
+    with one file, a second may occur twice, and the clock may have gone back."""
     counted = (
         pc.invert(samples["since_boot"]).to_numpy() & pc.is_valid(samples["epoch_s"]).to_numpy()
     )
@@ -37,7 +37,7 @@ def with_host_neighbours(samples: pa.Table) -> pa.Table:
 
 
 def with_node_neighbours(samples: pa.Table) -> pa.Table:
-    """`node_cpu_samples` of a file with its steps and its rounds filled in."""
+    """Fill in steps and rounds in a file's rows of `node_cpu_samples`."""
     nodes = samples["node"].combine_chunks().dictionary_encode().indices.to_numpy()
     ticks = (samples["user_ticks"].to_numpy(), samples["system_ticks"].to_numpy())
     one_file = np.zeros(len(samples), np.intp)
@@ -47,11 +47,11 @@ def with_node_neighbours(samples: pa.Table) -> pa.Table:
 def node_neighbours(
     files: Array, nodes: Array, epoch_s: Array, ticks: tuple[Array, Array]
 ) -> dict[str, pa.Array]:
-    """Steps and rounds of samples, within each file in the order of time, at the same time of lines.
+    """Steps and rounds of samples, within each file ordered by time, then by line.
 
-    files, nodes: numbers; samples of a file stand together, in the order of lines. ticks: of user and
-    system. A node that first shows up after the first round had no process before: it counts from zero.
-    Ticks fall when a process has gone whose parent did not wait for it: such a step counts as none.
+    files, nodes: indices; samples of a file are contiguous, in the order of lines. ticks: user and system. A
+    node that first appears after the first round had no process before, so it counts from zero. Ticks
+    decrease when a process ends without being waited for; such a step counts as zero.
     """
     order = _by_time(files, epoch_s)
     of_file, time_s = files[order], epoch_s[order]
@@ -77,14 +77,16 @@ def node_neighbours(
 
 
 def _by_time(files: Array, epoch_s: Array) -> Array:
-    """NodePaths in the order of file, time and line; most files are in it as they are."""
+    """Indices in the order of file, time and line. Most files are already in this order."""
     ordered = (epoch_s[1:] >= epoch_s[:-1]) | (files[1:] != files[:-1])
     return np.arange(len(epoch_s)) if ordered.all() else np.lexsort((epoch_s, files))
 
 
 def same_before(owners: Array, order: Array | None = None) -> tuple[Array, Array]:
-    """NodePaths before and after, of every two of the same owner that follow each other in `order`."""
-    small = owners.astype(np.min_scalar_type(int(owners.max(initial=0))))  # sorted by radix, then
+    """Indices of every two consecutive samples, in `order`, of the same owner: the first, and the second."""
+    small = owners.astype(
+        np.min_scalar_type(int(owners.max(initial=0)))
+    )  # numpy then uses radix sort
     if order is None:
         by_owner = np.argsort(small, kind="stable")
     else:
@@ -100,7 +102,7 @@ def _rises(ticks: Array, before: Array, after: Array, known: Array) -> pa.Array:
 
 
 def _placed(places: Array, values: Array, rows: int) -> pa.Array:
-    """`values` at their places, null elsewhere."""
+    """An array with `values` at these indices, and null elsewhere."""
     column, absent = np.zeros(rows), np.ones(rows, bool)
     column[places], absent[places] = values, False
     return pa.array(column, mask=absent)

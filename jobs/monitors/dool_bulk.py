@@ -1,6 +1,6 @@
-"""Whole files of dool by a library's CSV reader: one start of our monitor, in UTC, plain to the end.
+"""Read well-formed dool files with Arrow's CSV reader: written by one start of our monitor, in UTC.
 
-Every other file is left to the pure `parse_dool`. What is read here is what that would read.
+All other files are left to the pure `parse_dool`. The result is the same as that of `parse_dool`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _TIME_BYTES = len("Nov-20 17:44:42")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY_BYTES = len("Nov-20 ")
 _MAX_DAYS = 400
-_OTHERS = 3 + 2  # letters and colons of a time
-_MARKS = 2  # its hyphen and blank
+_OTHERS = 3 + 2  # bytes above "9" in a time: three letters of the month, two colons
+_MARKS = 2  # bytes below "0" in a time: a hyphen and a blank
 _CPU = {"cpu_user": "usr", "cpu_system": "sys", "cpu_idle": "idl", "cpu_iowait": "wai",
         "cpu_steal": "stl"}  # fmt: skip
 _COLUMNS: dict[str, tuple[Key, str]] = {
@@ -50,7 +50,7 @@ _COLUMNS: dict[str, tuple[Key, str]] = {
 
 @dataclass(frozen=True)
 class _Plain:
-    """A file whose head the pure reader accepted, its first row included, with plain rows below it."""
+    """A file with well-formed rows. The pure reader has accepted its head and its first row."""
 
     file: RawFile
     layout: Layout
@@ -59,8 +59,8 @@ class _Plain:
 
 
 def dool_rows(files: Sequence[tuple[RawFile, bytes]]) -> tuple[list[pa.Table], set[RawFile]]:
-    """Rows of `host_samples` with their neighbours, texts as codes; and the files they are of. The
-    other files may hold anything."""
+    """Rows of `host_samples` with deltas and dictionary-encoded texts, and the files that were read. The
+    other files are not well-formed."""
     alike: dict[object, list[_Plain]] = defaultdict(list)
     for file, data in files:
         if plain := _plain(file, data):
@@ -95,11 +95,11 @@ def _plain(file: RawFile, data: bytes) -> _Plain | None:
 def _below(
     file: RawFile, data: bytes, begin: int, number: int, layout: Layout | None
 ) -> _Plain | None:
-    """The file if its first row is line `number`, at byte `begin`."""
+    """The file with its first row at line `number` and byte `begin`; None if it is not well-formed."""
     if layout is None or layout.start is None or not _is_ours(layout):
         return None
     found = body(data, begin, number)
-    marks = len(layout.keys) + _MARKS  # a newline, and commas between the cells
+    marks = len(layout.keys) + _MARKS  # includes the newline, and commas between the cells
     if found is None or found.marks != marks * found.rows or found.others != _OTHERS * found.rows:
         return None
     return _Plain(file, layout, layout.start, found)
@@ -112,7 +112,7 @@ def _is_ours(layout: Layout) -> bool:
 
 
 def _rows(batch: Sequence[_Plain]) -> tuple[list[pa.Table], set[RawFile]]:
-    """Of files with the same columns and units."""
+    """Rows of files with the same columns and units."""
     keys = batch[0].layout.keys
     types = [pa.binary(_TIME_BYTES) if key == TIME else pa.float64() for key in keys]
     found = cells([plain.body for plain in batch], types)
@@ -125,7 +125,7 @@ def _rows(batch: Sequence[_Plain]) -> tuple[list[pa.Table], set[RawFile]]:
 
 
 def _hold(batch: Sequence[_Plain], found: Cells, numbers: dict[Key, Array]) -> Array:
-    """Which rows the pure reader surely accepts, by their values."""
+    """Whether the pure reader certainly accepts each row, by its values."""
     epoch_s = numbers[EPOCH]
     texts = found.columns[batch[0].layout.keys.index(TIME)]
     before_s = found.before(epoch_s)

@@ -1,9 +1,8 @@
-"""What the samples of each host in each trial say of its window and of each of its seconds.
+"""Aggregate dool's samples of each host over the window of a trial, and over each of its seconds.
 
-One dool file holds all samples of its trial and host, so they are added up here, where they are
-arrays. In queries every sample was cut, sent to where its second is summed, and added, several times.
-Files that were read together are added up together: arrays of one file are so short that calling for
-each took longer than adding.
+One dool file holds all samples of its trial and host, so they are aggregated here, as arrays. A Spark query
+would cut and shuffle every sample several times. Files of a batch are aggregated together, because for the
+short arrays of one file the calls take longer than the additions.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _SUMMED = ("cpu_irq", "cpu_user", "cpu_system", "cpu_idle", "cpu_iowait", "cpu_s
 
 @dataclass(frozen=True)
 class _Hosts:
-    """Samples that are used, of at least one host. owner: whose each is, as a place in `subjects`, of
-    whom each has some; begins: where theirs begin."""
+    """The used samples of at least one host. owner: index into `subjects` of each sample; every subject has
+    samples. begins: index of each subject's first sample."""
 
     samples: pa.Table
     subjects: Sequence[Subject]
@@ -43,12 +42,12 @@ class _Hosts:
     begins: Array
 
     def windows(self, of_trial: Sequence[tuple[float, float] | None]) -> Window:
-        """For each sample."""
+        """The window of each sample's trial."""
         edges = np.array([window or (np.nan, np.nan) for window in of_trial])
         return edges[self.owner, 0], edges[self.owner, 1]
 
     def named(self, counts: Array) -> dict[str, Any]:
-        """trial, host and scope, for rows of which each subject has so many."""
+        """Columns trial, host and scope, with `counts` rows per subject."""
         hosts = [subject.host for subject in self.subjects]
         return {
             "trial": coded([subject.trial for subject in self.subjects], counts),
@@ -60,7 +59,7 @@ class _Hosts:
 def host_tables(samples: pa.Table, subjects: Sequence[Subject]) -> Iterator[tuple[Table, pa.Table]]:
     """Rows of `host_cpu_usage`, `monitor_rounds`, `trial_cpu_series` and `host_disk_series`.
 
-    samples: `host_samples` of whole files, their neighbours filled in, behind each other as `subjects`.
+    samples: `host_samples` of complete files with deltas, concatenated in the order of `subjects`.
     """
     used = ~(_flags(samples, "since_boot") | _flags(samples, "repeated"))
     owner = np.repeat(np.arange(len(subjects)), [subject.rows for subject in subjects])[used]
@@ -83,13 +82,13 @@ def host_tables(samples: pa.Table, subjects: Sequence[Subject]) -> Iterator[tupl
 
 
 def machine_scope(host: str) -> str:
-    """Scope of what dool saw of a machine: a guest (named <node>.<host>) is none of the hosts."""
+    """Scope of a machine that dool monitored: a VM, named <node>.<host>, is not one of the hosts."""
     return f"guest:{host}" if "." in host else f"host:{host}"
 
 
 def _use(hosts: _Hosts, since_s: Array, until_s: Array) -> pa.Table:
-    """The mean of each column over what is measured of the window, samples at its edges weighted by
-    the part of them that lies inside (methods 7 and 18); and use over the whole window."""
+    """Mean of each column over the measured part of the window, and use over the whole window. Samples at
+    the edges are weighted by their overlap (methods 7 and 18)."""
     size = len(hosts.subjects)
     row: dict[str, Any] = hosts.named(np.ones(size, np.int64))
     row["cpu_sum_error"] = _nullable(_sum_errors(hosts))
@@ -136,8 +135,8 @@ def _series(hosts: _Hosts, since_s: Array, until_s: Array) -> Iterator[tuple[Tab
 
 
 def _means(hosts: _Hosts, names: Sequence[str], weights: Array) -> dict[str, Array]:
-    """Of each subject, over all its samples that weigh anything; NaN if none does."""
-    inside = np.flatnonzero(weights > 0)  # not of a sample that tells no time
+    """Weighted means per subject; NaN if all weights are zero."""
+    inside = np.flatnonzero(weights > 0)  # also drops the NaN weights of samples without a time
     owner = hosts.owner[inside]
     _, begins = groups(owner)
     found = _weighted_means(hosts.samples, names, inside, weights[inside], begins)
@@ -151,7 +150,7 @@ def _means(hosts: _Hosts, names: Sequence[str], weights: Array) -> dict[str, Arr
 def _weighted_means(
     samples: pa.Table, names: Sequence[str], rows: Array, weights: Array, begins: Array
 ) -> dict[str, Array]:
-    """Of each run of `rows`, which are places among the samples; NaN where no value is known."""
+    """Weighted means of each run of `rows` (indices of samples); NaN if no value is known."""
     all_s = exact_sums(weights, begins)
     means = {}
     for name in names:
@@ -164,7 +163,8 @@ def _weighted_means(
 
 
 def _sum_errors(hosts: _Hosts) -> Array:
-    """How far a sample's shares are from 100 % at most; NaN if one of them is not known."""
+    """Largest deviation of a sample's CPU shares from a sum of 100 %, per subject; NaN if a share is
+    unknown."""
     total = np.zeros(len(hosts.samples))
     for name in _SUMMED:
         values = _numbers(hosts.samples, name)
@@ -178,12 +178,12 @@ def _nullable(values: Array) -> pa.Array:
 
 
 def _numbers(samples: pa.Table, name: str) -> Array:
-    """NaN for null."""
+    """The column as an array, with NaN for null."""
     numbers: Array = samples[name].to_numpy()
     return numbers
 
 
 def _flags(samples: pa.Table, name: str) -> Array:
-    """True only where it is said."""
+    """The column as an array, with False for null."""
     flags: Array = samples[name].fill_null(False).to_numpy()
     return flags

@@ -1,6 +1,6 @@
-"""What the processes of one host's nodes spent in a trial's window and in each of its seconds.
+"""Aggregate the CPU time of a host's nodes over the window of a trial, and over each of its seconds.
 
-Of one file of our own sampler, which holds all its rounds: see `jobs.monitors.host_aggregates`.
+Works on one file of our own sampler, which holds all its rounds; see `jobs.monitors.host_aggregates`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ PARTS = ("user", "system")
 def node_tables(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, pa.Table]]:
     """Rows of `monitor_rounds`, `node_cpu_usage` and `trial_cpu_series`.
 
-    samples: `node_cpu_samples` of a whole file, its neighbours filled in.
+    samples: `node_cpu_samples` of a complete file, with deltas.
     """
     if not len(samples):
         return
     about = {name: samples[name][0].as_py() for name in ("trial", "host")}
     rounds = samples.filter(samples["begins_round"])
     at_s, before_s = (rounds[name].to_numpy() for name in ("epoch_s", "round_since_epoch_s"))
-    told = sampling_rounds("nodecpu", about, at_s, before_s, facts)
-    yield tables.MONITOR_ROUNDS, pa.Table.from_pylist(told, arrow_schema(tables.MONITOR_ROUNDS))
+    found = sampling_rounds("nodecpu", about, at_s, before_s, facts)
+    yield tables.MONITOR_ROUNDS, pa.Table.from_pylist(found, arrow_schema(tables.MONITOR_ROUNDS))
     if facts.window is None:
         return
     steps = samples.filter(samples["user_step"].is_valid())
@@ -56,8 +56,8 @@ def _use(
     until_s: Array,
     window: tuple[float, float],
 ) -> pa.Table:
-    """Cumulative ticks are interpolated at the window's edges: of an increment between two rounds the
-    part counts that lies in the window, which here is what is measured of it."""
+    """CPU ticks within the measured part of the window. Cumulative ticks are interpolated linearly at its
+    edges: an increment between two rounds counts by its overlap."""
     nodes, names = _codes(steps["node"])
     share = overlap_s(since_s, until_s, window) / (until_s - since_s)
     order, begins = groups(nodes, *_machine(steps))
@@ -74,11 +74,11 @@ def _use(
 def _series(
     about: dict[str, str], steps: pa.Table, since_s: Array, until_s: Array, facts: TrialFacts
 ) -> pa.Table:
-    """Percent of all cores of their host, as `node_cpu_usage` counts them."""
+    """CPU use per scope and second, in percent of all cores of the host, as in `node_cpu_usage`."""
     assert facts.window is not None
     span, second, inside_s = by_second(since_s, until_s, facts.window)
-    nodes, told = _codes(steps["node"])
-    scopes, names = _codes(pa.array([facts.scopes.get(node, node) for node in told], pa.string()))
+    nodes, seen = _codes(steps["node"])
+    scopes, names = _codes(pa.array([facts.scopes.get(node, node) for node in seen], pa.string()))
     machine = [column[span] for column in _machine(steps)]
     order, begins = groups(scopes[nodes[span]], second, *machine)
     first, rows = order[begins], span[order]
@@ -94,7 +94,7 @@ def _series(
 
 
 def _machine(steps: pa.Table) -> tuple[Array, Array]:
-    """ticks_per_s and cores, which a sampler that was started again may tell anew."""
+    """ticks_per_s and cores; a restarted sampler may report other values."""
     return steps["ticks_per_s"].to_numpy(), steps["cores"].to_numpy()
 
 
@@ -104,7 +104,7 @@ def _ticks(steps: pa.Table, part: str) -> Array:
 
 
 def _codes(texts: pa.Array | pa.ChunkedArray) -> tuple[Array, Array]:
-    """A number for every text, in the order in which they first come, and the texts by number."""
+    """Dictionary encoding: an index per text, and the texts in the order of first occurrence."""
     whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     coded = whole.dictionary_encode()
     return coded.indices.to_numpy(), np.array(coded.dictionary.to_pylist(), object)

@@ -1,6 +1,6 @@
-"""Whole files of nodecpu by a library's CSV reader: one start, plain to the end.
+"""Read well-formed nodecpu files, written by one start of the sampler, with Arrow's CSV reader.
 
-Every other file is left to the pure `parse_nodecpu`. What is read here is what that would read.
+All other files are left to the pure `parse_nodecpu`. The result is the same as that of `parse_nodecpu`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _TYPES = (pa.float64(), pa.dictionary(pa.int32(), pa.string()), pa.int64(), pa.i
 _NUMBERS = {"epoch_s": 0, "user_ticks": 2, "system_ticks": 3, "processes": 4}
 _MARKS = 4 + 1  # commas, and a newline
 _MOST = 10**15
-"""So that the sum of two is exact as a float."""
+"""Maximum for which the sum of two values is exact as a float."""
 
 
 @dataclass(frozen=True)
 class _Plain:
-    """A file of a title, the header, and rows that look plain."""
+    """A file with a title, the header, and rows that look well-formed."""
 
     file: RawFile
     body: Body
@@ -41,13 +41,13 @@ class _Plain:
 
 
 def nodecpu_rows(files: Sequence[tuple[RawFile, bytes]]) -> tuple[list[pa.Table], set[RawFile]]:
-    """Rows of `node_cpu_samples` with all their neighbours, texts as codes; and the files they are of.
-    The others may hold anything."""
+    """Rows of `node_cpu_samples` with deltas and dictionary-encoded texts, and the files that were read. The
+    other files are not well-formed."""
     batch = [plain for file, data in files if (plain := _plain(file, data))]
     found = cells([plain.body for plain in batch], _TYPES) if batch else None
     if found is None:
         return [], set()
-    whole = found.wholly(_hold(batch, found)) & _told_for(batch, found)
+    whole = found.wholly(_hold(batch, found)) & _accounted_for(batch, found)
     rows = _table(batch, found)
     done = {plain.file for plain, sound in zip(batch, whole, strict=True) if sound}
     return found.only(rows, whole), done
@@ -67,28 +67,29 @@ def _plain(file: RawFile, data: bytes) -> _Plain | None:
 
 
 def _zeros_lead(data: bytes, begin: int) -> bool:
-    """Arrow takes any number of zeros above a whole number's first digit, the pure reader few."""
+    """Whether an integer has leading zeros: Arrow accepts any number of them, the pure reader only few."""
     raw = np.frombuffer(data, np.uint8)[begin:]
     zeros = (raw[:-2] == ord(",")) & (raw[1:-1] == ord("0"))
     return bool((zeros & (raw[2:] >= ord("0"))).any())
 
 
-def _told_for(batch: Sequence[_Plain], found: Cells) -> Array:
-    """Of which files every byte is told for, so that numbers are of digits and points alone."""
+def _accounted_for(batch: Sequence[_Plain], found: Cells) -> Array:
+    """For each file, whether all its bytes are accounted for, so that numbers consist of digits and
+    points only."""
     names: list[str] = found.columns[1].dictionary.to_pylist()
     codes = found.columns[1].indices.to_numpy()
     named = np.array([_NODE.fullmatch(name) is not None for name in names])
     hyphens = np.array([name.count("-") for name in names])
     letters = np.array([sum(letter > "9" for letter in name) for name in names])
     marks = _MARKS * found.counts + found.sums(hyphens[codes])
-    told: Array = found.wholly(named[codes])
-    told &= [plain.body.marks for plain in batch] == marks
-    told &= [plain.body.others for plain in batch] == found.sums(letters[codes])
-    return told
+    complete: Array = found.wholly(named[codes])
+    complete &= [plain.body.marks for plain in batch] == marks
+    complete &= [plain.body.others for plain in batch] == found.sums(letters[codes])
+    return complete
 
 
 def _hold(batch: Sequence[_Plain], found: Cells) -> Array:
-    """Which rows the pure reader surely takes, by their values."""
+    """Whether the pure reader certainly accepts each row, by its values."""
     values = {name: found.numbers(place) for name, place in _NUMBERS.items()}
     before, after = same_before(_owners(found))
     last = {name: np.zeros_like(column) for name, column in values.items()}
@@ -110,8 +111,8 @@ def _plausible(
     ticks_per_s: int | Array,
     cores: int | Array,
 ) -> Array:
-    """As `parse_nodecpu` asks: time and ticks go on, and no more CPU is used than there is. before:
-    the node's row above; its time NaN where there is none."""
+    """The rules of `parse_nodecpu`: time and ticks do not decrease, and CPU use does not exceed the capacity.
+    before: the previous row of the node, with a NaN time for its first row."""
     epoch_s, last_s = cells["epoch_s"], before["epoch_s"]
     user = cells["user_ticks"] - before["user_ticks"]
     system = cells["system_ticks"] - before["system_ticks"]
@@ -124,7 +125,7 @@ def _plausible(
 
 
 def _owners(found: Cells) -> Array:
-    """Numbers, the same for the same node of the same file."""
+    """One index per node and file, for each row."""
     names = found.columns[1]
     owners: Array = found.owners() * len(names.dictionary) + names.indices.to_numpy()
     return owners

@@ -1,4 +1,4 @@
-"""How many of the samples a monitor should have taken in the window are there (method 20), of one file."""
+"""Count the expected and the missing samples of a monitor in the window (method 20), for one file."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from jobs.arrays.array import Array
 from jobs.raw.trial_context import TrialFacts
 
 LATE_PERIODS = 0.25
-"""A gap of up to 1.75 periods is one late sample; from there on one is missing."""
+"""A gap below 1.75 periods is a late sample; a longer one has a missing sample."""
 
 
 def sampling_rounds(
     kind: str, about: dict[str, str], epoch_s: Array, since_epoch_s: Array, facts: TrialFacts
 ) -> list[dict[str, Any]]:
-    """The row of `monitor_rounds`: none without a sample in the window, or a window.
+    """The row of `monitor_rounds`; none without a window, or without a sample in it.
 
-    about: trial and host. epoch_s: each time the monitor sampled, once; since_epoch_s: the time before,
-    NaN at the first.
+    about: trial and host. epoch_s: distinct sampling times; since_epoch_s: the previous time, NaN for the
+    first.
     """
     if facts.window is None:
         return []
@@ -29,7 +29,7 @@ def sampling_rounds(
     at_s = at_s[inside]
     if not len(at_s):
         return []
-    # a round before the window, or none: what is missing is counted from its start
+    # if the previous round is before the window, or there is none, count missing samples from its start
     since_s = np.fmax(since_epoch_s[inside] - facts.clock_offset_s, start_s)
     gaps_s = np.append(at_s - since_s, end_s - at_s.max())
     missing = np.floor(gaps_s / facts.period_s + LATE_PERIODS) - 1

@@ -1,1 +1,1 @@
-"""The raw files of a run's records, and the pure parsers behind them."""
+"""Find the raw files of a run's records, and read them with the pure parsers."""

@@ -1,6 +1,6 @@
-"""What the manifests of a run say, as rows of the small tables. Pure; read on the driver.
+"""Convert the manifests of a run into rows of the small tables. Pure; runs on the driver.
 
-A manifest is kilobytes and a run has hundreds: Spark's executors are kept for the samples.
+A manifest has kilobytes, and a run has hundreds of them, so Spark's executors are not needed.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ Row = dict[str, Any]
 
 
 def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
-    """Manifests of the run's closed records, in the order they were run.
+    """Manifests of the run's closed records, in the order of execution.
 
-    StudyError for a run without records, and for a manifest of another format or in bits.
+    StudyError for a run without records, and for a damaged manifest or one with an unknown format.
     """
     records = run_root / "records"
     try:
         manifests = closed_records(records)
     except ValueError as error:
         raise StudyError(
-            f"a manifest cannot be read: {error}", str(records), "restore the record, or remove it."
+            f"cannot read a manifest: {error}", str(records), "restore the record, or remove it."
         ) from error
     if not manifests:
         raise StudyError(
-            "the run has no closed record; there is nothing to analyse.",
+            "the run has no closed record to analyse.",
             str(records),
-            "run the study first: study run SPEC.",
+            "run the study first, with study run SPEC.",
         )
     for folder, manifest in manifests.items():
         if manifest.trial != folder:
             raise StudyError(
-                f"its manifest is of the trial {manifest.trial!r}.",
+                f"the manifest in this folder belongs to the trial {manifest.trial!r}.",
                 str(records / folder),
                 "restore the record, or remove it.",
             )
@@ -91,7 +91,7 @@ def _topology(topology: Topology) -> Row:
 
 
 def _price(topology: Topology) -> float | None:
-    """Of all its hosts an hour; None unless every host has a price."""
+    """Price of all hosts per hour; None unless every host has a price."""
     prices = [host.usd_per_hour for host in topology.hosts]
     return math.fsum(price for price in prices if price) if None not in prices else None
 
@@ -128,7 +128,7 @@ def _cold(manifest: Manifest) -> Row:
 
 
 def _counted(manifest: Manifest, what: str) -> int | None:
-    """How far HBase's counter `what` moved between the states before and after the window."""
+    """Increase of HBase's counter `what` over the window."""
     before = manifest.state_before.get("hbase", {}).get(what)
     after = manifest.state_after.get("hbase", {}).get(what)
     return int(after - before) if before is not None and after is not None else None
@@ -177,7 +177,7 @@ def client_rows(manifest: Manifest) -> Iterator[Row]:
 
 
 def _operations_asked(argv: tuple[str, ...]) -> int | None:
-    """Operations on YCSB's command line: of a load its share of the records."""
+    """Number of operations on YCSB's command line; for a load, the client's share of the records."""
     properties = dict(
         pair.split("=", 1) for flag, pair in pairwise(argv) if flag == "-p" and "=" in pair
     )
@@ -202,7 +202,7 @@ def monitor_rows(manifest: Manifest) -> Iterator[Row]:
 
 
 def bring_up_rows(manifests: Iterable[Manifest]) -> Iterator[Row]:
-    """Rows of `bring_up`: every trial of a build repeats its build's phases, one is taken."""
+    """Rows of `bring_up`, from one trial per build: every manifest of a build repeats its phases."""
     builds = {manifest.build: manifest for manifest in manifests if manifest.bring_up}
     for build, manifest in sorted(builds.items()):
         for position, phase in enumerate(manifest.bring_up):

@@ -1,4 +1,4 @@
-"""Which files of a record hold what: the raw files a trial should have left, found, missing or refused.
+"""Find the raw files that a trial should have written, and report missing and rejected ones.
 
 A record may come from a stranger: what its manifest names is looked for within the record alone, and
 read only if it is a plain file of bounded size.
@@ -20,14 +20,14 @@ if TYPE_CHECKING:  # executors load this module, and need no models
     from workloads.record.manifest import Manifest
 
 MAX_BYTES = 2**28
-"""A second of dool takes 130 bytes: three weeks of it are less. Bounds an executor's memory."""
+"""Bounds an executor's memory. A sample of dool has 130 bytes, so three weeks of samples fit."""
 
 
 Listing = dict[str, tuple[Path, FileStat]]
 
 
 class UnreadableError(Exception):
-    """The file will not be read; the message says why."""
+    """The file cannot or must not be read; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class RawFile:
 
 
 def raw_files_of(run_root: Path, manifests: Sequence[Manifest]) -> dict[str, list[RawFile]]:
-    """The raw files of each trial. At a URI the records are listed once, not file by file."""
+    """The raw files of each trial. At a URI, all records are listed with one call."""
     records = run_root / "records"
     everything = listed(records)
     if everything is None:
@@ -65,8 +65,8 @@ def raw_files_of(run_root: Path, manifests: Sequence[Manifest]) -> dict[str, lis
 def raw_files(
     manifest: Manifest, record: Path, listing: Listing | None = None
 ) -> Iterator[RawFile]:
-    """The files of a trial's record that tables are made of. Of a trial that is complete, those that
-    must be there and are not come with a fault; one that failed may miss any.
+    """The files of a trial's record that tables are read from. A missing file of a complete trial has a
+    fault; a failed trial may lack any file.
 
     listing: the record's files, of a record at a URI.
     """
@@ -92,12 +92,12 @@ def raw_files(
 
 
 def content(file: RawFile) -> bytes:
-    """The file's bytes. UnreadableError if it has changed into something that is not to be read."""
+    """The content of the file. UnreadableError if it has been replaced by something that must not be read."""
     path = place(file.path)
     try:
         if not is_local(path):
             return path.read_bytes()
-        # no link is followed, and no pipe waited for, should one have taken the file's place
+        # do not follow a link, and do not block on a pipe, that has replaced the file
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:
             info = os.fstat(descriptor)
@@ -145,7 +145,7 @@ def _refusal(info: os.stat_result) -> str:
 
 
 def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
-    """(kind, subject, pattern of the file's path in the record, what its rows are understood by)."""
+    """(kind, subject, pattern of the file's path in the record, context of its rows)."""
     for monitor in manifest.monitors:
         facts = facts_of(manifest, monitor.host, monitor.period_s)
         yield monitor.kind, monitor.host, monitor.file, facts

@@ -1,7 +1,7 @@
-"""From a raw file to rows of tables, by the pure parsers. Runs on Spark's executors.
+"""Read a raw file into rows of tables with the pure parsers. Runs on Spark's executors.
 
-A reader takes a file's bytes and yields (table, row). What is large is read by columns instead, in
-`jobs.ingest.file_tables`, and held against these readers by the tests.
+A reader takes the bytes of a file and yields (table, row). Large files are read by columns instead
+(`jobs.ingest.file_tables`); tests compare the results with these readers.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Rows = Iterator[tuple[Table, dict[str, Any]]]
 
 
 def read(file: RawFile) -> Rows:
-    """Every row of `file`, and a row of `quarantine` for each line that gave none. A file that is
-    missing, or that as a whole is not what it should be, is one quarantined line 0."""
+    """Every row of `file`, and a row of `quarantine` for each malformed line. A missing or rejected file is
+    quarantined as line 0."""
     try:
         parsed, rows = READERS[file.kind](bytes_of(file), file)
     except (UnreadableError, ParseError) as error:
@@ -42,7 +42,7 @@ def read(file: RawFile) -> Rows:
 
 
 def bytes_of(file: RawFile) -> bytes:
-    """The file's content. UnreadableError for one that is missing or refused."""
+    """The content of the file. UnreadableError for a missing or rejected file."""
     if file.fault:
         raise UnreadableError(file.fault)
     if file.kind not in READERS:
@@ -51,7 +51,7 @@ def bytes_of(file: RawFile) -> bytes:
 
 
 def rejected_file_row(file: RawFile, error: UnreadableError | ParseError) -> dict[str, Any]:
-    """The row of a file that gives none: line 0, or the line that told."""
+    """The quarantine row of a rejected file: line 0, or the line with the fault."""
     if isinstance(error, ParseError):
         return quarantined(file, error.line, error.reason, "")
     return quarantined(file, 0, str(error), "")
@@ -214,7 +214,7 @@ def _with_counts(row: IntervalRow, file: RawFile) -> dict[str, Any]:
 
 
 def interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
-    """The row of an interval, but for its histogram."""
+    """The row of an interval, without its histogram."""
     return {
         "client": file.subject,
         "file": file.file,

@@ -1,6 +1,6 @@
-"""`TrialFacts`: what a trial's manifest says that the rows of one of its files are understood by.
+"""`TrialFacts`: the parts of a trial's manifest that are needed to interpret the rows of one of its files.
 
-Executors load this: the manifest's models stay on the driver.
+Executors import this module, so it does not import the models of the manifest.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from workloads.record.manifest import Manifest
 
 @dataclass(frozen=True)
 class TrialFacts:
-    """window: its start and end, controller's clock, epoch seconds; None: the trial has none.
-    warm_up_s: what is cut from its start (method 7).
-    clock_offset_s: how far the file's clock is ahead of the controller's; what is not known counts as
-    none here, and the checks hold that against the trial. period_s: of the monitor that wrote it.
-    scopes: of each node by name."""
+    """window: start and end, controller's clock, epoch seconds; None if the trial has no window.
+    warm_up_s: ramp-up that is cut from its start (method 7).
+    clock_offset_s: lead of the file's clock over the controller's. An unknown offset is 0 here, and a check
+    reports it. period_s: sampling period of the monitor. scopes: scope of each node, by name."""
 
     window: tuple[float, float] | None = None
     clock_offset_s: float = 0.0
@@ -30,7 +29,7 @@ class TrialFacts:
 
     @property
     def measured(self) -> tuple[float, float] | None:
-        """The window after the warm-up; None if nothing is left of it."""
+        """The window after the ramp-up; None if it is empty."""
         if self.window is None or self.window[0] + self.warm_up_s >= self.window[1]:
             return None
         return self.window[0] + self.warm_up_s, self.window[1]
@@ -38,7 +37,7 @@ class TrialFacts:
 
 @dataclass(frozen=True)
 class Subject:
-    """Whose rows some `rows` of a table are that stand together: those of one file of one trial and host."""
+    """A contiguous run of `rows` table rows that came from one file (one trial, one host)."""
 
     trial: str
     host: str
@@ -47,7 +46,7 @@ class Subject:
 
 
 def facts_of(manifest: Manifest, host: str | None, period_s: float = 0.0) -> TrialFacts:
-    """Of a file that was written on `host` (None: on one nobody knows)."""
+    """The facts for a file written on `host` (None: unknown host)."""
     window = manifest.window
     has_time = window is not None and window.end_epoch_s > window.start_epoch_s
     return TrialFacts(
@@ -69,10 +68,10 @@ def host_of_node(manifest: Manifest, node: str | None) -> str | None:
 
 
 def clock_offsets(clock: Iterable[ClockOffset]) -> Mapping[str, float]:
-    """Each host's offset in the middle of the trial: the mean of before and after."""
+    """Clock offset of each host in the middle of the trial: the mean of before and after."""
     return {entry.host: (entry.before_s + entry.after_s) / 2 for entry in clock}
 
 
 def node_scope(name: str, roles: Iterable[str]) -> str:
-    """Under which scope a node's numbers are told: a client's node is `client`."""
+    """Scope of a node's metrics: `client` for a node with only that role."""
     return "client" if tuple(roles) == ("client",) else f"node:{name}"

@@ -1,1 +1,1 @@
-"""What happened within a trial, second by second, and during bring-up."""
+"""Time series within each trial, and bring-up times."""

@@ -1,4 +1,4 @@
-"""How long bring-up took, by topology."""
+"""Duration of bring-up, by topology."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ INPUTS = (tables.TRIALS, tables.BRING_UP)
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `bringup`: medians over the builds. Phases overlap, so that only the one that the
-    cluster itself timed as `total` tells how long all of them took."""
+    """Rows of `bring_up_times`: medians over the builds. Phases overlap, so their sum is not the duration;
+    the phase `total` is."""
     repetitions = inputs[tables.TRIALS].select("build", "repetition").distinct()
     seconds = (
         inputs[tables.BRING_UP]

@@ -1,4 +1,4 @@
-"""What was done in each second of a trial."""
+"""Rates in each second of a trial: operations, transferred bytes, disk traffic."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _operations(inputs: Inputs) -> DataFrame:
 
 
 def _transferred(inputs: Inputs) -> DataFrame:
-    """The same of the job's bytes, in equal parts a map that succeeded, from its start to its end."""
+    """As `_operations`, for the job's bytes: split evenly over successful maps, and spread over each map."""
     io = inputs[tables.DFSIO_IO].groupBy("trial").agg(F.sum("bytes").alias("bytes"))
     maps = inputs[tables.MAP_ATTEMPTS].where(
         "status = 'SUCCEEDED' AND start_epoch_s IS NOT NULL AND finish_epoch_s > start_epoch_s"
@@ -69,7 +69,7 @@ def _transferred(inputs: Inputs) -> DataFrame:
 
 
 def _with_idle_seconds(done: DataFrame, inputs: Inputs) -> DataFrame:
-    """What was done in each second; seconds of the window in which nothing was done with 0."""
+    """Rate of each second; 0 for idle seconds of the window."""
     key = ("trial", "name", "unit")
     last = F.ceil("window_s") - 1
     seconds = windows(inputs[tables.TRIALS]).select(
@@ -82,8 +82,8 @@ def _with_idle_seconds(done: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def _disks(inputs: Inputs) -> DataFrame:
-    """All hosts' disks together (guests' are among them); no row for a second of which one monitored
-    host has no sample."""
+    """Sum over the hosts' disks, which include the VMs' disks. A second without a sample of some monitored
+    host has no row."""
     hosts = (
         inputs[tables.MONITORS]
         .where("kind = 'dool' AND NOT contains(host, '.')")

@@ -1,4 +1,4 @@
-"""Whole seconds of a trial, counted from its window's start, and what of a span lies in each."""
+"""Cut spans of time into whole seconds of a trial, counted from the start of its window."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from jobs.arrays.spans import MIN_S
 
 
 def by_second(spans: DataFrame) -> DataFrame:
-    """Each row once for every second its span lies in: `second` and `inside_s`, the seconds of the
-    span within it.
+    """One row per span and second that it overlaps, with `second` and `inside_s`, the overlap in seconds.
 
-    spans: since_s, until_s (controller's clock) and start_s of the trial's window. Empty spans go.
+    spans: since_s, until_s (controller's clock) and start_s of the trial's window. Empty spans are dropped.
     """
     since, until = F.col("since_s") - F.col("start_s"), F.col("until_s") - F.col("start_s")
     seconds = F.sequence(F.floor(since), F.floor(until))
@@ -27,5 +26,5 @@ def by_second(spans: DataFrame) -> DataFrame:
 
 
 def share_of_span() -> Column:
-    """The part of the span that lies in the row's second, of frames that `by_second` gave."""
+    """The share of the span within the row's second, for frames from `by_second`."""
     return F.col("inside_s") / (F.col("until_s") - F.col("since_s"))

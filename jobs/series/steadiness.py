@@ -1,4 +1,4 @@
-"""How steady each trial's rate was from second to second."""
+"""Variation of each trial's rate from second to second."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ INPUTS = (tables.TRIALS, tables.TRIAL_RATE_SERIES)
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `steadiness`: mean, standard deviation (n - 1) and their quotient.
+    """Rows of `steadiness`: mean, sample standard deviation (n - 1) and coefficient of variation.
 
-    Over the whole seconds of the window after the warm-up (method 7), between the first and the last
-    second in which something was done: those two are not whole, and what lies around them is the
-    start and the end of a JVM.
+    Uses whole seconds of the window after the ramp-up (method 7), strictly between the first and the last
+    busy second: those two are partial, and around them a JVM starts or ends.
     """
     count = F.size("rates")
     squares = _added("rates", lambda rate: (rate - F.col("mean")) * (rate - F.col("mean")))
@@ -39,9 +38,9 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def _measured(inputs: Inputs) -> DataFrame:
-    """trial, name, unit, rates: of the seconds that count, of series that have such.
+    """trial, name, unit, rates: the rates of the seconds that count; no row without such seconds.
 
-    A series is one row: its seconds go once to where it is, and need no order.
+    Each series is one row, so its seconds are shuffled once and need no order.
     """
     busy = F.when(F.col("rate") > 0, F.col("second"))
     series = inputs[tables.TRIAL_RATE_SERIES].groupBy("trial", "name", "unit")
@@ -61,7 +60,7 @@ def _measured(inputs: Inputs) -> DataFrame:
 
 
 def _added(rates: str, term: Callable[[Column], Column]) -> Column:
-    """`jobs.spark.exact.exact_sum` of a term of each element."""
+    """`jobs.spark.exact.exact_sum` over the elements of an array column, of a term of each."""
     steps = F.aggregate(
         rates, F.lit(0).cast("long"), lambda reached, rate: reached + whole_steps(term(rate))
     )

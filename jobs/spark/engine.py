@@ -1,4 +1,4 @@
-"""`Engine`: where Spark computes."""
+"""`Engine`: the master, options and environment of Spark."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Engine:
-    """`options` of Spark's; `environment` of the process that starts it; `python` as executors call it.
-    `address`: the driver's, which executors connect to."""
+    """`options`: Spark options. `environment`: variables of the process that starts Spark. `python`:
+    interpreter of the executors. `address`: address of the driver, which executors connect to."""
 
     options: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Sums that do not depend on the order rows arrive in."""
+"""Sums that do not depend on the order of the rows."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["COARSE", "FINE", "exact_sum", "whole_steps"]
 
 
 def exact_sum(value: Column, steps: float = FINE) -> Column:
-    """Sum of doubles as whole numbers of 1/`steps`: the same in every order and partitioning, while
-    the sum of floating-point numbers differs in its last bits. Null rows are left out, and no row at
-    all gives null. A sum beyond 9.2e18 / steps is an error of Spark's, not a wrong number."""
+    """Sum of doubles in fixed point, in units of 1/`steps`. The result is the same for every order and
+    partitioning; a floating-point sum differs in its last bits. Nulls are skipped; no rows give null.
+    A sum beyond 9.2e18 / steps raises an error in Spark instead of overflowing."""
     return F.sum(whole_steps(value, steps)) / steps
 
 
 def whole_steps(value: Column, steps: float = FINE) -> Column:
-    """The double as a whole number of 1/`steps`, halves to even."""
+    """The double as an integer in units of 1/`steps`, rounded half to even."""
     return F.rint(value * steps).cast("long")

@@ -1,4 +1,4 @@
-"""What a job reads: its tables as frames."""
+"""The input tables of a job, as Spark frames."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from analysis.tables import Table
 from jobs.spark import store
 
 Inputs = Mapping[Table, DataFrame]
-"""What a transform reads: each declared table as a frame."""
+"""Input of a transform: each declared table as a frame."""
 
 
 def read_inputs(spark: SparkSession, run_root: Path, tables: Sequence[Table]) -> Inputs:
-    """The run's tables. StudyError for one that has not been made yet."""
+    """Tables of the run. StudyError for a table that does not exist yet."""
     return {table: store.read(spark, run_root, table) for table in tables}

@@ -1,8 +1,7 @@
-"""Python for executors on other machines: interpreter, the libraries they load, and this project.
+"""Archive of Python for executors on other machines: interpreter, required libraries, and this project.
 
-One relocatable .tar.gz, unpacked by YARN beside each executor: `bin/python3.11` finds its own
-`lib/python3.11` wherever it lies. Its nodes need the same kind of Linux and processor as this machine,
-and no Python of their own.
+YARN unpacks the relocatable .tar.gz next to each executor; `bin/python3.11` finds its `lib/python3.11` in
+any folder. The nodes need the same kind of Linux and processor as this machine, but no Python.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ LOADED = (
     "certifi", "charset-normalizer", "fsspec", "hdrhistogram", "idna", "numpy", "pyarrow",
     "requests", "urllib3",
 )  # fmt: skip
-"""What executors import, all that it needs among it. Spark brings its own Python itself."""
+"""Distributions that executors import, with dependencies. Spark ships its own Python packages."""
 PROJECT = ("analysis", "jobs", "workloads", "cluster")
 PYTHON = "bin/python3.11"
 _LIBRARY = "lib/python3.11"
@@ -33,15 +32,12 @@ _NOT_NEEDED = frozenset(
      "turtledemo", "ensurepip", "include"}
 )  # fmt: skip
 _FLIGHT = "flight"
-"""Arrow's RPC, of which nothing is used: an eighth of all bytes, which every node unpacks."""
-_LEVEL = 1  # it is read once a node: to pack it harder takes longer than to send it
+"""Part of the names of Arrow's RPC library, which is not used and has an eighth of all bytes."""
+_LEVEL = 1  # each node reads the archive once: stronger compression takes longer than sending it
 
 
 def ensure_python_archive() -> Path:
-    """The archive of this Python and this project, made unless it is in the cache: some 15 seconds.
-
-    StudyError: no room for it.
-    """
+    """Path of the archive, built if it is not in the cache (about 15 s). StudyError if the disk is full."""
     files = dict(_files())
     path = cache_root() / "python" / f"{_digest(files)}.tar.gz"
     if path.exists():
@@ -51,9 +47,9 @@ def ensure_python_archive() -> Path:
             _pack(files, aside)
     except OSError as error:
         raise StudyError(
-            f"Python could not be packed for the executors: {error.strerror}.",
+            f"cannot pack Python for the executors: {error.strerror}.",
             str(path.parent),
-            "check free disk space.",
+            "check the free disk space.",
         ) from error
     return path
 
@@ -92,7 +88,7 @@ def _below(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _of(loaded: str) -> Iterator[tuple[str, Path]]:
-    """Files that a distribution put among the packages; its commands are left out."""
+    """Files of a distribution in site-packages, without its commands."""
     for file in distribution(loaded).files or ():
         path = Path(str(file.locate()))
         left_out = ".." in file.parts or _NOT_NEEDED & set(file.parts) or _FLIGHT in file.name

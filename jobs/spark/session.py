@@ -1,6 +1,6 @@
-"""The Spark session: local, small, quiet, started once a process.
+"""The Spark session: local, small and quiet, started once per process.
 
-Under `spark-submit` the submitted master and options win over those given here.
+Under `spark-submit`, the submitted master and options override those given here.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _ERROR = re.compile(r"(Caused by: )?[\w.]+(Error|Exception)\b")
 _QUIET = Path(__file__).with_name("log4j2.properties")
 
-# C1 only and one collector thread: most queries live for a second, so compiling costs more than it
-# gives. On two cores session and first query took 10 s against 15 s with the JVM's own choice. The
-# code cache is as large as with C2; the 48 MiB of C1 alone fill up in minutes. Metaspace begins at the
-# size that it reaches: each growth is a collection for which all threads wait. Options of the user
-# (spark.driver.extraJavaOptions) follow these, and win. The JVM's own warnings go to standard error,
-# which is shown only where it does not start.
+# Only the C1 compiler and one GC thread: most queries take about a second, so optimising compilation costs
+# more than it saves. On two cores, session and first query took 10 s, against 15 s with the JVM's defaults.
+# The code cache has its size with C2, because the 48 MiB default of C1 fills up in minutes. Metaspace starts
+# at its final size, because each growth is a stop-the-world collection. User options
+# (spark.driver.extraJavaOptions) follow these and override them. JVM warnings go to standard error, which
+# is shown only if the JVM does not start.
 _JVM = (
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
@@ -45,12 +45,12 @@ _JVM = (
     f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
 )
 
-# A run of megabytes has stages of milliseconds: to plan them one by one takes longer than to run them.
+# With megabytes of data, stages take milliseconds, and adaptive planning takes longer than execution.
 _FEW_BYTES = 512 * 2**20
 _BYTES_PER_PARTITION = 16 * 2**20
 _ADAPTIVE, _PARTITIONS = "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions"
 
-# Of the JVM that does nothing but print the other one's command line.
+# Options of the launcher JVM, which only prints the command line of Spark's JVM.
 _LAUNCHER_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 _OPTIONS = {
@@ -72,28 +72,28 @@ _engine = LOCAL
 
 
 def spark_session() -> SparkSession:
-    """This process' session, for any of its threads, started if there is none. StudyError without a
-    Java 17 that starts."""
+    """The session of this process, shared by its threads, started on first use. StudyError if no Java 17
+    starts."""
     with _STARTING:
         _context()
         return SparkSession.builder.getOrCreate()
 
 
 def use(engine: Engine) -> None:
-    """Where `spark_session` will start Spark. To be called before the first session."""
+    """Set the engine of `spark_session`. Call this before the first session."""
     global _engine
     _engine = engine
 
 
 def stop() -> None:
-    """End this process' session, if it has one."""
+    """Stop the session of this process, if there is one."""
     with _STARTING:
         if SparkContext._active_spark_context is not None:
             SparkContext._active_spark_context.stop()
 
 
 def _context() -> SparkContext:
-    # spark-submit has started the JVM, or another thread a context
+    # spark-submit has started the JVM, or another thread has started a context
     if "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._active_spark_context is not None:
         return SparkContext.getOrCreate()
     try:
@@ -102,13 +102,12 @@ def _context() -> SparkContext:
         raise StudyError(
             f"Spark did not start: {cause_of(error)}",
             _engine.options.get("spark.master", "local"),
-            "see that YARN has room for it; its containers' logs are in the build's folder.",
+            "check that YARN has free memory; the containers' logs are in the build's folder.",
         ) from error
 
 
 def tune(spark: SparkSession, run_root: Path) -> None:
-    """Fit the session's SQL options to the amount of raw data in the run's records. What the user set
-    (`--conf`) stays."""
+    """Fit the SQL options to the amount of raw data in the run's records. User options (`--conf`) win."""
     size = _raw_bytes(run_root)
     fitting = {
         "spark.sql.session.timeZone": "UTC",
@@ -121,20 +120,20 @@ def tune(spark: SparkSession, run_root: Path) -> None:
 
 
 def _is_given(spark: SparkSession, name: str) -> bool:
-    """Whether the user set the option, of this process or of `spark-submit`."""
+    """Whether the user set the option, here or for `spark-submit`."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return spark.sparkContext.getConf().contains(name)
     return name in _engine.options
 
 
 def _raw_bytes(run_root: Path) -> int:
-    """Of the trials' raw files; a stranger's files may lie beside the trials' folders."""
+    """Total size of the trials' raw files. Other files next to the trials' folders do not count."""
     sizes = file_sizes(run_root / "records").items()
     return sum(size for name, size in sizes if name.split("/")[1:2] in (["raw"], ["monitor"]))
 
 
 def _start(engine: Engine) -> SparkContext:
-    """A JVM of Spark's own. StudyError if it does not start."""
+    """Start Spark's JVM. StudyError if it does not start."""
     os.environ["JAVA_HOME"] = str(find_java().home)
     os.environ["PYSPARK_PYTHON"] = engine.python
     os.environ["SPARK_LOCAL_IP"] = engine.address
@@ -154,15 +153,15 @@ def _start(engine: Engine) -> SparkContext:
 
 
 def _scratch() -> str:
-    """A folder for shuffles that goes with the process, even when the JVM is killed."""
+    """A folder for shuffles, deleted when the process ends, even if the JVM was killed."""
     folder = tempfile.mkdtemp(prefix="density-study-spark-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def cause_of(error: Exception) -> str:
-    """What went wrong, in a line: of an error of Spark's, the innermost error of the Python task or of
-    the JVM. The whole of it is the StudyError's __cause__, and in the log."""
+    """The cause of an error, in one line. For an error in Spark, this is the innermost error of the Python
+    task or of the JVM. The full error is the StudyError's __cause__, and in the log."""
     if isinstance(error, OSError):
         return error.strerror or str(error)
     lines = [line.strip() for line in str(getattr(error, "java_exception", error)).splitlines()]
@@ -172,9 +171,9 @@ def cause_of(error: Exception) -> str:
 
 def _no_jvm(stderr: IO[bytes]) -> StudyError:
     stderr.seek(0)
-    said = " | ".join(stderr.read().decode(errors="replace").strip().splitlines()[-3:])
+    output = " | ".join(stderr.read().decode(errors="replace").strip().splitlines()[-3:])
     return StudyError(
-        f"Spark's Java process did not start: {said}",
+        f"Spark's Java process did not start: {output}",
         os.environ["JAVA_HOME"],
         "free some memory, or set JAVA_HOME to another JDK 17.",
     )

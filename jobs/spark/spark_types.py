@@ -29,5 +29,5 @@ _TYPES: dict[Type, DataType] = {
 
 
 def struct(table: Table) -> StructType:
-    """`table` as a Spark schema; every column may be null, as Parquet reads them back."""
+    """`table` as a Spark schema. Every column is nullable, as in Parquet files that Spark reads."""
     return StructType([StructField(column.name, _TYPES[column.type]) for column in table.columns])

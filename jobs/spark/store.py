@@ -1,4 +1,4 @@
-"""Tables of a run as Spark frames: read with the declared types, written atomically."""
+"""Read and write tables of a run as Spark frames: with the declared types, and atomically."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from jobs.spark.spark_types import struct
 
 
 def read(spark: SparkSession, run_root: Path, table: Table) -> DataFrame:
-    """`table` of the run. StudyError if it has not been made yet."""
+    """`table` of the run. StudyError if it does not exist yet."""
     path = require(run_root, table)
     return spark.read.schema(struct(table)).parquet(str(path))
 
 
 def write(frame: DataFrame, run_root: Path, table: Table) -> None:
-    """Write `frame` as `table`: declared columns, order and types. Readers sort by key."""
+    """Write `frame` as `table`, with the declared columns in order. Rows are unordered: readers sort."""
     describe(frame.sparkSession, f"write table {table.name}")
     typed = conform(frame, table)
     replace(run_root, table, lambda folder: typed.write.parquet(str(folder)))

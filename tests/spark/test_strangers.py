@@ -108,7 +108,7 @@ def test_a_link_that_takes_a_files_place_is_not_followed(tmp_path: Path) -> None
 def test_a_record_that_gives_another_name_is_refused(tmp_path: Path, trial: str) -> None:
     root, _ = made(tmp_path)
     change(root, lambda manifest: manifest.update(trial=trial))
-    with pytest.raises(StudyError, match="its manifest is of the trial"):
+    with pytest.raises(StudyError, match="belongs to the trial"):
         ingested(root)
 
 

@@ -51,8 +51,6 @@ NOT_YET_REWRITTEN = frozenset(
         "docs/reference/summary.md",
         "docs/reference/tables.md",
         "docs/reference/validity-rules.md",
-        "workloads/execution/run.py",
-        "workloads/testdfsio/spec.py",
         "workloads/ycsb/output/histogram.py",
         "workloads/ycsb/target.py",
     }

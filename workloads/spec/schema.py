@@ -13,6 +13,14 @@ from workloads.spec.study import Study
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
+def _quantity(value: float, unit: str) -> str:
+    if unit == "%":
+        return f"{value:.0%}"
+    if unit == "byte" and value % 2**20 == 0:
+        value, unit = value / 2**20, "MiB"
+    return f"{value:.15g} {unit}"
+
+
 class _AsWritten(GenerateJsonSchema):
     """Defaults as a study writes them: 1024 becomes `1024 MiB`. Nested models have defaults of their own."""
 
@@ -20,7 +28,7 @@ class _AsWritten(GenerateJsonSchema):
         found = super().default_schema(schema)
         unit, default = found.get("x-unit"), found.get("default")
         if unit and isinstance(default, int | float):
-            found["default"] = f"{default:.0%}" if unit == "%" else f"{default:g} {unit}"
+            found["default"] = _quantity(default, unit)
         first = default[:1] if isinstance(default, list) else [default]
         if any(isinstance(value, dict) for value in first):
             del found["default"]

@@ -78,6 +78,19 @@ def test_the_schema_accepts_what_a_study_may_say(key: str, value: object) -> Non
     assert list(SCHEMA.iter_errors(study | {key: value})) == []
 
 
+def test_defaults_are_written_as_in_a_study() -> None:
+    models = study_schema()["$defs"]
+    assert models["DfsioSpec"]["properties"]["read_size"]["default"] == "1 MiB"
+    assert models["CompareSpec"]["properties"]["tolerance"]["default"] == "5%"
+    assert models["YcsbSpec"]["properties"]["duration"]["default"] == "600 s"
+
+
+def test_every_key_of_a_study_has_a_meaning() -> None:
+    rows = [line for line in pages()["study-file.md"].splitlines() if line.startswith("| `")]
+    assert len(rows) > 80
+    assert [row for row in rows if row.endswith("|  |")] == []
+
+
 def test_every_rule_has_a_remedy_and_every_remedy_a_rule() -> None:
     assert {rule.check for rule in RULES} == set(REMEDIES)
 

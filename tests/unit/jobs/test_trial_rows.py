@@ -141,7 +141,7 @@ def test_a_manifest_that_cannot_be_read_is_an_error(
     root = factory.close()
     (path,) = root.glob("records/*/manifest.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(StudyError, match=r"format 2|cannot be read"):
+    with pytest.raises(StudyError, match=r"format 2|cannot read a manifest"):
         manifests_of(root)
 
 

@@ -55,7 +55,7 @@ def test_they_never_take_more_than_a_jvm_of_c1_can_use() -> None:
 
 
 def test_too_small_containers_are_refused_before_anything_starts() -> None:
-    with pytest.raises(InputError, match="give YARN 1280 MiB each; Spark needs 1536"):
+    with pytest.raises(InputError, match="YARN has 1280 MiB per node; Spark needs 1536"):
         yarn_engine(cluster(1280), ARCHIVE)
 
 
@@ -74,10 +74,10 @@ def test_python_comes_as_an_archive_and_the_cluster_by_its_own_configuration() -
 
 
 def test_a_build_without_a_cluster_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no cluster came up here"):
+    with pytest.raises(InputError, match="this build has no cluster"):
         standing_cluster(tmp_path)
     (tmp_path / "cluster.json").write_text("{}")
-    with pytest.raises(InputError, match="no cluster came up here"):
+    with pytest.raises(InputError, match="this build has no cluster"):
         standing_cluster(tmp_path)
     (tmp_path / "cluster.json").write_text(json.dumps(cluster_to_json(cluster(2048))))
     assert standing_cluster(tmp_path) == cluster(2048)
@@ -86,7 +86,7 @@ def test_a_build_without_a_cluster_is_bad_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        (AnalysisTarget("yarn"), "which cluster's YARN is not said"),
+        (AnalysisTarget("yarn"), "no cluster is named"),
         (AnalysisTarget("local[2]", store="/srv/data"), "is a folder of this machine"),
     ],
 )
