@@ -1,4 +1,4 @@
-"""Settings of a run, on every topology, as its summary tells them."""
+"""The settings of a run on every topology, as its summary holds them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workloads.ycsb.mixes import unnamed_knobs
 
 
 def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
-    """Every setting on every topology it was tried on, those without a valid trial included."""
+    """Every setting on every topology where it ran, including those without a valid trial."""
     verdicts = run.trials["trial"].map(run.verdicts["verdict"])
     valid = run.trials[(verdicts == "valid") & run.trials["overhead_pair"].isna()]
     builds = valid.groupby(["setting", "topology"])["build"].nunique().to_dict()
@@ -56,7 +56,7 @@ def _setting(
 
 
 def _knobs(setting: Setting) -> dict[str, Any]:
-    """What the fields of a SettingSummary call the setting's own knobs."""
+    """The setting's own knobs, as fields of a SettingSummary."""
     if isinstance(setting, DfsioSetting):
         return {
             "mode": setting.mode,
@@ -76,7 +76,8 @@ def _knobs(setting: Setting) -> dict[str, Any]:
 
 
 def _with_interval(metric: Metric) -> Metric:
-    """From 5 units on (method 2). The value is their median: the interval is made to hold it."""
+    """With an interval from 5 units on (method 2). The value is the median, the interval that of the mean:
+    it is extended to include the median."""
     if len(metric.points) < MIN_BUILDS or metric.value is None:
         return metric
     ends = mean_interval(metric.points)

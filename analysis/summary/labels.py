@@ -1,4 +1,4 @@
-"""What people call the settings of a run, and the order they are shown in."""
+"""Labels of a run's settings, and the order in which they are shown."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from workloads.ycsb import setting as ycsb
 
 
 def labels(settings: Mapping[str, Setting]) -> dict[str, str]:
-    """A label for each setting's id, in the order settings are shown. Settings that differ only in
-    size get it behind their label, so that no two labels are equal."""
+    """A label for each setting's id, in display order. Settings that differ only in size have the
+    size in their label, so that all labels differ."""
     ordered = sorted(settings.items(), key=lambda item: _place(item[1]))
     plain = {name: setting.label for name, setting in ordered}
     shared = Counter(plain.values())
@@ -44,7 +44,7 @@ def _ycsb_size(setting: YcsbSetting) -> str:
     size = f"{rows}, {setting.threads} threads"
     if setting.clients > 1:
         size += f" in each of {setting.clients} clients"
-    if setting.target_percent is not None:  # its rate differs from build to build
+    if setting.target_percent is not None:  # the rate differs between builds
         return f"{size}, at {setting.target_percent:g} % of saturation"
     target = setting.target_ops_s
-    return size if target is None else f"{size}, {target:g} ops/s asked for"
+    return size if target is None else f"{size}, target {target:g} ops/s"

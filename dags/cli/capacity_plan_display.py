@@ -29,15 +29,15 @@ def _plan_parts(plan: Plan) -> Iterator[RenderableType]:
     yield table
     yield _loads(plan)
     yield _stages(plan)
-    yield from _lines("what would change the answer", plan.sensitivity)
+    yield from _lines("what would change the result", plan.sensitivity)
     yield _alternatives(plan)
-    yield from _lines("mind", plan.warnings)
-    yield from _lines("left out", plan.left_out)
+    yield from _lines("warnings", plan.warnings)
+    yield from _lines("not considered", plan.left_out)
     yield Text(f"evidence: {len(plan.evidence)} entries in the plan's JSON; {plan.hold_out}")
 
 
 def _loads(plan: Plan) -> Table:
-    table = Table("resource", "utilization", "one host lost", "limit", box=box.SIMPLE_HEAD,
+    table = Table("resource", "utilization", "one host failed", "limit", box=box.SIMPLE_HEAD,
                   title="utilization, median (q05 to q95)", title_justify="left")  # fmt: skip
     for load in plan.loads:
         table.add_row(
@@ -50,7 +50,7 @@ def _loads(plan: Plan) -> Table:
 
 
 def _stages(plan: Plan) -> Table:
-    table = Table("stage", "medium", "hours", "share of the slots", box=box.SIMPLE_HEAD,
+    table = Table("stage", "medium", "hours", "share of slots", box=box.SIMPLE_HEAD,
                   title="stages of one genome", title_justify="left")  # fmt: skip
     for stage in plan.stages:
         table.add_row(
@@ -61,7 +61,7 @@ def _stages(plan: Plan) -> Table:
 
 def _alternatives(plan: Plan) -> Table:
     table = Table("host type", "VMs/host", "media", "hosts", "USD/genome", "bottleneck",
-                  box=box.SIMPLE_HEAD, title="the next cheapest", title_justify="left")  # fmt: skip
+                  box=box.SIMPLE_HEAD, title="next cheapest", title_justify="left")  # fmt: skip
     for one in plan.alternatives:
         table.add_row(one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)),
                       str(one.hosts), f"{one.usd_per_genome:.2f}", one.bottleneck)  # fmt: skip
@@ -77,8 +77,8 @@ def _lines(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
 def excuse_page(excuse: Excuse) -> RenderableType:
     """Why there is no plan, and what to do."""
     return Group(
-        Text(f"no plan for {excuse.genomes_per_day:g} genomes a day", style="bold yellow"),
-        *_lines("what does not fit", excuse.reasons),
+        Text(f"no plan for {excuse.genomes_per_day:g} genomes/day", style="bold yellow"),
+        *_lines("why there is no plan", excuse.reasons),
         *_lines("what to do next", excuse.next_steps),
     )
 
@@ -90,7 +90,7 @@ def whatif_page(rows: Sequence[WhatIf], refused: Sequence[str]) -> RenderableTyp
     for row in rows[:SHOWN_ROWS]:
         need = row.hosts_needed
         needed = (
-            "nothing is enough"
+            "no count is enough"
             if row.hosts is None
             else f"{need.q05:.0f} {need.q50:.0f} {need.q95:.0f}"
         )

@@ -37,7 +37,7 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
 def comparison_lines(compared: RunComparison) -> Iterator[str]:
     """The answer, each number, what was not compared, since when, and what else differs."""
     yield f"run      {compared.run} against {', '.join(compared.baseline)}"
-    yield f"answer   {compared.answer}"
+    yield f"result   {compared.headline}"
     for change in compared.changes:
         yield f"{change.outcome:<17} {told(change)}"
     for name in compared.not_compared:

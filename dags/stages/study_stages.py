@@ -134,13 +134,13 @@ def regression(root: str) -> str:
     log.info("%s", "\n".join(comparison_lines(compared)))
     if compared.regressions:
         raise StudyError(
-            f"{compared.answer} {'; '.join(told(change) for change in compared.regressions)}.",
+            f"{compared.headline} {'; '.join(told(change) for change in compared.regressions)}.",
             str(run.root),
             "candidate causes: "
             + ("; ".join(compared.candidate_causes) or "none is disclosed")
             + ".",
         )
-    return compared.answer
+    return compared.headline
 
 
 def stop(root: str, dag_run: str, why: str) -> None:
