@@ -1,4 +1,4 @@
-"""Whether entries of one setting's id, of several runs, are of one setting."""
+"""Whether entries with the same setting id, from several runs, are comparable."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from collections.abc import Iterable
 from analysis.summary.summary import SettingSummary
 
 
-def alike(entries: Iterable[SettingSummary]) -> bool:
-    """Whether no knob that the id does not tell differs: see `differing`."""
+def is_comparable(entries: Iterable[SettingSummary]) -> bool:
+    """Whether all knobs that the id omits are equal: see `differing`."""
     return not differing(entries)
 
 
 def differing(entries: Iterable[SettingSummary]) -> tuple[str, ...]:
-    """In words, the knobs that an id does not tell and that are not the same in all entries.
+    """In words, the knobs that the id omits and that differ between the entries.
 
-    An id does not tell how large TestDFSIO's files are, or how long YCSB ran and how it drew its keys;
-    within one study two values of one id are refused, between its runs they may change. What a summary
-    made before it was told does not hold passes.
+    An id omits the size of TestDFSIO's files, and YCSB's duration and key distribution. One study file
+    cannot have two values for one id, but its runs can. A null in an entry is ignored.
     """
     values: dict[str, list[str | float]] = {}
     for entry in entries:
-        told: dict[str, str | float | None] = {"file_size_mib": entry.file_size_mib}
-        for knob, value in {**told, **entry.unnamed_knobs}.items():
+        size: dict[str, str | float | None] = {"file_size_mib": entry.file_size_mib}
+        for knob, value in {**size, **entry.unnamed_knobs}.items():
             if value is not None and value not in values.setdefault(knob, []):
                 values[knob].append(value)
     return tuple(

@@ -1,4 +1,4 @@
-"""What else differs between two runs of a study, by their disclosures: candidate causes (method 23)."""
+"""Candidate causes of a change: what else differs in the disclosures of two runs (method 23)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from analysis.summary.summary import Summary
 
 _SHORT = 80
 _RUN_PATH = re.compile(r"/\S*?(?=/<own>)")
-"""Where a run's folder lies: another place is no cause."""
+"""The path of a run's folder: a different path is not a cause."""
 
 
 def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
-    """'machine.kernel: Linux 6.1 -> Linux 6.2', one a key, of the first build of each shared topology.
+    """'machine.kernel: Linux 6.1 -> Linux 6.2', one per key, from the first build of each shared topology.
 
-    Files are named without their text; the reports of both runs hold it.
+    Files are named without their text, which is in the reports of both runs.
     """
     builds = {
         topology: (_build_of(before, topology), _build_of(after, topology))
@@ -32,7 +32,7 @@ def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
         for key in sorted({*first, *later}):
             values = first.get(key, ABSENT), later.get(key, ABSENT)
             if values[0] != values[1]:
-                found.setdefault(key, _told(key, *values))
+                found.setdefault(key, _change(key, *values))
     return tuple(found.values())
 
 
@@ -41,7 +41,7 @@ def _build_of(summary: Summary, topology: str) -> str | None:
 
 
 def _own(summary: Summary, build: str) -> dict[str, str]:
-    """The build's own disclosure, from what all builds share and what they differ in."""
+    """One build's disclosure, from the common part and the differences."""
     common = {key: value for key, value in summary.disclosure.items() if key != DIFFERENCES}
     own = dict(leaves(common, build, summary.run))
     differing: Mapping[str, Mapping[str, Any]] = summary.disclosure.get(DIFFERENCES, {})
@@ -52,9 +52,9 @@ def _own(summary: Summary, build: str) -> dict[str, str]:
     return {key: _RUN_PATH.sub("", text) for key, text in own.items()}
 
 
-def _told(key: str, old: str, new: str) -> str:
+def _change(key: str, old: str, new: str) -> str:
     if key.startswith(("files.", "daemons.")):
-        return f"{key}: rendered otherwise"
+        return f"{key}: rendered differently"
     return f"{key}: {_line(old)} -> {_line(new)}"
 
 

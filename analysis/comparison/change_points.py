@@ -1,11 +1,11 @@
-"""Since when: the run at which a setting's rate changed its level, over many runs of a study.
+"""Change points: the run at which a setting's rate changed its level, over many runs of a study.
 
-A small test of its own. A library that searches for changes (ruptures) needs a penalty and tells no
-error rate; here both are known. The statistic is the largest difference of means over every split of
-a series, in units of its pooled deviation; its p comes from 999 permutations of the runs (seeded: the
-same series gives the same answer). A series whose p passes is split there, and each part is looked at
-again. Bonferroni over the series, so that with no change at most 5 % of histories name any. A level
-that was left and came back within a few runs can be missed: no one split tells it apart.
+Binary segmentation (Scott and Knott 1974) with a permutation test (Phipson and Smyth 2010: p includes the
+observed order, (1 + b) / (1 + m)). The statistic of a series is the largest two-sample t over all splits;
+its p comes from 999 seeded permutations of the runs, so equal series give equal results. A significant
+series is split there, and both parts are tested again. Bonferroni over the series: with no change, at
+most 5 % of histories report one. A library such as ruptures needs a penalty and has no known error rate.
+A level that returns within a few runs can be missed, because no single split separates it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import log
 
 import numpy as np
 
-from analysis.comparison.alike import alike
+from analysis.comparison.alike import is_comparable
 from analysis.comparison.result import ChangePoint
 from analysis.findings.arms import rate_points
 from analysis.statistics.interval import ratio_of_means
@@ -47,7 +47,7 @@ def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
 
 
 def splits(levels: Series, alpha: float = ALPHA) -> list[tuple[int, float]]:
-    """(index of the first of the new level, p) of each change, ascending."""
+    """(index of the first run at the new level, p) of each change, ascending."""
     return sorted(_split(levels, 0, alpha))
 
 
@@ -71,7 +71,7 @@ def _split(levels: Series, offset: int, alpha: float) -> Iterator[tuple[int, flo
 def _statistics(
     rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """|difference of means| over its standard error, for each row and split."""
+    """Two-sample t: |difference of means| over its pooled standard error, for each row and split."""
     length = rows.shape[1]
     sizes = np.arange(MIN_PART, length - MIN_PART + 1)
     sums, squares = rows.cumsum(axis=1), (rows**2).cumsum(axis=1)
@@ -86,14 +86,14 @@ def _statistics(
 
 
 def _around(levels: Series, at: int, alpha: float) -> tuple[Series, Series]:
-    """The levels just before and just after a change, up to the next ones."""
+    """The levels before and after a change, up to the neighbouring changes."""
     edges = [0, *(place for place, _ in splits(levels, alpha)), len(levels)]
     place = edges.index(at)
     return levels[edges[place - 1] : at], levels[at : edges[place + 1]]
 
 
 def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Series]]:
-    """Mean of the logarithms of a run's builds, of each setting that every run has alike."""
+    """Mean logarithm of a run's builds, for each setting that is comparable in all runs."""
     by_run = [
         {(e.setting, e.topology): e for e in summary.settings if e.target_ops_s is None}
         for summary in summaries
@@ -101,7 +101,7 @@ def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Series]]:
     for key, last in by_run[-1].items():
         entries = [run[key] for run in by_run if key in run]
         points = [rate_points(entry) for entry in entries]
-        if len(entries) < len(by_run) or not alike(entries):
+        if len(entries) < len(by_run) or not is_comparable(entries):
             continue
         if all(one and min(one) > 0 for one in points):
             means = [sum(map(log, one)) / len(one) for one in points]

@@ -1,14 +1,14 @@
-"""A run against earlier runs of its study. The unit is the build; earlier runs' builds are one arm.
+"""A run against earlier runs of its study. The unit is the build; all earlier builds are one arm.
 
-A run's time is the factor under study, so any difference between runs is a change; the tolerance says
-which changes matter. Rates are one family, tail latencies another, Holm within each.
+Any difference between runs is a change, and the tolerance says which changes matter. Rates are one
+family and tail latencies another, each adjusted by Holm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.comparison.alike import alike, differing
+from analysis.comparison.alike import differing, is_comparable
 from analysis.comparison.causes import candidate_causes
 from analysis.comparison.change_points import change_points
 from analysis.comparison.result import Change, Outcome, RunComparison
@@ -29,16 +29,16 @@ def compare(
     tolerance: float,
     history: Sequence[Summary] = (),
 ) -> RunComparison:
-    """`after` against `before`, oldest first. InputError if they are not of one study, or none.
+    """`after` against `before`, oldest first. InputError if there is none, or of another study.
 
-    `history`: all earlier runs, in which change points are looked for.
+    `history`: all earlier runs, which are searched for change points.
     """
     _check(before, after)
     sides = [{_key(entry): entry for entry in summary.settings} for summary in (*before, after)]
     shared = [
         key
         for key in sides[-1]
-        if all(key in side for side in sides) and alike(side[key] for side in sides)
+        if all(key in side for side in sides) and is_comparable(side[key] for side in sides)
     ]
     questions = [
         question
@@ -69,17 +69,17 @@ def _check(before: Sequence[Summary], after: Summary) -> None:
     for summary in before:
         if summary.study != after.study:
             raise InputError(
-                f"runs of two studies, {summary.study!r} and {after.study!r}, are not compared.",
+                f"runs of two studies, {summary.study!r} and {after.study!r}, cannot be compared.",
                 f"run {summary.run}",
                 "name runs of one study.",
             )
         if summary.run == after.run:
-            raise InputError("a run is not compared with itself.", f"run {after.run}",
+            raise InputError("a run cannot be compared with itself.", f"run {after.run}",
                              "name another run.")  # fmt: skip
 
 
 def _not_compared(key: Key, sides: Sequence[Mapping[Key, SettingSummary]]) -> str:
-    """The setting, and what differs in it; a setting that not every run has differs in nothing."""
+    """The setting, and the knobs that differ, if every run has it."""
     knobs = differing(side[key] for side in sides if key in side)
     return " on ".join(key) + (f" ({'; '.join(knobs)})" if knobs else "")
 
@@ -89,7 +89,7 @@ def _key(entry: SettingSummary) -> Key:
 
 
 def _questions(before: Sequence[SettingSummary], after: SettingSummary) -> Iterator[Question]:
-    if after.target_ops_s is None:  # a rate that was asked for is no result
+    if after.target_ops_s is None:  # a target rate is not a result
         rates = tuple(point for entry in before for point in rate_points(entry))
         yield _question(after, "throughput", FALLS, (rates, rate_points(after)))
     operation = main_operation(after) or ""
@@ -119,7 +119,7 @@ def _question(
 
 
 def _outcome(finding: Finding, tolerance: float) -> Outcome:
-    """Rates worsen by falling, latencies by rising; both are judged as a time gained or lost."""
+    """A lower rate or a higher latency is worse; latencies are inverted so that both read as rates."""
     if finding.effect is None or finding.low is None or finding.high is None:
         return "no claim"
     rate = finding.family == "rates"

@@ -1,4 +1,4 @@
-"""The earlier runs of a study, by their summaries."""
+"""The earlier runs of a study, from their summaries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUMMARY = "report/summary.json"
 
 
 def read_summary(root: Path) -> Summary:
-    """The summary of an analysed run. InputError if it was not analysed, or by another version."""
+    """The summary of an analysed run. InputError if it has none, or one of another version."""
     path = root / SUMMARY
     if not path.exists():
         raise InputError(
@@ -28,7 +28,7 @@ def read_summary(root: Path) -> Summary:
     value = json.loads(path.read_text(encoding="utf-8"))
     if value.get("format") != FORMAT:
         raise InputError(
-            f"summary.json has format {value.get('format')!r}; this version reads {FORMAT}.",
+            f"summary.json has format {value.get('format')!r}; this version reads format {FORMAT}.",
             str(path),
             f"analyse the records again with this version: study report {root}",
         )
@@ -36,8 +36,8 @@ def read_summary(root: Path) -> Summary:
 
 
 def earlier(root: Path) -> tuple[Summary, ...]:
-    """Summaries of the same study's runs before this one, oldest first. Runs that were not analysed,
-    or by another version, are left out: they have no numbers to compare with."""
+    """Summaries of the same study's earlier runs, oldest first. Runs without a summary of this
+    version are skipped."""
     root = root.absolute()
     return tuple(s for s in _summaries(root.parent) if s.run < root.name)
 
@@ -56,8 +56,8 @@ def _summaries(study_folder: Path) -> Iterator[Summary]:
 
 
 def seen_spread(summaries: Sequence[Summary]) -> float | None:
-    """Pooled standard deviation of the logarithms of rates between builds of one topology of one run;
-    None if no run had two builds of one."""
+    """Pooled standard deviation of the logarithms of rates between builds of a topology, within runs;
+    None if no run has two builds of a topology. s = sqrt(sum of squares / sum of (n - 1))."""
     squares, freedom = 0.0, 0
     for summary in summaries:
         for entry in summary.settings:

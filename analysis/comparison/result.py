@@ -1,4 +1,4 @@
-"""`RunComparison`: a run held against earlier ones, as comparison.json holds it."""
+"""`RunComparison`: a run compared with earlier ones, as comparison.json holds it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class _Frozen(BaseModel):
 class Change(_Frozen):
     """One number of one setting on one topology, later run over earlier ones.
 
-    regression: slower, and by more than the tolerance. slower, faster: a change shown, whose size the
-    tolerance allows. within tolerance: the whole interval is. no claim: none of these is shown.
+    regression: significantly slower, by more than the tolerance. slower: significantly, but within the
+    tolerance. faster: significantly. within tolerance: the whole interval is. no claim: none of these.
     """
 
     outcome: Outcome
@@ -28,12 +28,12 @@ class Change(_Frozen):
 
 
 class ChangePoint(_Frozen):
-    """From this run on a rate has another level. `ratio`: level after over level before."""
+    """The first run at a new level of a rate. `ratio`: level after over level before."""
 
     subject: str
     run: str
     ratio: float
-    p: float = Field(description="by permutation, Bonferroni over the series looked at")
+    p: float = Field(description="by permutation, Bonferroni over all series")
 
 
 class RunComparison(_Frozen):
@@ -44,9 +44,11 @@ class RunComparison(_Frozen):
     tolerance: float
     changes: tuple[Change, ...]
     not_compared: tuple[str, ...] = Field(
-        description="settings that not every run has, or not alike, and what differs"
+        description="settings that are missing or different in some run, and what differs"
     )
-    candidate_causes: tuple[str, ...] = Field(description="what else differs, by disclosure")
+    candidate_causes: tuple[str, ...] = Field(
+        description="other differences between the runs' disclosures"
+    )
     change_points: tuple[ChangePoint, ...] = ()
 
     @property
@@ -54,13 +56,13 @@ class RunComparison(_Frozen):
         return tuple(change for change in self.changes if change.outcome == "regression")
 
     @property
-    def answer(self) -> str:
+    def headline(self) -> str:
         """Did the cluster get slower? One sentence."""
         if self.regressions:
             return (
-                f"Slower: {len(self.regressions)} of {len(self.changes)} numbers changed for the "
-                f"worse by more than {self.tolerance:.3g}."
+                f"Slower: {len(self.regressions)} of {len(self.changes)} numbers are worse by more than "
+                f"{self.tolerance:.1%}."
             )
         if self.changes and all(c.outcome in ("within tolerance", "faster") for c in self.changes):
-            return f"Not slower: every number stayed within {self.tolerance:.3g}, or got better."
-        return f"Not decided: no change for the worse beyond {self.tolerance:.3g} is shown, nor excluded."
+            return f"Not slower: every number is within {self.tolerance:.1%} or better."
+        return f"Undecided: worse by more than {self.tolerance:.1%} is neither shown nor excluded."

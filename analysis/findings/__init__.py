@@ -1,7 +1,8 @@
-"""Findings: comparisons with a rule written before the data, decided by interval and test.
+"""Findings: comparisons with a rule fixed before the data, decided by interval and test.
 
-Under 5 units an arm: points, and no claim (method 2). Process-isolated and emulated arms show their
-effect and decide nothing (method 24); arms of unequal disclosure are not compared (method 23).
+With fewer than 5 units per arm there are points and no claim (method 2). Arms of process groups or on
+emulated media show their effect but support no claim (method 24). Arms whose disclosures differ beyond
+the factor under study are not compared (method 23).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = [
 NO_HYPOTHESES = Hypotheses()
 
 
-def findings(evidence: Evidence, asked: Hypotheses = NO_HYPOTHESES) -> tuple[Finding, ...]:
+def findings(evidence: Evidence, hypotheses: Hypotheses = NO_HYPOTHESES) -> tuple[Finding, ...]:
     """Every finding of a run: effects, the study's own hypotheses, the best density, the talk's
     claims."""
     questions = [
@@ -39,11 +40,11 @@ def findings(evidence: Evidence, asked: Hypotheses = NO_HYPOTHESES) -> tuple[Fin
         *effects.medium(evidence),
         *effects.control(evidence),
         *effects.isolation(evidence),
-        *expectations.questions(evidence, asked.expect),
+        *expectations.questions(evidence, hypotheses.expect),
     ]
     return (
         *decide(questions, evidence.repetitions),
-        *best_density(evidence, asked.slo),
+        *best_density(evidence, hypotheses.slo),
         *claims.findings(evidence),
     )
 

@@ -1,4 +1,4 @@
-"""`python -m analysis.findings` prints the claims' rules as the table of docs/claims.md."""
+"""`python -m analysis.findings` prints the rules of the claims: the table in docs/claims.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two arms are made of: the points of a setting, one a build, by what is compared."""
+"""The arms of a comparison: the points of a setting, one per build, for each measure."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Comparison:
         return read(self.first), read(self.later)
 
     def ratio(self, what: str) -> float | None:
-        """Later over first; None if one of them is not known, or zero."""
+        """Later over first; None if either is unknown or zero."""
         read = rate_points if what == "rate" else cpu_points
         return ratio(read(self.first), read(self.later))
 
 
 def ratio(first: Points, later: Points) -> float | None:
-    """Of geometric means; None if an arm has no point, or one that is not positive."""
+    """Ratio of geometric means; None if an arm has no points, or one that is not positive."""
     if not first or not later or min(*first, *later) <= 0:
         return None
     return ratio_of_means(first, later)
@@ -54,7 +54,7 @@ def _arm(entry: SettingSummary) -> tuple[str, int]:
 
 
 def rate(entry: SettingSummary) -> float | None:
-    """The setting's main rate: operations a second, or MiB/s over the map phase."""
+    """The setting's main rate: operations per second, or MiB/s over the map phase."""
     return next((metric.value for metric in entry.metrics if metric.name in RATES), None)
 
 
@@ -63,14 +63,14 @@ def rate_points(entry: SettingSummary) -> Points:
 
 
 def used_cpu(entry: SettingSummary) -> float | None:
-    """Used CPU of the hosts, percent of their cores, their mean (each host counted once)."""
+    """Mean used CPU of the hosts, percent of their cores (each host counts once)."""
     values = [metric.value for metric in entry.metrics if _is_host(metric, "cpu_used")]
     known = [value for value in values if value is not None]
     return mean(known) if known and len(known) == len(values) else None
 
 
 def cpu_points(entry: SettingSummary, name: str = "cpu_used") -> Points:
-    """A build's mean over the hosts, percent; none if a host lacks one."""
+    """Each build's mean over the hosts, percent; empty if a host lacks a value."""
     hosts = [points_of(metric) for metric in entry.metrics if _is_host(metric, name)]
     if not hosts or len({len(points) for points in hosts}) > 1:
         return ()
@@ -78,7 +78,7 @@ def cpu_points(entry: SettingSummary, name: str = "cpu_used") -> Points:
 
 
 def latency(entry: SettingSummary, operation: str, percentile: float) -> Metric | None:
-    """The metric of that operation and percentile, intended before closed-loop."""
+    """The metric of this operation and percentile; intended latency if there is any."""
     found = [
         metric
         for metric in entry.metrics
@@ -93,8 +93,8 @@ def latency(entry: SettingSummary, operation: str, percentile: float) -> Metric 
 def latency_arms(
     first: SettingSummary, later: SettingSummary, operation: str, percentile: float
 ) -> tuple[str, Points, Points] | None:
-    """(kind, first's points, later's points), ms. None unless both have it, of one kind: closed-loop
-    beside intended is not one quantity (method 10)."""
+    """(kind, first's points, later's points), ms. None unless both have it, and of the same kind:
+    closed-loop and intended latency are different quantities (method 10)."""
     a, b = (latency(arm, operation, percentile) for arm in (first, later))
     if a is None or b is None or a.latency_kind != b.latency_kind:
         return None
@@ -102,13 +102,13 @@ def latency_arms(
 
 
 def main_operation(entry: SettingSummary) -> str | None:
-    """What the setting is about: its scans, else its reads, else its other operations."""
+    """The setting's main operation: scans, or else reads, updates or inserts."""
     seen = {metric.operation for metric in entry.metrics if metric.name == "latency"}
     return next((one for one in ("SCAN", "READ", "UPDATE", "INSERT") if one in seen), None)
 
 
 def points_of(metric: Metric) -> Points:
-    """One a unit, in repetition order; the value itself where no points are kept."""
+    """One point per unit, in repetition order; the value itself if the metric has no points."""
     if metric.points or metric.value is None:
         return metric.points
     return (metric.value,)

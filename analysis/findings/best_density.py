@@ -1,10 +1,10 @@
-"""The best density under the SLO: where the rate is highest among densities that keep the limits.
+"""The best density under the SLO: the highest rate among densities that meet the latency limits.
 
-Written before the data: a density keeps the SLO if the whole interval of each limited latency lies at
-or under its limit, and breaks it if the whole interval lies over; a density is best if it keeps the
-SLO and its rate is above that of every other density that does not break it (Mann-Whitney, Holm over
-the densities). One finding a medium, for each of the study's mixes; a density's rate is its highest
-among threads and targets that keep the SLO. Under 5 builds a density: the highest point, no claim.
+Rule, fixed before the data: a density meets the SLO if the whole interval of each limited latency is at
+or below its limit, and violates it if the whole interval is above. A density is best if it meets the SLO
+and its rate is above that of every other density that does not violate it (Mann-Whitney, Holm over the
+densities). There is one finding per mix and medium. A density's rate is its highest over threads and
+targets that meet the SLO. With fewer than 5 builds per density: the highest point, and no claim.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from analysis.statistics.power import MIN_UNITS
 from analysis.summary.summary import Finding, SettingSummary
 from workloads.spec.hypotheses import latency_name
 
-Retention = Literal["kept", "broken", "unsure", "none"]
+Compliance = Literal["met", "violated", "unsure", "none"]
 
 
 @dataclass(frozen=True)
 class _Arm:
-    """A density's fastest setting that keeps the SLO, or may."""
+    """A density's fastest setting that meets the SLO, or may meet it."""
 
     entry: SettingSummary
-    kept: Retention
+    slo: Compliance
 
 
 def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Finding]:
-    """One finding a mix and medium with two densities or more; none where no limit applies."""
+    """One finding per mix and medium with at least two densities; none if no limit applies."""
     entries = [e for e in evidence.settings if e.neighbour is None and _limited(e, slo)]
-    for _, group in groupby(sorted(entries, key=_asked), key=_asked):
+    for _, group in groupby(sorted(entries, key=_group), key=_group):
         densities = _arms(list(group), slo)
         if len(densities) > 1:
             yield _finding(evidence, densities, slo)
 
 
-def _asked(entry: SettingSummary) -> tuple[str, int, str]:
+def _group(entry: SettingSummary) -> tuple[str, int, str]:
     return entry.mode or "", entry.records or 0, entry.medium
 
 
@@ -54,7 +54,7 @@ def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
 
 
 def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_Arm]:
-    """One a topology, ascending by density; RegionServers a node as few as there are."""
+    """One per density, ascending, with the fewest RegionServers per node in the run."""
     least = min(entry.regionservers_per_node for entry in entries)
     plain = sorted(
         (entry for entry in entries if entry.regionservers_per_node == least),
@@ -62,8 +62,8 @@ def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_
     )
     return [
         max(
-            (_Arm(entry, _keeps(entry, slo)) for entry in same),
-            key=lambda arm: (arm.kept != "broken", *_middle(arm.entry)),
+            (_Arm(entry, _compliance(entry, slo)) for entry in same),
+            key=lambda arm: (arm.slo != "violated", *_middle(arm.entry)),
         )
         for _, group in groupby(plain, key=lambda entry: entry.vms_per_host)
         for same in [list(group)]
@@ -75,9 +75,9 @@ def _middle(entry: SettingSummary) -> tuple[float]:
     return (median(points) if points else 0.0,)
 
 
-def _keeps(entry: SettingSummary, slo: Mapping[str, float]) -> Retention:
-    """`unsure`: an interval spans its limit; with few builds the points stand for the interval."""
-    judged: set[Retention] = set()
+def _compliance(entry: SettingSummary, slo: Mapping[str, float]) -> Compliance:
+    """unsure: an interval contains its limit. With few builds, the range of the points replaces it."""
+    judged: set[Compliance] = set()
     for name, limit_ms in slo.items():
         metric = latency(entry, *latency_name(name))
         points = points_of(metric) if metric else ()
@@ -88,37 +88,37 @@ def _keeps(entry: SettingSummary, slo: Mapping[str, float]) -> Retention:
         if len(points) >= MIN_UNITS:
             ends = mean_interval(points)
             low, high = ends.low, ends.high
-        judged.add("kept" if high <= limit_ms else "broken" if low > limit_ms else "unsure")
-    if "broken" in judged:
-        return "broken"
-    return "unsure" if "unsure" in judged or judged == {"none"} else "kept"
+        judged.add("met" if high <= limit_ms else "violated" if low > limit_ms else "unsure")
+    if "violated" in judged:
+        return "violated"
+    return "unsure" if "unsure" in judged or judged == {"none"} else "met"
 
 
 def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, float]) -> Finding:
     limits = ", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items())
     subject, medium = densities[0].entry.label.split(",")[0], densities[0].entry.medium
-    able = [arm for arm in densities if arm.kept != "broken" and rate_points(arm.entry)]
+    able = [arm for arm in densities if arm.slo != "violated" and rate_points(arm.entry)]
     base = {
         "id": f"best-density-{densities[0].entry.mode}-r{densities[0].entry.records or 0}-{medium}",
         "family": "best-density",
         "subject": subject,
         "measure": "best density under the SLO",
         "among": medium,
-        "rule": "keeps the SLO, and its rate is above that of each other density",
+        "rule": "meets the SLO, and its rate is above that of every other density",
         "unit": "build",
     }
     if not able:
-        words = f"{subject}, {medium}: best density under the SLO ({limits}): none keeps it"
+        words = f"{subject}, {medium}: best density under the SLO ({limits}): none meets it"
         return Finding(
-            **base, statement=words, verdict="no claim", why="every density breaks the SLO"
+            **base, statement=words, verdict="no claim", why="every density violates the SLO"
         )
     best = max(able, key=lambda arm: _middle(arm.entry))
     others = [arm for arm in able if arm is not best]
     words = evidence.density(best.entry.vms_per_host)
     statement = f"{subject}, {medium}: best density under the SLO ({limits}): {words}"
-    duels = decide([_duel(evidence, best, other) for other in others], evidence.repetitions)
-    verdict, why = _verdict(evidence, best, duels)
-    worst = max(duels, key=lambda duel: duel.p_adjusted or 1.0, default=None)
+    pairs = decide([_question(evidence, best, other) for other in others], evidence.repetitions)
+    verdict, why = _verdict(evidence, best, pairs)
+    worst = max(pairs, key=lambda pair: pair.p_adjusted or 1.0, default=None)
     return Finding(
         **base,
         statement=statement,
@@ -136,7 +136,7 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
     )
 
 
-def _duel(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
+def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
     first, later = other.entry, best.entry
     return Question(
         id=f"{later.topology}-over-{first.topology}",
@@ -148,21 +148,21 @@ def _duel(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
         first=rate_points(first),
         later=rate_points(later),
         obstacles=evidence.about_vms(first, later),
-        refused=evidence.unequal(first, later),
+        refused=evidence.differences(first, later),
     )
 
 
 def _verdict(
-    evidence: Evidence, best: _Arm, duels: Sequence[Finding]
+    evidence: Evidence, best: _Arm, pairs: Sequence[Finding]
 ) -> tuple[Literal["reproduced", "no claim"], str]:
-    """`contradicted` has no meaning here: the rule names the density itself."""
-    if best.kept != "kept":
-        return "no claim", "whether it keeps the SLO is not decided: an interval spans a limit"
-    open_duels = [duel for duel in duels if duel.verdict != "reproduced"]
-    if open_duels:
-        return "no claim", f"{open_duels[0].arms}: {open_duels[0].why}"
+    """Never `contradicted`: the rule itself names the density."""
+    if best.slo != "met":
+        return "no claim", "it may not meet the SLO: an interval contains a limit"
+    open_pairs = [pair for pair in pairs if pair.verdict != "reproduced"]
+    if open_pairs:
+        return "no claim", f"{open_pairs[0].arms}: {open_pairs[0].why}"
     forbidden = evidence.about_vms(best.entry)
     few = len(rate_points(best.entry)) < MIN_UNITS
     if forbidden or few:
-        return "no claim", "; ".join(forbidden) or f"a claim needs {MIN_UNITS} builds an arm"
-    return "reproduced", duels[0].why if duels else "every other density breaks the SLO"
+        return "no claim", "; ".join(forbidden) or f"a claim needs {MIN_UNITS} builds per arm"
+    return "reproduced", pairs[0].why if pairs else "every other density violates the SLO"

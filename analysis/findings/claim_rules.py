@@ -1,4 +1,4 @@
-"""The numeric rules of C1 to C8, before any data: which arms, which ratio, which bounds.
+"""The numeric rules of C1 to C8, fixed before any data: which arms, which ratio, which bounds.
 
 `python -m analysis.findings` prints them as the table of docs/claims.md.
 """
@@ -14,7 +14,7 @@ from analysis.findings.question import Evidence, Question
 
 @dataclass(frozen=True)
 class Part:
-    """One inequality of a claim. `needs`: what a study must have for it to be asked."""
+    """One inequality of a claim. `needs`: the arms that a study must have to decide it."""
 
     name: str
     rule_words: str

@@ -1,8 +1,8 @@
 """The talk's claims C1 to C8 (Shvachko and Sundar, ApacheCon NA 2013), each with its numeric rule.
 
-The rules are in analysis/findings/claim_rules.py and, as a table, in docs/claims.md; both were written
-before any data. A claim has parts; each part is a finding of its own, Holm within the claim. The claim
-is reproduced when each of its parts is, contradicted when one of them is, else there is no claim.
+The rules are in analysis/findings/claim_rules.py and, as a table, in docs/claims.md; both were fixed
+before any data. Each part of a claim is a separate finding, adjusted by Holm within the claim. A claim is
+reproduced if all of its parts are, contradicted if any part is, and otherwise there is no claim.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
 def _verdict(
     claim: Claim, questions: Sequence[Question], parts: Sequence[Finding]
 ) -> tuple[FindingVerdict, str]:
-    """The gravest reason is named; parts that this study cannot have are named too."""
+    """The verdict with its most serious reason: a contradicted part, missing arms, an undecided part."""
     for part in parts:
         if part.verdict == "contradicted":
             return "contradicted", f"{part.statement}: {part.why}"
     seen = {question.part for question in questions}
     missing = [part.needs for part in claim.parts if part.name not in seen]
     if missing:
-        return "no claim", f"this study does not have what it needs: {'; '.join(missing)}"
+        return "no claim", f"this study lacks the arms: {'; '.join(missing)}"
     undecided = [part for part in parts if part.verdict == "no claim"]
     if undecided:
         return "no claim", (
-            f"{len(undecided)} of {len(parts)} parts are not decided; one: {undecided[0].why}"
+            f"{len(undecided)} of {len(parts)} parts are undecided, for example: {undecided[0].why}"
         )
-    return "reproduced", f"each of its {len(parts)} parts is"
+    return "reproduced", f"all {len(parts)} parts are reproduced"

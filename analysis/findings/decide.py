@@ -1,4 +1,8 @@
-"""From questions to findings: effect, interval, test, Holm within each family, verdict and why."""
+"""From questions to findings: effect, interval, test, Holm within each family, verdict and reason.
+
+A claim needs two things at once: the adjusted p is at most 0.05, and the whole interval lies inside the
+rule (reproduced) or outside it (contradicted). The tests are in analysis/statistics.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ _LEVEL_TEST = "one-sample t"
 
 @dataclass(frozen=True)
 class _Tested:
-    """p is of the verdict that the effect points at: the other one cannot be claimed."""
+    """`p` belongs to the verdict that the effect supports; the opposite verdict cannot be claimed."""
 
     effect: float
     interval: Interval
@@ -37,8 +41,8 @@ class _Tested:
 
 
 def decide(questions: Sequence[Question], repetitions: int) -> tuple[Finding, ...]:
-    """A finding for each question, in their order. The family of a test is all of its family's
-    questions that were tested and that nothing forbids to decide."""
+    """A finding for each question, in their order. Holm adjusts over the questions of a family that
+    were tested and have no obstacles."""
     tested = [_test(question) for question in questions]
     adjusted = _adjusted(questions, tested)
     sizes = {q.family: sum(_counts(o, t) for o, t in zip(questions, tested, strict=True)
@@ -74,7 +78,7 @@ def _units(question: Question) -> tuple[int, ...]:
 
 
 def _effect(question: Question) -> float | None:
-    """Known from one unit an arm on. Later over first, or over the reference."""
+    """Later over first, or over the reference. Needs one unit per arm."""
     if question.refused or not all(_units(question)):
         return None
     if question.reference:
@@ -85,7 +89,7 @@ def _effect(question: Question) -> float | None:
 
 
 def _test(question: Question) -> _Tested | None:
-    """None with fewer than 5 units an arm, or values a ratio cannot be made of."""
+    """None with fewer than 5 units per arm, or if a value is not positive."""
     effect = _effect(question)
     if effect is None or min(_units(question)) < MIN_UNITS:
         return None
@@ -100,7 +104,7 @@ def _test(question: Question) -> _Tested | None:
 
 
 def _level(question: Question, reference: float) -> _Tested:
-    """One arm's mean against a number: Student's t."""
+    """One arm's mean against a number: Student's one-sample t test (Student 1908)."""
     shares = [value / reference for value in question.later]
     effect = sum(shares) / len(shares)
     if min(shares) == max(shares):
@@ -150,12 +154,12 @@ def _verdict(
     question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
 ) -> tuple[FindingVerdict, str]:
     reasons = [
-        *(f"refused: the arms' disclosures differ in {named}" for named in question.refused),
+        *(f"not comparable: the arms' disclosures differ in {named}" for named in question.refused),
         *_too_few(question, repetitions),
         *question.obstacles,
     ]
     if reasons or tested is None or p is None:
-        return "no claim", "; ".join(reasons) or "a value is zero, so there is no ratio"
+        return "no claim", "; ".join(reasons) or "a value is zero, so the ratio is undefined"
     holm_words = f"p = {p:.2g}" + (f" after Holm over {family_size}" if family_size > 1 else "")
     ends = f"interval {tested.interval.low:.3g} to {tested.interval.high:.3g}"
     rule = question.rule
@@ -176,12 +180,12 @@ def _too_few(question: Question, repetitions: int) -> list[str]:
         return []
     counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
     if repetitions >= MIN_UNITS:
-        counted = f"{min(units)} valid {question.unit}s in an arm"
-    return [f"{counted}: points only; a claim needs {MIN_UNITS} {question.unit}s an arm"]
+        counted = f"{min(units)} valid {question.unit}s in one arm"
+    return [f"{counted}: points only; a claim needs {MIN_UNITS} {question.unit}s per arm"]
 
 
 def _inside(tested: _Tested, rule: Rule) -> bool:
-    """TOST decides an equivalence by itself (its interval is the 90 % one)."""
+    """TOST decides an equivalence alone: it corresponds to the 90 % interval (Schuirmann 1987)."""
     if tested.test == equivalence.NAME:
         return True
     return rule.holds(tested.interval.low) and rule.holds(tested.interval.high)
@@ -195,7 +199,9 @@ def _outside(interval: Interval, rule: Rule) -> bool:
 def _undecided(question: Question, p: float, family_size: int) -> str:
     least = least_p(*_units(question)) if not question.reference else 0.0
     if least * family_size > ALPHA:
-        return f"{family_size} comparisons can never be significant at n = {min(_units(question))}"
+        return (
+            f"{family_size} comparisons can never be significant with n = {min(_units(question))}"
+        )
     if p > ALPHA:
-        return "chance is not excluded"
-    return f"the interval meets the bound {question.rule.words}"
+        return "the difference may be due to chance"
+    return f"the interval is not entirely {question.rule.words}"

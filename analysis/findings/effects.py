@@ -1,7 +1,7 @@
-"""What every study is asked: the effect of density, of medium, of the control arm, of a neighbour.
+"""The standard comparisons of every study: density, medium, control arm, and noisy neighbour.
 
-Each is a family of one comparison a setting. Rules, fixed before any data: more VMs per host, and
-flash, raise throughput and used CPU and lower latency; so does a RegionServer more on each node; a
+Each is a family with one comparison per setting. Rules, fixed before any data: more VMs per host, flash,
+and more RegionServers per node raise throughput and used CPU; the first two also lower latency. A noisy
 neighbour lowers a victim's throughput and raises its latency.
 """
 
@@ -26,11 +26,11 @@ from workloads.ycsb.placement import NOBODY
 
 MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts", "latency": "latency"}
 TAIL = 99.0
-"""The percentile that effects on latency are told at."""
+"""The percentile of latency effects."""
 
 
 def density(evidence: Evidence) -> Iterator[Question]:
-    """The highest density over the lowest, same medium and RegionServers a node."""
+    """The highest density over the lowest, at equal medium and RegionServers per node."""
     for pair in comparisons(_alone(evidence.settings)):
         first, later = pair.first, pair.later
         arms = f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}"
@@ -40,7 +40,7 @@ def density(evidence: Evidence) -> Iterator[Question]:
 
 
 def medium(evidence: Evidence) -> Iterator[Question]:
-    """Flash over hdd, same density and RegionServers a node."""
+    """Flash over hdd, at equal density and RegionServers per node."""
     for first, later in _pairs(evidence.settings, "medium"):
         flash, hdd = sorted((first, later), key=lambda entry: entry.medium)
         arms = f"{flash.medium} over {hdd.medium}"
@@ -51,13 +51,11 @@ def medium(evidence: Evidence) -> Iterator[Question]:
 
 
 def control(evidence: Evidence) -> Iterator[Question]:
-    """More RegionServers a node over fewer, same density and medium: what of a density's effect is
-    owed to more RegionServers alone (method 3)."""
+    """More RegionServers per node over fewer, at equal density and medium: the part of a density
+    effect that more RegionServers alone explain (method 3)."""
     for first, later in _pairs(evidence.settings, "regionservers_per_node"):
         few, many = sorted((first, later), key=lambda entry: entry.regionservers_per_node)
-        arms = (
-            f"{many.regionservers_per_node} over {few.regionservers_per_node} RegionServers a node"
-        )
+        arms = f"{many.regionservers_per_node} over {few.regionservers_per_node} RegionServers per node"
         obstacles = evidence.about_media(first, later)
         for what, rule in (("rate", RISES), ("cpu", RISES)):
             pair = Comparison(few, many)
@@ -65,9 +63,9 @@ def control(evidence: Evidence) -> Iterator[Question]:
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
-    """A victim beside a neighbour over the victim alone, on the same topology. Trials are the units.
+    """A victim with a noisy neighbour over the victim alone, on the same topology. The unit is the trial.
 
-    Both are confined to one node: a plain trial of the same mix, spread over all, is no victim alone.
+    Both run on one node only, so an ordinary trial of the mix, which uses all nodes, is no baseline.
     """
     for entry in evidence.settings:
         if entry.neighbour in (None, NOBODY):
@@ -99,7 +97,7 @@ def _victim_alone(
 def _pairs(
     settings: Sequence[SettingSummary], factor: str
 ) -> Iterator[tuple[SettingSummary, SettingSummary]]:
-    """The ends of `factor` for each setting, the other factors alike."""
+    """The lowest and highest level of `factor` per setting, at equal other factors."""
     factors = ("vms_per_host", "medium", "regionservers_per_node")
     others = [name for name in factors if name != factor]
 
@@ -122,7 +120,7 @@ def _question(
     obstacles: tuple[str, ...],
     evidence: Evidence,
 ) -> Iterator[Question]:
-    """None for what the setting does not have."""
+    """Nothing if the setting lacks the measure."""
     first, later = pair.first, pair.later
     measured = _measured(what, first, later)
     if measured is None:
@@ -141,14 +139,14 @@ def _question(
         later=later_points,
         unit="trial" if effect == "isolation" else "build",
         obstacles=obstacles,
-        refused=evidence.unequal(first, later),
+        refused=evidence.differences(first, later),
     )
 
 
 def _measured(
     what: str, first: SettingSummary, later: SettingSummary
 ) -> tuple[str, Points, Points] | None:
-    """What is compared, in words, and both arms' points. A rate that was asked for is no result."""
+    """The measure in words, and both arms' points. A target rate is not a result."""
     if what == "rate":
         if first.target_ops_s is not None:
             return None
@@ -161,10 +159,10 @@ def _measured(
 
 
 def _among(effect: str, arm: SettingSummary, evidence: Evidence) -> Iterator[str]:
-    """What both arms share, where the run has more than one of it."""
+    """What both arms have in common, if the run has several values of it."""
     if effect != "medium":
         yield arm.medium
     if effect != "density" and len({e.vms_per_host for e in evidence.settings}) > 1:
         yield evidence.density(arm.vms_per_host)
     if effect != "control" and arm.regionservers_per_node > 1:
-        yield f"{arm.regionservers_per_node} RegionServers a node"
+        yield f"{arm.regionservers_per_node} RegionServers per node"

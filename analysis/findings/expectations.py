@@ -1,4 +1,4 @@
-"""The study's own hypotheses (`expect:`): each is a family of one comparison a setting it fits."""
+"""The study's own hypotheses (`expect:`): each is a family with one comparison per matching setting."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ FACTORS = ("vms_per_host", "medium", "regionservers_per_node")
 
 
 def questions(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Question]:
-    """In the order the study wrote them. One without any arm stays, and says so."""
+    """In the study's order. A hypothesis without arms is kept, and its finding says so."""
     for one in expect:
         found = list(_questions(evidence, one))
-        yield from found or [_unanswered(one)]
+        yield from found or [_without_arms(one)]
 
 
 def _questions(evidence: Evidence, one: Expectation) -> Iterator[Question]:
@@ -56,14 +56,14 @@ def _question(
         first=first_points,
         later=later_points,
         obstacles=about(first, later),
-        refused=evidence.unequal(first, later),
+        refused=evidence.differences(first, later),
     )
 
 
 def _points(
     first: SettingSummary, later: SettingSummary, metric: str
 ) -> tuple[str, Points, Points]:
-    """What was compared, and both arms' points; none where they lack the metric."""
+    """The measure, and both arms' points; no points if they lack the metric."""
     if metric == "throughput":
         return metric, rate_points(first), rate_points(later)
     if metric == "cpu_used":
@@ -72,7 +72,7 @@ def _points(
     return (f"{found[0]} {metric}", *found[1:]) if found else (metric, (), ())
 
 
-def _unanswered(one: Expectation) -> Question:
+def _without_arms(one: Expectation) -> Question:
     return Question(
         id=f"expect-{one.name}",
         family=f"expect-{one.name}",

@@ -1,4 +1,4 @@
-"""C1, C2, C3, C4 and C8: claims about disks. On the least dense arm of each medium."""
+"""C1, C2, C3, C4 and C8: claims about disks, on the least dense arm of each medium."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from analysis.findings.sections import least_dense, most_loaded, readers
 from analysis.summary.summary import SettingSummary
 
 GROWTH = 1.1
-"""Less growth than 10 % for twice the readers is none; more is growth."""
+"""With twice the readers, less than 10 % more throughput counts as no growth."""
 MUCH_LOWER = Rule(high=0.67)
 MEDIA = ("hdd", "flash")
 MIX, SCAN, LOAD = "read45-insert55", "scan95-insert5", "load"
@@ -39,7 +39,7 @@ def c1(evidence: Evidence) -> Iterator[Question]:
             later=rate_points(most),
             unit="trial",
             obstacles=evidence.about_media(half),
-            refused=evidence.unequal(half, most),
+            refused=evidence.differences(half, most),
         )
 
 
@@ -62,7 +62,7 @@ def c2(evidence: Evidence) -> Iterator[Question]:
                     later=rate_points(other),
                     unit="trial",
                     obstacles=evidence.about_media(random),
-                    refused=evidence.unequal(random, other),
+                    refused=evidence.differences(random, other),
                 )
 
 
@@ -91,7 +91,7 @@ def c4(evidence: Evidence) -> Iterator[Question]:
             first=_by_build(rate_points(scan[0]), rate_points(hdd)),
             later=_by_build(rate_points(scan[1]), rate_points(flash)),
             obstacles=evidence.about_media(hdd, flash),
-            refused=evidence.unequal(hdd, flash),
+            refused=evidence.differences(hdd, flash),
         )
 
 
@@ -112,7 +112,7 @@ def c8(evidence: Evidence) -> Iterator[Question]:
             first=found[1],
             later=found[2],
             obstacles=evidence.about_media(hdd, flash),
-            refused=evidence.unequal(hdd, flash),
+            refused=evidence.differences(hdd, flash),
         )
 
 
@@ -135,12 +135,12 @@ def _flash(
         first=rate_points(hdd),
         later=rate_points(flash),
         obstacles=evidence.about_media(hdd, flash),
-        refused=evidence.unequal(hdd, flash),
+        refused=evidence.differences(hdd, flash),
     )
 
 
 def _pairs(evidence: Evidence, mode: str) -> Iterator[tuple[SettingSummary, SettingSummary]]:
-    """(hdd, flash) of the mode's most loaded settings, one a data-set size."""
+    """(hdd, flash) of the mode's most loaded settings, one per data-set size."""
     flash = {entry.setting: entry for entry in least_dense(evidence, mode=mode, medium="flash")}
     for entry in most_loaded(least_dense(evidence, mode=mode, medium="hdd")):
         other = flash.get(entry.setting)
@@ -149,7 +149,7 @@ def _pairs(evidence: Evidence, mode: str) -> Iterator[tuple[SettingSummary, Sett
 
 
 def _by_build(over: Points, under: Points) -> Points:
-    """The ratio of two settings in each build; none unless every build has both."""
+    """The ratio of two settings in each build; empty unless every build has both."""
     if len(over) != len(under) or 0.0 in under:
         return ()
     return tuple(a / b for a, b in zip(over, under, strict=True))

@@ -1,7 +1,7 @@
-"""What a study's repetitions can show, before hours are spent on them: method 2, for `study plan` and `run`.
+"""What a study's repetitions can show, computed before it runs: method 2, for `study plan` and `run`.
 
-The questions are those of analysis/findings, asked of made-up settings with one point a repetition, so that
-a family is counted exactly as it will be tested.
+The comparisons are those of analysis/findings, on synthetic settings with one point per repetition, so
+that each family has exactly the size that will be tested.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from workloads.spec.registry import kind_of
 from workloads.spec.study import Study
 
 WANTED_RATIO = 1.2
-"""The effect `study plan` tells the repetitions for, unless another is asked: what the talk says of a VM."""
+"""Default ratio for which `study plan` computes the repetitions: the talk's gain per added VM."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """How much builds of one topology vary (standard deviation of logarithms), and who says so."""
+    """Variation between builds of a topology (standard deviation of logarithms), and its source."""
 
     spread: float = ASSUMED_SPREAD
     source: str = f"assumed {ASSUMED_SPREAD:.1%} between builds"
@@ -49,7 +49,7 @@ def families(study: Study, plan: Plan) -> Mapping[str, int]:
 
 
 def check_can_claim(study: Study, plan: Plan, where: str) -> None:
-    """InputError if the study declares primary comparisons and none could ever be significant."""
+    """InputError if the study declares hypotheses and none could ever be significant."""
     declared = {
         family: size for family, size in families(study, plan).items() if family.startswith("expect-")
     }  # fmt: skip
@@ -57,16 +57,16 @@ def check_can_claim(study: Study, plan: Plan, where: str) -> None:
         return
     smallest = min(declared.values())
     raise InputError(
-        f"no hypothesis could ever be decided with {plan.repetitions} build(s) an arm: "
+        f"no hypothesis can ever be decided with {plan.repetitions} build(s) per arm: "
         f"{_why_never(plan.repetitions, smallest)}.",
         f"{where}, key expect",
-        f"give it {_fewest_repetitions(smallest)} repetitions or more, or fewer comparisons, or leave "
-        "expect out.",
+        f"use at least {_fewest_repetitions(smallest)} repetitions, or fewer comparisons, or remove "
+        "expect.",
     )
 
 
 def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None:
-    """InputError if the study's runs could not show a change as large as its own tolerance."""
+    """InputError if the study's runs cannot detect a change as large as its tolerance."""
     if study.compare is None:
         return
     compare, repetitions = study.compare, plan.repetitions
@@ -77,17 +77,21 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     wanted = 1 / (1 - compare.tolerance)
     if least is not None and least <= wanted:
         return
-    told = "no change at all" if least is None else f"no change under {1 - 1 / least:.1%}"
+    detects = (
+        "cannot detect any change"
+        if least is None
+        else f"detects only changes over {1 - 1 / least:.1%}"
+    )
     raise InputError(
-        f"a run of {repetitions} build(s) a topology against {earlier} earlier one(s), {size} comparisons, "
-        f"can show {told}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
+        f"a run of {repetitions} build(s) per topology against {earlier} earlier one(s), with {size} "
+        f"comparisons, {detects}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
         f"{where}, key compare",
         _detecting(study, noise, size, wanted),
     )
 
 
 def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) -> Iterator[str]:
-    """What each family can show, one line a family; the reader decides whether that is enough."""
+    """What each family can detect, one line per family."""
     found = families(study, plan)
     for family, size in found.items():
         name = f"{family} ({size} comparison{'s' if size > 1 else ''})"
@@ -95,7 +99,7 @@ def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) 
             yield f"{name}: can never be significant, {_why_never(plan.repetitions, size)}"
             continue
         least = detectable_ratio(plan.repetitions, noise.spread, size)
-        yield f"{name}: shows a ratio of {least:.3g} or more with a chance of 80 %"
+        yield f"{name}: detects a ratio of {least:.3g} or more with a power of 80 %"
     largest = max(found.values(), default=0)
     if largest:
         needed = units_needed(wanted, noise.spread, largest)
@@ -111,8 +115,8 @@ def warnings(study: Study, plan: Plan) -> Iterator[str]:
     if never:
         size = max(found.values())
         yield (
-            f"families that can never be significant at {plan.repetitions} repetitions: {', '.join(never)}; "
-            f"{_fewest_repetitions(size)} repetitions would do"
+            f"families that can never be significant with {plan.repetitions} repetitions: "
+            f"{', '.join(never)}; {_fewest_repetitions(size)} repetitions are enough"
         )
 
 
@@ -122,10 +126,10 @@ def _can(plan: Plan, size: int) -> bool:
 
 def _why_never(repetitions: int, size: int) -> str:
     if repetitions < MIN_UNITS:
-        return f"a claim needs {MIN_UNITS} builds an arm"
+        return f"a claim needs {MIN_UNITS} builds per arm"
     least = least_p(repetitions, repetitions)
     adjusted = min(1, least * size)
-    return f"the smallest p at n = {repetitions} is {least:.2g}, after Holm {adjusted:.2g}: over {ALPHA:g}"
+    return f"with n = {repetitions} the smallest p is {least:.2g}, after Holm {adjusted:.2g}: above {ALPHA:g}"
 
 
 def _fewest_repetitions(size: int) -> int:
@@ -138,8 +142,8 @@ def _detecting(study: Study, noise: Noise, size: int, wanted: float) -> str:
     for repetitions in range(MIN_UNITS, MAX_UNITS):
         least = detectable_ratio(repetitions, noise.spread, size, repetitions * window)
         if least is not None and least <= wanted:
-            return f"give it {repetitions} repetitions, a larger tolerance, or fewer comparisons."
-    return "give it a larger tolerance, or fewer comparisons."
+            return f"use {repetitions} repetitions, a larger tolerance, or fewer comparisons."
+    return "use a larger tolerance, or fewer comparisons."
 
 
 def _questions(study: Study, plan: Plan) -> Iterator[Question]:

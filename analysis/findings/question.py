@@ -1,4 +1,4 @@
-"""`Question`: two arms and a rule, not yet decided; and what may keep it from being decided."""
+"""`Question`: two arms and a rule, not yet decided, and the obstacles to deciding it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from analysis.findings.arms import Points
 from analysis.findings.rule import Rule
 from analysis.summary.summary import SettingSummary
 
-Unequal = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
+Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
 
 
-def equal(_first: SettingSummary, _later: SettingSummary) -> tuple[str, ...]:
-    """No difference of disclosure."""
+def no_differences(_first: SettingSummary, _later: SettingSummary) -> tuple[str, ...]:
+    """Disclosures do not differ."""
     return ()
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What findings are made of. `emulated`: media that are emulated; `emulated_guests`:
-    VMs run without the hardware's help.
+    """The input of all findings. `emulated`: the emulated media; `emulated_guests`: VMs ran without
+    hardware virtualization.
 
-    unequal: how two arms' disclosures differ apart from the factor under study (method 23).
+    differences: how two arms' disclosures differ beyond the factor under study (method 23).
     """
 
     settings: tuple[SettingSummary, ...]
@@ -31,20 +31,20 @@ class Evidence:
     isolation: str
     emulated: frozenset[str] = frozenset()
     emulated_guests: bool = False
-    unequal: Unequal = equal
+    differences: Differences = no_differences
 
     def about_vms(self, *arms: SettingSummary) -> tuple[str, ...]:
-        """Why these arms decide nothing about VMs (method 24)."""
+        """Why these arms support no claim about VMs (method 24)."""
         if self.isolation == "process":
-            return ("isolation: process; groups of processes decide no claim about VMs",)
+            return ("isolation: process; process groups support no claim about VMs",)
         if self.emulated_guests:
-            return ("the VMs are emulated, not accelerated; they decide no claim about VMs",)
+            return ("the VMs ran without KVM (emulated), which supports no claim about VMs",)
         return self.about_media(*arms)
 
     def about_media(self, *arms: SettingSummary) -> tuple[str, ...]:
-        """Why these arms decide nothing about disks (method 24)."""
+        """Why these arms support no claim about disks (method 24)."""
         if any(arm.medium in self.emulated for arm in arms):
-            return ("the medium is emulated; it decides no claim",)
+            return ("the medium is emulated, which supports no claim",)
         return ()
 
     def density(self, vms_per_host: int) -> str:
@@ -53,12 +53,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Question:
-    """Does `later` over `first` obey the rule?
+    """Does the ratio of `later` over `first` satisfy the rule?
 
-    With a `reference` in place of `first`, a level is asked for: `later` over that number, which has
-    the unit of the points. obstacles: why it decides nothing, its effect being shown all the same.
-    part: which inequality of a claim it is.
-    refused: why the arms may not be compared at all; no effect is shown.
+    With a `reference`, the ratio is `later` over that number, which has the unit of the points.
+    part: the inequality of a claim that this is.
+    obstacles: why it cannot support a claim; its effect is shown nevertheless.
+    refused: why the arms are not comparable; no effect is shown.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""`Rule`: what a ratio must be for a statement to hold, written down before the data are seen."""
+"""`Rule`: the range in which a ratio must lie for a statement to hold, fixed before the data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rule:
-    """The ratio lies above `low` and below `high`; one of them may be open. Both: an equivalence."""
+    """The ratio lies above `low` and below `high`; one may be None. With both, it is an equivalence."""
 
     low: float | None = None
     high: float | None = None
@@ -24,7 +24,7 @@ class Rule:
         return above and (self.high is None or ratio < self.high)
 
     def nearest(self, ratio: float) -> float:
-        """The bound that decides about `ratio`: for a ratio outside, the one it lies beyond."""
+        """The bound to test `ratio` against: for a ratio outside the range, the one it exceeds."""
         if self.low is None or (self.high is not None and ratio >= self.high):
             assert self.high is not None
             return self.high

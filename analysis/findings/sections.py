@@ -1,4 +1,4 @@
-"""Which settings a claim is judged on, out of all a study ran."""
+"""The settings on which a claim is decided, out of all settings of a study."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from analysis.findings.question import Evidence
 from analysis.summary.summary import SettingSummary
 
 _SPECIAL_DFSIO = re.compile(r"testdfsio-(?![a-z]+-n\d+(-r\d+)?$).*")
-"""With compression, erasure coding, or another size of a read: of plain settings only readers differ."""
+"""With compression, erasure coding or another read size. Plain settings differ in their readers only."""
 
 
 def least_dense(
     evidence: Evidence, mode: str, medium: str | None = None
 ) -> tuple[SettingSummary, ...]:
-    """Settings of a mode on the fewest VMs and RegionServers the run has."""
+    """Settings of a mode at the run's fewest VMs and RegionServers."""
     return tuple(
         entry
         for entry in plain(evidence, mode)
@@ -25,7 +25,7 @@ def least_dense(
 
 
 def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
-    """Settings of a mode without neighbour, control arm, target rate, or another way to keep files."""
+    """Settings of a mode without noisy neighbour, control arm, target rate or other storage options."""
     least = min((e.regionservers_per_node for e in evidence.settings), default=1)
     return tuple(
         entry
@@ -39,14 +39,14 @@ def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
 
 
 def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[SettingSummary, ...]:
-    """Settings of a mode at one density, on flash where the run has it (as the talk's VMs were)."""
+    """Settings of a mode at one density, on flash if the run has it (the talk's VMs were on flash)."""
     entries = [entry for entry in plain(evidence, mode) if entry.vms_per_host == vms_per_host]
     flash = tuple(entry for entry in entries if entry.medium == "flash")
     return flash or tuple(entries)
 
 
 def most_loaded(entries: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
-    """The one with the most readers or threads, of each data-set size; smaller sizes first."""
+    """The setting with the most readers or threads per data-set size; smaller sizes first."""
     best: dict[int, SettingSummary] = {}
     for entry in entries:
         size = entry.records or 0
@@ -60,13 +60,13 @@ def _load(entry: SettingSummary) -> float:
 
 
 def readers(entry: SettingSummary) -> float:
-    """Maps that really ran at once (method 14); files where that is not known."""
+    """Maps that ran concurrently (method 14); the number of files if that is not known."""
     found = next((m.value for m in entry.metrics if m.name == "concurrent_maps"), None)
     return float(found if found is not None else entry.files or 0)
 
 
 def by_threads(entries: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
-    """(fewest, most threads) at the largest data set, if they differ; else nothing."""
+    """(fewest, most threads) at the largest data set; empty if they are equal."""
     sized = [entry for entry in entries if entry.threads]
     if not sized:
         return ()

@@ -1,4 +1,4 @@
-"""C5, C6 and C7: claims about VMs, on the short-scan workload. Processes and emulation decide none."""
+"""C5, C6 and C7: claims about VMs, on short scans. Process groups and emulation support none."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from analysis.findings.sections import by_threads, most_loaded, on, plain
 from analysis.summary.summary import SettingSummary
 
 SCAN = "scan95-insert5"
-A_VM_ADDS = (1.1, 1.3)
+GAIN_PER_VM = (1.1, 1.3)
 """About 20 %."""
-A_DOUBLING = (1.6, 2.5)
+GROWTH_PER_DOUBLING = (1.6, 2.5)
 """About twice the latency for twice the threads."""
 FASTER_GROWTH = Rule(high=0.8)
 FAR_HIGHER = Rule(low=1.5)
@@ -33,7 +33,7 @@ def c5(evidence: Evidence) -> Iterator[Question]:
     ]
     for first, later in pairwise(ladder):
         added = later.vms_per_host - first.vms_per_host
-        low, high = (bound**added for bound in A_VM_ADDS)
+        low, high = (bound**added for bound in GAIN_PER_VM)
         yield Question(
             id=f"C5-vm-{first.setting}-{first.topology}-{later.topology}",
             family="C5",
@@ -46,7 +46,7 @@ def c5(evidence: Evidence) -> Iterator[Question]:
             first=rate_points(first),
             later=rate_points(later),
             obstacles=evidence.about_vms(first, later),
-            refused=evidence.unequal(first, later),
+            refused=evidence.differences(first, later),
         )
     for few, many in _threads(evidence, 0):
         yield Question(
@@ -62,7 +62,7 @@ def c5(evidence: Evidence) -> Iterator[Question]:
             later=rate_points(many),
             unit="trial",
             obstacles=evidence.about_vms(few, many),
-            refused=evidence.unequal(few, many),
+            refused=evidence.differences(few, many),
         )
 
 
@@ -91,7 +91,7 @@ def c6(evidence: Evidence) -> Iterator[Question]:
             first=bare[2],
             later=dense[2],
             obstacles=evidence.about_vms(bare[0], dense[0]),
-            refused=evidence.unequal(bare[0], dense[0]),
+            refused=evidence.differences(bare[0], dense[0]),
         )
 
 
@@ -102,7 +102,7 @@ def _bare_growth(
     found: tuple[str, Points, Points],
 ) -> Question:
     doublings = log2((many.threads or 1) / (few.threads or 1))
-    low, high = (bound**doublings for bound in A_DOUBLING)
+    low, high = (bound**doublings for bound in GROWTH_PER_DOUBLING)
     return Question(
         id=f"C6-bare-{few.topology}",
         family="C6",
@@ -116,7 +116,7 @@ def _bare_growth(
         later=found[2],
         unit="trial",
         obstacles=evidence.about_vms(few, many),
-        refused=evidence.unequal(few, many),
+        refused=evidence.differences(few, many),
     )
 
 
@@ -139,7 +139,7 @@ def c7(evidence: Evidence) -> Iterator[Question]:
             first=cpu_points(first),
             later=cpu_points(later),
             obstacles=evidence.about_vms(first, later),
-            refused=evidence.unequal(first, later),
+            refused=evidence.differences(first, later),
         )
         for entry in (first, later):
             yield _level(evidence, "wait", entry, "cpu_iowait", (LITTLE_WAIT, FALLS))

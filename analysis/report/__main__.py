@@ -1,4 +1,4 @@
-"""`python -m analysis.report SUMMARY.json OUT.html`: the report of a summary, again, anywhere."""
+"""`python -m analysis.report SUMMARY.json OUT.html` renders a report from a summary alone."""
 
 from __future__ import annotations
 
@@ -30,17 +30,19 @@ def main(arguments: list[str]) -> int:
 
 
 def load(path: Path) -> Summary:
-    """A summary.json. InputError where there is none or it is not one."""
+    """Read a summary.json. InputError if it is missing or not a summary."""
     try:
         return Summary.model_validate_json(path.read_bytes())
     except OSError as error:
-        what = f"cannot be read ({error.strerror})."
-        raise InputError(what, str(path), "give the summary.json of a run's report.") from error
+        what = f"the file cannot be read ({error.strerror})."
+        raise InputError(
+            what, str(path), "give the path of a run's report/summary.json."
+        ) from error
     except ValidationError as error:
         first = error.errors()[0]
         where = "/".join(map(str, first["loc"])) or "the file"
-        what = f"is not a summary: {where}: {first['msg']}."
-        raise InputError(what, str(path), "write it anew with `study report RUN`.") from error
+        what = f"not a summary of this version: {where}: {first['msg']}."
+        raise InputError(what, str(path), "recreate it with `study report RUN`.") from error
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a reader may filter the page by: the settings, densities, media and verdicts of the run."""
+"""The options of the page's filters: the settings, densities, media and verdicts of the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from analysis.summary.summary import Summary
 VERDICTS = ("valid", "invalid", "unknown")
 CLAIMS = ("reproduced", "contradicted", "no claim")
 Choice = tuple[str, str]
-"""A value as the page's attributes hold it, and its words."""
+"""A value as in the page's attributes, and its label."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Choices:
 
 
 def choices(summary: Summary, names: Names) -> Choices:
-    """Only what occurs in the run, in the order of the page."""
+    """Only values that occur in the run, in the order of the page."""
     labels = {one.setting: one.label for one in summary.settings}
     labels |= {t.setting: labels.get(t.setting, t.setting) for t in summary.trials}
     densities = {one.vms_per_host for one in summary.settings}

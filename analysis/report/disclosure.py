@@ -1,4 +1,4 @@
-"""The disclosure as a tree the template can walk: whatever a stranger needs to repeat the run."""
+"""The disclosure (everything needed to repeat the run) as a tree that the template walks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = 160
 
 
 def entries(values: dict[str, Any]) -> tuple[Entry, ...]:
-    """Every key in its order; nothing is left out or shortened."""
+    """Every key in its order; nothing is omitted or shortened."""
     return tuple(
         _differences(value) if key == DIFFERENCES else _entry(str(key), value)
         for key, value in values.items()
@@ -31,7 +31,7 @@ def entries(values: dict[str, Any]) -> tuple[Entry, ...]:
 
 
 def _differences(value: object) -> Entry:
-    """`analysis.summary.disclosure` keys builds by what they have; people look for a build, then at it."""
+    """`analysis.summary.disclosure` groups builds by value; people look up a build first."""
     if not isinstance(value, dict):
         return _entry(DIFFERENCES, value)
     by_path = tuple(Entry(path, children=_by_builds(texts)) for path, texts in value.items())

@@ -1,7 +1,7 @@
-"""The summary in other shapes than the page: CSV, Markdown and JSON, as `study report --format` prints them.
+"""The summary as CSV, Markdown or JSON, as `study report --format` prints it.
 
-Names and labels are the study's author's. In CSV a cell that a spreadsheet would take for a formula
-gets an apostrophe before it; in Markdown every sign with a meaning is escaped.
+Names and labels come from the study's author. In CSV, a cell that a spreadsheet would read as a formula
+gets a leading apostrophe; in Markdown, every special character is escaped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from analysis.report.charts.findings_table import findings_table, shared_why
-from analysis.report.notes import notes
 from analysis.report.table import summary_header, summary_rows
 from analysis.report.trials import counts
 from analysis.report.validity import reasons
@@ -28,7 +27,7 @@ _MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 
 
 def as_csv(summary: Summary) -> str:
-    """A row for each number of each setting; `points` are the builds' values, semicolons between."""
+    """A row for each number of each setting; `points` are the builds' values, separated by semicolons."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     writer.writerow(CSV_COLUMNS)
@@ -64,30 +63,31 @@ def _csv_row(summary: Summary, setting: SettingSummary, metric: Metric) -> tuple
 
 
 def _cell(value: object) -> object:
-    """Numbers as they are, null as nothing, text so that no spreadsheet computes it."""
+    """Numbers unchanged, null as an empty cell, text so that no spreadsheet evaluates it."""
     if isinstance(value, str) and _FORMULA.match(value):
         return f"'{value}"
     return "" if value is None else value
 
 
 def as_markdown(summary: Summary) -> str:
-    """The answer, what to know before believing it, the settings, the findings, what is not valid."""
+    """Headline, warnings, settings, findings, and the trials that are not valid."""
     return "\n".join(_markdown(summary)) + "\n"
 
 
 def _markdown(summary: Summary) -> Iterator[str]:
     yield f"# {_escaped(summary.study)}, run {_escaped(summary.run)}\n"
-    yield f"**{_escaped(summary.answer)}**\n"
+    yield f"**{_escaped(summary.headline)}**\n"
     if summary.question:
-        yield f"Asked: {_escaped(summary.question)}\n"
-    yield from (f"- {_escaped(note)}" for note in notes(summary))
+        yield f"Question: {_escaped(summary.question)}\n"
+    for one in summary.warnings:
+        yield f"- {_escaped(' '.join(filter(None, (one.message, one.remedy))))}"
     yield "\n## Settings\n"
     yield from _table(summary_header(summary), summary_rows(summary))
     yield "\n## Findings\n"
     if shared := shared_why(summary):
-        yield f"Every verdict here has one reason: {_escaped(shared)}.\n"
-    told = findings_table(summary)
-    yield from _table([column.header for column in told.columns], told.rows)
+        yield f"All verdicts have the same reason: {_escaped(shared)}.\n"
+    findings = findings_table(summary)
+    yield from _table([column.header for column in findings.columns], findings.rows)
     yield f"\n## Trials\n\n{_escaped(counts(summary))}\n"
     why = reasons(summary)
     if why.rows:
@@ -102,12 +102,12 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
 
 
 def _escaped(text: str) -> str:
-    """One line that Markdown, and HTML inside it, takes for words."""
+    """One line that Markdown, and HTML inside it, treats as plain text."""
     return _MEANING.sub(r"\\\1", " ".join(text.split()))
 
 
 def as_json(summary: Summary) -> str:
-    """summary.json as it lies beside the report."""
+    """The same text as summary.json beside the report."""
     return summary.model_dump_json(indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The density-by-medium matrix: for each setting what every arm reached, side by side."""
+"""The density-by-medium matrix: the results of each setting, one column per arm."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TAIL = 99.0
 
 @dataclass(frozen=True)
 class Fact:
-    """One number of a cell. `ref` points at it in summary.json."""
+    """One number of a cell. `ref` points to it in summary.json."""
 
     name: str
     text: str
@@ -26,7 +26,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Cell:
-    """A setting on one arm. `share`: its rate over the setting's highest, percent, for the bar."""
+    """A setting on one arm. `share`: its rate in percent of the setting's highest, for the bar."""
 
     medium: str
     facts: tuple[Fact, ...]
@@ -46,14 +46,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Matrix:
-    """`arms`: (medium, its name in this run) of each column."""
+    """`arms`: (medium, name of the arm) of each column."""
 
     arms: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
 
 
 def matrix(summary: Summary, names: Names) -> Matrix:
-    """A row a setting and density, a column an arm. An arm that was not tried has an empty cell."""
+    """A row per setting and density, a column per arm. An arm that did not run has an empty cell."""
     found = {
         (one.setting, one.vms_per_host, names.arm(one)): (at, one)
         for at, one in enumerate(summary.settings)
@@ -90,7 +90,7 @@ def _rows(
 
 
 def _by_setting(summary: Summary) -> dict[int, list[Observation]]:
-    """The numbers of each setting, by its place in the summary."""
+    """The numbers of each setting, by its index in the summary."""
     wanted = {*MAIN_RATES, "latency", "cpu_used", "throughput_cv"}
     groups: dict[int, list[Observation]] = {at: [] for at in range(len(summary.settings))}
     for one in observations(summary, wanted):
@@ -111,9 +111,9 @@ def _rate(seen: list[Observation]) -> float | None:
 
 def _cell(medium: str, seen: list[Observation], best: float, verdicts: Counter[str]) -> Cell:
     rate = _rate(seen)
-    told = ", ".join(f"{count} {name}" for name, count in sorted(verdicts.items(), reverse=True))
+    counts = ", ".join(f"{count} {name}" for name, count in sorted(verdicts.items(), reverse=True))
     share = 100.0 * rate / best if rate is not None and best > 0 else None
-    return Cell(medium, tuple(_facts(seen)), told or "not tried", share)
+    return Cell(medium, tuple(_facts(seen)), counts or "did not run", share)
 
 
 def _facts(seen: list[Observation]) -> Iterator[Fact]:

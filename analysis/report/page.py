@@ -1,7 +1,7 @@
 """`render` and `write`: a `Summary` as one HTML file that needs no network and no server.
 
-Charts are there twice: drawn now as SVG, seen at once, without scripts and in print; and as specs
-that the page's own copy of Vega draws again over them, with tooltips.
+Charts are drawn once, here, as SVG: they need no script, and they print. Only the charts inside a trial
+are drawn in the browser, by the page's own copy of Vega.
 """
 
 from __future__ import annotations
@@ -22,66 +22,49 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.report import trials, validity
-from analysis.report.charts import (
-    cpu,
-    effects,
-    findings_table,
-    inside,
-    latency,
-    seconds,
-    steadiness,
-    throughput,
-)
+from analysis.report.charts import effects, findings_table, inside, seconds
 from analysis.report.charts.datatable import other_table
-from analysis.report.charts.figure import DATA, Figure, vega_bundle
-from analysis.report.charts.observations import Names, names
+from analysis.report.charts.figure import DATA, vega_bundle
+from analysis.report.charts.observations import badges, names
 from analysis.report.charts.palette import CPU, config
 from analysis.report.charts.quantity import duration, ratio
+from analysis.report.charts.sections import sections
 from analysis.report.charts.talk import talk_charts
 from analysis.report.choices import choices
 from analysis.report.disclosure import entries
 from analysis.report.glossary import TERMS
 from analysis.report.matrix import matrix
-from analysis.report.notes import badges, notes
 from analysis.report.planning import planning
 from analysis.summary.summary import Summary
 from cluster.state import atomic
 
 _HERE = Path(__file__).parent
 SCRIPTS = ("inside.js", "filters.js", "report.js")
-"""OwnedResources, in the order they run; Vega's bundle goes before them."""
+"""Our own scripts, in the order they run, after Vega's bundle."""
 LONG_JSON = 300_000
-"""Characters from which on JSON is packed, so that a long study's page stays small."""
+"""JSON longer than this many characters is compressed, so that a long study's page stays small."""
 
 
 def write(summary: Summary, path: Path) -> None:
-    """`render` into `path`, atomically: a reader sees the old page or the new one, whole."""
+    """`render` into `path`, atomically: a reader sees either the whole old page or the whole new one."""
     atomic.write_text(path, render(summary))
 
 
 def render(summary: Summary) -> str:
-    """The whole page. Every number in it is one of `summary`'s."""
+    """The whole page. Every number in it comes from `summary`."""
     called = names(summary)
-    sections = list(_sections(summary, called))
-    answer = next(effects.figures(summary, called), None)
-    talk = talk_charts(summary, called)
-    every = [
-        *([answer] if answer else []),
-        *(chart.figure for chart in talk if chart.figure),
-        *(one for _, _, figures in sections for one in figures),
-    ]
     scripts = (_script_text(vega_bundle()), *map(_script, SCRIPTS))
     return _environment().get_template("page.html.j2").render(
         summary=summary,
         names=called,
         created=_created(summary.created),
-        notes=notes(summary),
         badges=badges(summary),
         facts=_facts(summary),
-        answer=answer,
-        sections=sections,
+        headline_figure=next(effects.figures(summary, called), None),
+        sections=list(sections(summary, called)),
+        time_figures=list(seconds.figures(summary, called)),
         planning=planning(summary),
-        talk=talk,
+        talk=talk_charts(summary, called),
         matrix=matrix(summary, called),
         has_intervals=any(m.low is not None for one in summary.settings for m in one.metrics),
         choices=choices(summary, called),
@@ -101,28 +84,16 @@ def render(summary: Summary) -> str:
         policy=_policy(scripts),
         data=[
             embedded("summary", summary_values(summary)),
-            embedded("charts-data", _charts(every)),
+            embedded(
+                "charts-data", {"data": DATA, "config": config(), "shapes": inside.shapes()}
+            ),
         ],
     )  # fmt: skip
 
 
 def summary_values(summary: Summary) -> dict[str, Any]:
-    """summary.json's values without those that are defaults anyway; `Summary` reads it the same."""
+    """summary.json's values without defaults; `Summary` reads the result as the same summary."""
     return {"format": summary.format, **json.loads(summary.model_dump_json(exclude_defaults=True))}
-
-
-def _sections(summary: Summary, called: Names) -> Iterator[tuple[str, str, list[Figure]]]:
-    """(anchor, heading, figures) of each section with charts, in reading order."""
-    for anchor, heading, module in (
-        ("throughput", "Throughput", throughput),
-        ("latency", "Latency", latency),
-        ("cpu", "CPU", cpu),
-        ("steadiness", "Steadiness and price", steadiness),
-    ):
-        figures = list(module.figures(summary, called))
-        if figures:
-            yield anchor, heading, figures
-    yield "time", "Time", list(seconds.figures(summary, called))
 
 
 def _facts(summary: Summary) -> list[tuple[str, str]]:
@@ -132,15 +103,15 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
         ("Repetitions", f"{summary.repetitions}, seed {summary.seed}"),
         ("Trials", trials.counts(summary)),
         ("Measuring", measuring),
-        *_monitor_cost(summary),
+        *_monitoring_overhead(summary),
     ]
 
 
-def _monitor_cost(summary: Summary) -> Iterator[tuple[str, str]]:
-    cost = summary.monitor_cost
+def _monitoring_overhead(summary: Summary) -> Iterator[tuple[str, str]]:
+    cost = summary.monitoring_overhead
     if cost is not None:
         ends = f" ({ratio(cost.low)} to {ratio(cost.high)})" if cost.low is not None else ""
-        yield "Rate with monitors over without", f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"
+        yield "Rate with monitors / without", f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"
 
 
 def _created(created: str) -> str:
@@ -151,14 +122,9 @@ def _created(created: str) -> str:
         return created
 
 
-def _charts(figures: list[Figure]) -> dict[str, Any]:
-    specs = {panel.id: panel.spec for one in figures for panel in one.panels}
-    return {"data": DATA, "config": config(), "specs": specs, "shapes": inside.shapes()}
-
-
 @dataclass(frozen=True)
 class Embedded:
-    """JSON inside the page: as it is, or where it is long (`encoding` "gzip") packed, as base64."""
+    """JSON inside the page: plain, or if it is long (`encoding` "gzip") compressed, as base64."""
 
     id: str
     text: Markup
@@ -169,7 +135,7 @@ def embedded(id_: str, value: object) -> Embedded:
     text = _json(value)
     if len(text) <= LONG_JSON:
         return Embedded(id_, text, "none")
-    packed = gzip.compress(text.encode(), mtime=0)  # the same page for the same summary
+    packed = gzip.compress(text.encode(), mtime=0)  # mtime 0: the same page for the same summary
     return Embedded(id_, Markup(base64.b64encode(packed).decode()), "gzip")
 
 
@@ -204,7 +170,7 @@ _NUMBER_AND_UNIT = re.compile(r"(\d) (?=(?:ms|s|min|h|MiB|GiB|ops)\b|%)")
 
 
 def _unbroken(text: str) -> str:
-    """Free text whose numbers stay on one line with their units."""
+    """Free text in which a number and its unit stay on one line."""
     return _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)
 
 

@@ -1,4 +1,4 @@
-"""The planning section: one page for a person who signs for the money. Fed by `Summary.plan`."""
+"""The planning section: one page for the person who approves the purchase. Shows `Summary.plan`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN_EVIDENCE = 40
 
 @dataclass(frozen=True)
 class Planning:
-    """`headline` says what to buy, or that nothing can be said. Lists may be empty."""
+    """`headline` says what to buy, or that there is no plan. Lists may be empty."""
 
     headline: str
     facts: tuple[tuple[str, str], ...]
@@ -23,7 +23,7 @@ class Planning:
 
 
 def planning(summary: Summary) -> Planning | None:
-    """None where no purchase was planned on this run."""
+    """None if no sizing was computed from this run."""
     if summary.plan is None:
         return None
     return _plan(summary.plan) if isinstance(summary.plan, Plan) else _excuse(summary.plan)
@@ -31,10 +31,10 @@ def planning(summary: Summary) -> Planning | None:
 
 def _excuse(excuse: Excuse) -> Planning:
     return Planning(
-        headline=f"No plan for {excuse.genomes_per_day:g} genomes a day ({excuse.profile}).",
-        facts=(("Promises", ", ".join(excuse.promises) or "none"),),
+        headline=f"No plan for {excuse.genomes_per_day:g} genomes/day ({excuse.profile}).",
+        facts=(("SLOs", ", ".join(excuse.slos) or "none"),),
         tables=(),
-        lists=(("What does not fit", excuse.reasons), ("What to do next", excuse.next_steps)),
+        lists=(("Why there is no plan", excuse.reasons), ("What to do next", excuse.next_steps)),
     )
 
 
@@ -45,14 +45,14 @@ def _plan(plan: Plan) -> Planning:
         tables=(
             ("Utilization", _loads(plan)),
             ("Stages of one genome", _stages(plan)),
-            ("The next cheapest", _alternatives(plan)),
+            ("Next cheapest", _alternatives(plan)),
             ("Evidence", _evidence(plan)),
         ),
         lists=(
-            ("What would change the answer", plan.sensitivity),
+            ("What would change the result", plan.sensitivity),
             (
-                "Mind",
-                (*plan.warnings, f"Error of the model on what it has not seen: {plan.hold_out}."),
+                "Warnings",
+                (*plan.warnings, f"Model error on held-out points: {plan.hold_out}."),
             ),
             ("Not considered", plan.left_out),
         ),
@@ -63,7 +63,7 @@ def _loads(plan: Plan) -> DataTable:
     columns = (
         Column("Resource"),
         Column("All hosts", True),
-        Column("One host lost", True),
+        Column("After one host failure", True),
         Column("Limit", True),
     )
     rows = tuple(
@@ -78,7 +78,7 @@ def _stages(plan: Plan) -> DataTable:
         Column("Stage"),
         Column("Medium"),
         Column("Hours", True),
-        Column("Share of the slots", True),
+        Column("Share of slots", True),
     )
     rows = tuple(
         (one.stage, one.medium, spread(one.hours, ".2f"), spread(one.share, ".0%"))
@@ -90,7 +90,7 @@ def _stages(plan: Plan) -> DataTable:
 def _alternatives(plan: Plan) -> DataTable:
     columns = (
         Column("Host type"), Column("VMs per host", True), Column("Media"), Column("Hosts", True),
-        Column("USD a genome", True), Column("Bottleneck"),
+        Column("USD per genome", True), Column("Bottleneck"),
     )  # fmt: skip
     rows = tuple(
         (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)), str(one.hosts),
@@ -101,6 +101,6 @@ def _alternatives(plan: Plan) -> DataTable:
 
 
 def _evidence(plan: Plan) -> DataTable:
-    columns = (Column("Number"), Column("Rests on"), Column("Tag"))
-    rows = tuple((one.number, one.rests_on, one.tag) for one in plan.evidence[:SHOWN_EVIDENCE])
+    columns = (Column("Number"), Column("Based on"), Column("Tag"))
+    rows = tuple((one.number, one.based_on, one.tag) for one in plan.evidence[:SHOWN_EVIDENCE])
     return DataTable(columns, rows)

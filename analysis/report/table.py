@@ -1,4 +1,4 @@
-"""The summary as a plain table: what `study` prints at the end of a run."""
+"""The summary as a plain table, which `study` prints at the end of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analysis.summary.summary import Metric, SettingSummary, Summary, TrialSumma
 NONE = "none"
 NO_TRIAL = "no valid trial"
 Key = tuple[str, str]
-"""Topology and setting: what a row stands for."""
+"""Topology and setting of a row."""
 
 
 def summary_header(summary: Summary) -> tuple[str, ...]:
@@ -29,9 +29,9 @@ def summary_header(summary: Summary) -> tuple[str, ...]:
 
 
 def summary_rows(summary: Summary) -> list[tuple[str, ...]]:
-    """A row a setting and topology, also where no trial is valid. Numbers carry their units.
+    """A row per setting and topology, also if no trial is valid. Numbers carry their units.
 
-    p99 is of the operation that is slowest there, with its kind: "31.5 ms SCAN, closed-loop".
+    p99 is that of the slowest operation, with its kind: "31.5 ms SCAN, closed-loop".
     """
     called = names(summary)
     verdicts: dict[Key, Counter[str]] = {}
@@ -85,7 +85,7 @@ def _throughput(entry: SettingSummary) -> str:
 
 
 def _p99(entry: SettingSummary) -> str:
-    """Intended latency where there is any, since closed-loop latency hides waiting."""
+    """Intended latency if there is any, because closed-loop latency hides waiting."""
     found = [one for one in entry.metrics if one.name == "latency" and one.percentile == 99.0]
     intended = [one for one in found if one.latency_kind == "intended"]
     known = [one for one in intended or found if one.value is not None]
@@ -98,7 +98,7 @@ def _p99(entry: SettingSummary) -> str:
 
 
 def _host_cpu(entry: SettingSummary) -> str:
-    """Each host's used CPU; the host is named where there are several."""
+    """Each host's used CPU; hosts are named if there are several."""
     hosts = [one for one in entry.metrics if one.name == "cpu_used" and _is_host(one)]
     if len(hosts) == 1:
         return quantity(hosts[0].value, hosts[0].unit)
@@ -115,7 +115,7 @@ def _scope_name(metric: Metric) -> str:
 
 
 def _verdicts(verdicts: Counter[str]) -> str:
-    told = (
+    counts = (
         f"{verdicts[name]} {name}" for name in ("valid", "invalid", "unknown") if verdicts[name]
     )
-    return ", ".join(told) or NONE
+    return ", ".join(counts) or NONE

@@ -1,4 +1,4 @@
-"""The table of trials: every trial of the run, also failed, invalid and unknown ones."""
+"""The table of trials: every trial of the run, including failed, invalid and unknown ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MAIN_RATES = ("throughput", "throughput_map_phase")
 
 @dataclass(frozen=True)
 class TrialRow:
-    """What the template shows of a trial. Texts carry units; `sort_*` are what JavaScript sorts by,
-    `course` is the place of its series in the summary."""
+    """A trial as the template shows it. Texts carry units. JavaScript sorts by `sort_*`; `course` is
+    the index of the trial's series in the summary."""
 
     trial: TrialSummary
     density: str
@@ -29,7 +29,7 @@ class TrialRow:
 
 
 def rows(summary: Summary, names: Names) -> tuple[TrialRow, ...]:
-    """In the order the trials really ran."""
+    """In the order in which the trials ran."""
     labels = {entry.setting: entry.label for entry in summary.settings}
     ordered = sorted(summary.trials, key=lambda trial: trial.order)
     courses = {series.trial: place for place, series in enumerate(summary.series)}
@@ -37,7 +37,7 @@ def rows(summary: Summary, names: Names) -> tuple[TrialRow, ...]:
 
 
 def courses(summary: Summary, names: Names) -> tuple[tuple[int, str], ...]:
-    """(place in the summary's series, words) of every trial whose course is known, in their order."""
+    """(index in the summary's series, label) of every trial that has a series, in their order."""
     found = [row for row in rows(summary, names) if row.course is not None]
     return tuple(
         (row.course or 0, f"{row.trial.order}: {row.label}, {row.density_in_words}, {row.medium}, "
@@ -66,5 +66,5 @@ def _row(trial: TrialSummary, names: Names, labels: dict[str, str], course: int 
 def counts(summary: Summary) -> str:
     """12 valid, 1 invalid, 1 unknown."""
     verdicts = [trial.verdict for trial in summary.trials]
-    told = [(name, verdicts.count(name)) for name in ("valid", "invalid", "unknown")]
-    return ", ".join(f"{count} {name}" for name, count in told if count) or "no trial"
+    counted = [(name, verdicts.count(name)) for name in ("valid", "invalid", "unknown")]
+    return ", ".join(f"{count} {name}" for name, count in counted if count) or "no trials"

@@ -1,4 +1,4 @@
-"""Validity at a glance: why trials are not valid, and what flags the valid ones carry."""
+"""Overview of validity: the reasons why trials are not valid, and the flags of valid ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ORDER = ("invalid", "unknown", "valid")
 
 
 def reasons(summary: Summary) -> DataTable:
-    """A row a reason and verdict, the gravest first, then the most frequent."""
+    """A row per reason and verdict: invalid before unknown before valid, then by frequency."""
     counts = Counter((trial.verdict, why) for trial in summary.trials for why in trial.reasons)
     ordered = sorted(counts.items(), key=lambda one: (_ORDER.index(one[0][0]), -one[1], one[0][1]))
     columns = (Column("Reason"), Column("Verdict"), Column("Trials"))

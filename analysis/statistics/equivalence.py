@@ -1,4 +1,8 @@
-"""Two one-sided tests (TOST): the only way to "no effect", "similar" and "flat" (method 2)."""
+"""Two one-sided tests (TOST): required for "no effect", "similar" and "flat" (method 2).
+
+Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for
+assessing the equivalence of average bioavailability. J. Pharmacokinetics and Biopharmaceutics 15.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,9 @@ MARGIN = (0.8, 1.25)
 def equivalence_p(
     first: Sequence[float], later: Sequence[float], margin: tuple[float, float] = MARGIN
 ) -> float:
-    """p of "the ratio of `later` to `first` lies outside `margin`"; small: it lies inside.
+    """p of "the ratio of `later` to `first` lies outside `margin`"; a small p means it lies inside.
 
-    Welch's t on logarithms, the larger p of the two sides. At least 2 units an arm, all positive.
+    The larger p of two one-sided Welch t tests on logarithms. At least 2 units per arm, all positive.
     """
     low, high = margin
     a, b = (np.log(np.asarray(arm, dtype=float)) for arm in (first, later))

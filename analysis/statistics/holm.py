@@ -1,4 +1,7 @@
-"""Holm's step-down adjustment: at most 5 % of families with no effect hold any claim."""
+"""Holm's step-down adjustment: with no true effect, at most 5 % of families contain a claim.
+
+Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian J. Statistics 6.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from collections.abc import Sequence
 
 
 def holm(ps: Sequence[float]) -> tuple[float, ...]:
-    """The adjusted p of each, in the order given: claimed at 5 % if it is at most 0.05."""
+    """The adjusted p of each, in the given order; significant at 5 % if at most 0.05."""
+    # p(i) adjusted = max over j <= i of min(1, (m - j + 1) * p(j)), with p sorted ascending
     adjusted = [1.0] * len(ps)
     so_far = 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):

@@ -1,4 +1,8 @@
-"""Intervals of a mean and of a ratio of means: Welch's t, on logarithms where all is positive."""
+"""Intervals of a mean and of a ratio of means: t intervals, on logarithms if all values are positive.
+
+Welch, B. L. (1947). The generalization of "Student's" problem when several different population
+variances are involved. Biometrika 34. (scipy computes the degrees of freedom by Welch-Satterthwaite.)
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """Both ends, in the unit of what it is an interval of (a ratio has none)."""
+    """Both ends, in the unit of the estimated quantity (a ratio has none)."""
 
     low: float
     high: float
@@ -28,9 +32,9 @@ def ratio_of_means(first: Sequence[float], later: Sequence[float]) -> float:
 def ratio_interval(
     first: Sequence[float], later: Sequence[float], confidence: float = CONFIDENCE
 ) -> Interval:
-    """Interval of `ratio_of_means`. At least 2 units an arm. ValueError as there."""
+    """Interval of `ratio_of_means`. At least 2 units per arm; ValueError unless all are positive."""
     a, b = _logs(first), _logs(later)
-    if a.std() == b.std() == 0.0:  # no spread at all: Welch divides by it
+    if a.std() == b.std() == 0.0:  # Welch divides by the spread
         middle = ratio_of_means(first, later)
         return Interval(middle, middle)
     ends = stats.ttest_ind(b, a, equal_var=False).confidence_interval(confidence)
@@ -38,7 +42,8 @@ def ratio_interval(
 
 
 def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """Interval of the mean: geometric if all are positive, else arithmetic. At least 2 units."""
+    """t interval of the mean: geometric if all values are positive, else arithmetic. At least 2 units."""
+    # mean +- t(1 - alpha/2, n - 1) * s / sqrt(n)  (Student 1908)
     positive = min(values) > 0
     units = _logs(values) if positive else np.asarray(values, dtype=float)
     half = float(stats.t.ppf((1 + confidence) / 2, len(units) - 1) * stats.sem(units))
@@ -48,7 +53,10 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
 
 
 def spread(first: Sequence[float], later: Sequence[float]) -> float:
-    """Pooled standard deviation of the logarithms within arms: about the coefficient of variation."""
+    """Pooled standard deviation of the logarithms: s = sqrt((SS1 + SS2) / (n1 + n2 - 2)).
+
+    For small values it is about the coefficient of variation within an arm.
+    """
     a, b = _logs(first), _logs(later)
     squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
     return float(np.sqrt(squares / (len(a) + len(b) - 2)))

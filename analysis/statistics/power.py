@@ -1,8 +1,12 @@
-"""What a number of builds can show: power, the least effect it detects, the builds a wanted one needs.
+"""What a number of builds can show: power, minimum detectable effect, and builds needed for an effect.
 
 `spread` is the standard deviation of the logarithms between builds of one topology, about the
-coefficient of variation; `comparisons` the size of the family, whose Holm adjustment the strongest
-effect must pass at its first and hardest step.
+coefficient of variation. `comparisons` is the size of the family: the strongest effect must pass the
+first and strictest step of Holm's adjustment, alpha / comparisons.
+
+Power is that of the two-sample t test, from the noncentral t distribution (Cohen 1988, Statistical Power
+Analysis for the Behavioral Sciences, ch. 2), with sample sizes reduced by the asymptotic relative
+efficiency of the Mann-Whitney test.
 """
 
 from __future__ import annotations
@@ -17,25 +21,24 @@ from analysis.statistics.rank_test import least_p
 ALPHA = 0.05
 POWER = 0.8
 MIN_UNITS = 5
-"""Fewer units an arm: points, and no claim (method 2)."""
+"""With fewer units per arm: points, and no claim (method 2)."""
 ASSUMED_SPREAD = 0.025
-"""Between builds, where no earlier run of the study tells it."""
+"""Spread between builds, if no earlier run of the study shows it."""
 MAX_UNITS = 1000
 _RANK_EFFICIENCY = 3 / 3.141592653589793
-"""Mann-Whitney's test needs so much of the units that the t test does (normal noise)."""
+"""Efficiency of the Mann-Whitney test relative to the t test for normal noise, 3 / pi (Lehmann 1975)."""
 _MAX_LOG_RATIO = 20.0
 
 
 def can_claim(first: int, later: int, comparisons: int = 1) -> bool:
-    """Whether any outcome at all could be significant at these numbers of units."""
+    """Whether any outcome could be significant with these numbers of units."""
     return min(first, later) >= MIN_UNITS and least_p(first, later) * comparisons <= ALPHA
 
 
 def power(
     ratio: float, units: int, spread: float, comparisons: int = 1, others: int | None = None
 ) -> float:
-    """Chance that `units` builds an arm (`others` in the other, if not as many) show a true `ratio`
-    other than 1."""
+    """Probability that `units` builds per arm (`others` in the second, if different) detect `ratio`."""
     first, later = units, units if others is None else others
     if not can_claim(first, later, comparisons):
         return 0.0
@@ -48,14 +51,14 @@ def power(
 def detectable_ratio(
     units: int, spread: float, comparisons: int = 1, others: int | None = None
 ) -> float | None:
-    """The least ratio above 1 that is shown with a chance of 80 %; None if none ever is."""
+    """The smallest ratio above 1 detected with a power of 80 %; None if none ever is."""
     spreads = _detectable_spreads(units, units if others is None else others, comparisons)
     return None if spreads is None else exp(min(spreads * spread, _MAX_LOG_RATIO))
 
 
 @cache
 def _detectable_spreads(first: int, later: int, comparisons: int) -> float | None:
-    """The least logarithm of a ratio that is shown, in units of the spread: it scales with it."""
+    """The smallest detectable logarithm of a ratio, in units of the spread: the two are proportional."""
     if not can_claim(first, later, comparisons):
         return None
 
@@ -66,7 +69,7 @@ def _detectable_spreads(first: int, later: int, comparisons: int) -> float | Non
 
 
 def units_needed(ratio: float, spread: float, comparisons: int = 1) -> int | None:
-    """The fewest units an arm that show `ratio` with a chance of 80 %; None beyond 1000."""
+    """The fewest units per arm that detect `ratio` with a power of 80 %; None beyond 1000."""
     for units in range(MIN_UNITS, MAX_UNITS + 1):
         if power(ratio, units, spread, comparisons) >= POWER:
             return units

@@ -1,4 +1,8 @@
-"""Mann-Whitney's exact test of a ratio: no assumption of how builds vary."""
+"""Exact Mann-Whitney test of a ratio: it assumes no distribution of the builds' values.
+
+Mann, H. B. and Whitney, D. R. (1947). On a test of whether one of two random variables is
+stochastically larger than the other. Annals of Mathematical Statistics 18.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,11 @@ from scipy import stats
 
 NAME = "Mann-Whitney, exact"
 MAX_ARRANGEMENTS = 20_000
-"""Ties are enumerated up to so many arrangements; beyond, the normal approximation is as good."""
+"""With ties, up to this many arrangements are enumerated; beyond, the normal approximation is used."""
 
 
 def rank_p(first: Sequence[float], later: Sequence[float], ratio: float = 1.0) -> float:
-    """Two-sided p of "`later` is `ratio` times `first`". Values positive, at least one an arm."""
+    """Two-sided p of "`later` is `ratio` times `first`". Values positive, at least one per arm."""
     shifted = [value * ratio for value in first]
     tied = len({*shifted, *later}) < len(shifted) + len(later)
     few = comb(len(first) + len(later), len(first)) <= MAX_ARRANGEMENTS
@@ -28,5 +32,5 @@ def rank_p(first: Sequence[float], later: Sequence[float], ratio: float = 1.0) -
 
 
 def least_p(first: int, later: int) -> float:
-    """The smallest p that so many units an arm can give: 2 of all arrangements; 1 without units."""
+    """The smallest possible p: 2 of all C(first + later, first) arrangements; 1 without units."""
     return float(min(Fraction(1), Fraction(2, comb(first + later, first))))

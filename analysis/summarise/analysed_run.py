@@ -1,4 +1,4 @@
-"""`AnalysedRun`: what a summary is made of, read once from a run's manifests and tables."""
+"""`AnalysedRun`: the input of a summary, read once from a run's manifests and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis import tables
 from analysis.summarise import read_series
-from analysis.summary.comparability import Difference, unexpected
+from analysis.summary.comparability import Difference, unexpected_differences
 from analysis.summary.labels import labels
 from analysis.summary.summary import SettingSummary
 from analysis.tables.store import read_table
@@ -70,8 +70,8 @@ class AnalysedRun:
         """By build."""
         return {m.build: m.disclosure for m in self.manifests if m.disclosure}
 
-    def unequal(self, *topologies: str) -> tuple[Difference, ...]:
-        """Unexpected differences among the builds of these topologies; of all if none is named."""
+    def unexpected_differences(self, *topologies: str) -> tuple[Difference, ...]:
+        """Unexpected differences between builds of these topologies; of all builds if none is named."""
         names = {m.build: str(m.topology["name"]) for m in self.manifests}
         chosen = {
             build: disclosure
@@ -79,7 +79,7 @@ class AnalysedRun:
             if not topologies or names[build] in topologies
         }
         media = {build: str(self.topologies[name].medium) for build, name in names.items()}
-        return unexpected(chosen, names, media)
+        return unexpected_differences(chosen, names, media)
 
     def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
-        return tuple(map(str, self.unequal(first.topology, later.topology)))
+        return tuple(map(str, self.unexpected_differences(first.topology, later.topology)))

@@ -1,4 +1,4 @@
-"""The run's answer in one honest sentence, made of its own numbers."""
+"""The headline: one sentence with the run's main result, computed from its numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADLINES = (
     "testdfsio-random",
     "testdfsio",
 )
-"""Settings in the order they make a headline; ids begin so. Others come after these."""
+"""Prefixes of setting ids, by preference for the headline. Any other setting comes last."""
 _DOING = {
     "ycsb-scan95-insert5": "short scans",
     "ycsb-read45-insert55": "reads among inserts",
@@ -31,25 +31,25 @@ _DOING = {
 }
 
 
-def answer(
+def headline(
     settings: Sequence[SettingSummary],
     repetitions: int,
     isolation: str,
     trials: int,
     findings: Sequence[Finding] = (),
 ) -> str:
-    """The best density if one is found; else what the run says of the highest density against the
-    lowest, and whether that is a claim."""
+    """The best density if there is one; otherwise the highest density compared with the lowest,
+    and whether that difference is a claim."""
     best = next(iter(one for one in findings if _is_best(one)), None)
     if best is not None:
         return f"{best.statement} ({best.why})."
     found = [one for one in comparisons(settings) if one.ratio("rate") is not None]
     if found:
-        headline = min(found, key=lambda one: _place(one.first))
-        return _compared(headline, repetitions, isolation, findings)
+        preferred = min(found, key=lambda one: _place(one.first))
+        return _compared(preferred, repetitions, isolation, findings)
     alone = [entry for entry in settings if rate(entry) is not None]
     if not alone:
-        return f"No answer: none of the {trials} trials is valid."
+        return f"No result: none of the {trials} trials is valid."
     entry = min(alone, key=_place)
     return (
         f"No comparison: no setting has valid trials at two densities. {entry.label} ran at "
@@ -72,17 +72,17 @@ def _compared(
         begun = f"W{_with(one, isolation)[1:]}"
         sure = f" (interval {claim.low:.2f} to {claim.high:.2f}, {counted})"
     sentence = (
-        f"{begun} on the same memory, {_doing(one.first)} ran "
+        f"{begun} and equal total memory, {_doing(one.first)} ran "
         f"at {one.ratio('rate'):.2f}x {what}{sure}"
     )
     first, later = one.values("cpu")
     if first is None or later is None:
         return sentence + "."
-    return f"{sentence} and the host's CPU was busy {later:.0f} % instead of {first:.0f} %."
+    return f"{sentence}, and the host's CPU was {later:.0f} % busy instead of {first:.0f} %."
 
 
 def _claimed(one: Comparison, findings: Sequence[Finding]) -> Finding | None:
-    """The finding that decided this comparison's rate, if one did."""
+    """The finding that decided this comparison of rates, if any."""
     wanted = f"density-rate-{one.later.setting}-{one.first.topology}-{one.later.topology}"
     return next((f for f in findings if f.id == wanted and f.verdict != "no claim"), None)
 

@@ -46,5 +46,5 @@ def _place(metric: Metric) -> tuple[int, str, str, float, str]:
 
 
 def number(value: float | None) -> float | None:
-    """pandas gives NaN for what a table holds as null; no table holds NaN."""
+    """None for NaN: pandas reads a null as NaN, and no table holds NaN."""
     return None if value is None or math.isnan(value) else float(value)

@@ -1,4 +1,4 @@
-"""What the monitors cost: the rate with them over the rate without, pair by pair (method 21)."""
+"""Monitoring overhead: the rate with monitors over the rate without, pair by pair (method 21)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import math
 import pandas as pd
 
 from analysis.statistics.interval import mean_interval
-from analysis.summary.summary import MonitorCost
+from analysis.summary.summary import MonitoringOverhead
 
 RATES = {"ycsb": "throughput", "testdfsio": "throughput_map_phase"}
 MIN_PAIRS = 5
 """For an interval, as for a claim (method 2)."""
 
 
-def monitor_cost(
+def monitoring_overhead(
     trials: pd.DataFrame, verdicts: pd.DataFrame, metrics: pd.DataFrame
-) -> MonitorCost | None:
+) -> MonitoringOverhead | None:
     """From the tables `trials`, `verdicts` (by trial) and `metrics`. None if the run has no such pair.
 
-    A pair counts when both of its trials are valid and have a rate. The ratio is the geometric mean.
+    A pair counts if both of its trials are valid and have a rate. The ratio is the geometric mean
+    of the pairs' ratios (Fleming and Wallace 1986: ratios are averaged geometrically).
     """
     paired = trials[trials["overhead_pair"].notna()]
     if paired.empty:
@@ -34,7 +35,7 @@ def monitor_cost(
     whole = by_pair.reindex(columns=[True, False]).dropna()
     points = tuple(float(on / off) for on, off in whole.to_numpy() if off > 0)
     interval = mean_interval(points) if len(points) >= MIN_PAIRS else None
-    return MonitorCost(
+    return MonitoringOverhead(
         setting=setting,
         rate=RATES[workload],
         ratio=_geometric_mean(points),
@@ -46,22 +47,22 @@ def monitor_cost(
     )
 
 
-def sentence(cost: MonitorCost) -> str:
-    """For people: what the pairs say."""
+def sentence(cost: MonitoringOverhead) -> str:
+    """The overhead in one sentence for the report."""
     if cost.ratio is None:
         return (
-            f"Monitors' own cost: unknown. None of {cost.pairs} pair(s) of trials with and without them "
-            "is valid."
+            f"Monitoring overhead: unknown. None of {cost.pairs} pair(s) of trials with and without "
+            "monitors is valid."
         )
     counted = f"n = {cost.n} of {cost.pairs} pair(s)"
     spread = (
         f"95 % interval {cost.low:.3f} to {cost.high:.3f}"
         if cost.low is not None and cost.high is not None
-        else f"{min(cost.points):.3f} to {max(cost.points):.3f}, too few for an interval"
+        else f"{min(cost.points):.3f} to {max(cost.points):.3f}, too few pairs for an interval"
     )
     return (
-        f"Monitors' own cost: {cost.setting} ran at {cost.ratio:.3f}x the rate with them that it has "
-        f"without ({counted}; {spread})."
+        f"Monitoring overhead: with monitors, {cost.setting} ran at {cost.ratio:.3f}x its rate without "
+        f"them ({counted}; {spread})."
     )
 
 

@@ -1,7 +1,7 @@
-"""What the summary takes from the tables of what happened within trials, in memory that does not grow
-with them: every table is read batch by batch, and seconds are averaged where they would be too many.
+"""The summary's part of the tables of series, in constant memory.
 
-Runs analysed before these tables were there have none of it: that is no error.
+Each table is read batch by batch, and seconds are averaged into longer steps if there are too many. A run
+without these tables has no series; that is not an error.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from analysis.tables.arrow import arrow_schema
 from analysis.tables.store import dataset, read_table, table_path
 
 MAX_NUMBERS = 150_000
-"""In all series of a summary: about 1 MB of the report."""
+"""Maximum in all series of a summary: about 1 MB of the report."""
 MAX_POINTS = 400
-"""In one series: what a panel of some hundred pixels can show."""
+"""Maximum in one series: a panel is a few hundred pixels wide."""
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
 MAIN_SERIES = ("operations", "transferred")
@@ -33,14 +33,14 @@ _CPU = [f"cpu_{part}" for part in CPU_PARTS]
 
 
 def trial_series(
-    run_root: Path, trials: Sequence[str], most_numbers: int = MAX_NUMBERS
+    run_root: Path, trials: Sequence[str], max_numbers: int = MAX_NUMBERS
 ) -> tuple[TrialSeries, ...]:
-    """The drill-down of each of `trials` that has one, in their order.
+    """The series of each of `trials` that has any, in their order.
 
-    Seconds are averaged over the least step of STEPS_S with which all series together hold at most
-    `most_numbers` numbers, and none more than MAX_POINTS points.
+    Seconds are averaged over the shortest step in STEPS_S with which all series together have at most
+    `max_numbers` numbers, and none has more than MAX_POINTS points.
     """
-    step_s = _step_s(run_root, most_numbers)
+    step_s = _step_s(run_root, max_numbers)
     cpu = _by_trial(_binned(run_root, tables.TRIAL_CPU_SERIES, step_s, ["host", "scope"], _CPU))
     rates = _by_trial(
         _binned(run_root, tables.TRIAL_RATE_SERIES, step_s, ["name", "unit"], ["rate"])
@@ -91,7 +91,7 @@ def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.Data
 
 
 def price_performance(run_root: Path) -> pd.DataFrame:
-    """Rows of `setting_metrics`: the main rate of each setting for each USD an hour."""
+    """Rows of `setting_metrics`: the main rate of each setting per USD per hour."""
     rows = _optional(run_root, tables.PRICE_PERFORMANCE)
     rows = rows[rows["name"].isin(MAIN_RATES)]
     told = rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
@@ -107,7 +107,7 @@ def usd_per_hour(run_root: Path) -> dict[str, float]:
 
 
 def with_rows(table: Table, *frames: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all `frames`, which have the columns of `table`, as if they were read from it."""
+    """The rows of all `frames`, typed as if they were read from `table`."""
     schema = arrow_schema(table)
     parts = [pa.Table.from_pandas(one, schema, preserve_index=False) for one in frames]
     every: pd.DataFrame = pa.concat_tables(parts).to_pandas()
@@ -115,7 +115,7 @@ def with_rows(table: Table, *frames: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """`frame` with the columns of `table`; those it lacks are null."""
+    """`frame` with the columns of `table`; missing ones are null."""
     lacking = {name: None for name in table.column_names if name not in frame}
     return frame.assign(**lacking)[list(table.column_names)]
 
@@ -130,14 +130,14 @@ def _dataset(run_root: Path, table: Table) -> ds.Dataset | None:
     return dataset(run_root, table) if table_path(run_root, table).is_dir() else None
 
 
-def _step_s(run_root: Path, most_numbers: int) -> int:
+def _step_s(run_root: Path, max_numbers: int) -> int:
     numbers, longest_s = 0, 0
     for table, width in ((tables.TRIAL_CPU_SERIES, len(_CPU)), (tables.TRIAL_RATE_SERIES, 1)):
         found = _dataset(run_root, table)
         numbers += found.count_rows() * width if found else 0
         longest_s = max(longest_s, _span_s(found) if found else 0)
     return next(
-        (s for s in STEPS_S if numbers / s <= most_numbers and longest_s / s <= MAX_POINTS),
+        (s for s in STEPS_S if numbers / s <= max_numbers and longest_s / s <= MAX_POINTS),
         STEPS_S[-1],
     )
 
@@ -171,8 +171,8 @@ def _binned(
 
 
 def _sums(batch: pa.RecordBatch, step_s: int, keys: list[str], values: list[str]) -> pd.DataFrame:
-    """Sum and count of each value by `keys`: what batches may be added up from."""
-    # of a million texts a hundred differ: as objects they took half of the time
+    """Sum and count of each value by `keys`, which can be added over batches."""
+    # a million texts have a hundred distinct values: categories halve the time
     frame = batch.to_pandas(strings_to_categorical=True)
     frame["at_s"] = frame["second"] // step_s * step_s
     sums: pd.DataFrame = frame.groupby(keys, observed=True)[values].agg(["sum", "count"])
@@ -183,7 +183,7 @@ def _sums(batch: pa.RecordBatch, step_s: int, keys: list[str], values: list[str]
 
 
 def _plain(level: pd.Index[Any]) -> pd.Index[Any]:
-    """Texts as such: categories are each batch's own."""
+    """Plain texts, because categories differ between batches."""
     is_text = isinstance(level, pd.CategoricalIndex)
     return level.astype(object) if is_text else level
 
@@ -237,5 +237,5 @@ def _whole(column: pd.Series[int]) -> tuple[int, ...]:
 
 
 def _values(column: pd.Series[float], digits: int) -> Values:
-    """Rounded: the summary says a series to that many decimals."""
+    """Rounded to the number of decimals that the summary keeps."""
     return tuple(None if pd.isna(one) else round(float(one), digits) for one in column)

@@ -1,4 +1,4 @@
-"""Settings of a run, on every topology, as its summary tells them."""
+"""The settings of a run on every topology, as its summary holds them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analysis.summary.summary import Metric, SettingSummary
 
 
 def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
-    """Every setting on every topology it was tried on, those without a valid trial included."""
+    """Every setting on every topology where it ran, including those without a valid trial."""
     verdicts = run.trials["trial"].map(run.verdicts["verdict"])
     valid = run.trials[(verdicts == "valid") & run.trials["overhead_pair"].isna()]
     builds = valid.groupby(["setting", "topology"])["build"].nunique().to_dict()
@@ -53,7 +53,8 @@ def _setting(
 
 
 def _with_interval(metric: Metric) -> Metric:
-    """From 5 units on (method 2). The value is their median: the interval is made to hold it."""
+    """With an interval from 5 units on (method 2). The value is the median, the interval that of the mean:
+    it is extended to include the median."""
     if len(metric.points) < MIN_BUILDS or metric.value is None:
         return metric
     ends = mean_interval(metric.points)

@@ -12,12 +12,12 @@ from analysis.capacity.sizing.run_plan import plan_beside
 from analysis.findings import Evidence, findings
 from analysis.summarise import read_series
 from analysis.summarise.analysed_run import AnalysedRun
-from analysis.summarise.headline import answer
-from analysis.summarise.monitoring_overhead import monitor_cost, sentence
+from analysis.summarise.headline import headline
+from analysis.summarise.monitoring_overhead import monitoring_overhead
 from analysis.summarise.setting_summaries import setting_summaries
 from analysis.summarise.time_spent import time_spent
 from analysis.summarise.trial_summaries import trial_summaries
-from analysis.summarise.warnings import caveats
+from analysis.summarise.warnings import warnings
 from analysis.summary.comparability import guests_are_emulated
 from analysis.summary.disclosure import merge
 from analysis.summary.summary import BuildSummary, Summary
@@ -45,7 +45,7 @@ def write_summary(run_root: Path, data: Path | None = None) -> Summary:
 def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary:
     """The summary of an analysed run, as of `now_s` (epoch). StudyError if a table is missing.
 
-    data: what holds its records and tables, where it is not the run's own folder.
+    data: the folder with its records and tables, if that is not `run_root`.
     """
     at = data or run_root
     run = AnalysedRun.read(at)
@@ -54,7 +54,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     repetitions = len({manifest.repetition for manifest in run.manifests})
     trials = trial_summaries(run)
     settings = setting_summaries(run)
-    cost = monitor_cost(run.trials, run.verdicts, run.metrics)
+    overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
     evidence = Evidence(
         settings,
         repetitions,
@@ -73,10 +73,14 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=first.isolation,
         repetitions=repetitions,
         seed=first.seed,
-        answer=answer(settings, repetitions, first.isolation, len(trials), found),
-        warnings=(
-            *caveats(run.manifests, topologies.values(), trials, _planned(run_root), run.unequal()),
-            *((sentence(cost),) if cost else ()),
+        headline=headline(settings, repetitions, first.isolation, len(trials), found),
+        warnings=warnings(
+            run.manifests,
+            list(topologies.values()),
+            trials,
+            _planned(run_root),
+            run.unexpected_differences(),
+            overhead,
         ),
         settings=settings,
         findings=found,
@@ -90,7 +94,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         disclosure=merge(run.disclosures),
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
-        monitor_cost=cost,
+        monitoring_overhead=overhead,
         plan=plan_beside(run_root),
     )
 
@@ -115,13 +119,13 @@ def _emulated(topologies: Iterable[Topology]) -> frozenset[str]:
 
 
 def _planned(run_root: Path) -> Sequence[str]:
-    """Names of the trials the plan wanted; none for a run whose plan was not kept."""
+    """Names of the planned trials; none where the run has no plan.json."""
     path = run_root / "plan.json"
     return [step.trial for step in read_plan(path).trials if step.trial] if path.exists() else []
 
 
 def _question(path: Path) -> str | None:
-    """The study's question, in its author's words."""
+    """The study's question, as its author wrote it."""
     if not path.exists():
         return None
     study = read_yaml(path).value

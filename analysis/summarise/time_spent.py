@@ -1,4 +1,4 @@
-"""Where a run's wall time went, from its journal and its records' own stopwatches."""
+"""Where a run's wall time went, from its journal and its records' timers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _BUILDING = ("up", "down")
 def time_spent(events: Sequence[Event], measuring_s: float, now_s: float) -> TimeSummary:
     """Seconds by kind, as of `now_s` (epoch), while the analysis of the run is about to end.
 
-    measuring_s: from workload start to exit, of all trials. Building: bring-ups and tear-downs.
-    Waiting: what else passed before the analysis began: preparing, settling, between steps. Time in
-    which no process carried the run (a crash, then a resumption) is no part of it. Analysing is the
-    newest pass over each stage; the stage that writes this ends a moment after.
+    measuring_s: from workload start to exit, over all trials. Building: bring-ups and tear-downs.
+    Waiting: all other time before the analysis (preparing, settling, between steps), except time in
+    which no process worked on the run (between a crash and a resumption). Analysing: the latest pass
+    of each stage; the stage that calls this ends a moment later.
     """
     if not events:
         return TimeSummary(
@@ -45,7 +45,7 @@ def time_spent(events: Sequence[Event], measuring_s: float, now_s: float) -> Tim
 
 
 def _acting_s(events: Sequence[Event]) -> float:
-    """First to last event, less the pauses that a re-opening ended and the time after the steps."""
+    """First to last event, without pauses before a resumption and time after the last step."""
     after = (AnalysisStarted, AnalysisEnded, RunEnded)
     return math.fsum(
         later.t - earlier.t
@@ -59,7 +59,7 @@ def _building_s(events: Iterable[Event]) -> float:
     total_s = 0.0
     for event in events:
         if isinstance(event, RunOpened):
-            started.clear()  # what was under way then never ended
+            started.clear()  # steps in progress at a crash never ended
         elif isinstance(event, StepStarted):
             started[event.index] = event
         elif isinstance(event, StepEnded) and event.index in started:
@@ -78,5 +78,5 @@ def _analysing_s(events: Iterable[Event], now_s: float) -> float | None:
             spent_s[event.stage] = event.t - begun.pop(event.stage)
     newest = max(begun, key=lambda stage: begun[stage], default=None)
     if newest is not None:
-        spent_s[newest] = now_s - begun[newest]  # under way; older ones crashed
+        spent_s[newest] = now_s - begun[newest]  # in progress; earlier ones crashed
     return sum(spent_s.values()) if spent_s else None

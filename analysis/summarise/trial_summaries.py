@@ -1,4 +1,4 @@
-"""Trials of a run as its summary tells them."""
+"""The trials of a run, as its summary holds them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from analysis.summary.summary import TrialSummary
 
 
 def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
-    """Every trial with a closed record, in the order they ran."""
+    """Every trial with a closed record, in the order in which they ran."""
     metrics = {str(trial): rows for trial, rows in run.metrics.groupby("trial")}
     return tuple(
         TrialSummary(

@@ -1,4 +1,4 @@
-"""What a reader must know before believing a run's numbers: the summary's warnings."""
+"""The summary's warnings: what limits how far a run's numbers can be trusted."""
 
 from __future__ import annotations
 
@@ -6,75 +6,121 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.findings import MIN_BUILDS
+from analysis.summarise.monitoring_overhead import sentence
 from analysis.summary.comparability import Difference
-from analysis.summary.summary import TrialSummary
+from analysis.summary.summary import MonitoringOverhead, SummaryWarning, TrialSummary
 from cluster.model.topology import Topology
 from workloads.record.manifest import Manifest
 
 MAX_NAMED = 5
 
 
-def caveats(
+def warnings(
     manifests: Sequence[Manifest],
-    topologies: Iterable[Topology],
+    topologies: Sequence[Topology],
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
-    unequal: Sequence[Difference],
-) -> tuple[str, ...]:
-    """Plain sentences, the gravest first. `planned`: names of the trials the plan wanted."""
+    differences: Sequence[Difference],
+    overhead: MonitoringOverhead | None = None,
+) -> tuple[SummaryWarning, ...]:
+    """The most serious first. `planned`: names of the trials in the plan; `differences`: those
+    between builds that the factors of the study do not explain."""
+    emulated = {t.medium for t in topologies for n in t.workers if n.disk and n.disk.emulated}
+    process = any(topology.isolation == "process" for topology in topologies)
+    repetitions = len({manifest.repetition for manifest in manifests})
     return (
-        *_trials(trials, planned),
-        *_topologies(list(topologies)),
-        *_repetitions(manifests),
+        *_missing_records(trials, planned),
+        *trial_warnings(trials),
+        *design_warnings(process, emulated, repetitions),
+        *_shared_client_host(topologies),
         *_memory(manifests),
-        *_disclosure(unequal),
+        *_incomparable_builds(differences),
+        *_overhead(overhead),
     )
 
 
-def _trials(trials: Sequence[TrialSummary], planned: Iterable[str]) -> Iterator[str]:
-    missing = set(planned) - {trial.trial for trial in trials}
-    if missing:
-        named = ", ".join(sorted(missing)[:MAX_NAMED])
-        more = ", ..." if len(missing) > MAX_NAMED else ""
-        yield f"{len(missing)} planned trial(s) left no record: {named}{more}."
+def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
+    """Trials that no statistic uses, and valid ones with flags."""
     verdicts = Counter(trial.verdict for trial in trials)
-    refused = [f"{verdicts[name]} {name}" for name in ("invalid", "unknown") if verdicts[name]]
-    if refused:
-        yield (
-            f"Of {len(trials)} trials, {' and '.join(refused)}: shown below with the reasons, and "
-            "outside every number of a setting."
+    excluded = [f"{verdicts[name]} {name}" for name in ("invalid", "unknown") if verdicts[name]]
+    if excluded:
+        yield SummaryWarning(
+            code="excluded-trials",
+            message=f"{len(trials) - verdicts['valid']} of {len(trials)} trials are excluded from "
+            f"all statistics: {' and '.join(excluded)}.",
+            remedy="See the reasons under Validity and trials.",
+        )
+    valid = [trial for trial in trials if trial.verdict == "valid"]
+    flagged = [trial for trial in valid if trial.reasons]
+    if flagged:
+        # a flag's reason begins with its name; a trial counts once for each flag
+        flags = Counter(f for t in flagged for f in {why.partition(":")[0] for why in t.reasons})
+        named = ", ".join(f"{flag} {count}" for flag, count in sorted(flags.items()))
+        have = "valid trial has flags" if len(flagged) == 1 else "valid trials have flags"
+        yield SummaryWarning(
+            code="flagged-trials",
+            message=f"{len(flagged)} of {len(valid)} {have} ({named}). Flags do not change a verdict.",
+            remedy="See what each flag means under Validity and trials.",
         )
 
 
-def _topologies(topologies: Sequence[Topology]) -> Iterator[str]:
-    if any(topology.isolation == "process" for topology in topologies):
-        yield (
-            "isolation: process. Nodes are groups of processes on one machine, a stand-in for VMs; "
-            "such a run decides no claim about VMs."
+def design_warnings(
+    process: bool, emulated: Iterable[str], repetitions: int
+) -> Iterator[SummaryWarning]:
+    """Limits that follow from the study's design, known before any trial ran."""
+    if process:
+        yield SummaryWarning(
+            code="process-nodes",
+            message="isolation: process. Nodes are process groups on one machine and only stand in "
+            "for VMs, so this run supports no claim about VMs.",
+            remedy="Use provider libvirt to compare VMs.",
         )
-    if any(set(t.client.roles) == {"client"} and _shares_host(t) for t in topologies):
-        yield (
-            "The client runs on a host of the cluster: its CPU is shown apart, and the scope "
-            "host-less-client is the host's without client and monitors."
-        )
-    emulated = {t.medium for t in topologies for n in t.workers if n.disk and n.disk.emulated}
     for medium in sorted(emulated):
-        yield f"medium: the {medium} of this run is emulated."
+        yield SummaryWarning(
+            code="emulated-medium",
+            subject=medium,
+            message=f"The medium {medium} is emulated by an I/O limit and supports no claim.",
+            remedy="Give the study a real disk of this kind.",
+        )
+    if repetitions < MIN_BUILDS:
+        counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
+        yield SummaryWarning(
+            code="few-repetitions",
+            message=f"{counted}: single values without intervals, so no claims.",
+            remedy=f"Run at least {MIN_BUILDS} repetitions.",
+        )
+
+
+def _missing_records(
+    trials: Sequence[TrialSummary], planned: Iterable[str]
+) -> Iterator[SummaryWarning]:
+    missing = sorted(set(planned) - {trial.trial for trial in trials})
+    if missing:
+        more = ", ..." if len(missing) > MAX_NAMED else ""
+        yield SummaryWarning(
+            code="missing-records",
+            message=f"{len(missing)} planned trial(s) left no record: "
+            f"{', '.join(missing[:MAX_NAMED])}{more}.",
+            remedy="Resume the run with `study run`.",
+        )
+
+
+def _shared_client_host(topologies: Sequence[Topology]) -> Iterator[SummaryWarning]:
+    if any(set(t.client.roles) == {"client"} and _shares_host(t) for t in topologies):
+        yield SummaryWarning(
+            code="shared-client-host",
+            level="info",
+            message="The client runs on a host of the cluster. Its CPU is reported separately, and the "
+            "scope host-less-client excludes client and monitors.",
+        )
 
 
 def _shares_host(topology: Topology) -> bool:
     return topology.client.host in {node.host for node in topology.workers}
 
 
-def _repetitions(manifests: Sequence[Manifest]) -> Iterator[str]:
-    repetitions = len({manifest.repetition for manifest in manifests})
-    if repetitions < MIN_BUILDS:
-        counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
-        yield f"{counted}: points without intervals; a claim needs {MIN_BUILDS} builds an arm."
-
-
-def _memory(manifests: Sequence[Manifest]) -> Iterator[str]:
-    """Method 5: below 1 the data may be served from memory; cold reads are proved one by one."""
+def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
+    """Method 5: a data set smaller than RAM may be served from memory."""
     ratios = [
         manifest.data_set_mib / manifest.total_ram_mib
         for manifest in manifests
@@ -82,19 +128,32 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[str]:
     ]
     small = [ratio for ratio in ratios if ratio < 1]
     if small:
-        yield (
-            f"May be served from memory: in {len(small)} of {len(manifests)} trials the data set is "
-            f"smaller than RAM ({min(small):.2g} to {max(small):.2g} of it). TestDFSIO reads are "
-            "held against the bytes the disks read; YCSB reads are not."
+        yield SummaryWarning(
+            code="data-fits-in-memory",
+            message="Data may be served from memory: the data set is smaller than RAM in "
+            f"{len(small)} of {len(manifests)} trials ({min(small):.2g} to {max(small):.2g} times). "
+            "TestDFSIO reads are checked against bytes read from disk; YCSB reads are not.",
+            remedy="Load more data than the hosts have RAM.",
         )
 
 
-def _disclosure(unequal: Sequence[Difference]) -> Iterator[str]:
-    """Method 23. What differs because the topology does is no surprise, and is not warned of."""
-    if unequal:
-        named = "; ".join(str(one) for one in unequal[:MAX_NAMED])
-        more = f"; and {len(unequal) - MAX_NAMED} more" if len(unequal) > MAX_NAMED else ""
-        yield (
-            "Builds differ in what should be equal, so what they differ in is not compared: "
-            f"{named}{more}."
+def _incomparable_builds(differences: Sequence[Difference]) -> Iterator[SummaryWarning]:
+    """Method 23. A difference that the topology explains is expected and causes no warning."""
+    if differences:
+        named = "; ".join(str(one) for one in differences[:MAX_NAMED])
+        more = f"; and {len(differences) - MAX_NAMED} more" if len(differences) > MAX_NAMED else ""
+        yield SummaryWarning(
+            code="incomparable-builds",
+            message=f"Builds differ where they should be equal, so they are not compared: {named}{more}.",
+            remedy="Make the hosts equal and repeat the run.",
+        )
+
+
+def _overhead(overhead: MonitoringOverhead | None) -> Iterator[SummaryWarning]:
+    if overhead is not None:
+        yield SummaryWarning(
+            code="monitoring-overhead",
+            level="info",
+            subject=overhead.setting,
+            message=sentence(overhead),
         )

@@ -1,9 +1,9 @@
-"""How builds differ in what should be equal: rule 23 of the method, within a run.
+"""Which builds of a run are comparable (method 23), and the differences that make them incomparable.
 
-A topology's rendered files and its daemons' command lines follow from it, and so differ between
-topologies: they are owed to the factor under study. Paths below a build's own folders, and ports, are
-owed to the build. All else is unexpected: between builds of one topology anything, between topologies
-whatever is not rendered (machine, kernel, Java, Hadoop, HBase, native library, disks).
+Rendered files and daemon command lines follow from the topology, so the factor under study explains
+their differences. Paths below a build's own folders and ports belong to the build. Every other
+difference is unexpected: any between builds of one topology, and between topologies any in what is not
+rendered (machine, kernel, Java, Hadoop, HBase, native library, disks).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class Difference:
 
     def __str__(self) -> str:
         """'machine.kernel: Linux 6.1 (b1-v1-flash), Linux 6.2 (b2-v1-flash)'."""
-        told = (f"{_short(text)} ({', '.join(builds)})" for text, builds in self.values.items())
-        return f"{self.key}: {', '.join(told)}"
+        values = (f"{_short(text)} ({', '.join(names)})" for text, names in self.values.items())
+        return f"{self.key}: {', '.join(values)}"
 
 
-def unexpected(
+def unexpected_differences(
     disclosures: Mapping[str, Mapping[str, Any]],
     topologies: Mapping[str, str],
     media: Mapping[str, str],
 ) -> tuple[Difference, ...]:
-    """Differences not owed to a factor, by key. `disclosures` by build; `topologies` names each
+    """Differences that no factor explains, by key. `disclosures` by build; `topologies` names each
     build's topology, `media` each build's medium."""
     plain = {build: dict(leaves(value, build)) for build, value in disclosures.items()}
     found: dict[str, Difference] = {}
@@ -49,9 +49,9 @@ def unexpected(
         same = {build: own for build, own in plain.items() if topologies[build] == topology}
         for difference in _differing(same):
             found.setdefault(difference.key, difference)
-    owed = RENDERED + (OF_MEDIUM if len({media[build] for build in plain}) > 1 else ())
+    explained = RENDERED + (OF_MEDIUM if len({media[build] for build in plain}) > 1 else ())
     shared = {
-        build: {key: text for key, text in own.items() if key.split(".")[0] not in owed}
+        build: {key: text for key, text in own.items() if key.split(".")[0] not in explained}
         for build, own in plain.items()
     }
     for difference in _differing(shared):
@@ -65,13 +65,13 @@ def guests_are_emulated(disclosure: Mapping[str, Any]) -> bool:
 
 
 def leaves(disclosure: Mapping[str, Any], build: str, *mine: str) -> Iterator[tuple[str, str]]:
-    """(dotted key, text) of every value, without what is the build's own: its name, the texts
-    `mine`, ports, and the hash of a file whose text stands beside it or holds only paths."""
+    """(dotted key, text) of every value, without what is specific to the build: its name, the texts
+    `mine`, ports, and file hashes (the file's text is compared instead, or holds only paths)."""
     for path, value in _flat(disclosure, ()):
         if path[0] == "files" and path[-1] == "sha256":
             continue
         if path[0] == "emulated" and "measured" in path:
-            continue  # a proof of the limits, measured anew in each build
+            continue  # evidence for the limits, measured in each build
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
         for own in (build, *mine):
             text = text.replace(own, "<own>")

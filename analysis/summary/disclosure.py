@@ -1,4 +1,4 @@
-"""The disclosures of a run's builds as one: what is equal once, what differs by name (method 23)."""
+"""The disclosures of a run's builds merged: equal values once, differences by build (method 23)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def merge(disclosures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _leaves(value: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[Any, Any]]:
-    """(path, value) of everything that is not itself a mapping with something in it."""
+    """(path, value) of every leaf; an empty mapping is a leaf."""
     for key, inner in value.items():
         path = (*above, str(key))
         if isinstance(inner, Mapping) and inner:

@@ -1,4 +1,4 @@
-"""What people call the settings of a run, and the order they are shown in."""
+"""Labels of a run's settings, and the order in which they are shown."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from workloads.base.setting import Setting
 
 
 def labels(settings: Mapping[str, Setting]) -> dict[str, str]:
-    """A label for each setting's id, in the order settings are shown. Settings that differ only in
-    size get it behind their label, so that no two labels are equal."""
+    """A label for each setting's id, in display order. Settings that differ only in size have the
+    size in their label, so that all labels differ."""
     ordered = sorted(settings.items(), key=lambda item: (item[1].workload, item[1].sort_key))
     plain = {name: setting.label for name, setting in ordered}
     shared = Counter(plain.values())

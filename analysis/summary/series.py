@@ -1,4 +1,4 @@
-"""`TrialSeries`: what happened within one trial, as summary.json holds it and the report draws it."""
+"""`TrialSeries`: the course of one trial, as summary.json holds it and the report draws it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Values = tuple[float | None, ...]
-"""One number a point of the series; null where nothing was seen or the scope does not tell it."""
+"""One number per point of the series; null if it was not sampled or the scope lacks it."""
 
 
 class _Frozen(BaseModel):
@@ -15,7 +15,7 @@ class _Frozen(BaseModel):
 
 
 class CpuSeries(_Frozen):
-    """Where the cores' time went, percent of all cores of `host`. One value a point of `at_s`."""
+    """Where the cores' time went, percent of all cores of `host`. One value per point of `at_s`."""
 
     scope: str = Field(description="host:<name>, node:<name>, client, monitor: as in metrics")
     host: str
@@ -49,7 +49,7 @@ class LatencyCurve(_Frozen):
 
 class TrialSeries(_Frozen):
     trial: str
-    step_s: int = Field(description="every point is the mean over so many seconds")
+    step_s: int = Field(description="every point is the mean over this many seconds")
     cpu: tuple[CpuSeries, ...] = ()
     rates: tuple[RateSeries, ...] = ()
     latency: tuple[LatencyCurve, ...] = ()

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from analysis.capacity.plan.plan import Answer
+from analysis.capacity.plan.plan import PlanOrExcuse
 from analysis.summary.series import TrialSeries
 
-FORMAT: Literal[2] = 2
+FORMAT: Literal[3] = 3
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["reproduced", "contradicted", "no claim"]
 MetricName = Literal[
@@ -41,7 +41,7 @@ class _Frozen(BaseModel):
 
 
 class Metric(_Frozen):
-    """One number. Which one is told by name and, where they apply, the fields after it."""
+    """One number, identified by its name and, where they apply, operation to scope."""
 
     name: MetricName
     value: float | None = Field(
@@ -55,7 +55,7 @@ class Metric(_Frozen):
         None, description="for cpu and disk: host:<name>, node:<name>, client"
     )
     n: int = Field(
-        1, description="units behind the value: trials of a setting; builds of a topology"
+        1, description="number of units behind the value: trials of a setting, builds of a topology"
     )
     points: tuple[float, ...] = Field((), description="the value of each unit, in repetition order")
     low: float | None = Field(
@@ -81,20 +81,22 @@ class TrialSummary(_Frozen):
     metrics: tuple[Metric, ...]
     warm_up_s: float | None = Field(None, description="cut from the start of the workload's window")
     overhead_pair: int | None = Field(
-        None, description="number of the pair that measures the monitors' cost; null: the study's"
+        None, description="pair that measures the monitoring overhead; null: a trial of the study"
     )
     monitored: bool = Field(True, description="whether the monitors ran")
 
 
-class MonitorCost(_Frozen):
-    """What the monitors cost, by pairs of trials of one setting with and without them."""
+class MonitoringOverhead(_Frozen):
+    """Monitoring overhead, from pairs of trials of one setting with and without monitors."""
 
     setting: str
     rate: MetricName
     ratio: float | None = Field(
         description="rate with the monitors over rate without, geometric mean; null: no valid pair"
     )
-    low: float | None = Field(None, description="lower end of the interval; null under 5 pairs")
+    low: float | None = Field(
+        None, description="lower end of the interval; null with fewer than 5 pairs"
+    )
     high: float | None = None
     n: int = Field(description="pairs behind the ratio")
     pairs: int = Field(description="pairs tried")
@@ -116,28 +118,31 @@ class SettingSummary(_Frozen):
     mode: str | None = Field(None, description="TestDFSIO's mode, or YCSB's mix")
     files: int | None = Field(None, description="TestDFSIO: files, each read by one map")
     file_size_mib: int | None = Field(
-        None, description="TestDFSIO: MiB of each file; null: not told"
+        None, description="TestDFSIO: MiB per file; null: not recorded"
     )
     readers: int | None = Field(
-        None, description="TestDFSIO: maps let run at once; null: as many as fit"
+        None, description="TestDFSIO: limit of concurrent maps; null: as many as fit"
     )
     records: int | None = Field(None, description="YCSB: records loaded")
     samples: int | None = Field(None, description="variant store: samples loaded")
-    sites: int | None = Field(None, description="variant store: sites, each a row of every sample")
-    threads: int | None = Field(None, description="YCSB: threads of a client")
-    target_ops_s: float | None = Field(None, description="YCSB: rate asked for; null is none")
+    sites: int | None = Field(
+        None, description="variant store: sites; each sample has a row per site"
+    )
+    threads: int | None = Field(None, description="YCSB: threads per client")
+    target_ops_s: float | None = Field(None, description="YCSB: target rate; null: unthrottled")
     unnamed_knobs: dict[str, str | float] = Field(
         default_factory=dict,
-        description="YCSB: what the id does not tell, by its key in a study; times in s",
+        description="YCSB: settings that the id omits, by their key in a study; times in s",
     )
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
     neighbour: str | None = Field(
-        None, description="isolation trial: what ran on another node of its host, or nobody"
+        None,
+        description="noisy-neighbour trial: what ran on another node of the same host, or nobody",
     )
 
 
 class Finding(_Frozen):
-    """A comparison, with its verdict. Under 5 units an arm it is always `no claim`."""
+    """A comparison with its verdict. With fewer than 5 units per arm it is always `no claim`."""
 
     id: str
     statement: str
@@ -147,25 +152,23 @@ class Finding(_Frozen):
     low: float | None = None
     high: float | None = None
     n: tuple[int, ...] = ()
-    subject: str | None = Field(None, description="what the statement is of: 'YCSB data load'")
+    subject: str | None = Field(None, description="setting concerned: 'YCSB data load'")
     measure: str | None = Field(None, description="what was compared: 'throughput'")
-    arms: str | None = Field(
-        None, description="what with what: '2 VMs per host over the bare host'"
-    )
-    among: str | None = Field(None, description="what both arms share: 'flash'")
+    arms: str | None = Field(None, description="the two arms: '2 VMs per host over the bare host'")
+    among: str | None = Field(None, description="what both arms have in common: 'flash'")
     family: str | None = Field(None, description="findings that share one Holm adjustment")
     rule: str | None = Field(
-        None, description="what the ratio must be, written before the data: 'above 1.25'"
+        None, description="required ratio, fixed before the data: 'above 1.25'"
     )
     unit: Literal["build", "trial"] = Field("build", description="what n counts")
-    test: str | None = Field(None, description="null with fewer than 5 units an arm")
+    test: str | None = Field(None, description="null with fewer than 5 units per arm")
     p: float | None = Field(None, description="of the test, unadjusted")
     p_adjusted: float | None = Field(
-        None, description="after Holm; null where the arms decide nothing"
+        None, description="adjusted by Holm; null where the arms cannot support a claim"
     )
     detectable: float | None = Field(
         None,
-        description="least ratio above 1 that this n and the spread seen show with a chance of 80 %",
+        description="minimum detectable ratio above 1, at this n and spread, with a power of 80 %",
     )
 
 
@@ -185,8 +188,34 @@ class TimeSummary(_Frozen):
     total_s: float | None
 
 
+WarningCode = Literal[
+    "missing-records",
+    "excluded-trials",
+    "flagged-trials",
+    "process-nodes",
+    "emulated-medium",
+    "few-repetitions",
+    "shared-client-host",
+    "data-fits-in-memory",
+    "incomparable-builds",
+    "monitoring-overhead",
+]
+
+
+class SummaryWarning(_Frozen):
+    """A limit of the run's numbers. Programs read `code` and `subject`, people the two texts."""
+
+    code: WarningCode
+    level: Literal["warning", "info"] = Field(
+        "warning", description="warning: limits what the run can claim; info: explains a number"
+    )
+    subject: str | None = Field(None, description="medium or setting concerned; null: the run")
+    message: str
+    remedy: str | None = Field(None, description="what to do about it; null: nothing to do")
+
+
 class Summary(_Frozen):
-    format: Literal[2] = FORMAT
+    format: Literal[3] = FORMAT
     study: str
     run: str
     question: str | None
@@ -195,25 +224,26 @@ class Summary(_Frozen):
     isolation: Literal["process", "host", "vm"]
     repetitions: int
     seed: int
-    answer: str = Field(description="one sentence: what the run says, or why it claims nothing")
-    warnings: tuple[str, ...]
+    headline: str = Field(description="one sentence: the main result, or why there is no claim")
+    warnings: tuple[SummaryWarning, ...]
     settings: tuple[SettingSummary, ...]
     findings: tuple[Finding, ...]
     trials: tuple[TrialSummary, ...]
     builds: tuple[BuildSummary, ...]
     time: TimeSummary
     disclosure: dict[str, Any]
-    monitor_cost: MonitorCost | None = Field(
-        None, description="null: the study asked for no such pairs (monitor.overhead_trials)"
+    monitoring_overhead: MonitoringOverhead | None = Field(
+        None, description="null: the study has no such pairs (monitor.overhead_trials)"
     )
     series: tuple[TrialSeries, ...] = Field(
         (), description="each trial's drill-down, in the trials' order"
     )
     data_docs: str | None = Field(
-        None, description="Great Expectations' Data Docs, relative to the report; null: none"
+        None,
+        description="path of Great Expectations' Data Docs, relative to the report; null: none",
     )
-    plan: Answer | None = Field(
-        None, description="the purchase planned on this run; null: none was"
+    plan: PlanOrExcuse | None = Field(
+        None, description="the sizing computed from this run; null: none"
     )
 
 

@@ -1,7 +1,7 @@
-"""Each trial's verdict: Great Expectations over the table of checks, by `analysis.validity.rules`.
+"""Each trial's verdict: Great Expectations applies `analysis.validity.rules` to the table of checks.
 
-Failure beats unknown beats valid. A check that could not run, or that crashed, leaves a trial
-unknown; it never lets one pass.
+Invalid outranks unknown, and unknown outranks valid. A check that crashed or could not run makes a trial
+unknown; it never passes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when the library is imported, here below
+os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when the library is imported below
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
@@ -30,7 +30,7 @@ SEVERITY = ("valid", "unknown", "invalid")
 
 @dataclass(frozen=True)
 class RuleViolation:
-    """A rule that a trial broke, or whose check could not run on it."""
+    """A rule that a trial violates, or that could not be checked."""
 
     trial: str
     verdict: str
@@ -41,53 +41,53 @@ class RuleViolation:
 def decide(
     checks: pd.DataFrame, rules: Sequence[Rule] = RULES, docs: Path | None = None
 ) -> pd.DataFrame:
-    """Rows of `verdicts` (trial, verdict, reasons) for rows of `checks`, one each, whatever happens
-    within the library.
+    """A row of `verdicts` (trial, verdict, reasons) for each row of `checks`, whatever the library does.
 
-    docs: a folder for Great Expectations' own pages of its results (Data Docs), replaced whole.
+    docs: the folder for Great Expectations' pages of results (Data Docs); its old content is replaced.
     """
     if checks.empty:
         return pd.DataFrame({"trial": [], "verdict": [], "reasons": []})
-    strikes: dict[str, list[RuleViolation]] = {trial: [] for trial in checks["trial"]}
-    for strike in _strikes(_typed(checks), rules, docs):
-        strikes[strike.trial].append(strike)
-    strikes = {trial: _telling(found) for trial, found in strikes.items()}
+    violations: dict[str, list[RuleViolation]] = {trial: [] for trial in checks["trial"]}
+    for violation in _violations(_typed(checks), rules, docs):
+        violations[violation.trial].append(violation)
+    violations = {trial: _relevant(found) for trial, found in violations.items()}
     return pd.DataFrame(
         {
-            "trial": list(strikes),
-            "verdict": [_worst(found) for found in strikes.values()],
-            "reasons": [[strike.reason for strike in found] for found in strikes.values()],
+            "trial": list(violations),
+            "verdict": [_worst(found) for found in violations.values()],
+            "reasons": [[violation.reason for violation in found] for found in violations.values()],
         }
     )
 
 
-def _telling(strikes: list[RuleViolation]) -> list[RuleViolation]:
-    """Without what is missing, if something is wrong: of a failed trial much is missing, and why it
-    failed says it all. The verdict stays what it was."""
-    wrong = [strike for strike in strikes if not strike.missing]
-    return wrong if _worst(wrong) == "invalid" else strikes
+def _relevant(violations: list[RuleViolation]) -> list[RuleViolation]:
+    """For an invalid trial only the violated rules, without those that could not be checked: a failed
+    trial lacks many values. The verdict does not change."""
+    wrong = [violation for violation in violations if not violation.missing]
+    return wrong if _worst(wrong) == "invalid" else violations
 
 
 def _typed(checks: pd.DataFrame) -> pd.DataFrame:
-    """Numbers as floats with NaN for null, whatever mixture Parquet gave back."""
+    """Numbers as floats with NaN for null, whatever types Parquet returns."""
     numbers = {c.name: "float64" for c in CHECKS.columns if c.type in ("int", "long", "double")}
     return checks.astype({name: kind for name, kind in numbers.items() if name in checks})
 
 
-def _worst(strikes: Iterable[RuleViolation]) -> str:
-    return max((strike.verdict for strike in strikes), key=SEVERITY.index, default="valid")
+def _worst(violations: Iterable[RuleViolation]) -> str:
+    return max((violation.verdict for violation in violations), key=SEVERITY.index, default="valid")
 
 
 def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
-    """Expectations by the suite their rule belongs to, in the rules' order. Two for a rule: the
-    value is allowed, and (unless its absence is normal) there is one."""
+    """Expectations by suite, in the rules' order. A rule has two: its value is allowed, and (unless a
+    null is normal) it is not null."""
     found: dict[str, list[gxe.Expectation]] = {}
     for number, rule in enumerate(rules):
         built = found.setdefault(rule.suite, [])
         common: dict[str, Any] = {"column": rule.check}
         if rule.only is not None:
             common["row_condition"] = Column(rule.only) == rule.equal
-        meta = {"rule": number, "null": False}
+        notes = f"{rule.reason}. Remedy: {rule.remedy}."  # shown in Data Docs
+        meta = {"rule": number, "null": False, "notes": notes}
         if rule.allowed is not None:
             allowed = list(rule.allowed)
             built.append(gxe.ExpectColumnValuesToBeInSet(**common, value_set=allowed, meta=meta))
@@ -103,7 +103,7 @@ def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
     return found
 
 
-def _strikes(
+def _violations(
     checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None
 ) -> Iterator[RuleViolation]:
     rows = {row["trial"]: row for row in checks.to_dict("records")}
@@ -116,7 +116,7 @@ def _strikes(
             yield from (RuleViolation(trial, "unknown", reason) for trial in rows)
             continue
         for broken in result.result["unexpected_index_list"]:
-            yield _strike(rule, rows[broken["trial"]], null=meta["null"])
+            yield _violation(rule, rows[broken["trial"]], null=meta["null"])
 
 
 def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> list[Any]:
@@ -152,7 +152,7 @@ def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) ->
 
 
 def _build_docs(context: Any, docs: Path) -> None:
-    """Pages of what was just validated, and of nothing before it."""
+    """Pages of this validation only, not of earlier ones."""
     with tempfile.TemporaryDirectory(dir=docs.parent, prefix=".data_docs.") as aside:
         folder = Path(aside) / "new"
         context.add_data_docs_site(
@@ -179,11 +179,11 @@ def _meta(result: Any) -> dict[str, Any]:
 
 
 def _crashed(result: Any) -> bool:
-    """An expectation that raised has no list of rows it failed on."""
+    """An expectation that raised has no list of failed rows."""
     return result.result.get("unexpected_index_list") is None and not result.success
 
 
-def _strike(rule: Rule, row: Mapping[Any, Any], *, null: bool) -> RuleViolation:
+def _violation(rule: Rule, row: Mapping[Any, Any], *, null: bool) -> RuleViolation:
     if null:
         return RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
     verdict = "valid" if rule.broken == "flag" else rule.broken

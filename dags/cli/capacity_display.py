@@ -32,7 +32,7 @@ def model_page(model: Model) -> RenderableType:
     if model.utilization or model.latency:
         parts.append(_load(model))
     parts += [
-        Text(f"interaction of hosts and density, {one.group} on {one.medium}: {one.answer}"
+        Text(f"interaction of hosts and density, {one.group} on {one.medium}: {one.verdict}"
              + ("" if one.p is None else f" (p = {one.p:.2g})"))
         for one in model.interactions
     ]  # fmt: skip

@@ -37,7 +37,7 @@ def _plan_parts(plan: Plan) -> Iterator[RenderableType]:
 
 
 def _loads(plan: Plan) -> Table:
-    table = Table("resource", "utilization", "one host lost", "limit", box=box.SIMPLE_HEAD,
+    table = Table("resource", "utilization", "one host failed", "limit", box=box.SIMPLE_HEAD,
                   title="utilization, median (q05 to q95)", title_justify="left")  # fmt: skip
     for load in plan.loads:
         table.add_row(

@@ -28,7 +28,7 @@ def print_report(root: Path) -> None:
 
     value = Summary.model_validate_json(summary.read_text(encoding="utf-8"))
     out.print(rows_table(summary_header(value), summary_rows(value)))
-    out.print(Text(f"\n{value.answer}", style="bold"))
+    out.print(Text(f"\n{value.headline}", style="bold"))
     out.print(f"report   {root / 'report' / 'index.html'}", markup=False, soft_wrap=True)
     out.print(f"numbers  {summary}", markup=False, soft_wrap=True)
 

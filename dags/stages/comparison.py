@@ -35,9 +35,9 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
 
 
 def comparison_lines(compared: RunComparison) -> Iterator[str]:
-    """The answer, one line per number, what was not compared, change points, and candidate causes."""
+    """The result, one line per number, what was not compared, change points, and candidate causes."""
     yield f"run      {compared.run} compared with {', '.join(compared.baseline)}"
-    yield f"answer   {compared.answer}"
+    yield f"result   {compared.headline}"
     for change in compared.changes:
         yield f"{change.outcome:<17} {format_change(change)}"
     for name in compared.not_compared:

@@ -136,13 +136,13 @@ def regression(root: str) -> str:
     log.info("%s", "\n".join(comparison_lines(compared)))
     if compared.regressions:
         raise StudyError(
-            f"{compared.answer} {'; '.join(format_change(c) for c in compared.regressions)}.",
+            f"{compared.headline} {'; '.join(format_change(c) for c in compared.regressions)}.",
             str(run.root),
             "check the candidate causes: "
             + ("; ".join(compared.candidate_causes) or "the records show none")
             + ".",
         )
-    return compared.answer
+    return compared.headline
 
 
 def stop(root: str, dag_run: str, why: str) -> None:

@@ -1,4 +1,4 @@
-"""Filters, the talk's charts and a trial from the inside: chosen by keyboard, drawn from summary.json."""
+"""Filters and the details of a trial: chosen by keyboard, drawn from summary.json."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.reading import ROWS, choose, filtered, resolve
+from tests.browser.reading import choose, filtered, resolve
 from tests.support.chromium import open_report
 from tests.support.summary_factory import FACTORIES
 
 pytestmark = pytest.mark.browser
 
 SHOWN = "[...document.querySelectorAll('#trial-table tbody tr')].filter(r => !r.hidden)"
-OF = """Object.entries(window.reportViews).filter(([id]) => !id.startsWith('inside-'))
-    .filter(([id]) => !document.querySelector(`[data-chart="${id}"]`).closest('.panel').hidden)
-    .flatMap(([, view]) => view.data('rows').filter(row => row.of).map(row => row.of))"""
+# [setting, density, medium] of every visible mark in the SVG charts.
+OF = """[...document.querySelectorAll('[data-state="static"] [data-ref][data-setting]')]
+    .filter(mark => mark.checkVisibility())
+    .map(mark => [mark.dataset.setting, mark.dataset.density, mark.dataset.medium])"""
 
 
 def test_filters_work_by_keyboard_on_tables_and_charts(
@@ -62,19 +63,6 @@ def test_filters_by_setting_and_by_a_findings_verdict(page: Page, reports: dict[
     assert page.evaluate(claims) == wanted
 
 
-def test_the_talks_charts_stand_at_what_was_varied(page: Page, reports: dict[str, Path]) -> None:
-    summary = json.loads(FACTORIES["talk"]().model_dump_json())
-    open_report(page, reports["talk"])
-    drawn = page.evaluate(ROWS)
-    for number in range(1, 7):
-        assert any(chart.startswith(f"talk-{number}-") for chart in drawn), number
-    for chart, rows in drawn.items():
-        for row in rows if chart.startswith(("talk-1-", "talk-3-", "talk-4-")) else ():
-            setting = resolve(summary, "/".join(row["ref"].split("/")[:3]))
-            maps = [one["value"] for one in setting["metrics"] if one["name"] == "concurrent_maps"]
-            assert row["at"] == (maps[0] if chart.startswith("talk-1-") else setting["threads"])
-
-
 INSIDE = """Object.entries(window.reportViews).filter(([id]) => id.startsWith('inside-'))
     .map(([id, view]) => [document.querySelector(`[data-chart="${id}"]`).getAttribute('aria-label'),
         view.data('rows').map(row => ({...row}))])"""
@@ -113,7 +101,7 @@ def test_a_trial_is_shown_from_the_inside_by_keyboard(page: Page, reports: dict[
 def test_the_workloads_window_is_marked_where_it_was(page: Page, reports: dict[str, Path]) -> None:
     open_report(page, reports["one"])
     marked = page.evaluate(
-        "window.reportViews['inside-0'].data('window').map(row => [row.at, row.said])"
+        "window.reportViews['inside-0'].data('window').map(row => [row.at, row.label])"
     )
     assert marked == [[0, ""], [FACTORIES["one"]().trials[0].measure_s, "end"]]
 

@@ -22,7 +22,7 @@ def test_a_trial_without_monitors_is_valid_though_it_has_no_samples(world: Analy
 def test_the_cost_is_the_ratio_of_the_pairs_both_of_whose_trials_are_valid(
     world: Analysed,
 ) -> None:
-    cost = json.loads((world.root / "report" / "summary.json").read_text())["monitor_cost"]
+    cost = json.loads((world.root / "report" / "summary.json").read_text())["monitoring_overhead"]
     rate = {
         name: oracle.operations_s(truth) for name, truth in world.truths.items() if "cost" in name
     }

@@ -10,6 +10,11 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
+from analysis.report.charts import effects, seconds
+from analysis.report.charts.figure import Panel
+from analysis.report.charts.observations import names
+from analysis.report.charts.sections import sections
+from analysis.report.charts.talk import talk_charts
 from analysis.report.page import render
 from tests.support.summary_factory import FACTORIES
 
@@ -58,6 +63,20 @@ class Elements(HTMLParser):
 @cache
 def html(name: str) -> str:
     return render(FACTORIES[name]())
+
+
+@cache
+def panels(name: str) -> list[Panel]:
+    """Every panel of a made-up report, as the page draws it."""
+    summary = FACTORIES[name]()
+    called = names(summary)
+    figures = [
+        *effects.figures(summary, called),
+        *(chart.figure for chart in talk_charts(summary, called) if chart.figure),
+        *(one for _, _, several in sections(summary, called) for one in several),
+        *seconds.figures(summary, called),
+    ]
+    return [panel for one in figures for panel in one.panels]
 
 
 def embedded(text: str, element: str) -> Any:

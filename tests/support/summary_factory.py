@@ -17,12 +17,14 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
+from analysis.summarise.warnings import design_warnings, trial_warnings
 from analysis.summary.summary import (
     BuildSummary,
     Finding,
     Metric,
     SettingSummary,
     Summary,
+    SummaryWarning,
     TimeSummary,
     TrialSummary,
     VerdictName,
@@ -52,11 +54,14 @@ def one_block(study: str = "quickstart") -> Summary:
         update={
             "question": "Do two workers on this host use its CPUs better than one, at the same "
             "total memory?",
-            "answer": "One repetition allows no claim: in this run two workers used the host's CPUs "
+            "headline": "One repetition allows no claim: in this run two workers used the host's CPUs "
             "a little more than one and scanned 21 % faster.",
             "warnings": (
-                "isolation: process. Nodes are groups of processes on one machine, a stand-in for VMs.",
-                "Data may be served from memory: the data set is 0.4 times the hosts' RAM.",
+                *summary.warnings,
+                SummaryWarning(
+                    code="data-fits-in-memory",
+                    message="Data may be served from memory: the data set is 0.4 times the hosts' RAM.",
+                ),
             ),
             "findings": tuple(_findings(summary, "v1-flash", "v2-flash", "2 workers over 1")),
         }
@@ -75,7 +80,7 @@ def eight_repetitions(study: str = "density-flash-hdd") -> Summary:
     return summary.model_copy(
         update={
             "question": "How many VMs per host, on which disks, for our HBase at p99 <= 40 ms?",
-            "answer": "Four VMs per host on flash scan 2.1 times as fast as the bare host and use 84 % "
+            "headline": "Four VMs per host on flash scan 2.1 times as fast as the bare host and use 84 % "
             "of its CPUs, with SCAN p99 under 40 ms.",
             "findings": findings,
         }
@@ -123,8 +128,11 @@ def _summary(
         isolation=arms[0].isolation,
         repetitions=repetitions,
         seed=20130226,
-        answer="Nothing is claimed.",
-        warnings=(),
+        headline="Nothing is claimed.",
+        warnings=(
+            *trial_warnings(trials),
+            *design_warnings(arms[0].isolation == "process", (), repetitions),
+        ),
         settings=tuple(
             _setting(arm, shape, units[arm, shape.id]) for arm in arms for shape in shapes
         ),
@@ -249,7 +257,7 @@ def _findings(summary: Summary, first: str, later: str, words: str) -> Iterator[
             id=f"{shape.id}-{later}-over-{first}",
             statement=f"{shape.label}: {words}",
             verdict="reproduced" if reproduced else "contradicted" if decided and effect < 1 else "no claim",
-            why="the interval lies above 1.1" if reproduced else "fewer than 5 builds an arm"
+            why="the interval lies above 1.1" if reproduced else "fewer than 5 builds per arm"
             if not decided else "the interval meets the margin of equivalence",
             effect=effect,
             low=effect / spread if spread else None,

@@ -21,5 +21,5 @@ YCSB = WorkloadKind(
     runner=_runner,
     rate="throughput",
     rate_unit="ops/s",
-    rate_words="operations a second",
+    rate_words="operations per second",
 )

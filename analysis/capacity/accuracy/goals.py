@@ -1,4 +1,4 @@
-"""The accuracy goals, and what a hold-out says to each: met, missed, or unknown on so few points."""
+"""The accuracy goals, and the outcome of each on a hold-out: met, missed, or unknown (too few points)."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def _at_most(name: str, value: float, limit: float) -> Goal:
 
 
 def _coverage(misses: Sequence[Miss]) -> Goal:
-    """Missed only where the points contradict the band: repetitions of one cell err together, so a
-    cell counts as one trial of the binomial."""
+    """Missed only if the points contradict the band, by a binomial test in which a cell counts once,
+    because the repetitions of a cell have a common error."""
     cells = len(misses)
     share = float(np.mean([miss.covered / miss.repetitions for miss in misses]))
     low, high = _wilson(share, cells)

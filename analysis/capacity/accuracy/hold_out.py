@@ -1,4 +1,4 @@
-"""Hold-out: leave measured points out, predict them from the rest, and hold the misses against goals.
+"""Hold-out: leave measured points out, predict them from the rest, and compare the misses with goals.
 
 A round leaves out one host count (or density) of every group at once; blend, spreads and noise are
 learnt anew from what is left, so nothing of the held-out points enters their prediction.
@@ -44,7 +44,7 @@ class Miss:
         return (self.group, self.medium, self.vms_per_host)
 
     def shown(self, seconds: float) -> float:
-        """A work time in the unit that was measured: a rate for a rate."""
+        """A work time in the measured unit; a rate if a rate was measured."""
         return seconds if self.unit == "s" else 1.0 / seconds
 
     @property
@@ -59,7 +59,7 @@ class Miss:
 
 
 def hold_out(points: Sequence[Point], mode: Mode) -> tuple[Miss, ...]:
-    """Every cell that can be held out, predicted. InputError if there is none."""
+    """Predictions of every cell that can be held out. InputError if there is none."""
     used = sizes(points)
     misses = [miss for held in _rounds(used, mode) for miss in _predicted(used, held, mode)]
     if not misses:
@@ -140,7 +140,7 @@ def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
 
 
 def _one_over_n(surface: Surface, point: Point) -> float | None:
-    """The time that T = b/n predicts from the nearest host count left, the larger of two."""
+    """Baseline: T = b/n from the nearest remaining host count, the larger of two."""
     curve = surface.arms.get(point.vms_per_host)
     if curve is None:
         return None
@@ -152,7 +152,7 @@ def _one_over_n(surface: Surface, point: Point) -> float | None:
 def left_out(
     points: Sequence[Point], misses: Sequence[Miss], mode: Mode
 ) -> tuple[tuple[Arm, str], ...]:
-    """Every arm of which no cell was predicted, and why."""
+    """Every arm without a predicted cell, and why."""
     seen = {miss.arm for miss in misses}
     arms: dict[Arm, list[Point]] = defaultdict(list)
     for point in sizes(points):
@@ -173,8 +173,8 @@ def _too_few(points: Sequence[Point], mode: Mode) -> str:
     noun = "densities" if mode == "density" else "host counts"
     if len(counts) == 1:
         one = "density" if mode == "density" else "host count"
-        return f"the points are at one {one} only ({counts[0]}): nothing can be held out."
-    return f"too few {noun} in each group: nothing can be held out and predicted from the rest."
+        return f"the points have only one {one} ({counts[0]}), so nothing can be held out."
+    return f"every group has too few {noun} to hold one out and predict it from the rest."
 
 
 def _remedy(mode: Mode) -> str:

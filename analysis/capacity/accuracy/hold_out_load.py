@@ -1,4 +1,4 @@
-"""Hold-out of a density under load: the CPU and the latency it would show, from densities on both sides.
+"""Hold-out of a density under load: its CPU and latency, predicted from the densities on both sides.
 
 Rate: the surface without the density. Utilization and latency: the neighbours' at the same rho, where
 rho is the load over the *predicted* largest rate; a host at the same share of its saturation is about as

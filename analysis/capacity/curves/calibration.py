@@ -1,10 +1,10 @@
-"""What the curves of a file teach each other, and what a curve then says where nothing was measured.
+"""Calibration of curves: prior weights learnt from all curves of a file, and widths of intervals.
 
-Every curve weighs every law (shapes.py) under every deviation from it (deviation.py) by how likely its
-levels are then: a mixture of Gaussian processes. The weights before a curve's own data are learnt from
-all curves of the file (empirical Bayes, by expectation maximisation, with the weights here as prior),
-so that hundreds of curves say how real ones behave, and a lone one has what is known of others. Source:
-Rasmussen and Williams 2006; noise of the repeats shrunk as G. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004).
+Each curve weighs every law (shapes.py) with every deviation from it (deviation.py) by the likelihood of
+its levels: a mixture of Gaussian processes (Rasmussen and Williams 2006). The prior weights are learnt from
+all curves of the file by empirical Bayes with expectation maximisation (Dempster, Laird and Rubin 1977), so
+that a single curve benefits from the others. The variance of repeats is shrunk towards that of the file
+(G. Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
 """
 
 from __future__ import annotations
@@ -30,40 +30,40 @@ from analysis.capacity.inputs.array import Floats
 
 ROUNDS = 15
 PRIOR_CURVES = 8.0
-"""The prior weights of deviations count as much as so many curves of the file."""
+"""The prior weights of deviations count as much as this many curves of the file."""
 PRIOR_CURVES_OF_LAWS = 50.0
 MAX_CURVES = 300
-"""Of a larger file so many curves, evenly spaced, teach the rest."""
+"""From a larger file, this many evenly spaced curves are used to learn."""
 ENOUGH = 0.995
-"""Of the weight of all hypotheses: those that a file does not believe in are left out."""
+"""Share of the total weight to keep: hypotheses that a file makes unlikely are omitted."""
 PRIOR_DEGREES = 4.0
-"""Where few curves tell: the file's noise counts as much as four degrees of freedom of a curve's own."""
+"""With few curves, the file's noise counts as much as four degrees of freedom of a curve."""
 FEW_CURVES = 8
 DEGREES_RANGE = (4.0, 60.0)
 REPEATED_STRETCH = (1.1, 1.0)
 LONE_STRETCH = (1.2, 1.25)
-"""Usual factors of half widths between the measured places and beyond, with and without repetitions, by
-which 90 % intervals of single groups covered 90 % on public (C3O, Scout) and generated clusters."""
+"""Default factors of half widths between and beyond the measured places, with and without repetitions:
+with them, 90 % intervals of single groups covered 90 % on public (C3O, Scout) and generated clusters."""
 LEARNT_STRETCH = (1.07, 1.02)
-"""Where the curves that are predicted have taught the weights: further factor inside, least factor beyond."""
+"""If weights were learnt from the predicted curves: additional factor inside, minimum factor beyond."""
 MAX_SCORED = 24
-"""Curves whose cells are left out to calibrate a file's widths."""
+"""Number of curves used for leave-one-out calibration of a file's widths."""
 PRIOR_CELLS = 20.0
-"""The usual factors count as much as so many left-out cells."""
+"""The default factors count as much as this many left-out cells."""
 PRIOR_STEPS = 50
 MIN_SCORED = 4
-"""Cells of a curve, so that three are left when one is left out."""
+"""Minimum cells of such a curve, so that three remain."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Variance of a repeat's log time over the file, and how alike curves are (degrees of freedom)."""
+    """Variance of a repeat's log time over the file, and its prior degrees of freedom."""
 
     variance: float
     degrees: float
 
     def of(self, curve: Curve) -> float:
-        """A curve's own variance of repeats, shrunk to the file's."""
+        """A curve's variance of repeats, shrunk to the file's: (d0 s0^2 + d s^2) / (d0 + d) (Smyth 2004)."""
         total = self.degrees + curve.repeat_degrees
         if total <= 0:
             return 0.0
@@ -72,22 +72,22 @@ class Noise:
 
 @dataclass(frozen=True)
 class Calibration:
-    """weights (H, K): of hypotheses by shapes, before a curve's own data."""
+    """log_weights (H, K): prior weights of hypotheses by shapes."""
 
     shapes: Shapes
     hypotheses: Hypotheses
     log_weights: Floats
     noise: Noise
     curves: tuple[Curve, ...] = ()
-    """Those whose left-out cells calibrate the widths of intervals."""
+    """Curves for the leave-one-out calibration of interval widths."""
 
     def predict(self, curve: Curve, x: Floats) -> Prediction:
-        """What the curve says at x (k,), its widths calibrated."""
+        """Prediction at x (k,), with calibrated widths."""
         inside = (x >= curve.x[0]) & (x <= curve.x[-1])
         return replace(self._predict(curve, x), stretch=np.where(inside, *self.stretch))
 
     def left_out(self, curve: Curve) -> Floats:
-        """log predicted / measured of each cell by a curve that has not seen it (m,)."""
+        """log(predicted / measured) of each cell, predicted from the other cells (m,)."""
         found = [self._predict(curve, curve.x[i : i + 1], i) for i in range(len(curve.cells))]
         return np.array([one.log_time[0] for one in found]) - np.log(curve.levels)
 
@@ -95,10 +95,10 @@ class Calibration:
     def stretch(self) -> tuple[float, float]:
         """Factors of half widths: between the measured places, and beyond them.
 
-        The 90 % quantile of what repetitions of left-out cells miss by, in half widths (split conformal
-        prediction: V. Vovk et al., Algorithmic Learning in a Random World, 2005), together with
-        the quantile known of other files. The last measured step is often shorter than the next one: it
-        may widen what lies beyond, not narrow it.
+        The 90 % quantile of the misses of left-out repetitions, in half widths (split conformal
+        prediction: V. Vovk et al., Algorithmic Learning in a Random World, 2005), combined with the
+        default. The last measured step is often shorter than the next one, so it may widen but not
+        narrow the intervals beyond.
         """
         usual = REPEATED_STRETCH if self.noise.variance else LONE_STRETCH
         if len(self.curves) < FEW_CURVES:
@@ -116,7 +116,7 @@ class Calibration:
         return scores
 
     def _predict(self, curve: Curve, x: Floats, without: int | None = None) -> Prediction:
-        """`without`: the place in the curve of a cell that it may not see."""
+        """`without`: index of a cell to leave out."""
         degrees = self.noise.degrees + curve.repeat_degrees
         mixed, variance = self.mixed(curve, without), self.noise.of(curve)
         return mixture(mixed, self.log_weights, x, variance, degrees)
@@ -127,7 +127,7 @@ class Calibration:
 
 
 def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
-    """What the file's curves of one axis say together."""
+    """Learn from the file's curves of one axis."""
     noise = _noise(curves)
     every = hypotheses(shapes.deviations, CELL_ERRORS if noise.variance else LONE_ERRORS)
     before = np.log(every.weight)[:, None] + shapes.log_weights[None, :]

@@ -45,9 +45,9 @@ class Cliff:
 
     def __str__(self) -> str:
         return (
-            f"from {self.below} to {self.above} hosts work time falls {self.factor:.1f} times, more than "
-            f"the hosts grow: a resource, often memory, may run out below {self.above} hosts; measure "
-            "between them, or plan with no fewer"
+            f"from {self.below} to {self.above} hosts, work time falls by a factor of {self.factor:.1f}, "
+            f"more than the number of hosts grows: a resource, often memory, may be exhausted below "
+            f"{self.above} hosts; measure between them, or use at least that many"
         )
 
 
@@ -81,13 +81,13 @@ class Curve:
 
     @cached_property
     def repeat_squares(self) -> float:
-        """Sum of squares of repeats' log times round their cells' levels, outliers cut."""
+        """Sum of squares of repeats' log times around their cells' levels, outliers clipped."""
         most = SQUARES_SCALES * self._scale if self._scale else np.inf
         misses = [np.log(self.levels[i]) - logs for i, logs in enumerate(self._logs)]
         return float((np.clip(np.concatenate(misses), -most, most) ** 2).sum())
 
     def cliffs(self, variance: float) -> tuple[Cliff, ...]:
-        """Of a curve over hosts. variance: of a repeat's log time."""
+        """Cliffs of a curve over hosts. variance: of a repeat's log time."""
         gain, grown = -np.diff(np.log(self.levels)), np.diff(np.log(self.x))
         noise = np.sqrt(variance * (1 / self.repeats[1:] + 1 / self.repeats[:-1]))
         steep = gain - grown > np.maximum(np.log(MIN_CLIFF), CLIFF_SCALES * noise)
@@ -98,7 +98,7 @@ class Curve:
 
     @cached_property
     def coefficients(self) -> Floats:
-        """Of the family's formula over all cells, (3,)."""
+        """Coefficients of the family's formula over all cells, (3,)."""
         found: Floats = self.family.fit(self.x, self.levels)
         return found
 
@@ -108,18 +108,19 @@ class Curve:
 
     @cached_property
     def _scale(self) -> float:
-        """Robust sd of a repeat, from all cells; 0 without repetitions, or if they are equal."""
+        """Robust sd of a repeat over all cells, 1.4826 * MAD (Rousseeuw, Croux 1993), or 0."""
         misses = [
             np.abs(logs - np.median(logs)) * (len(logs) / (len(logs) - 1)) ** 0.5
             for logs in self._logs
             if len(logs) > 1
         ]
         every = np.concatenate(misses) if misses else np.zeros(0)
-        every = every[every > 0]  # of an odd number one is its own median
+        every = every[every > 0]  # in a cell with an odd number, one repeat is the median itself
         return 1.4826 * float(np.median(every)) if len(every) else 0.0
 
 
 def _location(logs: Floats, scale: float) -> float:
+    """Tukey's biweight location, by iteration from the median (Mosteller and Tukey 1977)."""
     centre = float(np.median(logs))
     if len(logs) < MIN_REPEATS or scale == 0:
         return float(logs.mean())

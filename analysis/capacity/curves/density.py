@@ -1,9 +1,9 @@
 """Density: X(v) = g*v / (1 + alpha*(v-1) + beta*v*(v-1)) at constant host hardware.
 
-The Universal Scalability Law (N. Gunther, Guerrilla Capacity Planning, 2007) in VMs per host. Turned
-over it is linear: T(v)*v = c0 + c1*(v-1) + c2*v*(v-1) with T = 1/X, g = 1/c0, alpha = c1/c0,
-beta = c2/c0. beta >= 0, and 0 under four densities; alpha < 0 (superlinear) is allowed. The bare host,
-v = 0, is an arm of its own: the law has no place for it.
+The Universal Scalability Law (N. Gunther, Guerrilla Capacity Planning, 2007) in VMs per host. Inverted,
+it is linear: T(v)*v = c0 + c1*(v-1) + c2*v*(v-1) with T = 1/X, g = 1/c0, alpha = c1/c0,
+beta = c2/c0. beta >= 0, and 0 with fewer than four densities; alpha < 0 (superlinear) is allowed. The
+bare host, v = 0, is not part of the law.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHAPES = shapes(
     ],
     deviations=[(0, 0.25), (0.01, 0.25), (0.03, 0.25), (0.08, 0.16), (0.2, 0.07), (0.5, 0.02)],
 )  # fmt: skip
-"""Over VMs per host: what constant hardware gives rises, stays or falls, and may have an optimum."""
+"""Shapes over VMs per host: on constant hardware throughput rises, stays or falls, or has an optimum."""
 
 
 def basis(densities: Floats) -> Floats:
@@ -50,13 +50,13 @@ def fit(densities: Floats, times: Floats) -> Floats:
 
 
 def predict(coefficients: Floats, densities: Floats) -> Floats:
-    """T (k,) at densities (k,); a curve bent below nothing is held at a thousandth of its start."""
+    """T (k,) at densities (k,); values below zero are replaced by a thousandth of the start."""
     floor = 1e-3 * abs(coefficients[0])
     result: Floats = np.maximum(basis(densities) @ coefficients, floor)
     return result
 
 
 def law(coefficients: Floats) -> tuple[float, float, float]:
-    """(g, alpha, beta) of one fit (3,). g is a rate: things a second of one VM per host."""
+    """(g, alpha, beta) of one fit (3,). g is a rate: units per second at one VM per host."""
     c0, c1, c2 = (float(one) for one in coefficients)
     return 1.0 / c0, c1 / c0, c2 / c0

@@ -1,6 +1,6 @@
-"""How a real curve may deviate from every law, and how likely measured levels are under each deviation.
+"""Deviations of real curves from the laws, and the likelihood of measured levels under each.
 
-A hypothesis is a Gaussian process round a law (Matern 3/2 over the logarithm of the axis: steps and
+A hypothesis is a Gaussian process around a law (Matern 3/2 over the logarithm of the axis: steps and
 bends that no law has), and an error of each cell beyond its repeats' (a cell is one build of a
 cluster). Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), chapters 2 and 5.
 """
@@ -15,21 +15,21 @@ from analysis.capacity.curves.shapes import Weighted, grid
 from analysis.capacity.inputs.array import Floats
 
 WIDE = 3.0
-"""sd of a curve's level in log: nothing is known of it beforehand."""
+"""Prior sd of a curve's level, in log: practically unknown."""
 LEAST = 1e-3
-"""sd of a cell that is as exact as can be."""
+"""Minimum sd of a cell."""
 OFFSET = 1.0
-"""sd by which the curve below a cliff is off, in log."""
+"""sd of the curve's offset below a cliff, in log."""
 MIN_CELLS = 4
-"""With fewer cells a cliff cannot be told from the curve's bend."""
+"""With fewer cells, a cliff cannot be distinguished from a bend."""
 REACHES = ((1.0, 0.5), (2.5, 0.5))
 CELL_ERRORS = ((0.0, 0.25), (0.01, 0.25), (0.025, 0.27), (0.06, 0.17), (0.15, 0.06))
-"""Of cells with repetitions, which show their own noise besides."""
+"""For cells with repetitions, whose noise is estimated separately."""
 LONE_ERRORS = ((0.01, 0.08), (0.025, 0.26), (0.06, 0.38), (0.15, 0.28))
-"""Of cells without repetitions: their noise is part of it."""
+"""For cells without repetitions: includes their noise."""
 CLIFFS = ((0.0, 0.905), (0.05, 0.075), (0.95, 0.02))
-"""Where in the first gap a cliff is (0: there is none). The measured cells cannot tell one end from the
-other; on public clusters it is more often near the first place."""
+"""Position of a cliff in the first gap (0: no cliff). The measured cells cannot locate it; on public
+clusters it is more often near the first place."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,17 @@ class Hypotheses:
         return Hypotheses(*(getattr(self, one.name)[places] for one in fields(self)))
 
     def edges(self, cells: Floats) -> Floats:
-        """NodePaths of the cliffs (H,), in log; cells (m,): the measured places, ascending."""
+        """Places of the cliffs (H,), in log; cells (m,): the measured places, ascending."""
         if len(cells) < MIN_CELLS:
             return np.full(len(self.cliff), -np.inf)
         found = cells[0] + self.cliff * (cells[1] - cells[0])
         return np.where(self.cliff > 0, found, -np.inf)
 
     def between(self, one: Floats, other: Floats, edges: Floats) -> Floats:
-        """Covariances (H, k, m) of log times at one (k,) and other (m,), the curve's level included."""
+        """Covariances (H, k, m) of log times at one (k,) and other (m,), including the curve's level.
+
+        Matern 3/2: s^2 (1 + sqrt(3) d / r) exp(-sqrt(3) d / r) (Rasmussen and Williams 2006, eq. 4.17).
+        """
         apart = np.sqrt(3.0) * np.abs(one[:, None] - other[None, :]) / self.reach[:, None, None]
         matern = self.deviation[:, None, None] ** 2 * (1 + apart) * np.exp(-apart)
         low, lower = one < edges[:, None], other < edges[:, None]
@@ -63,7 +66,7 @@ class Hypotheses:
         return result
 
     def of_levels(self, cells: Floats, noise: Floats) -> Floats:
-        """Covariances of measured levels (H, m, m). noise (m,): variance that repeats leave in each."""
+        """Covariances of measured levels (H, m, m). noise (m,): variance of each level from its repeats."""
         own = noise + self.cell_error[:, None] ** 2 + LEAST**2
         every = self.between(cells, cells, self.edges(cells))
         result: Floats = every + own[:, :, None] * np.eye(len(cells))
@@ -71,7 +74,7 @@ class Hypotheses:
 
 
 def hypotheses(deviations: Weighted, cell_errors: Weighted) -> Hypotheses:
-    """All combinations; a deviation of nothing has no reach. deviations: an axis' own (shapes.py)."""
+    """All combinations; a deviation of 0 has no reach. deviations: those of the axis (shapes.py)."""
     rows = [
         (*values, weight)
         for values, weight in grid(deviations, REACHES, cell_errors, CLIFFS)

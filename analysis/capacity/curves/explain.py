@@ -1,4 +1,4 @@
-"""`explain`: one curve and one prediction with every number they are made of, to be checked by hand.
+"""`explain`: one curve and one prediction with all their numbers, to be checked by hand.
 
 Every shape (shapes.py) under every deviation (deviation.py) is a pair with a weight: its weight before
 the data times the likelihood of the measured levels. A pair predicts
@@ -26,7 +26,7 @@ SHOWN = 8
 
 @dataclass(frozen=True)
 class ShapeRow:
-    """time_s: at the place asked for, of the law alone, shifted to the mean of the measured levels."""
+    """time_s: the law alone at the requested place, shifted to the mean of the measured levels."""
 
     law: Law
     parameters: tuple[float, ...]
@@ -36,7 +36,7 @@ class ShapeRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """sds: of log time, by what they come from. stretch: factor of the half width."""
+    """sds: standard deviations of log time, by source. stretch: factor of the half width."""
 
     curve: Curve
     hosts: int
@@ -50,31 +50,37 @@ class Explanation:
 
 
 def surface_of(points: Sequence[Point], group: str, medium: str) -> Surface:
-    """medium: may be empty if the group was measured on one only. InputError if there is no such."""
+    """medium: may be empty if the group has only one. InputError if the group or medium is unknown."""
     every = surfaces(points)
     media = [one for name, one in every if name == group]
     if not media:
         known = ", ".join(sorted({name for name, _ in every}))
         raise InputError(f"there is no group {group!r}.", "--group", f"name one of {known}.")
     if medium not in media and (medium or len(media) > 1):
-        fault = f"{group!r} was not measured on {medium!r}." if medium else "several are measured."
+        fault = (
+            f"{group!r} was not measured on {medium!r}."
+            if medium
+            else "the group has several media."
+        )
         raise InputError(fault, "--medium", f"name one of {', '.join(media)}.")
     return every[group, medium or media[0]]
 
 
 def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
-    """InputError if the curve was not measured at that density, or at fewer than three host counts."""
+    """InputError if the density has no curve, or the hosts are beyond its forecast."""
     curve = surface.arms.get(vms_per_host)
     if curve is None or vms_per_host not in surface.scalable:
         known = ", ".join(str(v) for v in surface.scalable) or "none"
         raise InputError(
             f"{surface.group} on {surface.medium} has no curve over hosts at {vms_per_host} VMs per host.",
             "--vms-per-host",
-            f"name a density with 3 host counts or more: {known}.",
+            f"name a density with 3 or more host counts: {known}.",
         )
     if hosts > FARTHEST * curve.x[-1]:
         most = int(FARTHEST * curve.x[-1])
-        raise InputError(f"{hosts} hosts are too far to predict.", "--hosts", f"{most} at most.")
+        raise InputError(
+            f"{hosts} hosts are beyond the forecast.", "--hosts", f"name at most {most}."
+        )
     calibration, x = surface.scaling, np.array([float(hosts)])
     mixed = calibration.mixed(curve)
     weights = mixed.weights(calibration.log_weights)

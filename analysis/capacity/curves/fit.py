@@ -1,4 +1,4 @@
-"""`fit`: points to a `Model`. What cannot be fitted is an excuse that says what to measure."""
+"""`fit`: points to a `Model`. For what cannot be fitted, the model has an excuse: what to measure."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ Place = tuple[str, str, int, int]
 """Group, medium, hosts, VMs per host."""
 Laws = tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...], dict[Place, float]]
 Sweep = tuple[Place, str, float]
-"""And the operation and percentile of its latencies."""
+"""A place, with the operation and percentile of its latencies."""
 
 
 def fit(points: Sequence[Point], sources: Sequence[str]) -> Model:
-    """InputError if the points allow no curve at all."""
+    """InputError if the points are too few for any curve."""
     check_units(points, "the points")
     found = surfaces(points)
     scaling = tuple(one for surface in found.values() for one in _scaling(surface))
@@ -72,8 +72,8 @@ def fit(points: Sequence[Point], sources: Sequence[str]) -> Model:
 
 
 _REMEDY = (
-    "measure at 3 host counts or more (for example 2, 4 and 8), or 3 densities or more at equal hosts, "
-    "with 3 repetitions each."
+    "measure at 3 or more host counts (for example 2, 4 and 8), or at 3 or more densities with equal "
+    "hosts, with 3 repetitions each."
 )
 
 
@@ -85,7 +85,7 @@ def _nothing(points: Sequence[Point]) -> str:
     densities = sorted({point.vms_per_host for point in used})
     if len(hosts) == 1:
         return (
-            f"the points are at one host count only ({hosts[0]}) and at {len(densities)} "
+            f"the points have only one host count ({hosts[0]}) and {len(densities)} "
             f"densit{'y' if len(densities) == 1 else 'ies'}: too few for any curve."
         )
     return f"too few points: no group has {MIN_COUNTS} host counts or 3 densities."
@@ -112,8 +112,8 @@ def _scaling(surface: Surface) -> Iterator[ScalingFit]:
 
 
 def _error(curve: Curve, calibration: Calibration) -> ErrorOfPrediction:
-    """inside: in the middle between two measured counts, the worst of them; above: at the next count,
-    as far up as the last measured step, and half again the largest at most."""
+    """inside: the largest half width in the middle between two measured counts. above: at the next
+    count, one last measured step up, at most 1.5 times the largest."""
     x = curve.x
     step = min(x[-1] / x[-2], FARTHEST)
     found = calibration.predict(curve, np.append(np.sqrt(x[1:] * x[:-1]), x[-1] * step))
@@ -157,7 +157,7 @@ def _density(points: Sequence[Point], found: dict[Any, Surface]) -> Iterator[Den
 
 
 def fit_laws(points: Sequence[Point]) -> Laws:
-    """Utilization and latency under load alone, and the largest rate that each place reached."""
+    """Utilization and latency fits under load, and the largest rate at each place."""
     rates = _largest_rates(points)
     return tuple(_utilization(points)), tuple(_latency(points, rates)), rates
 
@@ -165,8 +165,8 @@ def fit_laws(points: Sequence[Point]) -> Laws:
 def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:
     for surface in found.values():
         if len(surface.densities) > 1:
-            answer, p = interaction(surface.arms)
-            yield InteractionFit(group=surface.group, medium=surface.medium, answer=answer, p=p)
+            verdict, p = interaction(surface.arms)
+            yield InteractionFit(group=surface.group, medium=surface.medium, verdict=verdict, p=p)
 
 
 def _place(point: Point) -> Place:
@@ -174,8 +174,8 @@ def _place(point: Point) -> Place:
 
 
 def _largest_rates(points: Sequence[Point]) -> dict[Place, float]:
-    """The rate an arm reached at most: the median of its builds', or a load it did without being told
-    what its own build could do."""
+    """The largest rate of an arm: the median over its builds, or a sustained load whose build has no
+    measured saturation."""
     found: dict[Place, list[float]] = defaultdict(list)
     for point in points:
         if point.quantity == "rate":
@@ -189,7 +189,7 @@ def _largest_rates(points: Sequence[Point]) -> dict[Place, float]:
 
 
 def rho_of(point: Point, largest_rate: float) -> float:
-    """Of a point under load. largest_rate: of its place, where its own build's is not known."""
+    """Utilization of a point under load. largest_rate: of its place, if its build's is unknown."""
     return (point.load or 0.0) / largest_rate if point.share is None else point.share
 
 
@@ -258,10 +258,10 @@ def _excuses(found: dict[Any, Surface]) -> Iterator[str]:
         where = f"{surface.group} on {surface.medium}"
         if not surface.scalable:
             counts = ", ".join(str(count) for count in surface.host_counts)
-            only = "one host count only" if len(surface.host_counts) == 1 else "too few host counts"
-            yield f"{where}: {only} ({counts}), so no scaling with hosts; measure 3 or more"
+            only = "only one host count" if len(surface.host_counts) == 1 else "too few host counts"
+            yield f"{where}: {only} ({counts}), so there is no scaling with hosts; measure at 3 or more"
         positive = [v for v in surface.densities if v >= 1]
         if len(positive) == 1:
-            yield f"{where}: one density only ({positive[0]}), so no density law; measure 1, 2 and 4"
+            yield f"{where}: only one density ({positive[0]}), so there is no density law; measure 1, 2 and 4"
         elif len(positive) < density_law.DENSITIES_FOR_BETA:
-            yield f"{where}: {len(positive)} densities, so beta = 0; measure 4 for a density law that bends"
+            yield f"{where}: {len(positive)} densities, so beta = 0; measure 4 to fit beta"

@@ -1,6 +1,6 @@
 """Whether hosts and density interact: an F-test of log work times, additive model against full cells.
 
-Density effects flip between sizes on some clusters; then the density law of one host count must not be
+On some clusters the effect of density changes sign with size; the density law of one host count must not be
 carried to another. Cells need repetitions, for the noise is what an interaction is held against.
 """
 
@@ -13,12 +13,12 @@ from scipy import stats
 
 from analysis.capacity.curves.curve import Curve
 
-Answer = Literal["present", "absent", "untested"]
+Verdict = Literal["present", "absent", "untested"]
 LEVEL = 0.05
 
 
-def interaction(arms: dict[int, Curve]) -> tuple[Answer, float | None]:
-    """(answer, p). untested: fewer than 2 densities by 2 host counts, or no repetitions."""
+def interaction(arms: dict[int, Curve]) -> tuple[Verdict, float | None]:
+    """(verdict, p). untested: fewer than 2 densities by 2 host counts, or no repetitions."""
     counts = set.intersection(*({cell.x for cell in curve.cells} for curve in arms.values()))
     if len(arms) < 2 or len(counts) < 2:
         return "untested", None

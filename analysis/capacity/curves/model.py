@@ -1,4 +1,4 @@
-"""`Model`: what `study capacity fit` writes. The points, and what was fitted to them.
+"""`Model`: the output of `study capacity fit`: the points, and the curves fitted to them.
 
 Predictions are made from the points again (surface.py), always by the same code; the coefficients are
 there to be read, drawn and compared.
@@ -26,7 +26,7 @@ class _Frozen(BaseModel):
 
 
 class CellFit(_Frozen):
-    """One measured cell of a curve: `x` hosts (scaling) or VMs per host (density)."""
+    """One measured cell of a curve at `x` hosts (scaling) or VMs per host (density)."""
 
     x: int
     level_s: float = Field(description="median work time of the repetitions, seconds for one thing")
@@ -36,14 +36,14 @@ class CellFit(_Frozen):
 
 
 class ErrorOfPrediction(_Frozen):
-    """Half widths of the 90 % interval, as factors less 1."""
+    """Half widths of the 90 % interval, as factors minus 1."""
 
     inside: float
     above: float
 
 
 class ScalingFit(_Frozen):
-    """T(n) = a + b/n + c*n, seconds of work time for one thing."""
+    """T(n) = a + b/n + c*n (Amdahl 1967; Ernest, Venkataraman et al. 2016): seconds of work time per unit."""
 
     group: str
     medium: str
@@ -60,7 +60,7 @@ class ScalingFit(_Frozen):
 
 
 class DensityFit(_Frozen):
-    """X(v) = g*v / (1 + alpha*(v-1) + beta*v*(v-1)) at one host count."""
+    """X(v) = g*v / (1 + alpha*(v-1) + beta*v*(v-1)) (USL, Gunther 2007), at one host count."""
 
     group: str
     medium: str
@@ -77,12 +77,12 @@ class DensityFit(_Frozen):
 class InteractionFit(_Frozen):
     group: str
     medium: str
-    answer: Literal["present", "absent", "untested"]
+    verdict: Literal["present", "absent", "untested"]
     p: float | None
 
 
 class UtilizationFit(_Frozen):
-    """U = idle + per_rate * X, percent of the hosts' cores."""
+    """U = idle + per_rate * X (utilization law, Denning and Buzen 1978), percent of the hosts' cores."""
 
     group: str
     medium: str
@@ -96,7 +96,7 @@ class UtilizationFit(_Frozen):
 
 
 class LatencyFit(_Frozen):
-    """R = S * (1 + k * rho^(sqrt(2(c+1))-1) / (c*(1-rho)))."""
+    """R = S * (1 + k * rho^(sqrt(2(c+1))-1) / (c*(1-rho))) (M/M/c, Sakasegawa 1977)."""
 
     group: str
     medium: str
@@ -140,23 +140,23 @@ class Model(_Frozen):
 
 
 def read_model(path: Path) -> Model:
-    """InputError for a file that is none, or of a format this version does not know."""
+    """Read a model. InputError if the file is not one, or of another format version."""
     try:
         value: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(
-            f"the model cannot be read: {error}.", str(path), "make one: study capacity fit."
+            f"the model cannot be read: {error}.", str(path), "create one with study capacity fit."
         ) from error
     if isinstance(value, dict) and value.get("kind") in ("plan", "excuse"):
         raise InputError(
-            f"it is a {value['kind']} of study capacity size, not a model.",
+            f"this is a {value['kind']} from study capacity size, not a model.",
             str(path),
-            "name the model the plan was made from, or a CSV file of points.",
+            "name the model from which the plan was computed, or a CSV file of points.",
         )
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         found = value.get("format") if isinstance(value, dict) else None
         raise InputError(
-            f"the model has format {found!r}; this version reads {FORMAT}.",
+            f"the model has format {found!r}; this version reads format {FORMAT}.",
             str(path),
             "fit it again with this version: study capacity fit.",
         )
@@ -166,10 +166,10 @@ def read_model(path: Path) -> Model:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"{key}: {first['msg']}.", str(path), "fit it again: study capacity fit."
+            f"{key}: {first['msg']}.", str(path), "create it again with study capacity fit."
         ) from error
 
 
 def write_model(model: Model, path: Path) -> None:
-    """Whole or not at all."""
+    """Write the model atomically."""
     write_text(path, model.model_dump_json(indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""`Prediction`: log work time where a curve was or was not measured, as a mixture of processes says it."""
+"""`Prediction` of log work time at any place of a curve: a mixture of Gaussian processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analysis.capacity.inputs.array import Floats
 
 LEVEL = 0.90
 NEGLIGIBLE = 5e-4
-"""Hypotheses of less weight are left out of a prediction."""
+"""Hypotheses with less weight are omitted from a prediction."""
 NORMAL_DEGREES = 30.0
 """Where no repeats told the noise, it is part of the hypotheses, and their mixture has the tails."""
 MIN_DEGREES = 4.0
@@ -58,7 +58,7 @@ class Prediction:
         return replace(self, means=self.means + by, covariances=self.covariances + covariance)
 
     def half_width(self, place: int, level: float = LEVEL) -> float:
-        """Half of the interval in log T that holds one new measurement."""
+        """Half width, in log T, of the interval for one new measurement."""
         variances = self.covariances[:, place, place] + self.cells + self.repeat
         scales = np.sqrt(variances)
         off = self.means[:, place] - self.log_time[place]
@@ -72,7 +72,7 @@ class Prediction:
         return float(self.stretch[place] * optimize.brentq(outside, 0.0, farthest, xtol=1e-5))
 
     def draws(self, rng: np.random.Generator, count: int) -> Floats:
-        """True work times (count, k), of one curve a draw."""
+        """True work times (count, k), one curve per draw."""
         values, vectors = np.linalg.eigh(self.covariances)
         roots = vectors * np.sqrt(np.clip(values, 0.0, None))[:, None, :]
         which = rng.choice(len(self.shares), size=count, p=self.shares)

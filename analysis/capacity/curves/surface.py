@@ -22,26 +22,26 @@ from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.points import Point, sizes
 
 FARTHEST = 1.5
-"""Times the largest measured host count: nothing is forecast beyond."""
+"""Forecasts end at this multiple of the largest measured host count."""
 MIN_COUNTS = 3
 MIN_DENSITIES = 2
 BORROWED_SPREAD = 0.05
-"""Extra log error of an arm that borrows another's shape: interactions seen are of this size."""
+"""Extra log error of an arm that uses another's shape: the size of interactions observed so far."""
 
 BELOW_SPREAD = 0.2
-"""Extra log error under an arm's smallest host count: no law was better on public clusters."""
+"""Extra log error below an arm's smallest host count; no law was better on public clusters."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Of work time at each host count asked for, and what it assumes besides."""
+    """Work time at each requested host count, and the additional assumptions."""
 
     prediction: Prediction
     notes: tuple[str, ...] = ()
 
 
 class NoForecastError(Exception):
-    """Nothing measured supports the number asked for; the text says what to measure."""
+    """No measurement supports the requested number; the text says what to measure."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Surface:
 
     @cached_property
     def scalable(self) -> tuple[int, ...]:
-        """Densities with a curve over hosts of their own."""
+        """Densities that have their own curve over hosts."""
         return tuple(v for v, curve in self.arms.items() if len(curve.cells) >= MIN_COUNTS)
 
     def forecast(self, hosts: Floats, vms_per_host: int) -> Forecast:
-        """NoForecastError where the density, or a curve over hosts, was not measured."""
+        """NoForecastError if the density, or a curve over hosts, was not measured."""
         if vms_per_host in self.arms:
             return self._measured_density(hosts, vms_per_host)
         return self._between(hosts, vms_per_host)
@@ -80,8 +80,8 @@ class Surface:
             return self._own(curve, hosts)
         if not self.scalable:
             raise NoForecastError(
-                f"{self.group} on {self.medium} was measured at {_counted(self.host_counts)} only: "
-                f"how it scales with hosts is not known; measure at 3 host counts or more, "
+                f"{self.group} on {self.medium} was measured only at {_counted(self.host_counts)}, so its "
+                "scaling with hosts is unknown; measure at 3 or more host counts, "
                 f"for example {_proposal(self.host_counts)}"
             )
         return self._borrowed(curve, hosts)
@@ -101,7 +101,7 @@ class Surface:
         base = self.scaling.predict(shape, hosts)
         noise = float(base.shares @ base.cells) + base.repeat / float(curve.repeats.mean())
         off = BORROWED_SPREAD**2 + noise / len(gaps)
-        note = f"the shape over hosts is that of {lender} VMs per host: interaction not tested"
+        note = f"the shape over hosts is taken from {lender} VMs per host: interaction not tested"
         return Forecast(base.moved(float(gaps.mean()), off), (note,))
 
     def _between(self, hosts: Floats, v: int) -> Forecast:
@@ -109,7 +109,7 @@ class Surface:
         if len(measured) < MIN_DENSITIES or not measured[0] < v < measured[-1]:
             raise NoForecastError(
                 f"{self.group} on {self.medium} was measured at {_densities(self.densities)}, "
-                f"not at {v} and not on both sides of it; measure at {v}"
+                f"not at {v} and not on both sides of {v}; measure at {v}"
             )
         at = np.array([float(v)])
         here = [c for one in measured for c in self.arms[one].cells if c.x == hosts[0]]

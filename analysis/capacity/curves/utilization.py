@@ -19,7 +19,7 @@ MIN_LOADS = 2
 
 @dataclass(frozen=True)
 class UtilizationLaw:
-    """idle_percent: U0. percent_per_rate: S, percent for one thing a second. spread in points."""
+    """idle_percent: U0. percent_per_rate: S, percent per unit per second. spread: in points."""
 
     idle_percent: float
     percent_per_rate: float
@@ -28,7 +28,7 @@ class UtilizationLaw:
     loads: int
 
     def at(self, rate: float) -> float:
-        """Percent of the hosts' cores at `rate` things a second, at most 100."""
+        """Percent of the hosts' cores at `rate` units per second, at most 100."""
         return min(100.0, self.idle_percent + self.percent_per_rate * rate)
 
 

@@ -1,1 +1,1 @@
-"""What capacity planning reads: points, profiles, catalogues, traces, questions."""
+"""The inputs of capacity planning: points, profiles, catalogues, traces, questions."""

@@ -1,4 +1,4 @@
-"""`Catalogue`: hosts that can be bought or rented, with prices, their date and basis. The user's own.
+"""`Catalogue`: hosts to buy or rent, with prices, their date and basis. Written by the user.
 
 Disks are given by medium. `cpu_speed` is the speed of one core over one core of `measured_on`, the host
 the points were measured on; its range is the calibration's own error.
@@ -33,7 +33,7 @@ class CatalogueDisk(_Frozen):
 
 
 class HostType(_Frozen):
-    """Bought (capex_usd) or rented (usd_per_hour). One with neither is left out and named."""
+    """Bought (capex_usd) or rented (usd_per_hour). A host with neither is excluded and named."""
 
     name: str
     cores: int = Field(ge=1)
@@ -58,7 +58,7 @@ class HostType(_Frozen):
         return sum(disk.size_gib * disk.count for disk in self.disks if disk.medium == medium)
 
     def mib_s(self, medium: str) -> float | None:
-        """Sequential rate of all its disks of a medium; None where one has none given."""
+        """Sequential rate of all its disks of a medium; None if a disk has no rate."""
         rates = [disk.mib_s for disk in self.disks if disk.medium == medium]
         counts = [disk.count for disk in self.disks if disk.medium == medium]
         if not rates or any(rate is None for rate in rates):
@@ -67,7 +67,7 @@ class HostType(_Frozen):
 
 
 class MeasuredOn(_Frozen):
-    """The host behind the model's points."""
+    """The host on which the model's points were measured."""
 
     name: str
     cores: int = Field(ge=1)
@@ -99,7 +99,7 @@ class Catalogue(_Frozen):
 
 
 def read_catalogue(path: Path) -> Catalogue:
-    """InputError for a file that is none, or in which no host has a price."""
+    """Read a catalogue. InputError if the file is not one, or if no host has a price."""
     catalogue = read_model(path, Catalogue)
     if not any(host.is_priced for host in catalogue.hosts):
         raise InputError(

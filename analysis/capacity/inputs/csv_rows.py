@@ -1,4 +1,4 @@
-"""Rows of a CSV file that a stranger wrote: which character parts its cells, and what is no table."""
+"""Rows of any CSV file: detects the delimiter, and rejects what is not a table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str
                 names = _header(cells, place, needed)
     except csv.Error as error:
         raise InputError(
-            f"it is no CSV: {error}.",
+            f"the file is not valid CSV: {error}.",
             f"{where}, line {reader.line_num}",
             "look for a quote that is not closed, or save it as CSV again.",
         ) from error
@@ -58,16 +58,14 @@ def _header(cells: Sequence[str], place: str, needed: Sequence[str]) -> list[str
         )
     twice = [name for name in names if name and names.count(name) > 1]
     if twice:
-        raise InputError(
-            f"the column {twice[0]!r} is there twice.", place, "leave one of the two out."
-        )
+        raise InputError(f"the column {twice[0]!r} occurs twice.", place, "remove one of the two.")
     return names
 
 
 def _row(cells: Sequence[str], names: Sequence[str], place: str) -> Row:
     if any(cell.strip() for cell in cells[len(names) :]):
         raise InputError(
-            f"it has {len(cells)} cells, the header has {len(names)}.",
+            f"the line has {len(cells)} cells, but the header has {len(names)}.",
             place,
             "write numbers without separators of thousands, and text with commas in quotes.",
         )

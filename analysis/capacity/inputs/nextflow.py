@@ -1,4 +1,4 @@
-"""Nextflow's trace.txt as a profile: what the pipeline really used, by process.
+"""Nextflow's trace.txt as a profile: what the pipeline used, by process.
 
 Tab-separated; durations as `1h 2m 3s` or milliseconds, sizes as `1.2 GB` (of 1024) or bytes, `-` where
 nothing is known. A process is a stage; it comes after the process of the same sample that ended last
@@ -32,12 +32,12 @@ SIZE_MIB = {"B": 2.0**-20, "KB": 2.0**-10, "MB": 1.0, "GB": 2.0**10, "TB": 2.0**
 NAME = re.compile(r"(?P<process>[^(]+?)\s*(?:\((?P<tag>.*)\))?")
 FEW = 3
 MARGIN = 1.25
-"""Range of a number seen fewer than 3 times: a quarter either way."""
+"""Range of a number with fewer than 3 observations: plus or minus a quarter."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One line of a trace. None: the trace does not say."""
+    """One line of a trace. None: not in the trace."""
 
     process: str
     tag: str
@@ -52,7 +52,7 @@ class Task:
 
 
 def parse_trace(text: str, where: str) -> tuple[Task, ...]:
-    """The tasks that were completed. InputError with the line for what is no trace."""
+    """The completed tasks. InputError, with the line, if the text is not a trace."""
     rows = csv.DictReader(StringIO(text), delimiter="\t")
     missing = [name for name in NEEDED if name not in (rows.fieldnames or ())]
     if missing:
@@ -68,7 +68,7 @@ def parse_trace(text: str, where: str) -> tuple[Task, ...]:
                 tasks.append(_task(row))
             except (ValueError, KeyError) as error:
                 raise InputError(
-                    f"the line is not understood: {error}.",
+                    f"the line cannot be parsed: {error}.",
                     f"{where}, line {rows.line_num}",
                     "give the file as Nextflow wrote it.",
                 ) from error
@@ -136,7 +136,7 @@ def _epoch_s(text: str | None) -> float | None:
 def profile_of(tasks: Sequence[Task], genomes: int, name: str, source: str) -> Profile:
     """InputError unless genomes is 1 or more."""
     if genomes < 1:
-        raise InputError(f"{genomes} genomes make no profile.", "--genomes", "give 1 or more.")
+        raise InputError(f"the number of genomes is {genomes}.", "--genomes", "give at least 1.")
     by_process: dict[str, list[Task]] = defaultdict(list)
     for task in tasks:
         by_process[task.process].append(task)
@@ -208,7 +208,7 @@ def _numbers(tasks: Sequence[Task], genomes: int, source: str) -> dict[str, Any]
 
 
 def _ranged(seen: Sequence[float], total: float, source: str) -> dict[str, Any]:
-    """total with the relative range of what single tasks showed."""
+    """`total` with the relative range of single tasks."""
     if len(seen) < FEW or min(seen) <= 0:
         return {**_fixed(total, source), "low": total / MARGIN, "high": total * MARGIN}
     low, middle, high = np.quantile(seen, (0.05, 0.5, 0.95)) / np.mean(seen)
@@ -225,7 +225,7 @@ def _fixed(value: float, source: str) -> dict[str, Any]:
 
 
 def write_profile(trace: Path, genomes: int, output: Path) -> int:
-    """Read a trace, write its profile as YAML. Returns how many stages it has."""
+    """Read a trace and write its profile as YAML. Returns the number of stages."""
     try:
         text = trace.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

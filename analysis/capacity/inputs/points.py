@@ -24,14 +24,14 @@ from cluster.model.errors import InputError
 COLUMNS = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
 MOST = 10_000
-"""Hosts, or VMs on one: more is a slip of the pen."""
+"""Maximum of hosts, and of VMs per host; more is a typing error."""
 NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.I | re.ASCII
 )
 SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
 Quantity = Literal["time", "rate", "latency", "utilization"]
 Arm = tuple[str, str, int]
-"""Group, medium, VMs per host: what one curve over hosts belongs to."""
+"""Group, medium, VMs per host: identifies a curve over hosts."""
 
 
 class Point(BaseModel):
@@ -62,12 +62,12 @@ class Point(BaseModel):
 
     @property
     def work_time_s(self) -> float:
-        """Seconds for one thing: a time as it is, a rate turned over. Small is good."""
+        """Seconds per unit: a time unchanged, a rate inverted. Smaller is better."""
         return 1.0 / self.value if self.quantity == "rate" else self.value
 
 
 def read_points(path: Path) -> tuple[Point, ...]:
-    """The points of a CSV file. InputError with line and column for anything that is no point."""
+    """The points of a CSV file. InputError, with line and column, for an invalid point."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -84,7 +84,9 @@ def parse_points(text: str, where: str) -> tuple[Point, ...]:
     seen: dict[tuple[object, ...], int] = defaultdict(int)
     points = [_Line(row, place).point(seen) for place, row in csv_rows(text, where, NEEDED)]
     if not points:
-        raise InputError("there is not one point in it.", where, "give at least 3 host counts.")
+        raise InputError(
+            "the file contains no points.", where, "give points at 3 or more host counts."
+        )
     check_units(points, where)
     return tuple(points)
 
@@ -138,7 +140,7 @@ class _Line:
             return "time" if percentile is None else "latency"
         if unit.kind == "percent":
             if load is None:
-                raise self._error("load", "is empty, and a utilization means nothing without it")
+                raise self._error("load", "is empty, but utilization needs it")
             return "utilization"
         return "rate"
 
@@ -153,7 +155,7 @@ class _Line:
     def _positive(self, name: str) -> float:
         number = self._number(name)
         if number <= 0:
-            raise self._error(name, f"is {self._cell(name)!r}; it must be more than 0")
+            raise self._error(name, f"is {self._cell(name)!r}; it must be positive")
         return number
 
     def _value(self, unit: Unit) -> float:
@@ -181,12 +183,12 @@ class _Line:
 
     def _error(self, name: str, fault: str) -> InputError:
         return InputError(
-            f"{name} {fault}.", self.where, "correct the line, or leave the measurement out."
+            f"{name} {fault}.", self.where, "correct the line, or remove the measurement."
         )
 
 
 def check_units(points: Iterable[Point], where: str) -> None:
-    """InputError if a group mixes units: times with rates, or MiB/s with ops/s."""
+    """InputError if a group mixes units, such as times and rates, or MiB/s and ops/s."""
     units: dict[str, dict[str, Point]] = defaultdict(dict)
     for point in points:
         if point.quantity in ("time", "rate"):
@@ -201,5 +203,5 @@ def check_units(points: Iterable[Point], where: str) -> None:
 
 
 def sizes(points: Sequence[Point]) -> tuple[Point, ...]:
-    """The points that curves over hosts and densities are made of: times and rates."""
+    """The points for curves over hosts and densities: times and rates."""
     return tuple(point for point in points if point.quantity in ("time", "rate"))

@@ -59,7 +59,7 @@ class Stage(_Frozen):
 
 
 class Retention(_Frozen):
-    """Something stored for each genome."""
+    """Data stored per genome."""
 
     name: str
     gib: UncertainValue
@@ -79,7 +79,7 @@ class Storage(_Frozen):
 
 
 class Query(_Frozen):
-    """Cohort queries: their rate does not depend on the genomes a day."""
+    """Cohort queries: their rate does not depend on the genomes per day."""
 
     per_s: UncertainValue
     scans: UncertainValue = Field(description="scan operations of one query")
@@ -104,19 +104,19 @@ class Profile(_Frozen):
 
     @model_validator(mode="after")
     def _is_a_graph(self) -> Self:
-        """Stages come after those they wait for, so that there is no circle."""
+        """Stages follow those they depend on, so the graph has no cycle."""
         seen: set[str] = set()
         for stage in self.stages:
             unknown = set(stage.after) - seen
             if unknown:
                 raise ValueError(
-                    f"stage {stage.name} is after {min(unknown)}, which is not before it"
+                    f"stage {stage.name} is after {min(unknown)}, which does not precede it"
                 )
             if stage.name in seen:
-                raise ValueError(f"stage {stage.name} is there twice")
+                raise ValueError(f"stage {stage.name} is defined twice")
             seen.add(stage.name)
         if not self.stages and self.query is None:
-            raise ValueError("there is no stage and no query")
+            raise ValueError("the profile has neither stages nor a query")
         return self
 
     def ranges(self) -> Iterator[tuple[str, UncertainValue]]:
@@ -141,7 +141,7 @@ class Profile(_Frozen):
 
 
 def read_profile(name: str) -> Profile:
-    """A shipped profile by its name, or a YAML file by its path. InputError if there is neither."""
+    """A shipped profile by its name, or a YAML file by its path. InputError if neither exists."""
     shipped = SHIPPED / f"{Path(name).stem}.yaml"
     path = Path(name)
     if path.exists():
@@ -149,4 +149,6 @@ def read_profile(name: str) -> Profile:
     if path.parent == Path() and shipped.exists():
         return read_model(shipped, Profile)
     known = ", ".join(sorted(one.stem for one in SHIPPED.glob("*.yaml")))
-    raise InputError("there is no such profile.", name, f"name a file, or one that ships: {known}.")
+    raise InputError(
+        "there is no such profile.", name, f"name a file, or a shipped profile: {known}."
+    )

@@ -1,4 +1,4 @@
-"""`Question`: what is asked of the planner: genomes a day, and the promises to keep."""
+"""`Question`: the input of sizing: genomes per day, and the SLOs to meet."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Question:
     draws: int = 1000
     seed: int = 20130226
     mapped: tuple[tuple[str, str], ...] = ()
-    """(resource, group) that the user puts in the profile's patterns' place."""
+    """(resource, group) from --map, which replaces the profile's patterns."""
 
 
 def parse_promises(texts: Sequence[str]) -> tuple[Slo, ...]:
-    """`turnaround_p95=24h` as a promise. InputError for what is none, or is there twice."""
+    """`turnaround_p95=24h` as an SLO. InputError if the text is not one, or if two concern the same."""
     found = [_promise(text) for text in texts]
     if len({one.about for one in found}) < len(found):
-        raise InputError("two promises are about the same.", "--slo", "give each once.")
+        raise InputError("two SLOs concern the same quantity.", "--slo", "give each once.")
     return tuple(found)
 
 
@@ -49,11 +49,11 @@ def _promise(text: str) -> Slo:
     match = TERM.fullmatch(text.strip())
     try:
         if match is None:
-            raise ValueError("it is not of the form turnaround_p95=24h")
+            raise ValueError("the form must be turnaround_p95=24h")
         unit = parse_unit(match[4])
         limit = float(match[3]) * unit.factor
         if unit.kind != "time" or not limit > 0 or not 0 < float(match[2]) < 100:
-            raise ValueError("it must have a time over 0 and a percentile between 0 and 100")
+            raise ValueError("the time must be positive and the percentile between 0 and 100")
     except ValueError as error:
         raise InputError(
             f"{text!r}: {error}.", "--slo", "write turnaround_p95=24h or query_p95=3s."
@@ -68,13 +68,15 @@ def question(
     draws: int = 1000,
     seed: int = 20130226,
 ) -> Question:
-    """InputError unless genomes a day are more than nothing and draws enough for a q95."""
+    """InputError unless the genomes per day are positive and the draws enough for a q95."""
     if not 0 < genomes_per_day < float("inf"):
         raise InputError(
-            f"{genomes_per_day:g} is no number of genomes.", "--genomes-per-day", "give one over 0."
+            f"{genomes_per_day:g} genomes per day must be positive and finite.",
+            "--genomes-per-day",
+            "give a positive number.",
         )
     if draws < 100:
-        raise InputError(f"{draws} draws are too few.", "--draws", "give 100 or more.")
+        raise InputError(f"{draws} draws are too few.", "--draws", "give at least 100.")
     pairs = []
     for text in mapped:
         resource, _, group = text.partition("=")

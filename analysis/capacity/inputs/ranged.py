@@ -20,7 +20,7 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 
 class UncertainValue(BaseModel):
-    """low <= value <= high, all more than 0, or all 0 for something that does not happen."""
+    """low <= value <= high, all positive, or all 0 for something that does not happen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -37,11 +37,11 @@ class UncertainValue(BaseModel):
                 f"{self.value} does not lie between low {self.low} and high {self.high}"
             )
         if self.low == 0 < self.high:
-            raise ValueError("low must be more than 0 where the value is")
+            raise ValueError("low must be positive if the value is")
         return self
 
     def draws(self, rng: np.random.Generator, count: int) -> Floats:
-        """(count,) values. A value without a range is the same in every draw."""
+        """(count,) values. A value without a range is equal in every draw."""
         if self.low == self.high:
             return np.full(count, self.value)
         deviate = rng.standard_normal(count)

@@ -1,4 +1,4 @@
-"""Points of a study's run, from its tables: valid trials only, one point a trial and number.
+"""Points of a study's run, from its tables: valid trials only, one point per trial and number.
 
 The group is the setting without its target rate, so that a sweep of targets and the saturation they
 are a share of belong together. Throughput of trials without a target makes rates; trials with one make
@@ -25,11 +25,11 @@ TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
 RATES = {"testdfsio": ("throughput_map_phase", "MiB/s"), "ycsb": ("throughput", "ops/s")}
 ALL_CPU = ("host:",)
 CLUSTER_CPU = ("host-less-client:", *ALL_CPU)
-"""Without the client, where it was told apart."""
+"""Scopes without the client first, if it was measured separately."""
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
-    """InputError if the run has no valid trial; StudyError if it was not analysed yet."""
+    """InputError if the run has no valid trial; StudyError if it was not analysed."""
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
     verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"]
     nodes = read_table(run_root, tables.NODES)
@@ -104,8 +104,7 @@ def _of_trial(
 
 
 def _held(row: pd.Series, rate: float) -> bool:
-    """Whether the trial did its target rate: one that fell behind, or was still catching up, has the
-    latency of its queue."""
+    """Whether the trial sustained its target rate: otherwise its latency is that of its backlog."""
     low, high = TARGET_HELD
     target = row["target_ops_s"]
     return bool(pd.isna(target) or low * target <= rate <= high * target)

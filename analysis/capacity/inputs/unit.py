@@ -1,4 +1,4 @@
-"""Units of measured points: what kind of number a unit makes, and the factor to the kind's own unit.
+"""Units of measured points: the kind of number, and the factor to the kind's canonical unit.
 
 Times become seconds, rates become things a second, byte rates MiB/s, shares percent.
 """
@@ -43,7 +43,7 @@ class Unit:
 
 
 def parse_unit(text: str) -> Unit:
-    """ "min" or "MB/s" as a `Unit`. ValueError for a unit that is not known."""
+    """ "min" or "MB/s" as a `Unit`. ValueError for an unknown unit."""
     name = text.strip().lower()
     if name in TIMES_S:
         return Unit(text, "time", "s", TIMES_S[name])

@@ -15,7 +15,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read_model(path: Path, kind: type[M]) -> M:
-    """InputError for a file that cannot be read, is no YAML, or does not hold what it should."""
+    """InputError if the file cannot be read, is not YAML, or does not fit the model."""
     document = read_yaml(path)
     try:
         return kind.model_validate(document.value)

@@ -1,4 +1,4 @@
-"""`Plan`, the planner's answer, and `Excuse`, why there is none. Both as JSON, with a format version."""
+"""`Plan`, the result of sizing, and `Excuse`, why there is none. Both as JSON, with a format version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from analysis.capacity.plan.quantiles import Quantiles
 from cluster.model.errors import InputError
 
-FORMAT: Literal[1] = 1
+FORMAT: Literal[2] = 2
 
 
 class _Frozen(BaseModel):
@@ -18,7 +18,7 @@ class _Frozen(BaseModel):
 
 
 class Load(_Frozen):
-    """Utilization of a resource, whole cluster and with one host lost, over the draws."""
+    """Utilization of a resource over the draws, with all hosts and with one host failed."""
 
     resource: str
     rho: Quantiles
@@ -28,16 +28,16 @@ class Load(_Frozen):
 
 class StageRow(_Frozen):
     stage: str
-    medium: str = Field(description="of its data; - where it moves none")
+    medium: str = Field(description="medium of its data; - if it moves none")
     hours: Quantiles = Field(description="service time of one genome, without waiting")
-    share: Quantiles = Field(description="of the compute slots, at the busiest hour")
+    share: Quantiles = Field(description="share of the compute slots, in the busiest hour")
 
 
 class Evidence(_Frozen):
-    """What a number rests on."""
+    """The source of a number."""
 
     number: str
-    rests_on: str
+    based_on: str
     tag: str
 
 
@@ -51,79 +51,83 @@ class Alternative(_Frozen):
 
 
 class Survival(_Frozen):
-    """With any one host gone (all hosts are of one type): the chance that every promise still holds."""
+    """Probability that every SLO is still met with any one of the identical hosts failed."""
 
-    all_promises: float
+    all_slos: float
     turnaround_p95_h: Quantiles | None
 
 
 class Plan(_Frozen):
-    format: Literal[1] = FORMAT
+    format: Literal[2] = FORMAT
     kind: Literal["plan"] = "plan"
     created: str
     genomes_per_day: float
     profile: str
-    promises: tuple[str, ...]
+    slos: tuple[str, ...]
     host_type: str
     hosts: int
-    hosts_needed: Quantiles = Field(description="by draw, with one host lost")
+    hosts_needed: Quantiles = Field(description="by draw, with one host failed")
     vms_per_host: int
     vms: int
     medium_sequential: str
     medium_random: str
-    usd_per_genome: Quantiles = Field(description="of the hosts each draw needs, and prices")
+    usd_per_genome: Quantiles = Field(
+        description="of the hosts that each draw needs, with price errors"
+    )
     usd_per_genome_as_bought: float
-    usd_3_years_per_genome_a_day: float
+    usd_3_years_per_daily_genome: float
     usd_per_hour: float
     operations_per_usd_hour: dict[str, float]
     headroom: Quantiles = Field(
-        description="genomes a day the hosts carry over those asked, less 1"
+        description="genomes per day that the hosts carry over those required, minus 1"
     )
     bottleneck: str
-    bottleneck_share: float = Field(description="of the draws in which it is the bottleneck")
+    bottleneck_share: float = Field(description="share of draws in which it is the bottleneck")
     loads: tuple[Load, ...]
     stages: tuple[StageRow, ...]
     turnaround_p95_h: Quantiles | None
     query_p95_s: Quantiles | None
     survival: Survival
     storage_tib: dict[str, Quantiles]
-    sensitivity: tuple[str, ...] = Field(description="what would change the answer")
+    sensitivity: tuple[str, ...] = Field(description="what would change the result")
     evidence: tuple[Evidence, ...]
     alternatives: tuple[Alternative, ...]
     left_out: tuple[str, ...] = Field(description="host types, densities and media not considered")
     warnings: tuple[str, ...]
     price_basis: str
     price_date: str
-    hold_out: str = Field(description="the model's error on cells it has not seen")
+    hold_out: str = Field(description="the model's error on held-out points")
     draws: int
     seed: int
 
 
 class Excuse(_Frozen):
-    """No plan: what does not fit, and what to measure or change next."""
+    """No plan: the reasons, and what to measure or change next."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[2] = FORMAT
     kind: Literal["excuse"] = "excuse"
     created: str
     genomes_per_day: float
     profile: str
-    promises: tuple[str, ...]
+    slos: tuple[str, ...]
     reasons: tuple[str, ...]
     next_steps: tuple[str, ...]
 
 
-Answer = Annotated[Plan | Excuse, Field(discriminator="kind")]
-_ANSWER: TypeAdapter[Any] = TypeAdapter(Answer)
+PlanOrExcuse = Annotated[Plan | Excuse, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[Any] = TypeAdapter(PlanOrExcuse)
 PLAN = "capacity-plan.json"
-"""Beside a run's report."""
+"""File name beside a run's report."""
 
 
-def read_answer(path: Path) -> Plan | Excuse:
-    """InputError for a file that is neither, or of a format this version does not know."""
+def read_plan_or_excuse(path: Path) -> Plan | Excuse:
+    """Read a plan or an excuse. InputError if the file is neither, or of another format version."""
     try:
-        found: Plan | Excuse = _ANSWER.validate_json(path.read_bytes())
+        found: Plan | Excuse = _ADAPTER.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise InputError(
-            "it is no plan that this version reads.", str(path), "plan again: study capacity size."
+            "not a plan file, or an unsupported version.",
+            str(path),
+            "create it again with study capacity size.",
         ) from error
     return found

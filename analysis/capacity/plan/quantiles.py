@@ -1,4 +1,4 @@
-"""`Quantiles`: an answer over the uncertainty draws. No library but pydantic: summaries hold plans."""
+"""`Quantiles` of a result over the uncertainty draws. Only pydantic is imported: summaries hold plans."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Quantiles(BaseModel):
-    """q05, q50 and q95 of an answer over the uncertainty draws."""
+    """q05, q50 and q95 of a result over the uncertainty draws."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -1,1 +1,1 @@
-"""From curves, demand and a catalogue to the cheapest cluster that keeps the SLOs."""
+"""From curves, demand and a catalogue to the cheapest cluster that meets the SLOs."""

@@ -1,8 +1,8 @@
 """`Candidate`: one host type at one density, with a medium for sequential and one for random data.
 
-A resource's need is the least h such that h - 1 hosts carry it: any one host may be lost, and all are
-alike. Where more hosts are bought than a resource was measured on, its service is placed on the largest
-count its forecast allows; its rate is never carried farther.
+A resource needs the smallest h such that h - 1 hosts carry it, so that any one of the identical hosts may
+fail (N + 1 redundancy). If more hosts are bought than the forecast of a resource covers, its rate stays
+that of the largest covered count; it is never extrapolated further.
 """
 
 from __future__ import annotations
@@ -28,28 +28,30 @@ COMPUTE = "compute"
 
 @dataclass(frozen=True)
 class ResourceSupply:
-    """A supply on this host type. factor (draws,): its rate over the measured host's. limit (draws,)."""
+    """A supply on this host type. factor (draws,): rate relative to the measured host.
+    required (draws,): demanded rate. limit (draws,): maximum utilization."""
 
     resource: Resource
     supply: MeasuredSupply
     factor: Floats
-    asked: Floats
+    required: Floats
     limit: Floats
 
     def need(self) -> Floats:
-        """Hosts (draws,); infinite where no count in the domain is enough."""
-        enough = self.supply.rates * (self.factor * self.limit)[:, None] >= self.asked[:, None]
+        """Hosts (draws,); infinite if no count within the forecast is enough."""
+        enough = self.supply.rates * (self.factor * self.limit)[:, None] >= self.required[:, None]
         first = self.supply.hosts[enough.argmax(axis=1)] + 1.0
         return np.where(enough.any(axis=1), first, np.inf)
 
     def rate(self, hosts: int) -> Floats:
-        """Things a second with `hosts` up (draws,)."""
+        """Units per second with `hosts` up (draws,)."""
         place = int(np.clip(hosts - self.supply.hosts[0], 0, len(self.supply.hosts) - 1))
         result: Floats = self.supply.rates[:, place] * self.factor
         return result
 
     def rho(self, hosts: int) -> Floats:
-        result: Floats = self.asked / self.rate(hosts)
+        """Utilization: demanded rate over capacity (draws,)."""
+        result: Floats = self.required / self.rate(hosts)
         return result
 
 
@@ -62,7 +64,7 @@ class Candidate:
     slots: Slots
     provided: tuple[ResourceSupply, ...]
     disks: Mapping[str, tuple[Floats, float]] = field(repr=False)
-    """Medium to (GiB to hold (draws,), GiB that a host holds)."""
+    """Medium to (GiB to store (draws,), GiB that a host stores)."""
     query: QueryCurve | None
     host_day_usd: float
 
@@ -76,7 +78,7 @@ class Candidate:
 
     @cached_property
     def needs(self) -> dict[str, Floats]:
-        """Hosts that each resource asks for, one lost (draws,)."""
+        """Hosts that each resource needs, one of them failed (draws,)."""
         found: dict[str, Floats] = {}
         if self.demand.profile.stages:
             found[COMPUTE] = np.ceil(self.slots.compute_hosts() / self.rho_max) + 1.0
@@ -88,14 +90,14 @@ class Candidate:
 
     @cached_property
     def need(self) -> Floats:
-        """Hosts needed (draws,), at least 2: one may be lost."""
+        """Hosts needed (draws,), at least 2, because one may fail."""
         every = np.stack([*self.needs.values(), np.full_like(self.slots.speed, 2.0)])
         result: Floats = every.max(axis=0)
         return result
 
     @cached_property
     def hosts(self) -> int | None:
-        """The count of least expected regret; None where too many draws have none that is enough."""
+        """The count of least expected regret; None if no count is enough in too many draws."""
         return least_regret(self.need)
 
     def usd_per_genome(self, hosts: int) -> float:
@@ -116,7 +118,7 @@ class Candidate:
         return found
 
     def stage_s(self, stage: Stage, hosts: int) -> Floats:
-        """Service time of a genome's stage (draws,): its tasks, or its data, whichever is slower."""
+        """Service time of a genome's stage (draws,): the slower of its tasks and its data transfer."""
         slowest = self.slots.task_s(stage)
         for one in self.provided:
             if one.resource in stage.demands:
@@ -125,7 +127,7 @@ class Candidate:
         return slowest
 
     def stage_share(self, stage: Stage, hosts: int) -> Floats:
-        """Of all task slots of `hosts`, what one genome takes (draws,)."""
+        """Share of all task slots of `hosts` that one genome takes (draws,)."""
         if stage.core_hours is None:
             return np.zeros_like(self.slots.speed)
         slots = np.maximum(self.slots.per_vm(stage), 1e-9) * self.slots.vms * hosts
@@ -133,7 +135,7 @@ class Candidate:
         return result
 
     def services(self, hosts: int, draws: int) -> list[tuple[float, list[Service]]]:
-        """(genomes a second, stages) of the first `draws` draws, for the simulation."""
+        """(genomes per second, stages) of the first `draws` draws, for the simulation."""
         stages = self.demand.profile.stages
         seconds = [self.stage_s(stage, hosts) for stage in stages]
         shares = [self.stage_share(stage, hosts) for stage in stages]
@@ -155,7 +157,7 @@ class Candidate:
         ]
 
     def path_s(self) -> Floats:
-        """Seconds of a genome that never waits, on ever so many hosts (draws,)."""
+        """Seconds of a genome that never waits, with unlimited hosts: the critical path (draws,)."""
         ends: dict[str, Floats] = {}
         farthest = 10**6
         for stage in self.demand.profile.stages:

@@ -1,4 +1,4 @@
-"""All candidates of a catalogue, and why the rest are none."""
+"""All candidates of a catalogue, and why the other combinations were excluded."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from analysis.capacity.sizing.supply import MeasuredSupply, NotMeasured, SupplyC
 
 DISK_EFFICIENCY = 0.6
 DISK_ERROR = 0.25
-"""HDFS over the disks' data sheet, and its log error: assumed where HDFS was not measured."""
+"""Assumed HDFS rate relative to the disks' data sheet, and its log error, if HDFS was not measured."""
 CATALOGUE_HOSTS = 1000
 
 
 @dataclass
 class Search:
-    """refused: reason to the number of candidates it kept out."""
+    """refused: reason to the number of candidates that it excluded."""
 
     market: SupplyCatalog
     demand: Demand
@@ -42,7 +42,7 @@ class Search:
         for number, host in enumerate(self.catalogue.hosts):
             if not host.is_priced:
                 self.refused[
-                    f"{host.name}: its price is missing; give capex_usd or usd_per_hour"
+                    f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
                 ] += 1
                 continue
             rng = np.random.default_rng([self.demand.question.seed, 2, number])
@@ -93,7 +93,7 @@ class Search:
         if one.resource != "hbase_scan" or query is None or promise is None:
             return one
         limit = np.minimum(one.limit, query.allowed_rho(promise.limit_s))
-        return ResourceSupply(one.resource, one.supply, one.factor, one.asked, limit)
+        return ResourceSupply(one.resource, one.supply, one.factor, one.required, limit)
 
     def _provided(
         self, slots: Slots, medium: str, sequential: bool
@@ -109,33 +109,33 @@ class Search:
 
     def _one(self, slots: Slots, medium: str, resource: Resource) -> ResourceSupply | NotMeasured:
         limit = np.full(self.demand.question.draws, self.demand.profile.rho_max)
-        asked = self.demand.per_s(resource)
+        required = self.demand.per_s(resource)
         if resource in SEQUENTIAL and self.market.group(resource) is None:
             supply = self._by_data_sheet(slots.host, medium, resource)
             if isinstance(supply, NotMeasured):
                 return supply
-            return ResourceSupply(resource, supply, np.ones_like(limit), asked, limit)
+            return ResourceSupply(resource, supply, np.ones_like(limit), required, limit)
         measured = self.market.supply(resource, slots.vms_per_host, medium)
         if isinstance(measured, NotMeasured):
             return measured
         for note in measured.notes:
             self.warnings[f"{measured.group}: {note}"] = None
         factor = slots.host.cores / self.catalogue.measured_on.cores * slots.speed
-        return ResourceSupply(resource, measured, factor, asked, limit)
+        return ResourceSupply(resource, measured, factor, required, limit)
 
     def _by_data_sheet(
         self, host: HostType, medium: str, resource: Resource
     ) -> MeasuredSupply | NotMeasured:
-        """Sequential rate of the disks in the catalogue, where HDFS was not measured."""
+        """Sequential rate of the catalogue's disks, if HDFS was not measured."""
         rate = host.mib_s(medium)
         if rate is None:
             return NotMeasured(
-                f"no measured group stands for {resource}, and {host.name} has no mib_s for {medium}: "
+                f"no measured group provides {resource}, and {host.name} has no mib_s for {medium}: "
                 "measure TestDFSIO, or give the disks' rate"
             )
         self.warnings[
-            f"{resource} was not measured: it rests on the disks' data sheets, times "
-            f"{DISK_EFFICIENCY:g} (assumed)"
+            f"{resource} was not measured: its rate is {DISK_EFFICIENCY:g} (assumed) of that in the disks' "
+            "data sheets"
         ] = None
         rng = np.random.default_rng([self.demand.question.seed, 3])
         error = np.exp(DISK_ERROR * rng.standard_normal(self.demand.question.draws))
@@ -150,9 +150,7 @@ class Search:
             return None
         group = self.market.group("hbase_scan")
         if group is None:
-            return NotMeasured(
-                "no measured group stands for hbase_scan, which the query promise needs"
-            )
+            return NotMeasured("no measured group provides hbase_scan, which the query SLO needs")
         found = query_fit(self.market.model, group, medium, slots.vms_per_host, promise.percentile)
         if isinstance(found, NotMeasured):
             return found
@@ -161,13 +159,13 @@ class Search:
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
             return NotMeasured(
-                f"{promise} cannot be kept: a query of {group} takes {idle:.3g} s on the idle cluster "
+                f"{promise} cannot be met: a query of {group} takes {idle:.3g} s on the idle cluster "
                 f"({slots.vms_per_host} VMs per host, {medium})"
             )
         return curve
 
     def _disks(self, host: HostType, first: str, second: str) -> dict[str, tuple[Floats, float]]:
-        """Medium to (GiB to hold, GiB a host holds when as full as may be)."""
+        """Medium to (GiB to store, GiB that a host stores at the maximum fill level)."""
         demand, fill = self.demand, self.demand.profile.storage.fill
         daily = demand.question.genomes_per_day
         promise = demand.question.turnaround

@@ -1,7 +1,11 @@
-"""Cost per genome, and price per performance.
+"""Cost per genome, and price-performance.
 
-Bought: h * (capex*(1+maintenance)/(36*30.4) + kW*24*PUE*tariff + operations) / genomes a day. Rented:
-the hour's price in the capex's and the power's place.
+Straight-line depreciation over 36 months plus power (PUE: power usage effectiveness, The Green Grid 2007):
+
+    bought: h * (capex * (1 + maintenance) / (36 * 30.4) + kW * 24 * PUE * tariff + operations) / N
+    rented: h * (24 * price per hour + operations) / N
+
+with h hosts and N genomes per day, all in USD per genome.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ DAYS = MONTHS * DAYS_OF_MONTH
 
 
 def usd_per_host_day(host: HostType, site: Site) -> float:
-    """What one host costs a day. ValueError if it has no price."""
+    """Cost of one host per day, USD. ValueError if it has no price."""
     if host.usd_per_hour is not None:
         return host.usd_per_hour * 24 + host.operations_usd_per_day
     if host.capex_usd is None:
@@ -27,8 +31,8 @@ def usd_per_genome(hosts: float, host_day_usd: float, genomes_per_day: float) ->
     return hosts * host_day_usd / genomes_per_day
 
 
-def usd_3_years_per_genome_a_day(
+def usd_3_years_per_daily_genome(
     hosts: float, host_day_usd: float, genomes_per_day: float
 ) -> float:
-    """The whole cost of 3 years for each genome a day the cluster is built for."""
+    """Total cost of 3 years, divided by the genomes per day that the cluster is sized for."""
     return hosts * host_day_usd * DAYS / genomes_per_day

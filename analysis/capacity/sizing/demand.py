@@ -1,4 +1,9 @@
-"""Rates a cluster must carry: lambda_r = sum over stages of D[s,r] * N * peak / (86400 * availability)."""
+"""Rates that a cluster must carry, by the forced flow law (Denning and Buzen 1978).
+
+    lambda_r = sum over stages s of D[s, r] * N * peak / (86400 * availability)
+
+with D[s, r] the demand of a genome's stage for resource r, and N genomes per day.
+"""
 
 from __future__ import annotations
 
@@ -37,20 +42,20 @@ class Demand:
 
     @cached_property
     def genomes_per_s(self) -> Floats:
-        """At the busiest hour, in the time the cluster is available."""
+        """Arrival rate in the busiest hour, in the time that the cluster is available."""
         rate = self.question.genomes_per_day / DAY_S
         result: Floats = rate * self.drawn["peak"] / self.drawn["availability"]
         return result
 
     def resources(self) -> tuple[Resource, ...]:
-        """Those of which anything is asked, in the profile's order."""
-        asked = [resource for stage in self.profile.stages for resource in stage.demands]
+        """The resources that the profile uses, in its order."""
+        used = [resource for stage in self.profile.stages for resource in stage.demands]
         if self.profile.query is not None:
-            asked.append("hbase_scan")
-        return tuple(dict.fromkeys(asked))
+            used.append("hbase_scan")
+        return tuple(dict.fromkeys(used))
 
     def per_s(self, resource: Resource) -> Floats:
-        """MiB or operations a second (draws,)."""
+        """MiB or operations per second (draws,)."""
         genome = np.zeros(self.question.draws)
         for stage in self.profile.stages:
             if resource in stage.demands:

@@ -1,7 +1,9 @@
-"""Disk: what is kept of each genome over the horizon, replicated, and the scratch of those in work.
+"""Disk space: retained data over the horizon, replicated, and scratch space of genomes in progress.
 
-Retention: gib * (genomes a day * min(days kept, horizon) + cohort at the start) * replication. Scratch:
-gib * genomes in work at once (Little: rate * turnaround), not replicated.
+    retained = gib * (genomes per day * min(days retained, horizon) + cohort at start) * replication
+    scratch  = gib * genomes in progress, not replicated; in progress by Little's law: rate * turnaround
+
+Little, J. D. C. (1961). A proof for the queuing formula L = lambda W. Operations Research 9.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ DAY_S = 86400.0
 def kept_gib(
     profile: Profile, drawn: Mapping[str, Floats], genomes_per_day: float, medium: str
 ) -> Floats:
-    """GiB on disks of what lies with HBase (`random`) or in files (`sequential`), by draw."""
+    """GiB of disk for data in HBase (`random`) or in files (`sequential`) (draws,)."""
     storage = profile.storage
     some = next(iter(drawn.values()))
     total: Floats = np.zeros_like(some)
@@ -32,7 +34,7 @@ def kept_gib(
 
 
 def scratch_gib(drawn: Mapping[str, Floats], genomes_per_day: float, turnaround_s: float) -> Floats:
-    """GiB of scratch of the genomes in work at once; at least one."""
-    in_work = max(1.0, genomes_per_day / DAY_S * turnaround_s)
-    result: Floats = drawn["storage.scratch_gib"] * in_work * drawn["peak"]
+    """GiB of scratch space for the genomes in progress, at least one (draws,)."""
+    in_progress = max(1.0, genomes_per_day / DAY_S * turnaround_s)
+    result: Floats = drawn["storage.scratch_gib"] * in_progress * drawn["peak"]
     return result

@@ -1,4 +1,4 @@
-"""A chosen candidate as a `Plan`: every number with its quantiles, and what it rests on."""
+"""The chosen candidate as a `Plan`: every number with its quantiles and its evidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analysis.capacity.plan.plan import Alternative, Evidence, Load, Plan, Stage
 from analysis.capacity.plan.quantiles import Quantiles
 from analysis.capacity.sizing.candidate import COMPUTE, Candidate
 from analysis.capacity.sizing.candidates import Search
-from analysis.capacity.sizing.cost import usd_3_years_per_genome_a_day
+from analysis.capacity.sizing.cost import usd_3_years_per_daily_genome
 from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.sensitivity import sensitivity
 from analysis.capacity.sizing.turnaround import turnaround_s
@@ -32,7 +32,7 @@ def make_plan(
     others: Sequence[tuple[Candidate, int]],
     search: Search,
 ) -> Plan:
-    """one_lost_s: the promised percentile of turnaround with one host lost, by draw."""
+    """one_lost_s: the SLO's percentile of turnaround with one host failed (draws,)."""
     question, catalogue = chosen.demand.question, search.catalogue
     alternatives = tuple(_alternatives(others))
     cost = chosen.usd_per_genome(hosts)
@@ -47,7 +47,7 @@ def make_plan(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         genomes_per_day=question.genomes_per_day,
         profile=chosen.demand.profile.profile,
-        promises=tuple(str(p) for p in (promise, question.query) if p is not None),
+        slos=tuple(str(p) for p in (promise, question.query) if p is not None),
         host_type=chosen.host.name,
         hosts=hosts,
         hosts_needed=quantiles(chosen.need),
@@ -57,7 +57,7 @@ def make_plan(
         medium_random=chosen.medium_random,
         usd_per_genome=quantiles(_costs(chosen, search)),
         usd_per_genome_as_bought=cost,
-        usd_3_years_per_genome_a_day=usd_3_years_per_genome_a_day(
+        usd_3_years_per_daily_genome=usd_3_years_per_daily_genome(
             hosts, chosen.host_day_usd, question.genomes_per_day
         ),
         usd_per_hour=hour,
@@ -87,7 +87,7 @@ def make_plan(
 
 
 def _alternatives(others: Sequence[tuple[Candidate, int]]) -> Iterator[Alternative]:
-    """The cheapest other host types and densities, one medium each."""
+    """The cheapest other host types and densities, each with its cheapest media."""
     seen: set[tuple[str, int]] = set()
     for one, hosts in others:
         key = (one.host.name, one.vms_per_host)
@@ -105,7 +105,7 @@ def _alternatives(others: Sequence[tuple[Candidate, int]]) -> Iterator[Alternati
 
 
 def _pressure(one: Candidate, hosts: int) -> dict[str, Floats]:
-    """rho over its limit, by resource; a limit of 0 presses without end."""
+    """Utilization over its limit, by resource; infinite at a limit of 0."""
     return {
         name: np.where(limit > 0, rho / np.maximum(limit, 1e-9), np.inf)
         for name, (rho, limit) in one.rhos(hosts).items()
@@ -120,7 +120,10 @@ def _bottleneck(pressure: dict[str, Floats]) -> tuple[str, float]:
 
 
 def _costs(one: Candidate, search: Search) -> Floats:
-    """USD a genome of the hosts each draw needs, with the prices' own error."""
+    """USD per genome of the hosts that each draw needs, including the error of prices.
+
+    The price error is the half-width of a 90 % interval: sigma = error / 1.645 (log-normal).
+    """
     rng = np.random.default_rng([one.demand.question.seed, 6])
     error = search.catalogue.site.price_error / 1.645
     prices = np.exp(error * rng.standard_normal(one.demand.question.draws))
@@ -174,12 +177,13 @@ def _query(one: Candidate, hosts: int) -> Quantiles | None:
 
 
 def _survival(one: Candidate, hosts: int, one_lost_s: Floats | None) -> Survival:
-    """need already counts a lost host; turnaround was simulated on fewer draws, its chance multiplies."""
+    """`need` already includes one failed host. Turnaround was simulated on fewer draws, so the two
+    probabilities are multiplied (taken as independent)."""
     holds = float((one.need <= hosts).mean())
     promise = one.demand.question.turnaround
     if one_lost_s is not None and promise is not None:
         holds *= float((one_lost_s <= promise.limit_s).mean())
-    return Survival(all_promises=holds, turnaround_p95_h=_hours(one_lost_s))
+    return Survival(all_slos=holds, turnaround_p95_h=_hours(one_lost_s))
 
 
 def _evidence(one: Candidate, search: Search) -> Iterator[Evidence]:
@@ -187,26 +191,26 @@ def _evidence(one: Candidate, search: Search) -> Iterator[Evidence]:
         supply = supplied.supply
         on = f"{supply.group}, hosts {supply.hosts[0]:.0f} to {supply.measured}"
         tag = "catalogue" if supply.group == "the catalogue's disks" else "measured"
-        yield Evidence(number=f"rate of {supplied.resource}", rests_on=on, tag=tag)
+        yield Evidence(number=f"rate of {supplied.resource}", based_on=on, tag=tag)
     speed = one.host.cpu_speed
     yield Evidence(
-        number="CPU speed over the measured host's",
-        rests_on=f"{speed.value:g} ({speed.low:g} to {speed.high:g}): {speed.source}",
+        number="CPU speed relative to the measured host",
+        based_on=f"{speed.value:g} ({speed.low:g} to {speed.high:g}): {speed.source}",
         tag=speed.tag,
     )
     if one.query is not None:
         fit = one.query.fit
         on = f"{fit.group} p{fit.percentile:g} at {fit.loads} loads up to rho {fit.largest_rho:.2f}"
-        yield Evidence(number="query latency", rests_on=on, tag="measured")
+        yield Evidence(number="query latency", based_on=on, tag="measured")
     for name, value in one.demand.profile.ranges():
         yield Evidence(
             number=name,
-            rests_on=f"{value.value:g} ({value.low:g} to {value.high:g}): {value.source}",
+            based_on=f"{value.value:g} ({value.low:g} to {value.high:g}): {value.source}",
             tag=value.tag,
         )
     yield Evidence(
         number="prices",
-        rests_on=f"{search.catalogue.price_basis}, {search.catalogue.date.isoformat()}",
+        based_on=f"{search.catalogue.price_basis}, {search.catalogue.date.isoformat()}",
         tag="catalogue",
     )
 
@@ -215,27 +219,27 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
     yield from search.warnings
     if one.demand.profile.stages:
         yield (
-            "density acts on core-hours by the cores and memory of a VM's tasks alone: a batch job "
-            "measured at several densities would tell"
+            "the model assumes that density affects core-hours only through cores and memory per VM; "
+            "measure a batch job at several densities to check this"
         )
     for supplied in one.provided:
         supply = supplied.supply
         if float(np.quantile(one.needs[supplied.resource], SURE)) - 1 > supply.measured:
             yield (
-                f"{supplied.resource} rests on {supply.hosts[-1]:.0f} hosts, more than the {supply.measured} "
-                f"measured: a forecast with a wider interval"
+                f"{supplied.resource} is extrapolated to {supply.hosts[-1]:.0f} hosts; it was measured up to "
+                f"{supply.measured}, so its interval is wider"
             )
         elif hosts - 1 == supply.hosts[0] > 1 and bool(
             (one.needs[supplied.resource] <= hosts).all()
         ):
             yield (
-                f"{supplied.resource}: {hosts - 1} hosts, the fewest that {supply.group} was measured at, "
-                "are enough in every draw: fewer may do; measure at fewer"
+                f"{supplied.resource}: {hosts - 1} hosts, the smallest count measured for {supply.group}, "
+                "are enough in every draw; measure at fewer hosts, because fewer may be enough"
             )
         elif hosts - 1 > supply.hosts[-1]:
             yield (
-                f"{supply.group} was measured up to {supply.measured} hosts: its rate is taken as that of "
-                f"{supply.hosts[-1]:.0f} hosts, though there are {hosts}"
+                f"{supply.group} was measured up to {supply.measured} hosts: the plan has {hosts}, but "
+                f"assumes its rate on {supply.hosts[-1]:.0f} hosts"
             )
     yield from _edge_of_load(one)
     for excuse in search.market.model.excuses:
@@ -243,15 +247,15 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
             yield excuse
     for found in search.market.model.interactions:
         used = {supplied.supply.group for supplied in one.provided}
-        if found.group in used and found.answer == "present":
-            yield f"{found.group}: density acts differently at different host counts"
+        if found.group in used and found.verdict == "present":
+            yield f"{found.group}: the effect of density depends on the number of hosts"
     age = (datetime.now(UTC).date() - search.catalogue.date).days
     if search.catalogue.date > date.today() or age > STALE_DAYS:
-        yield f"prices are of {search.catalogue.date.isoformat()}"
+        yield f"prices are dated {search.catalogue.date.isoformat()}"
 
 
 def _edge_of_load(one: Candidate) -> Iterator[str]:
-    """The query promise would allow more load than was measured."""
+    """A warning if the query SLO allows more load than was measured."""
     promise = one.demand.question.query
     if one.query is None or promise is None:
         return
@@ -261,20 +265,18 @@ def _edge_of_load(one: Candidate) -> Iterator[str]:
         and float(np.median(one.query.allowed_rho(promise.limit_s))) > edge - 0.01
     ):
         yield (
-            f"{promise} may allow more load than was measured: hosts are enough to stay at rho {edge:.2f}, "
-            f"the highest of {one.query.fit.group}; measure at higher loads"
+            f"{promise} may allow more load than was measured: the plan stays at utilization {edge:.2f}, the "
+            f"highest measured for {one.query.fit.group}; measure at higher loads"
         )
 
 
 def _left_out(search: Search) -> str:
-    """Median and p90 of the cells' left-out errors, all curves together."""
+    """Median and p90 of the leave-one-out errors of interior cells, over all curves."""
     model = search.market.model
     errors = [
         abs(c.left_out) for f in model.scaling for c in f.cells[1:-1] if c.left_out is not None
     ]
     if not errors:
-        return "no curve over hosts has a cell that could be left out"
+        return "no curve over hosts has an interior point to leave out"
     median, p90 = np.median(errors), np.quantile(errors, 0.9)
-    return (
-        f"interior host counts, left out: median {median:.1%}, p90 {p90:.1%} of {len(errors)} cells"
-    )
+    return f"leave-one-out, interior: median {median:.1%}, p90 {p90:.1%} of {len(errors)} points"

@@ -1,8 +1,9 @@
-"""How busy the query resource may be, so that a query's percentile stays within its promise.
+"""The highest utilization of the query resource at which a query meets its SLO.
 
-Latency curves carry over by rho. A query of several scans takes as long as its scans one after
-another: percentiles added up, which errs on the safe side. Nothing is said beyond the largest rho
-that was measured: a promise that would allow more is held at it.
+Latency depends on the cluster only through its utilization rho (see curves/latency.py). A query of several
+scans takes the sum of its scans; adding percentiles overestimates the percentile of a sum for independent
+scans, so the plan is on the safe side. Nothing is known beyond the largest measured rho, which is
+therefore the upper limit.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PERCENTILES_APART = 1.0
 
 @dataclass(frozen=True)
 class QueryCurve:
-    """Seconds of a query at rho, by draw: `stretch` (draws,) holds scans, CPU speed and the misfit."""
+    """Seconds of a query at rho. `stretch` (draws,): factor for scans, CPU speed and misfit."""
 
     curve: LatencyCurve
     fit: LatencyFit
@@ -34,7 +35,7 @@ class QueryCurve:
         return np.where(np.isnan(found), np.inf, found)
 
     def allowed_rho(self, limit_s: float) -> Floats:
-        """The largest measured rho that keeps the promise (draws,); 0 where not even an idle one does."""
+        """The largest measured rho that meets the SLO (draws,); 0 if even an idle cluster does not."""
         levels = self.curve.at(GRID)
         holds = levels[None, :] * self.stretch[:, None] <= limit_s  # nan compares false
         return np.where(holds.any(axis=1), np.where(holds, GRID[None, :], 0.0).max(axis=1), 0.0)
@@ -43,18 +44,20 @@ class QueryCurve:
 def query_fit(
     model: Model, group: str, medium: str, vms_per_host: int, percentile: float
 ) -> LatencyFit | NotMeasured:
-    """The latency curve of a group that answers a promise at a density."""
+    """The latency curve of a group at a density, for the SLO's percentile."""
     of_group = [one for one in model.latency if one.group == group]
     close = [one for one in of_group if abs(one.percentile - percentile) < PERCENTILES_APART]
     here = [one for one in close if one.medium == medium and one.vms_per_host == vms_per_host]
     if not of_group:
         return NotMeasured(
-            f"no latency against load was measured for {group}: measure p{percentile:g} at 3 loads or "
-            "more (a sweep of targets up to 90 % of saturation)"
+            f"no latency by load was measured for {group}: measure p{percentile:g} at 3 or more loads "
+            "(a sweep of targets up to 90 % of saturation)"
         )
     if not close:
         known = ", ".join(f"p{p:g}" for p in sorted({one.percentile for one in of_group}))
-        return NotMeasured(f"{group} has latencies for {known}, not p{percentile:g}: measure that")
+        return NotMeasured(
+            f"{group} has latencies for {known}, not p{percentile:g}: measure that percentile"
+        )
     if not here:
         known = ", ".join(
             str(v) for v in sorted({o.vms_per_host for o in close if o.medium == medium})

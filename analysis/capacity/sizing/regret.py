@@ -1,10 +1,14 @@
 """The host count of least expected regret, from draws of the hosts needed.
 
-What is bad, and how bad: a host too few, 1; more in excess than one host or a tenth, the share of the
-former that the accuracy goals give it (too few in 2 % of cases, so much in excess in 10 %); and every
-host in excess a little, so that what is cheap to avoid is avoided. Where draws agree on a count or its
-neighbour the larger one is safe at the price of a host; where they are wide apart the first two are
-weighed. Never fewer than carry the load in nine draws of ten.
+Bayes decision with a piecewise loss (Savage 1951; Raiffa and Schlaifer 1961). The loss of a count h in a
+draw that needs n hosts:
+
+    n > h                          1 (too few hosts)
+    h - n > max(1 host, 10 %)      TOO_MUCH + A_HOST * (h - n)
+    otherwise                      A_HOST * (h - n)
+
+TOO_MUCH is the ratio of the accuracy goals: too few in 2 % of cases against far too many in 10 %. A_HOST
+avoids excess that is cheap to avoid. The count carries the load in at least nine of ten draws.
 """
 
 from __future__ import annotations
@@ -20,8 +24,8 @@ A_HOST = 0.03
 
 
 def least_regret(need: Floats) -> int | None:
-    """A whole number of hosts. need (draws,): infinite where no count is enough; None if that is so in
-    more than one draw of ten."""
+    """A number of hosts. need (draws,): infinite if no count is enough; None if more than one draw in
+    ten is infinite."""
     least = float(np.quantile(need, SURE, method="higher"))
     if not np.isfinite(least):
         return None
@@ -31,7 +35,7 @@ def least_regret(need: Floats) -> int | None:
 
 
 def _regret(need: Floats, hosts: Floats, draws: int) -> Floats:
-    """Expected regret of each count in hosts (k,). need: ascending, without the infinite of the draws."""
+    """Expected loss of each count in hosts (k,). need: ascending, without the infinite draws."""
     carried = np.searchsorted(need, hosts, side="right")
     allowed = np.minimum(hosts - 1.0, hosts / (1.0 + EXCESS_ALLOWED))
     too_much = np.searchsorted(need, allowed, side="left")

@@ -1,4 +1,4 @@
-"""The plan of a run: fitted on its tables, kept beside its report as model.json and capacity-plan.json."""
+"""The plan of a run: fitted to its tables, stored beside its report as model.json and capacity-plan.json."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.capacity.inputs.question import Question
-from analysis.capacity.plan.plan import PLAN, Excuse, Plan, read_answer
+from analysis.capacity.plan.plan import PLAN, Excuse, Plan, read_plan_or_excuse
 from cluster.model.errors import InputError
 from cluster.state.atomic import write_text
 
@@ -19,14 +19,14 @@ MODEL = "model.json"
 
 
 def plan_beside(run_root: Path) -> Plan | Excuse | None:
-    """The plan or excuse that was written for a run; None if none was."""
+    """The plan or excuse stored for a run; None if there is none."""
     path = run_root / "report" / PLAN
-    return read_answer(path) if path.exists() else None
+    return read_plan_or_excuse(path) if path.exists() else None
 
 
 def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path) -> Plan | Excuse:
-    """Fit the run's tables, size, and write both beside the report. A run that allows no curve at all
-    is an excuse, as it is one that it has too few; bad profiles and catalogues are InputErrors."""
+    """Fit the run's tables, size the cluster, and write both beside the report. A run without enough
+    points gives an excuse; bad profiles and catalogues are InputErrors."""
     from analysis.capacity.inputs.catalogue import read_catalogue
     from analysis.capacity.inputs.profile import read_profile
 
@@ -38,7 +38,7 @@ def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path)
             created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
             genomes_per_day=question.genomes_per_day,
             profile=profile.profile,
-            promises=tuple(str(p) for p in (question.turnaround, question.query) if p is not None),
+            slos=tuple(str(p) for p in (question.turnaround, question.query) if p is not None),
             reasons=(f"{error.where}: {error.what}",),
             next_steps=(error.remedy,),
         )

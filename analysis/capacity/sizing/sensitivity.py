@@ -1,4 +1,8 @@
-"""What would change the answer: how the hosts needed move with each uncertain input."""
+"""Sensitivity: how the number of hosts needed depends on each uncertain input.
+
+One-way conditional means (Saltelli et al. 2008, Global Sensitivity Analysis): the mean need in the lower
+and in the upper fifth of an input's draws.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,10 @@ MIN_CHANGE = 0.5
 def sensitivity(
     chosen: Candidate, hosts: int, others: tuple[Alternative, ...], cost_usd: float
 ) -> tuple[str, ...]:
-    """In words, the largest first: inputs by the hosts they move, then the runner-up and its price."""
+    """In words: inputs by their effect on hosts, largest first, then the cheapest other host type."""
     moves = sorted(_moves(chosen), key=lambda move: -abs(move[2] - move[1]))
     lines = [
-        f"{name} in its lower fifth asks for {low:.1f} hosts on average, in its upper fifth for {high:.1f}"
+        f"{name}: its lowest fifth needs {low:.1f} hosts on average, its highest fifth {high:.1f}"
         for name, low, high in moves[:SHOWN]
         if abs(high - low) >= MIN_CHANGE
     ]
@@ -32,8 +36,8 @@ def sensitivity(
         best = rivals[0]
         gap = best.usd_per_genome / cost_usd - 1
         name = f"{best.host_type} with {best.vms_per_host} VMs per host"
-        lines.append(f"the cheapest other host type, {name}, costs {gap:.1%} more a genome")
-    return tuple(lines) or ("no input within its range changes the number of hosts",)
+        lines.append(f"the cheapest other host type, {name}, costs {gap:.1%} more per genome")
+    return tuple(lines) or ("no input changes the number of hosts within its range",)
 
 
 def _moves(chosen: Candidate) -> Iterator[tuple[str, float, float]]:
@@ -52,11 +56,11 @@ def _mean(need: Floats, drawn: Floats, low: bool) -> float:
 
 
 def _promises(chosen: Candidate, hosts: int) -> Iterator[str]:
-    """What the single-host loss costs, and which resource would be next."""
+    """The cost of tolerating a host failure, and the second-largest bottleneck."""
     without = float(np.quantile(chosen.need - 1, SURE, method="higher"))
     if np.isfinite(without) and without < hosts:
-        yield f"giving up survival of a host's loss would need {without:.0f} hosts instead of {hosts}"
+        yield f"without tolerance of a host failure, {without:.0f} hosts are enough instead of {hosts}"
     tops = sorted(chosen.needs.items(), key=lambda item: -float(np.median(item[1])))
     if len(tops) > 1:
         name, need = tops[1]
-        yield f"were {tops[0][0]} no limit, {name} would ask for {float(np.median(need)):.0f} hosts"
+        yield f"without the limit of {tops[0][0]}, {name} needs {float(np.median(need)):.0f} hosts"

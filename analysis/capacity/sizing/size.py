@@ -1,7 +1,7 @@
-"""`size`: the plan of least cost that keeps every promise with one host lost, or an excuse.
+"""`size`: the cheapest plan that meets every SLO with one host failed, or an excuse.
 
-All candidates are held against CPU, memory, disks, measured rates and the query promise at once, by
-draws; then, cheapest first, the stage graph is simulated, with hosts added until turnaround holds too.
+All candidates are checked against CPU, memory, disks, measured rates and the query SLO, for every draw.
+Then, cheapest first, the stage graph is simulated, and hosts are added until turnaround meets its SLO.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SHOWN_REASONS = 8
 
 @dataclass(frozen=True)
 class SizingResult:
-    """A candidate that keeps its promises with `hosts`, and turnaround with one lost (draws,)."""
+    """A candidate that meets its SLOs with `hosts`, and its turnaround with one failed (draws,)."""
 
     candidate: Candidate
     hosts: int
@@ -43,7 +43,7 @@ class SizingResult:
 
 
 def size(question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Plan | Excuse:
-    """InputError if a promise is about something the profile does not have."""
+    """InputError if an SLO concerns something that the profile lacks."""
     _check(question, profile)
     search = Search(
         SupplyCatalog.of(model, profile, question),
@@ -62,13 +62,13 @@ def size(question: Question, model: Model, profile: Profile, catalogue: Catalogu
             )
         limit = question.turnaround
         search.refused[
-            f"{limit} is not kept by {_name(one)}, with {hosts} hosts or a few more"
+            f"{limit} is not met by {_name(one)}, even with a few more than {hosts} hosts"
         ] += 1
     return _excuse(search, [one for one, hosts in ranked if hosts is None])
 
 
 def densities(model: Model) -> tuple[int, ...]:
-    """VMs per host that were measured, and those between measured ones."""
+    """The measured VMs per host, and all counts between them."""
     measured = {point.vms_per_host for point in model.points}
     positive = sorted(v for v in measured if v >= 1)
     between = set(range(positive[0], positive[-1] + 1)) if positive else set()
@@ -76,13 +76,13 @@ def densities(model: Model) -> tuple[int, ...]:
 
 
 def ranking(search: Search) -> list[tuple[Candidate, int | None]]:
-    """Candidates with the hosts each needs, cheapest first, those without an answer last."""
+    """Candidates with the hosts that each needs, cheapest first, infeasible ones last."""
     every = [(one, one.hosts) for one in search.candidates()]
     return sorted(every, key=lambda pair: _cost_and_pressure(*pair))
 
 
 def _cost_and_pressure(one: Candidate, hosts: int | None) -> tuple[float, float]:
-    """Of equal cost, the candidate whose rates are least pressed is the better one."""
+    """Of candidates with equal cost, the one with the lowest utilization comes first."""
     if hosts is None:
         return float("inf"), 0.0
     pressed = sum(float(np.median(rho)) for rho, _ in one.rhos(hosts).values())
@@ -92,20 +92,20 @@ def _cost_and_pressure(one: Candidate, hosts: int | None) -> tuple[float, float]
 def _check(question: Question, profile: Profile) -> None:
     if question.turnaround is not None and not profile.stages:
         raise InputError(
-            f"profile {profile.profile} has no stages, so nothing turns round.",
+            f"profile {profile.profile} has no stages, so it has no turnaround.",
             "--slo",
-            "leave turnaround out.",
+            "remove the turnaround SLO.",
         )
     if question.query is not None and profile.query is None:
         raise InputError(
             f"profile {profile.profile} has no queries.",
             "--slo",
-            "leave the query promise out, or add `query` to the profile.",
+            "remove the query SLO, or add `query` to the profile.",
         )
 
 
 def _with_turnaround(one: Candidate, hosts: int) -> SizingResult | None:
-    """The candidate with as many hosts as the turnaround promise asks for, or None."""
+    """The candidate with as many hosts as the turnaround SLO needs, or None."""
     promise = one.demand.question.turnaround
     if not one.demand.profile.stages:
         return SizingResult(one, hosts, None)
@@ -125,47 +125,50 @@ def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
     reasons = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
     reasons += list(dict.fromkeys(_beyond(one) for one in without))[:SHOWN_REASONS]
     question = search.demand.question
-    promises = [str(p) for p in (question.turnaround, question.query) if p is not None]
+    slos = [str(p) for p in (question.turnaround, question.query) if p is not None]
     return Excuse(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         genomes_per_day=question.genomes_per_day,
         profile=search.demand.profile.profile,
-        promises=tuple(promises),
-        reasons=tuple(reasons) or ("no host type, density and medium is left to choose from",),
+        slos=tuple(slos),
+        reasons=tuple(reasons) or ("no combination of host type, density and medium remains",),
         next_steps=tuple(_next_steps(reasons)),
     )
 
 
 def _beyond(one: Candidate) -> str:
-    """The resource that no host count of its fitted domain carries."""
+    """Why no host count is enough: the resource whose demand exceeds its forecast."""
     worst = max(one.needs, key=lambda name: float((~np.isfinite(one.needs[name])).mean()))
     for supplied in one.provided:
         if supplied.resource == worst:
             supply = supplied.supply
-            asked, most = float(np.median(supplied.asked)), float(np.median(supplied.rate(10**9)))
+            required, most = (
+                float(np.median(supplied.required)),
+                float(np.median(supplied.rate(10**9))),
+            )
             kept = float(np.median(supplied.limit)) * most
             return (
-                f"{worst}: {asked:.4g}/s is asked for, and {one.vms_per_host} VMs per host on "
-                f"{one.medium_random} carry {kept:.4g}/s on {supply.hosts[-1]:.0f} hosts of {one.host.name}; "
-                f"{supply.group} was measured up to {supply.measured} hosts, and beyond "
-                f"{supply.hosts[-1]:.0f} nothing is known"
+                f"{worst}: {required:.4g}/s are needed, but {supply.hosts[-1]:.0f} hosts of {one.host.name} "
+                f"with {one.vms_per_host} VMs per host on {one.medium_random} carry {kept:.4g}/s; "
+                f"{supply.group} was measured up to {supply.measured} hosts, and there is no forecast beyond "
+                f"{supply.hosts[-1]:.0f}"
             )
     return f"{worst} does not fit {_name(one)}"
 
 
 def _next_steps(reasons: Sequence[str]) -> list[str]:
     steps = []
-    if any("nothing is known" in reason for reason in reasons):
+    if any("no forecast beyond" in reason for reason in reasons):
         steps.append("measure at larger host counts, or split the cohort over several clusters")
-    if any("is not kept" in reason or "cannot be kept" in reason for reason in reasons):
-        steps.append("relax the promise, or give the slowest stage more tasks at once")
+    if any("is not met" in reason or "cannot be met" in reason for reason in reasons):
+        steps.append("relax the SLO, or split the slowest stage into more concurrent tasks")
     if any("measure" in reason for reason in reasons):
         steps.append("measure what the reasons name, then fit the model again")
-    if any("beside its daemons" in reason or "daemons alone" in reason for reason in reasons):
-        steps.append("fewer VMs per host, or hosts with more memory")
+    if any("besides its daemons" in reason or "daemons alone" in reason for reason in reasons):
+        steps.append("use fewer VMs per host, or hosts with more memory")
     if any("price is missing" in reason for reason in reasons):
-        steps.append("give prices to the host types that may be chosen")
-    return steps or ["widen the catalogue"]
+        steps.append("add prices to the host types in the catalogue")
+    return steps or ["add host types to the catalogue"]
 
 
 def _name(one: Candidate) -> str:

@@ -1,7 +1,7 @@
-"""How many tasks of each stage a VM holds, and how long one takes: cores, memory and CPU speed.
+"""How many tasks of each stage a VM runs concurrently, and how long a task takes.
 
-A task takes its cores, or all the VM's when that has fewer. Where a stage's memory does not fit into a
-VM, the density is forbidden. Times on another CPU are those of the reference over its speed.
+A task uses its cores, or all cores of a VM that has fewer. If a stage's memory does not fit into a VM, the
+density is excluded. Task time on another CPU: reference time / relative speed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from analysis.capacity.inputs.profile import Stage
 from analysis.capacity.sizing.demand import HOUR_S, Demand
 
 SURE = 0.9
-"""A stage must fit into a VM in this share of the draws."""
+"""A stage must fit into a VM in at least this share of draws."""
 
 
 @dataclass(frozen=True)
 class Slots:
-    """One host type at one density. speed (draws,): of a core, over the reference's."""
+    """One host type at one density. speed (draws,): of a core, relative to the reference."""
 
     demand: Demand
     host: HostType
@@ -30,7 +30,7 @@ class Slots:
 
     @property
     def vms(self) -> int:
-        """The bare host is one node."""
+        """Nodes per host; the bare host is one node."""
         return max(1, self.vms_per_host)
 
     @property
@@ -39,28 +39,28 @@ class Slots:
 
     @property
     def vm_ram_gib(self) -> Floats:
-        """What is left to tasks."""
+        """Memory for tasks, after the daemons (draws,)."""
         result: Floats = self.host.ram_gib / self.vms - self.demand.drawn["daemon_gib"]
         return result
 
     def forbidden(self) -> str | None:
-        """Why this density cannot be, or None."""
+        """Why this density is impossible, or None."""
         name = f"{self.vms_per_host} VMs per host on {self.host.name}"
         if self.vm_cores < 1:
-            return f"{name}: {self.host.cores} cores are not one a VM"
+            return f"{name}: {self.host.cores} cores are less than one per VM"
         if float((self.vm_ram_gib > 0).mean()) < SURE:
             return f"{name}: the daemons alone need more than a VM's {self.host.ram_gib / self.vms:.0f} GiB"
         for stage in self._computing():
             if float((self.per_vm(stage) >= 1).mean()) < SURE:
                 needs = stage.ram_gib.value if stage.ram_gib else 0.0
                 fits = float((self.per_vm(stage) >= 1).mean())
-                memory = f"the memory of {stage.name} ({needs:g} GiB a task)"
-                has = f"a VM's {float(np.median(self.vm_ram_gib)):.0f} GiB beside its daemons"
-                return f"{name}: {memory} fits {has} in {fits:.0%} of the draws, not in {SURE:.0%}"
+                memory = f"the memory of {stage.name} ({needs:g} GiB per task)"
+                has = f"a VM's {float(np.median(self.vm_ram_gib)):.0f} GiB besides its daemons"
+                return f"{name}: {memory} fits {has} in {fits:.0%} of draws, fewer than {SURE:.0%}"
         return None
 
     def per_vm(self, stage: Stage) -> Floats:
-        """Tasks of a stage that one VM holds (draws,)."""
+        """Concurrent tasks of a stage per VM (draws,)."""
         by_cores = np.full(len(self.speed), max(1, self.vm_cores // self.cores(stage)))
         if stage.ram_gib is None:
             return by_cores.astype(float)
@@ -72,7 +72,7 @@ class Slots:
         return max(1, min(stage.cores_per_task, self.vm_cores))
 
     def task_s(self, stage: Stage) -> Floats:
-        """Seconds of one of a genome's tasks (draws,); 0 for a stage without core-hours."""
+        """Seconds per task of a genome (draws,); 0 for a stage without core-hours."""
         if stage.core_hours is None:
             return np.zeros(len(self.speed))
         drawn = self.demand.drawn
@@ -82,21 +82,21 @@ class Slots:
         return result
 
     def hosts_busy(self, stage: Stage) -> Floats:
-        """Hosts that a stage keeps busy at the busiest hour (draws,)."""
+        """Hosts that a stage keeps busy in the busiest hour, by Little's law (draws,)."""
         tasks_in_work = self.demand.genomes_per_s * stage.tasks * self.task_s(stage)
         slots = np.maximum(self.per_vm(stage), 1e-9) * self.vms
         result: Floats = tasks_in_work / slots
         return result
 
     def compute_hosts(self) -> Floats:
-        """Hosts that all stages keep busy (draws,): over h, the utilization of compute."""
+        """Hosts that all stages keep busy (draws,). Divided by h: utilization of compute."""
         total = np.zeros(len(self.speed))
         for stage in self._computing():
             total = total + self.hosts_busy(stage)
         return total
 
     def bound_by(self) -> str:
-        """cpu, or memory where that holds fewer tasks than the cores would."""
+        """What limits the concurrent tasks of the largest stage: cpu or memory."""
         heaviest = max(
             self._computing(), key=lambda s: float(np.median(self.hosts_busy(s))), default=None
         )

@@ -1,10 +1,10 @@
 """Turnaround of genomes through the stage graph, by discrete-event simulation.
 
-Genomes arrive at random (Poisson) and go through their stages as the graph allows. A stage takes a
-share of one pool (its tasks over the task slots of the whole cluster) for its service time; a stage
-that wants more than the whole pool has it all, for as many waves as it takes. Stages that are ready
-start in the genomes' order of arrival; one that does not fit is overtaken by one that does. A stage
-with a lane of its own (the load into HBase) is served there one genome after another.
+Genomes arrive as a Poisson process and pass through their stages as the graph allows. A stage occupies a
+share of one pool (its tasks over all task slots of the cluster) for its service time; a stage larger than
+the pool occupies all of it, in several waves. Ready stages start in the genomes' order of arrival, and a
+stage that fits may overtake one that does not (backfilling, Lifka 1995). A stage with a separate lane (the
+load into HBase) serves one genome at a time.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numpy as np
 from analysis.capacity.inputs.array import Floats
 
 WARM_UP = 0.2
-"""Share of the genomes that only fill the cluster, and are not counted."""
+"""Share of the genomes that fill the cluster first and are not counted (initial transient)."""
 EXACT = 1e-9
 
 
 @dataclass(frozen=True)
 class Service:
-    """A stage as the simulation sees it. share: of the pool, over 0; or `lane`, served alone."""
+    """A stage in the simulation. share: of the pool, above 0; or `lane`: one genome at a time."""
 
     name: str
     after: tuple[str, ...]
@@ -54,7 +54,7 @@ class _Simulation:
     _free: float = 1.0
 
     def run(self) -> Floats:
-        """When each genome's last stage ended."""
+        """The end of each genome's last stage."""
         names = {stage.name: place for place, stage in enumerate(self.stages)}
         self._followers: list[list[int]] = [[] for _ in self.stages]
         for place, stage in enumerate(self.stages):
@@ -64,7 +64,7 @@ class _Simulation:
         self._waits = [list(waits) for _ in self.arrivals]
         left = [len(self.stages)] * len(self.arrivals)
         ends = np.zeros(len(self.arrivals))
-        # An arrival is the event of stage -1.
+        # stage -1 is the arrival
         self._events = [(float(time), genome, -1) for genome, time in enumerate(self.arrivals)]
         heapq.heapify(self._events)
         while self._events:
@@ -114,7 +114,9 @@ class _Simulation:
             wanted = min(1.0, stage.share)
             if wanted > self._free + EXACT:
                 kept.append((genome, place))
-                if len(kept) > 20:  # looking further back would cost time and starve the first
+                if (
+                    len(kept) > 20
+                ):  # limit backfilling: a longer search is slow and starves the first
                     break
                 continue
             self._free -= wanted

@@ -1,8 +1,8 @@
-"""What a cluster of the measured hosts supplies of a resource: rates by draw and host count.
+"""The supply of a resource by a cluster of measured hosts: rates by draw and host count.
 
-A resource is measured by the first group of the model that one of the profile's patterns names, or the
-one the user maps to it. Host counts run from the smallest measured one to half again the largest: a
-next count up is a forecast with a wider interval, anything farther is refused, and so is anything below.
+A resource is provided by the first group of the model that matches one of the profile's patterns, or by
+the group that the user maps to it. Host counts range from the smallest measured one to 1.5 times the
+largest: counts above the largest are forecasts with wider intervals, and all other counts are refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_PLACES = 48
 
 @dataclass(frozen=True)
 class MeasuredSupply:
-    """rates (draws, k): things a second with hosts (k,) up. measured: the largest measured count."""
+    """rates (draws, k): units per second with hosts (k,) up. measured: the largest measured count."""
 
     group: str
     hosts: Floats
@@ -37,14 +37,14 @@ class MeasuredSupply:
 
 @dataclass(frozen=True)
 class NotMeasured:
-    """Why there is no supply: shown where a plan would have needed it."""
+    """Why there is no supply: the reason in an excuse."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class SupplyCatalog:
-    """All supplies of a model, made when asked for and kept."""
+    """All supplies of a model, computed on demand and cached."""
 
     model: Model
     profile: Profile
@@ -54,22 +54,24 @@ class SupplyCatalog:
 
     @classmethod
     def of(cls, model: Model, profile: Profile, question: Question) -> SupplyCatalog:
-        """InputError if the user maps what is no resource, or to what is no group."""
+        """InputError if --map names an unknown resource or group."""
         for resource, group in question.mapped:
             if resource not in UNIT_OF:
                 raise InputError(
-                    f"{resource!r} is no resource.", "--map", f"name one of {', '.join(UNIT_OF)}."
+                    f"{resource!r} is not a resource.",
+                    "--map",
+                    f"name one of {', '.join(UNIT_OF)}.",
                 )
             if group not in model.groups:
                 raise InputError(
-                    f"{group!r} is no group of the model.",
+                    f"{group!r} is not a group of the model.",
                     "--map",
                     f"name one of {', '.join(model.groups)}.",
                 )
         return cls(model, profile, question, surfaces(model.points), {})
 
     def group(self, resource: Resource) -> str | None:
-        """The measured group that stands for a resource; None if there is none."""
+        """The measured group that provides a resource; None if there is none."""
         mapped = dict(self.question.mapped).get(resource)
         if mapped is not None:
             return mapped
@@ -94,14 +96,14 @@ class SupplyCatalog:
         if group is None:
             known = ", ".join(self.model.groups)
             return NotMeasured(
-                f"no measured group stands for {resource} ({UNIT_OF[resource]}): measure one, or name "
-                f"one of {known} by --map {resource}=GROUP"
+                f"no measured group provides {resource} ({UNIT_OF[resource]}): measure one, or map one of "
+                f"{known} to it with --map {resource}=GROUP"
             )
         surface = self.surfaces.get((group, medium))
         if surface is None:
             media = ", ".join(sorted({m for g, m in self.surfaces if g == group}))
             return NotMeasured(
-                f"{group} was measured on {media} only, not on {medium}: measure it there"
+                f"{group} was measured only on {media}, not on {medium}: measure it there"
             )
         return self._rates(surface, vms_per_host, resource)
 
@@ -115,7 +117,7 @@ class SupplyCatalog:
             forecast = surface.forecast(places, vms_per_host)
         except NoForecastError as refused:
             return NotMeasured(str(refused))
-        # Every surface has rng of its own, and all its densities the same: what is off is off alike.
+        # Each surface has its own rng, shared by its densities, so that their errors are correlated.
         seed = zlib.crc32(f"{surface.group}/{surface.medium}".encode())
         rng = np.random.default_rng([self.question.seed, seed])
         times = forecast.prediction.draws(rng, self.question.draws)
@@ -124,14 +126,14 @@ class SupplyCatalog:
 
 
 def _places(hosts: Floats) -> Floats:
-    """All host counts, or of very many some, ever farther apart: between them curves are straight."""
+    """All host counts, or a geometric selection of many: curves are linear in logarithms between them."""
     if len(hosts) <= MAX_PLACES:
         return hosts
     return np.unique(np.round(np.geomspace(hosts[0], hosts[-1], MAX_PLACES)))
 
 
 def _filled(hosts: Floats, places: Floats, times: Floats) -> Floats:
-    """Rates (draws, k) at all hosts, of work times (draws, places)."""
+    """Rates (draws, k) at all hosts, from work times (draws, places)."""
     at, logs = np.log(hosts), np.log(times)
     rates: Floats = np.exp(-np.stack([np.interp(at, np.log(places), row) for row in logs]))
     return rates

@@ -13,8 +13,8 @@ DRAWS = 48
 
 
 def turnaround_s(candidate: Candidate, hosts: int, percentile: float, draws: int = DRAWS) -> Floats:
-    """The percentile of turnaround with `hosts` up, by draw (draws,). Infinite where the work arrives
-    faster than it can be done: a simulation of any length would only show how long it was."""
+    """The percentile of turnaround with `hosts` up (draws,). Infinite where work arrives faster than it
+    is done (rho >= 1): the queue then grows without bound, and its length depends on the simulation's."""
     overloaded = np.zeros(candidate.demand.question.draws, dtype=bool)
     for name, (rho, _) in candidate.rhos(hosts).items():
         if not name.startswith("storage"):

@@ -1,6 +1,6 @@
-"""What if: cost and hosts of every host type, density and medium.
+"""What if: cost and hosts for every host type, density and medium.
 
-No turnaround is simulated here: rows are held against rates, memory, disks and the query promise.
+Turnaround is not simulated here: rows are checked against rates, memory, disks and the query SLO.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from analysis.capacity.sizing.supply import SupplyCatalog
 
 
 class WhatIf(BaseModel):
-    """One host type, density and medium (sequential + random). hosts None: nothing is enough."""
+    """One host type, density and medium (sequential + random). hosts None: no count is enough."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -40,7 +40,7 @@ class WhatIf(BaseModel):
 def whatif(
     question: Question, model: Model, profile: Profile, catalogue: Catalogue
 ) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
-    """(rows, cheapest first; why the rest are not there)."""
+    """(rows, cheapest first; why other combinations were excluded)."""
     market = SupplyCatalog.of(model, profile, question)
     search = Search(market, Demand.of(profile, question), catalogue, densities(model))
     rows = tuple(_row(one, hosts) for one, hosts in ranking(search))

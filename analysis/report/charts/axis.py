@@ -1,4 +1,4 @@
-"""Axes: units written over them, and few round ticks also on a logarithmic scale."""
+"""Vertical axes: the unit above the axis, and a few round ticks, also on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STEPS = (1.0, 2.0, 5.0)
 
 
 def vertical(unit: str, domain: tuple[float, float] | None = None) -> Any:
-    """The y channel of field `value`: from zero, its unit over the axis instead of along it."""
+    """The y channel of field `value`: from zero, with the unit above the axis instead of along it."""
     scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=True, nice=TICKS)
     return alt.Y("value:Q", scale=scale, axis=_axis(unit, tickCount=TICKS))
 
@@ -28,7 +28,7 @@ def vertical_log(unit: str, values: Sequence[float]) -> Any:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers (1, 2, 5 times a power of ten; only powers where those were many) around both.
+    """Round numbers around both: 1, 2 and 5 times powers of ten, or only the powers if that is too many.
 
     The first is at most `low`, the last at least `high`, and there are at least two.
     """

@@ -1,4 +1,4 @@
-"""Cost per genome by VMs per host, a line per host type and media: `study capacity whatif -o FILE.svg`."""
+"""Cost per genome by VMs per host, one line per host type and media (`capacity whatif -o FILE.svg`)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from analysis.report.charts.figure import vega_lite
 from analysis.report.charts.palette import config
 
 LINES = 8
-"""Host types drawn; the cheapest ones."""
+"""Maximum number of lines; the cheapest host types."""
 
 
 def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:
-    """The cost-density curve as a Vega-Lite spec: a line a host type and media, its band q05 to q95."""
+    """The cost-density curve as a Vega-Lite spec: a line per host type and media, with a band q05 to q95."""
     drawn = [_drawn(row) for row in rows if row.usd_per_genome is not None]
     names = list(dict.fromkeys(str(row["series"]) for row in drawn))[:LINES]
     data = alt.Data(values=[row for row in drawn if row["series"] in names])
@@ -28,7 +28,7 @@ def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:
     base = alt.Chart(data)
     band = base.mark_area(opacity=0.12).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour)
     line = base.mark_line(point=True).encode(x=x, y=y, color=colour)
-    # One figure for cost, so that host types are compared on one axis.
+    # one panel, so that all host types share an axis
     layered = alt.layer(band, line).properties(width=640, height=360)
     spec: dict[str, Any] = layered.to_dict(validate=False)
     spec.pop("config", None)
@@ -46,6 +46,6 @@ def _drawn(row: WhatIf) -> dict[str, object]:
 
 
 def write_chart(rows: Sequence[WhatIf], path: Path) -> None:
-    """An SVG file."""
+    """Write the chart to `path` as SVG."""
     svg = vl_convert.vegalite_to_svg(chart(rows), vl_version=vega_lite(), config=config())
     path.write_text(svg, encoding="utf-8")

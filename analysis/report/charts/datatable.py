@@ -1,4 +1,4 @@
-"""A figure's numbers as a table: for screen readers, for print, and for whoever copies numbers."""
+"""A figure's numbers as a table: for screen readers, for print and for copying."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analysis.summary.summary import Metric, Summary
 def observation_table(
     seen: Sequence[Observation], names: Names, header: str, what: Callable[[Metric], str]
 ) -> DataTable:
-    """One row an observation; `what` tells metrics of one setting apart, under `header`."""
+    """One row per observation; `what`, under `header`, distinguishes the metrics of a setting."""
     return DataTable(
         columns=(
             Column("Setting"),
@@ -31,7 +31,7 @@ def observation_table(
 
 
 OTHERS = {
-    "concurrent_maps": "maps at once",
+    "concurrent_maps": "concurrent maps",
     "disk_read": "disk read",
     "disk_write": "disk written",
     "cpu_user": "CPU, user",
@@ -40,7 +40,7 @@ OTHERS = {
 
 
 def other_table(summary: Summary, names: Names) -> DataTable:
-    """Numbers that no figure draws: disks, maps that ran at once, CPU by kind of nodes and client."""
+    """Numbers that no figure draws: disks, concurrent maps, and CPU by kind of nodes and client."""
     seen = [one for one in observations(summary, OTHERS) if not _is_host_cpu(one.metric)]
     return observation_table(seen, names, "Number", _other)
 
@@ -69,7 +69,7 @@ def _row(one: Observation, names: Names, what: str) -> tuple[str, ...]:
 
 
 def _each(metric: Metric) -> str:
-    """The builds' values in repetition order, their unit once, after the last."""
+    """The builds' values in repetition order, with the unit once at the end."""
     if not metric.points:
         return "none"
     first = [digits(value) for value in metric.points[:-1]]

@@ -1,4 +1,4 @@
-"""The chart of the answer: the effect of each finding against 1, or used CPU where none is told."""
+"""The headline chart: the effect of each finding relative to 1, or used CPU if no finding has one."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import Any
 
 import altair as alt
 
-from analysis.report.charts.density import describe
 from analysis.report.charts.figure import (
     DATA,
     Column,
     DataTable,
     Figure,
-    LegendEntry,
     Panel,
     colour_scale,
+    describe,
     finished,
+    legend,
+    mark,
     shape_scale,
 )
 from analysis.report.charts.findings_table import findings_table
-from analysis.report.charts.observations import Names, Row, observations, value_row
+from analysis.report.charts.observations import Names, Row, observations
 from analysis.report.charts.palette import INK, MUTED, VERDICT, Style, styles
 from analysis.report.charts.quantity import interval, quantity, ratio
 from analysis.summary.summary import Finding, Summary
@@ -36,13 +37,13 @@ MIN_TICKS = 3
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
 FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
 _VERDICTS = tuple(VERDICT)
-_EFFECT = "ratio of the later arm over the first"
+_EFFECT = "ratio: second arm over first"
 Drawn = tuple[int, Finding]
-"""A finding and its place in the summary."""
+"""A finding's index in the summary, and the finding."""
 
 
 def figures(summary: Summary, names: Names) -> Iterator[Figure]:
-    """One figure: effects, else used CPU, else none (nothing valid was measured yet)."""
+    """One figure: effects, or used CPU, or none if there is no valid number yet."""
     drawn = list(_once(summary.findings))
     if drawn:
         yield _effects(summary, drawn)
@@ -51,7 +52,7 @@ def figures(summary: Summary, names: Names) -> Iterator[Figure]:
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Drawn]:
-    """Those that tell an effect. One comparison may answer a claim of the talk too: drawn once."""
+    """Findings with an effect. A comparison that also decides a claim of the talk is drawn once."""
     seen = set()
     for at, finding in enumerate(findings):
         what = (finding.subject or at, finding.measure, finding.arms, finding.among, finding.effect)
@@ -66,23 +67,23 @@ def _effects(summary: Summary, drawn: list[Drawn]) -> Figure:
     verdicts = {str(finding.verdict) for _, finding in chosen}
     shown = {str(name): style for name, style in VERDICT.items() if name in verdicts}
     shared = _shared(finding for _, finding in chosen)
-    told = ", ".join(shared.values())
+    common = ", ".join(shared.values())
     return Figure(
         id="effects",
         title="Effects",
-        caption=f"{_capital(told)}. Ratios; 1 means no difference."
-        if told
+        caption=f"{_capital(common)}. Ratios; 1 means no difference."
+        if common
         else "Each finding's effect as a ratio; 1 means no difference.",
         panels=tuple(_effect_panels(sorted(chosen), shown, shared)),
-        legend=tuple(LegendEntry(label, style) for label, style in shown.items()),
+        legend=legend(shown),
         table=findings_table(summary),
-        notes=(f"{left_out} more effects stand in the table of findings.",) if left_out else (),
+        notes=(f"{left_out} more effects are in the table of findings.",) if left_out else (),
         layout="one",
     )
 
 
 def _shared(findings: Iterable[Finding]) -> dict[str, str]:
-    """Words that every finding has alike: said once over the chart, not on each line."""
+    """Words that all findings share: written once over the chart, not on each line."""
     every = list(findings)
     return {
         part: words
@@ -94,7 +95,7 @@ def _shared(findings: Iterable[Finding]) -> dict[str, str]:
 def _effect_panels(
     chosen: Sequence[Drawn], shown: dict[str, Style], shared: dict[str, str]
 ) -> Iterator[Panel]:
-    """A panel for each thing compared (throughput, CPU) between the same arms, all on one scale."""
+    """A panel for each measure (throughput, CPU) and pair of arms, all on one scale."""
     apart = len({finding.arms for _, finding in chosen}) <= MAX_ARMS
     groups: dict[tuple[str | None, str | None], list[Drawn]] = {}
     for at, finding in chosen:
@@ -102,8 +103,8 @@ def _effect_panels(
         groups.setdefault(key, []).append((at, finding))
     domain = _domain([finding for _, finding in chosen])
     for index, ((measure, arms), pairs) in enumerate(groups.items()):
-        said = {*shared, "arms"} if apart else shared
-        rows = [_effect_row(at, finding, said) for at, finding in pairs]
+        omitted = {*shared, "arms"} if apart else shared
+        rows = [_effect_row(at, finding, omitted) for at, finding in pairs]
         title = _capital(measure or ("other effects" if index else ""))
         subtitle = "" if "arms" in shared else arms or ""
         axis = _EFFECT if index == len(groups) - 1 else ""
@@ -116,13 +117,13 @@ def _capital(words: str) -> str:
 
 
 def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
-    """Both ends of a logarithmic scale that holds 1 and every effect with its interval, a little
-    apart. Logarithmic, as half and double are equally far from 1."""
-    told = (end for f in findings for end in (f.effect, f.low, f.high))
-    ends = [1.0, *(end for end in told if end is not None and end > 0)]
+    """Both ends of a logarithmic scale that holds 1 and every effect with its interval, with a margin.
+    Logarithmic, because half and double are equally far from 1."""
+    values = (end for f in findings for end in (f.effect, f.low, f.high))
+    ends = [1.0, *(end for end in values if end is not None and end > 0)]
     low, high = min(ends), max(ends)
     room = (high / low) ** 0.06 if high > low else 1.1
-    return low / room, high * room**5  # on the right stand the numbers themselves
+    return low / room, high * room**5  # the numbers themselves are at the right
 
 
 def _effect_row(at: int, finding: Finding, shared: Collection[str]) -> Row:
@@ -133,8 +134,8 @@ def _effect_row(at: int, finding: Finding, shared: Collection[str]) -> Row:
         "value": finding.effect,
         "series": finding.verdict,
         "label": _label(finding, shared),
-        "said": ratio(finding.effect),
-        "line": f"/findings/{at}",  # ids are the study's: nothing says that they differ
+        "text": ratio(finding.effect),
+        "line": f"/findings/{at}",  # a finding's id need not be unique
         "tip": f"{finding.statement}: {ratio(finding.effect)}"
         f"{f' (interval {ends})' if ends else ''}, {finding.verdict}",
     }
@@ -144,7 +145,7 @@ def _effect_row(at: int, finding: Finding, shared: Collection[str]) -> Row:
 
 
 def _label(finding: Finding, shared: Collection[str]) -> str:
-    """What is particular to this line; the whole statement where its parts are not told."""
+    """What distinguishes this line; the whole statement where its parts are not known."""
     if finding.subject is None:
         return finding.statement
     parts = [getattr(finding, part) for part in ("among", "arms") if part not in shared]
@@ -159,33 +160,35 @@ def _strip(
     axis: str,
     domain: tuple[float, float] | None = None,
 ) -> Panel:
-    """A line a row: its words at the left, its value on a common scale with its interval.
+    """A line per row: its words at the left, its value with its interval on a common scale.
 
-    With a `domain` values are ratios, marked at 1; without one they are percentages from zero.
+    With a `domain`, values are ratios and 1 is marked; without, they are percentages from zero.
     """
     for row in rows:
         row["line"] = f"{row['line']}|{_wrapped(row['label'])}"
     lines = dict.fromkeys(row["line"] for row in rows)
     high = max(line.count("\n") for line in lines)
     height_px = (AXIS_PX if axis else AXIS_PX - 18) + (ROW_PX + LINE_PX * high) * len(lines)
-    base = alt.Chart().encode(y=_lines(list(lines)), tooltip=alt.Tooltip("tip:N"))
+    base = alt.Chart().encode(y=_lines(list(lines)))
     across = alt.X("value:Q", scale=_scale(domain), axis=_across(axis, domain))
     colour = alt.Color("series:N", scale=colour_scale(shown), legend=None)
     shape = alt.Shape("series:N", scale=shape_scale(shown), legend=None)
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
     layers = [
-        base.mark_point(filled=True, size=80, opacity=1).encode(x=across, color=colour, shape=shape)
+        base.mark_point(filled=True, size=80, opacity=1).encode(
+            x=across, color=colour, shape=shape, description=mark()
+        )
     ]
     if any("low" in row for row in rows):
         low = alt.X("low:Q", title=axis or None)
-        layers.insert(0, bars.encode(x=low, x2="high:Q", color=colour))
+        layers.insert(0, bars.encode(x=low, x2="high:Q", color=colour, description=mark()))
     if domain:
         one = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.datum(1.0))
-        layers = [one, *layers, _said(base)]
+        layers = [one, *layers, _numbers(base)]
     chart = alt.layer(*layers, data=alt.NamedData(DATA))
     spec = finished(chart, rows, height_px)
-    said = describe(", ".join(filter(None, titles)) or "Effects", rows)
-    return Panel(id_, *titles, said, height_px, spec, static_width_px=560)
+    words = describe(", ".join(filter(None, titles)) or "Effects", rows)
+    return Panel(id_, *titles, words, spec, width_px=560)
 
 
 def _wrapped(label: str) -> str:
@@ -193,7 +196,7 @@ def _wrapped(label: str) -> str:
 
 
 def _lines(lines: list[str]) -> alt.Y:
-    """The axis of words; what stands before the bar only keeps lines apart."""
+    """The axis of words. The part before the bar (|) only makes each line unique."""
     text = "split(slice(datum.label, indexof(datum.label, '|') + 1), '\\n')"
     axis = alt.Axis(
         labelExpr=text, labelColor=INK, labelFontSize=12, labelLimit=240, grid=False, title=None
@@ -207,10 +210,10 @@ def _scale(domain: tuple[float, float] | None) -> alt.Scale:
     return alt.Scale(zero=True, nice=True, padding=12)
 
 
-def _said(base: alt.Chart) -> alt.Chart:
-    """The effect itself as text, in a column of its own at the right."""
+def _numbers(base: alt.Chart) -> alt.Chart:
+    """The effect as text, in a column at the right."""
     look: dict[str, Any] = {"align": "right", "fontSize": 11, "color": MUTED}
-    return base.mark_text(**look).encode(x=alt.value("width"), text="said:N")
+    return base.mark_text(**look).encode(x=alt.value("width"), text="text:N")
 
 
 def _across(axis: str, domain: tuple[float, float] | None) -> alt.Axis:
@@ -240,9 +243,9 @@ def _overview(summary: Summary, names: Names) -> Iterator[Figure]:
     yield Figure(
         id="overview",
         title="Used host CPU",
-        caption="No finding tells an effect; this is how much of the hosts' CPUs each setting used.",
+        caption="No finding has an effect yet. This is the share of the hosts' CPUs that each setting used.",
         panels=(_strip("overview", ("Used host CPU", ""), rows, shown, "used host CPU"),),
-        legend=tuple(LegendEntry(label, style) for label, style in shown.items()),
+        legend=legend(shown),
         table=DataTable(
             (Column("Setting"), Column("Arm"), Column("Used host CPU", numeric=True)),
             tuple((r["label"], r["series"], quantity(r["value"], "percent")) for r in rows),
@@ -257,10 +260,13 @@ def _overview_rows(summary: Summary, names: Names) -> Iterator[Row]:
             continue
         setting = one.setting
         arm = f"{names.density_in_words(setting.vms_per_host)}, {names.arm(setting)}"
-        shared: Row = {"series": arm, "label": setting.label, "line": setting.setting}
-        row = value_row(one, shared)
+        row = one.value_row()
         if row is not None:
-            said = (
-                f"{setting.label}, {arm}, {one.metric.scope}: {quantity(row['value'], 'percent')}"
-            )
-            yield {**row, "tip": said}
+            used = quantity(row["value"], "percent")
+            yield {
+                **row,
+                "series": arm,
+                "label": setting.label,
+                "line": setting.setting,
+                "tip": f"{setting.label}, {arm}, {one.metric.scope}: {used}",
+            }

@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from typing import Any, Literal
 
-import altair
+import altair as alt
 import vl_convert
 
 from analysis.report.charts.observations import Of, Row
 from analysis.report.charts.palette import Style, config
 
 DATA = "rows"
-"""The name of the one data set of every panel: what a page's `view.data("rows")` returns."""
-STATIC_WIDTH_PX = 320
+"""Name of the data set of every panel."""
+WIDTH_PX = 340
 Layout = Literal["one", "twos", "threes", "fours"]
-"""How many panels stand abreast where the window is wide; fewer where it is not."""
+"""Panels per line in a wide window; fewer in a narrow one."""
 _ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
-"""The panel is one picture with one description: Vega's hundred small ones only fill the page."""
+"""A panel is one picture with one description; Vega's descriptions of each mark only add size."""
+_MARK = re.compile(r'<(path|line) aria-label="(\d+)"([^>]*)/>')
+"""A drawn mark. Vega writes its row's number, from the `description` channel, into aria-label."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One Vega-Lite view. `description` is what a screen reader says in its place."""
+    """One Vega-Lite view. A screen reader reads `description` instead of the drawing."""
 
     id: str
     title: str
     subtitle: str
     description: str
-    height_px: int
     spec: dict[str, Any]
-    static_width_px: int = STATIC_WIDTH_PX
+    width_px: int = WIDTH_PX
 
     @property
     def rows(self) -> list[Row]:
@@ -41,10 +44,18 @@ class Panel:
 
     @property
     def svg(self) -> str:
-        """The panel drawn now: seen before any script runs, without scripts, and in print."""
-        fixed = {**self.spec, "width": self.static_width_px}
-        drawn: str = vl_convert.vegalite_to_svg(fixed, vl_version=vega_lite(), config=config())
-        return _ARIA.sub("", drawn)
+        """The drawing. Each mark names its datum in summary.json, its filters and its tooltip."""
+        fixed = {**self.spec, "width": self.width_px}
+        drawn: str = vl_convert.vegalite_to_svg(fixed, vl_version=vega_lite(), config=config(True))
+        return _ARIA.sub("", _MARK.sub(self._mark, drawn))
+
+    def _mark(self, found: re.Match[str]) -> str:
+        row = self.rows[int(found[2])]
+        values = {"ref": row["ref"]}
+        if "of" in row:
+            values |= dict(zip(("setting", "density", "medium"), row["of"], strict=True))
+        data = "".join(f' data-{name}="{escape(value)}"' for name, value in values.items())
+        return f"<{found[1]}{data}{found[3]}><title>{escape(row['tip'])}</title></{found[1]}>"
 
 
 @dataclass(frozen=True)
@@ -64,8 +75,8 @@ class Column:
 
 @dataclass(frozen=True)
 class DataTable:
-    """`of`: for each row the setting, density and medium it is of, and `claims` its
-    finding's verdict: what the page's filters choose by."""
+    """For the page's filters, `of` has each row's setting, density and medium, and `claims` its
+    finding's verdict."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -75,7 +86,7 @@ class DataTable:
 
 @dataclass(frozen=True)
 class Figure:
-    """`notes` are said under the figure: what is not drawn, and why."""
+    """`notes` stand under the figure: how to read it, what is not drawn, and why."""
 
     id: str
     title: str
@@ -87,10 +98,14 @@ class Figure:
     layout: Layout = "threes"
 
 
+def legend(entries: dict[str, Style]) -> tuple[LegendEntry, ...]:
+    return tuple(LegendEntry(label, style) for label, style in entries.items())
+
+
 @cache
 def vega_lite() -> str:
     """The Vega-Lite version (6.4) that Altair writes for; vl-convert must carry the same."""
-    major, minor = altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2]
+    major, minor = alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2]
     return f"{major}.{minor}"
 
 
@@ -101,23 +116,34 @@ def vega_bundle() -> str:
     return bundle
 
 
-def finished(chart: Any, rows: list[Row], height_px: int) -> dict[str, Any]:
-    """An Altair chart (data: named `DATA`) as a spec that fills its container's width.
+def finished(chart: Any, rows: Sequence[Row], height_px: int) -> dict[str, Any]:
+    """An Altair chart (data: named `DATA`) as a spec of this height, axes included.
 
-    The height includes axes, so that the page can keep the room free before anything is drawn.
-    Not validated here, which would take longer than all the rest: the shape of a spec does not
-    depend on its data, and a test holds each shape against Vega-Lite's schema.
+    Not validated here, which would take longer than everything else: the shape of a spec does not
+    depend on its data, and a test checks each shape against Vega-Lite's schema.
     """
     spec: dict[str, Any] = chart.to_dict(validate=False)
-    spec.pop("config", None)  # Altair's theme; ours is `palette.config`, once a page
-    spec |= {"width": "container", "height": height_px, "datasets": {DATA: rows}}
+    spec.pop("config", None)  # Altair's theme; `palette.config` replaces it
+    numbered = [{**row, "mark": str(number)} for number, row in enumerate(rows)]
+    spec |= {"width": "container", "height": height_px, "datasets": {DATA: numbered}}
     spec["autosize"] = {"type": "fit", "contains": "padding"}
     return spec
 
 
+def mark() -> alt.Description:
+    """The channel by which a drawn mark finds its row: see `Panel.svg`."""
+    return alt.Description("mark:N")
+
+
 def colour_scale(styles: dict[str, Style]) -> Any:
-    return altair.Scale(domain=list(styles), range=[style.colour for style in styles.values()])
+    return alt.Scale(domain=list(styles), range=[style.colour for style in styles.values()])
 
 
 def shape_scale(styles: dict[str, Style]) -> Any:
-    return altair.Scale(domain=list(styles), range=[style.shape for style in styles.values()])
+    return alt.Scale(domain=list(styles), range=[style.shape for style in styles.values()])
+
+
+def describe(what: str, rows: Sequence[Row]) -> str:
+    """A chart in words: every value, unless there are too many to listen to."""
+    values = [str(row["tip"]) for row in rows if row["part"] == "value" or len(rows) <= 12]
+    return f"{what}. {'; '.join(values[:24])}." if values else f"{what}. Nothing to draw."

@@ -1,4 +1,4 @@
-"""The table of findings: each comparison with all that its verdict rests on."""
+"""The table of findings: each comparison with everything its verdict is based on."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from analysis.report.charts.quantity import ratio
 from analysis.summary.summary import Finding, Summary
 
 NONE = "none"
-_TESTED = ("Test", "p", "p, adjusted", "Least effect shown")
-"""Columns that say nothing before an arm has its five units; then they are left out."""
+_TESTED = ("Test", "p", "p, adjusted", "Detectable")
+"""Columns that are empty until an arm has five units; they are omitted until then."""
 _MIN_P = 0.001
 
 
 def shared_why(summary: Summary) -> str:
-    """Why, where all findings have their verdict for one reason; else empty."""
+    """The reason, if all findings have their verdict for the same one; otherwise empty."""
     whys = {finding.why for finding in summary.findings}
     return whys.pop() if len(whys) == 1 and len(summary.findings) > 1 else ""
 
 
 def findings_table(summary: Summary) -> DataTable:
-    """Every finding: what is claimed, verdict, effect, interval, the ratio it had to have, units an
-    arm; the test, its p before and after Holm and the least effect it could show, if any was tested;
-    and why, unless `shared_why` says it for all."""
+    """Every finding: statement, verdict, effect, interval, required ratio and units per arm. If any
+    finding was tested: the test, p before and after Holm, and the minimum detectable effect. The
+    reason, unless `shared_why` gives one for all."""
     cells = [_cells(finding) for finding in summary.findings]
     left_out = {"Why"} if shared_why(summary) else set()
     if not any(finding.test for finding in summary.findings):
         left_out |= {*_TESTED}
     if not any(finding.rule for finding in summary.findings):
-        left_out |= {"Must be"}
+        left_out |= {"Required"}
     columns = [column for column in _COLUMNS if column.header not in left_out]
     return DataTable(
         tuple(columns),
@@ -41,12 +41,12 @@ _COLUMNS = (
     Column("Verdict"),
     Column("Effect", numeric=True),
     Column("Interval", numeric=True),
-    Column("Must be"),
-    Column("Units an arm", numeric=True),
+    Column("Required"),
+    Column("Units per arm", numeric=True),
     Column("Test"),
     Column("p", numeric=True),
     Column("p, adjusted", numeric=True),
-    Column("Least effect shown", numeric=True),
+    Column("Detectable", numeric=True),
     Column("Why"),
 )
 
@@ -59,18 +59,18 @@ def _cells(finding: Finding) -> dict[str, str]:
         "Verdict": finding.verdict,
         "Effect": ratio(finding.effect),
         "Interval": f"{ratio(finding.low)} to {ratio(finding.high)}" if ends else NONE,
-        "Must be": finding.rule or NONE,
-        "Units an arm": f"n = {units} {finding.unit}s" if units else NONE,
+        "Required": finding.rule or NONE,
+        "Units per arm": f"n = {units} {finding.unit}s" if units else NONE,
         "Test": finding.test or NONE,
         "p": probability(finding.p),
         "p, adjusted": probability(finding.p_adjusted),
-        "Least effect shown": ratio(finding.detectable) if finding.detectable else NONE,
+        "Detectable": ratio(finding.detectable) if finding.detectable else NONE,
         "Why": finding.why,
     }
 
 
 def probability(p: float | None) -> str:
-    """Two significant digits; what is under 0.001 is said to be."""
+    """Two significant digits; below 0.001 only that bound."""
     if p is None:
         return NONE
     return f"p < {_MIN_P}" if p < _MIN_P else f"p = {p:.2g}"

@@ -1,7 +1,7 @@
-"""Inside a trial: the shapes of its charts. The page's script fills them with the trial chosen.
+"""Inside a trial: the specs of its charts, which the page's script fills and draws for the chosen trial.
 
-A trial's numbers are in the page once, in its copy of summary.json; drawing every trial's charts
-beforehand would make the page large and slow, so only the shapes are made here.
+These are the only charts drawn in the browser. A trial's numbers are in the page once, in its copy of
+summary.json; pre-rendering the charts of every trial would make the page large and slow.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 import altair as alt
 
 from analysis.report.charts.axis import vertical
-from analysis.report.charts.figure import DATA, colour_scale, finished, shape_scale
+from analysis.report.charts.figure import DATA, colour_scale, finished, mark, shape_scale
 from analysis.report.charts.palette import CPU, INK, MUTED, SERIES, Style
 
 WINDOW = "window"
-"""The data set of the workload's start and end (and its warm-up's): `at` in seconds, and `said`."""
+"""Data set of the workload's start, end of ramp-up and end: `at` in seconds, and `label`."""
 HEIGHT_PX = 190
 RATES = {
     "operations": SERIES[0],
@@ -30,12 +30,12 @@ DECADES = [10.0**power for power in range(-3, 7)]
 
 def shapes() -> dict[str, Any]:
     """A Vega-Lite spec without rows for each kind of chart: cpu, rate, latency."""
-    return {"cpu": _cpu(), "rate": _rate(), "latency": _latency()}
+    return {"cpu": _with_window(cpu_bars()), "rate": _rate(), "latency": _latency()}
 
 
-def _cpu() -> dict[str, Any]:
+def cpu_bars() -> alt.Chart:
     """Rows: at, end (s), kind, stack, value (percent of the host's cores), tip, ref."""
-    bars = (
+    bars: alt.Chart = (
         alt.Chart(alt.NamedData(DATA))
         .mark_bar(binSpacing=0)
         .encode(
@@ -45,13 +45,14 @@ def _cpu() -> dict[str, Any]:
             fill=alt.Fill("kind:N", scale=colour_scale(CPU), legend=None),
             order=alt.Order("stack:Q"),
             tooltip=alt.Tooltip("tip:N"),
+            description=mark(),
         )
     )
-    return _with_window(bars)
+    return bars
 
 
 def _rate() -> dict[str, Any]:
-    """Rows: at (s, the middle of the point), series, value, tip, ref; no value where nothing is known."""
+    """Rows: at (s, the middle of the step), series, value (null: unknown), tip, ref."""
     colour = alt.Color("series:N", scale=colour_scale(RATES), legend=None)
     base = alt.Chart(alt.NamedData(DATA)).encode(x=_seconds(), y=vertical(""), color=colour)
     points = base.transform_filter("isValid(datum.value)").mark_point(
@@ -65,11 +66,12 @@ def _rate() -> dict[str, Any]:
 
 
 def _latency() -> dict[str, Any]:
-    """Rows: part (1 / (1 - p)), series, value (ms), tip, ref. The tail is as wide as the rest."""
+    """Rows: part (1 / (1 - p)), series, value (ms), tip, ref. On this scale each further nine of a
+    percentile is equally wide, as in HdrHistogram's plots."""
     styles = {str(place): style for place, style in enumerate(CURVES)}
     percent = "format(100 - 100 / datum.value, '~r') + ' %'"
     ticks = [2, 10, 100, 1000, 10000]
-    axis = alt.Axis(values=ticks, labelExpr=percent, grid=True, title="of the operations")
+    axis = alt.Axis(values=ticks, labelExpr=percent, grid=True, title="of operations")
     scale = alt.Scale(type="log", nice=False)
     colour = alt.Color("series:N", scale=colour_scale(styles), legend=None)
     upwards = alt.Y(
@@ -88,8 +90,7 @@ def _latency() -> dict[str, Any]:
 
 
 def _seconds(**more: Any) -> alt.X:
-    """Seconds after the workload's start."""
-    title = "seconds after the workload's start"
+    title = "seconds since the workload's start"
     axis = alt.Axis(title=title, tickCount=8, labelOverlap=True)
     return alt.X("at:Q", scale=alt.Scale(nice=False), axis=axis, **more)
 
@@ -100,12 +101,12 @@ def _with_window(*layers: Any) -> dict[str, Any]:
     words = marks.mark_text(
         align="left", baseline="bottom", dx=3, dy=-2, y=0, color=MUTED, fontSize=10
     )
-    spec = finished(alt.layer(*layers, rules, words.encode(text="said:N")), [], HEIGHT_PX)
+    spec = finished(alt.layer(*layers, rules, words.encode(text="label:N")), [], HEIGHT_PX)
     spec["datasets"][WINDOW] = []
     return spec
 
 
 def symbols() -> dict[str, Style]:
-    """The legend's symbols by id: what the script copies beside a series' name."""
+    """The legend's symbols by id. The script copies them next to the series' names."""
     rates = {f"symbol-rate-{name}": style for name, style in RATES.items()}
     return rates | {f"symbol-latency-{place}": style for place, style in enumerate(CURVES)}

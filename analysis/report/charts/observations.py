@@ -1,27 +1,27 @@
-"""`Observation`: one metric of one setting, with its place in summary.json and its arm's name.
+"""The one table that charts draw from: an `Observation` is a metric of a setting, and its place.
 
-Every datum a chart draws carries that place as a JSON pointer (RFC 6901), so that a reader, or a
-test, can hold the drawn number against the stored one.
+Every datum drawn carries that place as a JSON pointer (RFC 6901) into summary.json, so that a reader or
+a test can compare the drawn number with the stored one.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.report.charts.palette import Style, styles
 from analysis.summary.summary import Metric, SettingSummary, Summary
 
 Row = dict[str, Any]
 """One datum of a chart: plain JSON values."""
 Of = tuple[str, str, str]
-"""Setting, vms_per_host and medium: what the page's filters choose by."""
+"""Setting, vms_per_host and medium: the attributes that the page's filters use."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """`ref` points at the metric in summary.json."""
+    """`ref` points to the metric in summary.json."""
 
     ref: str
     setting: SettingSummary
@@ -31,9 +31,29 @@ class Observation:
     def of(self) -> Of:
         return self.setting.setting, str(self.setting.vms_per_host), self.setting.medium
 
+    def rows(self) -> Iterator[Row]:
+        """A row per unit in repetition order (`part` "unit"), then one for the value ("value").
+
+        A single unit without an interval is its own value, and a null value has no row.
+        """
+        metric, of = self.metric, list(self.of)
+        for index, value in enumerate(metric.points):
+            yield {"part": "unit", "ref": f"{self.ref}/points/{index}", "value": value, "of": of}
+        has_interval = metric.low is not None and metric.high is not None
+        if metric.value is not None and (len(metric.points) != 1 or has_interval):
+            ends = {"low": metric.low, "high": metric.high} if has_interval else {}
+            yield {"part": "value", "ref": self.ref, "value": metric.value, "of": of, **ends}
+
+    def value_row(self) -> Row | None:
+        """The row of the metric itself, also where it has a single unit; None where it is null."""
+        rows = [row for row in self.rows() if row["part"] == "value"]
+        if rows or self.metric.value is None:
+            return rows[0] if rows else None
+        return {"part": "value", "ref": self.ref, "value": self.metric.value, "of": list(self.of)}
+
 
 def observations(summary: Summary, names: Collection[str]) -> Iterator[Observation]:
-    """Every metric called one of `names`, in the summary's order."""
+    """Every metric with one of these names, in the summary's order."""
     for at, setting in enumerate(summary.settings):
         for index, metric in enumerate(setting.metrics):
             if metric.name in names:
@@ -42,7 +62,7 @@ def observations(summary: Summary, names: Collection[str]) -> Iterator[Observati
 
 @dataclass(frozen=True)
 class Names:
-    """How this run's densities and arms are called, the same in every chart and table."""
+    """What this run's densities and arms are called in every chart and table."""
 
     process: bool
     emulated: frozenset[str]
@@ -67,72 +87,44 @@ class Names:
         return f"{vms_per_host} {noun}{'s' if vms_per_host > 1 else ''} per host"
 
     def medium(self, medium: str) -> str:
-        marked = medium in self.emulated and "emulated" not in medium
-        return f"{medium} (emulated)" if marked else medium
+        return f"{medium} (emulated)" if medium in self.emulated else medium
 
     def arm(self, setting: SettingSummary) -> str:
-        """What colour and shape stand for: the medium, and RegionServers where they vary."""
+        """What colour and shape encode: the medium, and RegionServers per node if they vary."""
         medium = self.medium(setting.medium)
         if not self.many_regionservers:
             return medium
         servers = setting.regionservers_per_node
-        return f"{medium}, {servers} RegionServer{'s' if servers > 1 else ''} a node"
+        return f"{medium}, {servers} RegionServer{'s' if servers > 1 else ''} per node"
 
 
 def names(summary: Summary) -> Names:
+    emulated = {one.subject for one in summary.warnings if one.code == "emulated-medium"}
     servers = {setting.regionservers_per_node for setting in summary.settings}
-    return Names(summary.isolation == "process", emulated_media(summary), len(servers) > 1)
+    return Names(
+        summary.isolation == "process",
+        frozenset(medium for medium in emulated if medium),
+        len(servers) > 1,
+    )
 
 
-def emulated_media(summary: Summary) -> frozenset[str]:
-    """Media that an I/O limit stands in for: named so, warned of, or disclosed as `emulated` disks."""
-    media = {setting.medium for setting in summary.settings}
-    media |= {trial.medium for trial in summary.trials}
-    told = {medium for medium in media if "emulated" in medium or _warned(medium, summary)}
-    return frozenset(told | set(_emulated(summary.disclosure)))
+def badges(summary: Summary) -> tuple[str, ...]:
+    """Marks on every figure, so that a figure cut out of the page still shows its limits."""
+    process = ("isolation: process",) if summary.isolation == "process" else ()
+    return (*process, *(f"{medium}: emulated" for medium in sorted(names(summary).emulated)))
 
 
-def _warned(medium: str, summary: Summary) -> bool:
-    words = re.compile(rf"\b{re.escape(medium)}\b")
-    return any("emulated" in warning and words.search(warning) for warning in summary.warnings)
+def densities(summary: Summary, names: Names) -> tuple[str, ...]:
+    """Every density of the run, ascending. A density without a valid trial keeps its empty place."""
+    seen = {setting.vms_per_host for setting in summary.settings}
+    seen |= {trial.vms_per_host for trial in summary.trials}
+    return tuple(names.density(vms_per_host) for vms_per_host in sorted(seen))
 
 
-def _emulated(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        if value.get("emulated") is True and isinstance(value.get("medium"), str):
-            yield value["medium"]
-        for child in value.values():
-            yield from _emulated(child)
-    elif isinstance(value, list | tuple):
-        for child in value:
-            yield from _emulated(child)
-
-
-def unit_rows(seen: Observation, shared: Row) -> Iterator[Row]:
-    """One row a unit (`part` "unit"), in repetition order."""
-    for index, value in enumerate(seen.metric.points):
-        ref = f"{seen.ref}/points/{index}"
-        yield {**shared, "part": "unit", "ref": ref, "value": value, "of": list(seen.of)}
-
-
-def value_row(seen: Observation, shared: Row) -> Row | None:
-    """The metric itself (`part` "value"), with its interval if it has one; None where it is null."""
-    metric = seen.metric
-    if metric.value is None:
-        return None
-    row = {**shared, "part": "value", "ref": seen.ref, "value": metric.value, "of": list(seen.of)}
-    if metric.low is not None and metric.high is not None:
-        row |= {"low": metric.low, "high": metric.high}
-    return row
-
-
-def point_rows(seen: Observation, shared: Row) -> list[Row]:
-    """Units and the value over them; a lone unit is its own value and is drawn once."""
-    value = value_row(seen, shared)
-    units = list(unit_rows(seen, shared))
-    if value is None or (len(units) == 1 and "low" not in value):
-        return units
-    return [*units, value]
+def arm_styles(summary: Summary, names: Names) -> dict[str, Style]:
+    """The style of each arm of the run: an arm looks the same in every figure."""
+    arms = {(one.medium, one.regionservers_per_node): one for one in summary.settings}
+    return styles([names.arm(arms[key]) for key in sorted(arms)])
 
 
 def pointer_token(key: str) -> str:

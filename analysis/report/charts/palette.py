@@ -1,8 +1,8 @@
 """Colours and Vega's configuration. Colours are CSS variables: light, dark and print need no redraw.
 
-The hues are Okabe and Ito's, which people with any common colour blindness tell apart
+The hues are Okabe and Ito's, which people with any common colour blindness can distinguish
 (https://jfly.uni-koeln.de/color/). report.css defines each variable for light, dark and print;
-the fallback behind the comma is for a chart copied out of the page.
+the fallback after the comma applies to a chart copied out of the page.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-se
 
 @dataclass(frozen=True)
 class Style:
-    """Colour and shape together: either alone is enough to tell two series apart."""
+    """Colour and shape together: either alone distinguishes two series."""
 
     colour: str
     shape: str = "circle"
@@ -54,13 +54,14 @@ VERDICT = {
 
 
 def styles(labels: list[str]) -> dict[str, Style]:
-    """A style for each label, in order. More labels than styles share them, told by position."""
+    """A style for each label, in order. If there are more labels than styles, styles repeat."""
     return {label: SERIES[index % len(SERIES)] for index, label in enumerate(labels)}
 
 
-def config() -> dict[str, Any]:
-    """Vega-Lite's config, the same for the pre-rendered and the live chart."""
+def config(aria: bool = False) -> dict[str, Any]:
+    """Vega-Lite's config. With `aria`, marks are labelled: `figure.Panel.svg` needs that."""
     axis = {
+        "aria": False,
         "domain": False,
         "ticks": False,
         "grid": False,
@@ -75,7 +76,7 @@ def config() -> dict[str, Any]:
     }
     return {
         "background": None,
-        "aria": False,  # the container describes the panel
+        "aria": aria,  # the container describes the panel
         "font": FONT,
         "view": {"stroke": None},
         "axis": axis,

@@ -1,4 +1,4 @@
-"""Numbers as people read them: three significant digits, thousands apart, always with the unit."""
+"""Numbers for people: three significant digits, thousands separators, always with the unit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 ABSENT = "not computed"
 _NBSP = "\N{NO-BREAK SPACE}"
-_SIGNS = {"percent": "%", "count": "maps"}  # the one count there is: concurrent_maps
+_SIGNS = {"percent": "%", "count": "maps"}  # concurrent_maps is the only count
 
 
 def quantity(value: float | None, unit: str) -> str:
@@ -17,21 +17,21 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:
-    """Both ends with the unit once, or "" where there is no interval."""
+    """Both ends with the unit once, or "" if there is no interval."""
     if low is None or high is None:
         return ""
     return f"{digits(low)} to {quantity(high, unit)}"
 
 
 def ratio(value: float | None) -> str:
-    """A ratio, which has no unit but says that it is one: ×1.21, ×12.4."""
+    """A ratio has no unit and is marked by a multiplication sign: ×1.21, ×12.4."""
     if value is None:
         return ABSENT
     return f"×{value:.2f}" if abs(value) < 10 else f"×{digits(value)}"
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds up to a minute with three digits, longer ones in minutes or hours: 41.5 s, 7 min 40 s."""
+    """Up to a minute in seconds with three digits, then in minutes or hours: 41.5 s, 7 min 40 s."""
     if seconds is None:
         return ABSENT
     if seconds < 60:
@@ -44,7 +44,7 @@ def duration(seconds: float | None) -> str:
 
 
 def digits(value: float) -> str:
-    """Three significant digits; whole numbers from 100 on, since nobody reads 1.23e+04."""
+    """Three significant digits; whole numbers from 100 on, because 12,300 reads better than 1.23e+04."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     places = max(0, 2 - math.floor(math.log10(abs(value))))

@@ -1,4 +1,4 @@
-"""Where time went: bring-up seconds by phase of every build, and the run's wall time."""
+"""Where time went: the run's wall time, and bring-up seconds by phase of every build."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from analysis.report.charts.density import describe
 from analysis.report.charts.figure import (
     DATA,
     Column,
@@ -14,10 +13,12 @@ from analysis.report.charts.figure import (
     Figure,
     Panel,
     colour_scale,
+    describe,
     finished,
+    legend,
+    mark,
     shape_scale,
 )
-from analysis.report.charts.legend import legend
 from analysis.report.charts.observations import Names, Row, pointer_token
 from analysis.report.charts.palette import PAPER, TIME, Style, styles
 from analysis.report.charts.quantity import duration, quantity
@@ -26,6 +27,7 @@ from analysis.summary.summary import BuildSummary, Summary
 PHASE_PX = 26
 AXIS_PX = 46
 WALL_PX = 84
+WIDTH_PX = 1000
 
 
 def figures(summary: Summary, names: Names) -> Iterator[Figure]:
@@ -38,17 +40,19 @@ def _wall(summary: Summary) -> Figure:
     rows = list(_wall_rows(summary))
     spent = {row["kind"]: row["value"] for row in rows}
     unfinished = [kind for kind in TIME if kind not in spent]
-    notes = [f"{kind.capitalize()} was not finished when this was written." for kind in unfinished]
+    notes = [
+        f"{kind.capitalize()} had not finished when this report was written." for kind in unfinished
+    ]
     return Figure(
         id="wall-time",
         title="Wall time of the run",
-        caption=f"{duration(summary.time.total_s)} in all. Measuring is from a workload's start "
-        "to its exit; building is bring-up and tear-down; waiting is what else passed before the "
-        "analysis: preparing, settling, between steps.",
+        caption=f"{duration(summary.time.total_s)} in total. Measuring: from a workload's start to its "
+        "exit. Building: bring-up and tear-down. Waiting: all other time before the analysis (preparing, "
+        "settling, between steps).",
         panels=(_wall_panel(rows),),
         legend=legend({f"{kind} {duration(s)}": TIME[kind] for kind, s in spent.items()}),
         table=DataTable(
-            (Column("Spent on"), Column("Time", numeric=True), Column("Seconds", numeric=True)),
+            (Column("Activity"), Column("Time", numeric=True), Column("Seconds", numeric=True)),
             tuple((kind, duration(s), quantity(s, "s")) for kind, s in spent.items()),
         ),
         notes=tuple(notes),
@@ -78,12 +82,11 @@ def _wall_panel(rows: list[Row]) -> Panel:
             x=alt.X("value:Q", title="seconds", scale=alt.Scale(nice=False), axis=_seconds()),
             fill=alt.Fill("kind:N", scale=colour_scale(TIME), legend=None),
             order=alt.Order("stack:Q"),
-            tooltip=alt.Tooltip("tip:N"),
+            description=mark(),
         )
     )
-    said = describe("Wall time by what it was spent on", rows)
-    spec = finished(chart, rows, WALL_PX)
-    return Panel("wall-time", "", "", said, WALL_PX, spec, static_width_px=900)
+    words = describe("Wall time by activity", rows)
+    return Panel("wall-time", "", "", words, finished(chart, rows, WALL_PX), WIDTH_PX)
 
 
 def _seconds(grid: bool = False) -> alt.Axis:
@@ -96,8 +99,8 @@ def _bring_up(summary: Summary, names: Names) -> Figure:
     return Figure(
         id="bring-up",
         title="Bring-up",
-        caption="Seconds of each phase of building a cluster, one point a build. "
-        "Phases may overlap in time, so they need not add up to the total.",
+        caption="Seconds per phase of bringing up a cluster, one point per build. "
+        "Phases may overlap, so they need not add up to the total.",
         panels=(_phase_panel(rows, shown),),
         legend=legend(shown),
         table=_phase_table(summary),
@@ -122,7 +125,7 @@ def _phase_rows(summary: Summary, names: Names) -> Iterator[Row]:
 
 
 def _series(build: BuildSummary, names: Names, densities: dict[str, int]) -> str:
-    """The density in words; the topology's name where no trial tells its density."""
+    """The density in words; the topology's name where no trial has its density."""
     if build.topology not in densities:
         return build.topology
     return names.density_in_words(densities[build.topology])
@@ -140,12 +143,11 @@ def _phase_panel(rows: list[Row], shown: dict[str, Style]) -> Panel:
             yOffset=alt.YOffset("series:N", sort=list(shown)),
             color=alt.Color("series:N", scale=colour_scale(shown), legend=None),
             shape=alt.Shape("series:N", scale=shape_scale(shown), legend=None),
-            tooltip=alt.Tooltip("tip:N"),
+            description=mark(),
         )
     )
-    said = describe("Bring-up seconds by phase", rows)
-    spec = finished(chart, rows, height_px)
-    return Panel("bring-up", "", "", said, height_px, spec, static_width_px=900)
+    words = describe("Bring-up seconds by phase", rows)
+    return Panel("bring-up", "", "", words, finished(chart, rows, height_px), WIDTH_PX)
 
 
 def _phase_table(summary: Summary) -> DataTable:

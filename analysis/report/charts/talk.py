@@ -1,33 +1,31 @@
-"""The six charts of the talk this project reproduces (Shvachko and Sundar, ApacheCon NA 2013).
+"""The six charts of the talk that this project reproduces (Shvachko and Sundar, ApacheCon NA 2013).
 
-Each is drawn only where the run has what it compares; else it says what a study would have to ask for.
+A chart is drawn only if the run has what it compares; otherwise the report says which study keys to set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
 
+from analysis.report.charts.chart import Chart, draw
 from analysis.report.charts.course import course
-from analysis.report.charts.curve import CurveAxes, curve_panel, curve_rows
-from analysis.report.charts.datatable import observation_table
-from analysis.report.charts.density import Axes, panel, rows_of
-from analysis.report.charts.figure import Figure, Panel
-from analysis.report.charts.legend import arm_styles, legend, point_notes
-from analysis.report.charts.needs import both_media, mixes, several
-from analysis.report.charts.observations import Names, Observation, observations
+from analysis.report.charts.figure import Figure
+from analysis.report.charts.observations import Names, Observation, arm_styles, observations
 from analysis.report.charts.palette import styles
-from analysis.summary.summary import Metric, SettingSummary, Summary
+from analysis.report.charts.quantity import digits
+from analysis.report.charts.sections import latency_words, point_notes
+from analysis.summary.summary import Metric, Summary
 
-MIXES = ("load", "read45-insert55", "scan95-insert5")
 MIXED = "read45-insert55"
+MIXES = {"load": "data load", MIXED: "45/55", "scan95-insert5": "scan"}
 TAIL = 99.0
+Drawn = tuple[Figure | None, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class TalkChart:
-    """One of the six: its figure, or in `needs` why it is not drawn."""
+    """One of the six: its figure, or what the run lacks for it."""
 
     number: int
     title: str
@@ -35,253 +33,216 @@ class TalkChart:
     needs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Run:
-    """What every chart is made of. Only settings with a valid trial count as there."""
+def talk_charts(summary: Summary, names: Names) -> tuple[TalkChart, ...]:
+    """All six, in the talk's order."""
+    talk = _Talk(summary, names)
+    made = []
+    for number, (title, maker) in enumerate(_MAKERS, start=1):
+        figure, needs = maker(talk)
+        if figure is not None:
+            figure = replace(figure, id=f"talk-{number}", title=f"{number}. {title}", panels=tuple(
+                replace(one, id=f"talk-{number}-{at}") for at, one in enumerate(figure.panels)
+            ))  # fmt: skip
+        made.append(TalkChart(number, title, figure, tuple(needs)))
+    return tuple(made)
 
+
+@dataclass(frozen=True)
+class _Talk:
     summary: Summary
     names: Names
-    settings: tuple[SettingSummary, ...]
 
-    def seen(self, metric: str, mode: Iterable[str]) -> list[Observation]:
-        """Known numbers called `metric`, of settings of these modes at no given rate."""
-        modes = set(mode)
+    def random_read(self) -> Drawn:
+        seen = sorted(self._seen("throughput_map_phase", {"random"}), key=_density)
+        needs = [
+            *_both_media(seen),
+            *_several(
+                "numbers of readers for testdfsio's random mode", [o.setting.files for o in seen]
+            ),
+        ]
+        chart = self._chart(
+            caption="Over the map phase, by readers that ran concurrently; one line per medium.",
+            panel=lambda o: (str(_density(o)), self._words(o), "random read"),
+            mark="curve",
+            x=_readers,
+            tip=lambda o: f"{self.names.arm(o.setting)}, {digits(_readers(o))} at once",
+            axis="maps that ran concurrently",
+            height_px=224,
+        )
+        return self._draw(chart, seen, needs)
+
+    def three_workloads(self) -> Drawn:
+        seen = self._at_most_threads(self._seen("throughput", MIXES))
+        seen.sort(key=lambda o: (_density(o), o.setting.records or 0))
+        chart = self._chart(
+            caption="Successful operations per second, at the highest number of threads per workload.",
+            panel=lambda o: (
+                f"{_density(o)}-{o.setting.records}", self._words(o), f"{o.setting.records:,} records"
+            ),
+            x=lambda o: MIXES[str(o.setting.mode)],
+            axis="workload",
+            ticks=tuple(MIXES.values()),
+        )  # fmt: skip
+        return self._draw(chart, seen, [*_valid_mixes(seen, tuple(MIXES)), *_both_media(seen)])
+
+    def throughput_by_threads(self) -> Drawn:
+        caption = "Successful operations per second, by client threads; one line per density."
+        return self._by_threads(self._seen("throughput", MIXES), caption, lambda _: "", log=False)
+
+    def latency_by_threads(self) -> Drawn:
+        caption = (
+            "p99 by client threads, unthrottled; one line per density. Closed-loop latency hides "
+            "waiting: the talk measured it, but users wait longer."
+        )
+        return self._by_threads(self._tails(MIXES), caption, latency_words, log=True)
+
+    def _by_threads(
+        self, seen: list[Observation], caption: str, words: Callable[[Metric], str], log: bool
+    ) -> Drawn:
+        densities = sorted({_density(one) for one in seen})
+        needs = [
+            *_several("numbers of threads for ycsb", [one.setting.threads for one in seen]),
+            *_several("densities (vms_per_host)", densities),
+        ]
+
+        def key(one: Observation) -> tuple[str, str, str]:
+            arm, records = self.names.arm(one.setting), f"{one.setting.records or 0:,} records"
+            parts = ", ".join(part for part in (words(one.metric), arm, records) if part)
+            return f"{one.setting.mode} {parts}", MIXES[str(one.setting.mode)], parts
+
+        order = list(MIXES)
+        seen = sorted(seen, key=lambda o: (order.index(str(o.setting.mode)), key(o)))
+        chart = self._chart(
+            caption=caption,
+            panel=key,
+            mark="curve",
+            x=lambda o: o.setting.threads or 0,
+            series=self._words,
+            tip=lambda o: f"{self._words(o)}, {o.setting.threads} threads",
+            axis="threads",
+            styles=styles([self.names.density_in_words(density) for density in densities]),
+            log=log,
+            height_px=224,
+        )
+        return self._draw(chart, seen, needs)
+
+    def cpu_over_time(self) -> Drawn:
+        return course(self.summary, self.names)
+
+    def mixed_latency(self) -> Drawn:
+        seen = self._at_most_threads(self._tails({MIXED}))
+        seen.sort(key=lambda o: (_density(o), latency_words(o.metric), o.setting.records or 0))
+        sizes = sorted({one.setting.records or 0 for one in seen})
+        needs = [
+            *_valid_mixes(seen, (MIXED,)),
+            *_both_media(seen),
+            *_several("sizes (ycsb's records)", sizes),
+        ]
+        chart = self._chart(
+            caption="p99 of the 45/55 mix at the highest number of threads, by records; both media.",
+            panel=lambda o: (
+                f"{_density(o)} {latency_words(o.metric)}", self._words(o), latency_words(o.metric)
+            ),
+            x=lambda o: f"{o.setting.records or 0:,}",
+            axis="records",
+            ticks=tuple(f"{size:,}" for size in sizes),
+            log=True,
+        )  # fmt: skip
+        return self._draw(chart, seen, needs)
+
+    def _draw(self, chart: Chart, seen: list[Observation], needs: list[str]) -> Drawn:
+        if needs:
+            return None, needs
+        notes = point_notes(self.summary)
+        if chart.mark == "curve":  # shows no single builds
+            has_intervals = any(one.metric.low is not None for one in seen)
+            notes = (
+                ("Bars are intervals; a bar shorter than its point is hidden behind it.",)
+                if has_intervals
+                else ("Too few builds for intervals, so differences are not claims.",)
+            )
+        return draw(replace(chart, notes=notes), seen, self.names), ()
+
+    def _chart(self, **changes: object) -> Chart:
+        """A chart with a series per arm, unless `changes` says otherwise. The talk's number is its id."""
+        return Chart(**{
+            "id": "",
+            "title": "",
+            "series": lambda o: self.names.arm(o.setting),
+            "tip": lambda o: f"{self._words(o)}, {self.names.arm(o.setting)}",
+            "styles": arm_styles(self.summary, self.names),
+            "table": ("Number", _number),
+            **changes,
+        })  # type: ignore[arg-type]  # fmt: skip
+
+    def _seen(self, metric: str, modes: Iterable[str]) -> list[Observation]:
+        """Known numbers of unthrottled settings of these modes that have a valid trial."""
+        wanted = set(modes)
         return [
             one
             for one in observations(self.summary, {metric})
-            if one.setting.mode in modes
+            if one.setting.mode in wanted
             and one.setting.target_ops_s is None
             and one.metric.value is not None
         ]
 
+    def _tails(self, modes: Iterable[str]) -> list[Observation]:
+        return [one for one in self._seen("latency", modes) if one.metric.percentile == TAIL]
 
-Key = TypeVar("Key", int, str, tuple[Any, ...])
-Maker = Callable[[_Run, str, str], tuple[Figure | None, list[str]]]
+    def _at_most_threads(self, seen: list[Observation]) -> list[Observation]:
+        """Those with the highest number of threads of their mode."""
+        most: dict[str | None, int] = {}
+        for one in seen:
+            mode = one.setting.mode
+            most[mode] = max(most.get(mode, 0), one.setting.threads or 0)
+        return [one for one in seen if (one.setting.threads or 0) == most[one.setting.mode]]
 
-
-def talk_charts(summary: Summary, names: Names) -> tuple[TalkChart, ...]:
-    """All six, in the talk's order."""
-    settings = tuple(one for one in summary.settings if one.n_builds > 0)
-    run = _Run(summary, names, settings)
-    made = []
-    for number, (title, maker) in enumerate(_MAKERS, start=1):
-        figure, needs = maker(run, f"talk-{number}", f"{number}. {title}")
-        made.append(TalkChart(number, title, figure if not needs else None, tuple(needs)))
-    return tuple(made)
-
-
-def _random_read(run: _Run, id_: str, title: str) -> tuple[Figure | None, list[str]]:
-    seen = run.seen("throughput_map_phase", {"random"})
-    needs = [
-        *both_media(one.setting for one in seen),
-        *several("numbers of readers for testdfsio's random mode", {s.setting.files for s in seen}),
-    ]
-    if needs:
-        return None, needs
-    axes = CurveAxes("maps that really ran at once", "MiB/s", arm_styles(run.summary, run.names))
-    panels: list[Panel] = []
-    for density, same in _groups(seen, lambda one: one.setting.vms_per_host):
-        rows = [
-            row
-            for arm, mine in _groups(same, lambda one: run.names.arm(one.setting))
-            for row in curve_rows(_by_readers(mine), arm, "at once")
-        ]
-        words = run.names.density_in_words(density)
-        panels.append(curve_panel(f"{id_}-{density}", words, "random read", rows, axes))
-    caption = "Over the map phase, by readers that really ran at once; a line a medium."
-    return _figure(run, id_, title, caption, panels, seen), []
+    def _words(self, one: Observation) -> str:
+        return self.names.density_in_words(_density(one))
 
 
-def _by_readers(seen: Sequence[Observation]) -> list[tuple[float, Observation]]:
-    found = []
-    for one in seen:
-        ran = next((m.value for m in one.setting.metrics if m.name == "concurrent_maps"), None)
-        at = ran if ran is not None else one.setting.files
-        if at is not None:
-            found.append((float(at), one))
-    return found
+def _density(one: Observation) -> int:
+    return one.setting.vms_per_host
 
 
-def _three_workloads(run: _Run, id_: str, title: str) -> tuple[Figure | None, list[str]]:
-    seen = run.seen("throughput", MIXES)
-    needs = [*mixes(seen, MIXES), *both_media(one.setting for one in seen)]
-    if needs:
-        return None, needs
-    seen = [one for one in seen if one.setting.threads == _most_threads(seen, one)]
-    arms = arm_styles(run.summary, run.names)
-    panels: list[Panel] = []
-    for (density, records), same in _groups(
-        seen, lambda one: (one.setting.vms_per_host, one.setting.records or 0)
-    ):
-        rows = [
-            {**row, "density": _mix(one.setting)}
-            for one in same
-            for row in rows_of(one, run.names, run.names.arm(one.setting))
-        ]
-        axes = Axes(tuple(map(_word, MIXES)), "workload", "ops/s", arms)
-        words = run.names.density_in_words(density)
-        panels.append(
-            panel(f"{id_}-{density}-{records}", words, f"{records:,} records", rows, axes)
-        )
-    caption = "Operations that succeeded per second, at the most threads of each workload."
-    return _figure(run, id_, title, caption, panels, seen), []
+def _readers(one: Observation) -> float:
+    """Maps that ran concurrently; the number of files where that is not known."""
+    ran = next((m.value for m in one.setting.metrics if m.name == "concurrent_maps"), None)
+    return float(ran if ran is not None else one.setting.files or 0)
 
 
-def _most_threads(seen: Sequence[Observation], like: Observation) -> int | None:
-    same = [one.setting.threads or 0 for one in seen if one.setting.mode == like.setting.mode]
-    return max(same) or None
+def _number(metric: Metric) -> str:
+    return latency_words(metric) if metric.name == "latency" else metric.name.replace("_", " ")
 
 
-def _throughput_by_threads(run: _Run, id_: str, title: str) -> tuple[Figure | None, list[str]]:
-    seen = run.seen("throughput", MIXES)
-    caption = "Operations that succeeded per second, by threads of the client; a line a density."
-    return _by_threads(run, id_, title, caption, seen, "ops/s", lambda _: "")
+def _both_media(seen: Iterable[Observation]) -> Iterator[str]:
+    media = sorted({one.setting.medium for one in seen})
+    if len(media) < 2:
+        yield f"both media (factors.medium: [hdd, flash]); {_has(media)}"
 
 
-def _latency_by_threads(run: _Run, id_: str, title: str) -> tuple[Figure | None, list[str]]:
-    seen = [one for one in run.seen("latency", MIXES) if one.metric.percentile == TAIL]
-    caption = (
-        "p99 by threads of the client, as fast as it goes; a line a density. Closed-loop latency hides "
-        "waiting: it is what the talk could measure, not what a user would have waited."
-    )
-    return _by_threads(run, id_, title, caption, seen, "ms", lambda one: _latency(one.metric))
+def _several(what: str, values: Iterable[object]) -> Iterator[str]:
+    known = sorted({str(one) for one in values if one is not None})
+    if len(known) < 2:
+        yield f"two or more {what}; {_has(known)}"
 
 
-def _by_threads(
-    run: _Run,
-    id_: str,
-    title: str,
-    caption: str,
-    seen: list[Observation],
-    unit: str,
-    what: Callable[[Observation], str],
-) -> tuple[Figure | None, list[str]]:
-    needs = [
-        *several("numbers of threads for ycsb", {one.setting.threads for one in seen}),
-        *several("densities (vms_per_host)", {one.setting.vms_per_host for one in seen}),
-    ]
-    if needs:
-        return None, needs
-    shown = styles([run.names.density_in_words(density) for density in _densities(seen)])
-    axes = CurveAxes("threads", unit, shown, log=unit == "ms")
-
-    def key(one: Observation) -> tuple[int, str, str, int]:
-        mode = MIXES.index(str(one.setting.mode))
-        return mode, what(one), run.names.arm(one.setting), one.setting.records or 0
-
-    panels: list[Panel] = []
-    for (_, said, arm, records), same in _groups(seen, key):
-        rows = [
-            row
-            for density, mine in _groups(same, lambda one: one.setting.vms_per_host)
-            for row in curve_rows(
-                [(float(one.setting.threads or 0), one) for one in mine],
-                run.names.density_in_words(density),
-                "threads",
-            )
-        ]
-        subtitle = ", ".join(part for part in (said, arm, f"{records:,} records") if part)
-        panels.append(
-            curve_panel(f"{id_}-{len(panels)}", _mix(same[0].setting), subtitle, rows, axes)
-        )
-    figure = _figure(run, id_, title, caption, panels, seen)
-    return Figure(**{**vars(figure), "legend": legend(shown)}), []
+def _valid_mixes(seen: Iterable[Observation], wanted: Sequence[str]) -> Iterator[str]:
+    have = {one.setting.mode for one in seen}
+    missing = [mix for mix in wanted if mix not in have]
+    if missing:
+        yield f"valid ycsb trials of {' and '.join(missing)}"
 
 
-def _cpu_over_time(run: _Run, id_: str, title: str) -> tuple[Figure | None, list[str]]:
-    return course(run.summary, run.names, id_, title)
+def _has(values: Sequence[str]) -> str:
+    return f"this run has {', '.join(values)}" if values else "this run has none"
 
 
-def _mixed_latency(run: _Run, id_: str, title: str) -> tuple[Figure | None, list[str]]:
-    seen = [one for one in run.seen("latency", {MIXED}) if one.metric.percentile == TAIL]
-    needs = [
-        *mixes(seen, (MIXED,)),
-        *both_media(one.setting for one in seen),
-        *several("sizes (ycsb's records)", {one.setting.records for one in seen}),
-    ]
-    if needs:
-        return None, needs
-    seen = [one for one in seen if one.setting.threads == _most_threads(seen, one)]
-    sizes = tuple(f"{records:,}" for records in sorted({one.setting.records or 0 for one in seen}))
-    axes = Axes(sizes, "records", "ms", arm_styles(run.summary, run.names), log=True)
-    panels: list[Panel] = []
-    for (density, said), same in _groups(
-        seen, lambda one: (one.setting.vms_per_host, _latency(one.metric))
-    ):
-        rows = [
-            {**row, "density": f"{one.setting.records or 0:,}"}
-            for one in same
-            for row in rows_of(one, run.names, run.names.arm(one.setting))
-        ]
-        words = run.names.density_in_words(density)
-        panels.append(panel(f"{id_}-{len(panels)}", words, said, rows, axes))
-    caption = "p99 of the 45/55 mix at the most threads, by records; both media."
-    return _figure(run, id_, title, caption, panels, seen), []
-
-
-def _figure(
-    run: _Run,
-    id_: str,
-    title: str,
-    caption: str,
-    panels: list[Panel],
-    seen: list[Observation],
-) -> Figure:
-    return Figure(
-        id=id_,
-        title=title,
-        caption=caption,
-        panels=tuple(panels),
-        legend=legend(arm_styles(run.summary, run.names)),
-        table=observation_table(seen, run.names, "Number", _told),
-        notes=_notes(run, panels, seen),
-    )
-
-
-def _notes(run: _Run, panels: list[Panel], seen: list[Observation]) -> tuple[str, ...]:
-    """How to read the marks. A curve shows no single builds."""
-    if any(row["part"] == "unit" for one in panels for row in one.rows):
-        return point_notes(run.summary)
-    if any(one.metric.low is not None for one in seen):
-        return ("Bars are intervals; one that cannot be seen is shorter than its point.",)
-    return ("Too few builds for intervals, so differences are not claims.",)
-
-
-def _told(metric: Metric) -> str:
-    return _latency(metric) if metric.name == "latency" else metric.name.replace("_", " ")
-
-
-def _latency(metric: Metric) -> str:
-    return f"{metric.operation} p{metric.percentile:g}, {metric.latency_kind}"
-
-
-def _word(mix: str) -> str:
-    return {"load": "data load", MIXED: "45/55", "scan95-insert5": "scan"}[mix]
-
-
-def _mix(setting: SettingSummary) -> str:
-    return _word(str(setting.mode))
-
-
-def _densities(seen: Iterable[Observation]) -> list[int]:
-    return sorted({one.setting.vms_per_host for one in seen})
-
-
-def _groups(
-    seen: Iterable[Observation], key: Callable[[Observation], Key]
-) -> Iterator[tuple[Key, list[Observation]]]:
-    """Observations of equal key, in the keys' order."""
-    groups: dict[Key, list[Observation]] = {}
-    for one in seen:
-        groups.setdefault(key(one), []).append(one)
-    yield from sorted(groups.items(), key=lambda item: item[0])
-
-
-_MAKERS: tuple[tuple[str, Maker], ...] = (
-    ("TestDFSIO random read against concurrent readers, HDD and flash", _random_read),
-    ("YCSB throughput of the three workloads, HDD and flash", _three_workloads),
-    ("Throughput against client threads, by density", _throughput_by_threads),
-    ("Latency against client threads, by density", _latency_by_threads),
-    ("CPU over time, bare host beside VMs", _cpu_over_time),
-    ("Latency of the 45/55 mix, HDD and flash, by records", _mixed_latency),
+_MAKERS: tuple[tuple[str, Callable[[_Talk], Drawn]], ...] = (
+    ("TestDFSIO random read by concurrent readers, HDD and flash", _Talk.random_read),
+    ("YCSB throughput of the three workloads, HDD and flash", _Talk.three_workloads),
+    ("Throughput by client threads and density", _Talk.throughput_by_threads),
+    ("Latency by client threads and density", _Talk.latency_by_threads),
+    ("CPU over time, bare host beside VMs", _Talk.cpu_over_time),
+    ("Latency of the 45/55 mix by records, HDD and flash", _Talk.mixed_latency),
 )

@@ -1,8 +1,8 @@
-// One row of selects for the whole page: what does not fit is hidden, in tables and in charts.
-// A table's row or cell says what it is of in data-setting, data-density, data-medium, data-verdict
-// (a trial's) and data-claim (a finding's); a chart's row in `of`: [setting, density, medium].
+// The filters of the page hide table rows, table cells and chart marks that do not match.
+// Each of these names what it shows in data-setting, data-density, data-medium, data-verdict (of a
+// trial) and data-claim (a finding's verdict). A chart without visible marks is hidden as a whole.
 "use strict";
-window.pageFilters = (charts) => {
+window.pageFilters = () => {
   const KEYS = ["setting", "density", "medium"];
   const form = document.getElementById("filters");
   const selects = Object.fromEntries([...KEYS, "verdict"].map((key) => [key, document.getElementById(`filter-${key}`)]));
@@ -17,31 +17,19 @@ window.pageFilters = (charts) => {
   const fits = (has, want) =>
     Object.entries(want).every(([key, value]) => !value || has[key] === undefined || has[key] === value);
 
-  // The chart keeps its axes' order of arms; a panel of which nothing is left is hidden.
-  async function chart(id) {
+  function apply() {
     const want = wanted();
-    const rows = charts.specs[id].datasets[charts.data];
-    const kept = rows.filter(({ of }) => !of || KEYS.every((key, place) => !want[key] || of[place] === want[key]));
-    const box = document.querySelector(`[data-chart="${CSS.escape(id)}"]`);
-    box.closest(".panel").hidden = kept.length === 0;
-    const view = window.reportViews[id];
-    if (!view || !kept.length || !rows.some((row) => row.of)) return;
-    if (view.data(charts.data).length !== kept.length || kept.length !== rows.length) {
-      await view.data(charts.data, kept.map((row) => ({ ...row }))).runAsync();
+    for (const one of document.querySelectorAll(MARKED)) one.toggleAttribute("hidden", !fits(one.dataset, want));
+    for (const chart of document.querySelectorAll('main [data-state="static"]')) {
+      const marks = [...chart.querySelectorAll("[data-setting]")];
+      chart.closest(".panel").hidden = marks.length > 0 && marks.every((one) => one.hasAttribute("hidden"));
     }
-  }
-
-  async function apply() {
-    const want = wanted();
-    for (const one of document.querySelectorAll(MARKED)) one.hidden = !fits(one.dataset, want);
-    const rows = [...document.querySelectorAll("#trial-table tbody tr")];
-    const shown = rows.filter((row) => !row.hidden).length;
-    document.getElementById("filter-count").value = `${shown} of ${rows.length} trials`;
-    document.documentElement.dataset.filtered = String(Object.values(want).some(Boolean));
-    for (const id of Object.keys(charts.specs)) await chart(id);
     for (const figure of document.querySelectorAll("main figure")) {
       figure.hidden = [...figure.querySelectorAll(".panel")].every((panel) => panel.hidden);
     }
+    const rows = [...document.querySelectorAll("#trial-table tbody tr")];
+    document.getElementById("filter-count").value = `${rows.filter((row) => !row.hidden).length} of ${rows.length} trials`;
+    document.documentElement.dataset.filtered = String(Object.values(want).some(Boolean));
     document.documentElement.dataset.filters = `${Number(document.documentElement.dataset.filters ?? 0) + 1}`;
   }
 
@@ -49,5 +37,5 @@ window.pageFilters = (charts) => {
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(apply));  // the selects change after this event
   form.hidden = false;
-  return { apply, chart, active: () => Object.values(wanted()).some(Boolean) };
+  if (Object.values(wanted()).some(Boolean)) apply();  // a reloaded page keeps its selects
 };

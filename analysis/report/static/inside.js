@@ -1,15 +1,15 @@
-// Inside a trial: fills the shapes of analysis/report/charts/inside.py with the numbers of the trial chosen.
+// Inside a trial: fills the specs of analysis/report/charts/inside.py with the chosen trial's numbers.
 // Every row keeps `ref`, its place in summary.json.
 "use strict";
 window.drillDown = (summary, charts, draw) => {
   const PARTS = ["user", "system", "iowait", "steal", "idle"];
   const SCOPES = { "host": "whole machine", "node": "its own processes", "client": "client", "monitor": "monitors" };
   const RATES = {
-    operations: "operations that succeeded", transferred: "TestDFSIO, all maps",
+    operations: "successful operations", transferred: "TestDFSIO, all maps",
     disk_read: "read by the disks", disk_write: "written by the disks",
   };
   const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-  const said = (value, unit) => (value == null ? "not known" : `${digits.format(value)}\u00a0${unit}`);
+  const quantity = (value, unit) => (value == null ? "not known" : `${digits.format(value)}\u00a0${unit}`);
   const element = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -20,14 +20,14 @@ window.drillDown = (summary, charts, draw) => {
   function cpuChart(one, ref, step) {
     const rows = PARTS.flatMap((kind, stack) => (one[kind] ?? []).map((value, place) => ({
       ref: `${ref}/${kind}/${place}`, at: one.at_s[place], end: one.at_s[place] + step, kind, stack, value,
-      tip: `second ${one.at_s[place]}, ${kind}: ${said(value, "%")}`,
+      tip: `second ${one.at_s[place]}, ${kind}: ${quantity(value, "%")}`,
     }))).filter((row) => row.value != null);
     const known = PARTS.filter((part) => one[part]);
     const [kind, name] = one.scope.split(":");
     return {
       shape: "cpu", rows, title: name ?? kind, subtitle: `CPU, ${SCOPES[kind] ?? one.scope}`,
       head: ["Second", ...known],
-      body: one.at_s.map((at, place) => [at, ...known.map((part) => said(one[part][place], "%"))]),
+      body: one.at_s.map((at, place) => [at, ...known.map((part) => quantity(one[part][place], "%"))]),
     };
   }
 
@@ -37,14 +37,14 @@ window.drillDown = (summary, charts, draw) => {
     const rows = chosen.flatMap(([rate, at]) => rate.at_s.flatMap((second, place) => {
       const row = {
         ref: `${ref}/${at}/rate/${place}`, at: second + step / 2, series: rate.name, value: rate.rate[place],
-        tip: `second ${second}, ${RATES[rate.name]}: ${said(rate.rate[place], rate.unit)}`,
+        tip: `second ${second}, ${RATES[rate.name]}: ${quantity(rate.rate[place], rate.unit)}`,
       };
-      const next = rate.at_s[place + 1];  // a gap stays one: the line is broken there
+      const next = rate.at_s[place + 1];  // a null row breaks the line at a gap
       const gap = next > second + step ? [{ at: second + step, series: rate.name, value: null }] : [];
       return [row, ...gap];
     }));
     const seconds = [...new Set(chosen.flatMap(([rate]) => rate.at_s))].sort((a, b) => a - b);
-    const cell = (rate, second) => said(rate.rate[rate.at_s.indexOf(second)], rate.unit);
+    const cell = (rate, second) => quantity(rate.rate[rate.at_s.indexOf(second)], rate.unit);
     return {
       shape: "rate", rows, title, unit: chosen[0][0].unit,
       subtitle: chosen.map(([rate]) => RATES[rate.name]).join(", "),
@@ -59,14 +59,14 @@ window.drillDown = (summary, charts, draw) => {
     const name = (curve) => `${curve.operation}, ${curve.latency_kind}`;
     const rows = curves.flatMap((curve, at) => curve.percentile.map((percentile, place) => ({
       ref: `${ref}/${at}/ms/${place}`, percentile, part: 100 / (100 - percentile), series: String(at),
-      value: curve.ms[place], tip: `${name(curve)}: ${percentile} % within ${said(curve.ms[place], "ms")}`,
+      value: curve.ms[place], tip: `${name(curve)}: ${percentile} % within ${quantity(curve.ms[place], "ms")}`,
     }))).filter((row) => row.value > 0);
     const all = [...new Set(curves.flatMap((curve) => curve.percentile))].sort((a, b) => a - b);
     return {
       shape: "latency", rows, title: "Latency by percentile", subtitle: "of merged histograms",
       series: curves.map((curve, at) => [name(curve), String(at)]),
       head: ["Percentile", ...curves.map(name)],
-      body: all.map((one) => [`${one} %`, ...curves.map((c) => said(c.ms[c.percentile.indexOf(one)], "ms"))]),
+      body: all.map((one) => [`${one} %`, ...curves.map((c) => quantity(c.ms[c.percentile.indexOf(one)], "ms"))]),
     };
   }
 
@@ -85,11 +85,11 @@ window.drillDown = (summary, charts, draw) => {
     ].filter((chart) => chart?.rows.length);
   }
 
-  // The workload's window on this chart: seconds 0 to measure_s, and where the warm-up ended.
+  // The workload's window: 0 to measure_s, and the end of its ramp-up.
   function windowRows(trial) {
-    const rows = [{ at: 0, said: "" }];  // the axis says that 0 is the start
-    if (trial.warm_up_s) rows.push({ at: trial.warm_up_s, said: "warm-up ends" });
-    if (trial.measure_s != null) rows.push({ at: trial.measure_s, said: "end" });
+    const rows = [{ at: 0, label: "" }];  // the axis title names the start
+    if (trial.warm_up_s) rows.push({ at: trial.warm_up_s, label: "ramp-up ends" });
+    if (trial.measure_s != null) rows.push({ at: trial.measure_s, label: "end" });
     return rows;
   }
 
@@ -116,7 +116,7 @@ window.drillDown = (summary, charts, draw) => {
     const values = chart.rows.map((row) => row.value).filter((value) => value != null);
     const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => digits.format(value));
     const label = `${chart.title}, ${chart.subtitle}, trial ${trial.trial}: ${values.length} values from `
-      + `${low} to ${high}. The numbers are in the table that follows.`;
+      + `${low} to ${high}. The numbers are in the table below.`;
     const legend = (chart.series ?? []).map(([words, key]) =>
       element("li", {}, symbol(chart.shape, key), ` ${words}`));
     const height = charts.shapes[chart.shape].height;
@@ -131,7 +131,7 @@ window.drillDown = (summary, charts, draw) => {
     return element("div", { class: "panel" }, title, element("ul", { class: "legend" }, ...legend), box, numbers);
   }
 
-  // The legend's symbol is a copy of one that the page holds, drawn by its own template.
+  // Copies a legend symbol that the page's template has drawn.
   function symbol(shape, key) {
     return document.getElementById(`symbol-${shape}-${key}`)?.firstElementChild.cloneNode(true) ?? "";
   }
@@ -149,12 +149,12 @@ window.drillDown = (summary, charts, draw) => {
     room.replaceChildren(...found.map((chart, at) => panel(chart, `inside-${at}`, trial)));
     const boxes = [...room.querySelectorAll("[data-chart]")];
     for (const [at, chart] of found.entries()) {
-      if (room.dataset.trial !== trial.trial || !boxes[at].isConnected) return;  // another was chosen meanwhile
+      if (room.dataset.trial !== trial.trial || !boxes[at].isConnected) return;  // another trial was chosen meanwhile
       await draw(boxes[at], spec(chart, trial));
     }
     const facts = document.getElementById("inside-facts");
     const step = summary.series[place].step_s;
-    facts.value = `${trial.verdict}, ${trial.state}; a point is ${step === 1 ? "a second" : `the mean of ${step} seconds`}.`;
+    facts.value = `${trial.verdict}, ${trial.state}; each point is ${step === 1 ? "one second" : `the mean of ${step} seconds`}.`;
     room.dataset.state = "drawn";
   }
 

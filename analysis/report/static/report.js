@@ -1,6 +1,6 @@
-// Draws every chart over its pre-rendered picture, and makes the table of trials sort.
-// What happened is told in attributes that a test reads: <html data-charts data-errors>, and
-// data-state and data-marks of each chart. Views are kept in window.reportViews, by chart.
+// Draws the charts inside a trial, and makes the table of trials sortable. All other charts are SVG.
+// Attributes report the outcome, for tests: <html data-charts data-errors>, and data-state and
+// data-marks of each chart drawn. window.reportViews holds the views by chart.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -13,7 +13,7 @@
   const marks = (chart) =>
     [...chart.querySelectorAll(".role-mark *")].filter((mark) => mark.__data__?.datum?.ref).length;
 
-  // JSON that the page carries, unpacked where it was packed for its length.
+  // JSON embedded in the page, decompressed if it was compressed for its length.
   async function embedded(id) {
     const { textContent, dataset } = document.getElementById(id);
     if (dataset.encoding === "none") return JSON.parse(textContent);
@@ -24,7 +24,7 @@
 
   async function draw(chart, spec, config) {
     const options = { renderer: "svg", actions: false, config, tooltip: { theme: "report" } };
-    // Vega would replace the chart's description and role by its own.
+    // Vega would replace the chart's description and role with its own.
     const description = chart.getAttribute("aria-label");
     const { view } = await vegaEmbed(chart, { ...spec, description }, options);
     chart.setAttribute("role", "img");
@@ -33,7 +33,7 @@
     chart.dataset.state = "drawn";
   }
 
-  async function drawOrTell(chart, spec, config) {
+  async function drawOrReport(chart, spec, config) {
     try {
       await draw(chart, spec, config);
     } catch (error) {
@@ -44,16 +44,11 @@
     await new Promise((resume) => setTimeout(resume));
   }
 
-  // One at a time, with a breath between: the page answers to scrolling and keys meanwhile.
+  // One chart at a time, yielding in between, so that the page stays responsive.
   async function drawAll() {
+    pageFilters();
     const charts = await embedded("charts-data");
-    const filters = pageFilters(charts);
-    if (filters.active()) await filters.apply(); // a reloaded page keeps its selects
-    for (const chart of document.querySelectorAll('[data-state="static"]')) {
-      await drawOrTell(chart, charts.specs[chart.dataset.chart], charts.config);
-      if (filters.active()) await filters.chart(chart.dataset.chart);
-    }
-    const drawInside = (chart, spec) => drawOrTell(chart, spec, charts.config);
+    const drawInside = (chart, spec) => drawOrReport(chart, spec, charts.config);
     await drillDown(await embedded("summary"), charts, drawInside);
     root.dataset.charts = "drawn";
   }

@@ -51,7 +51,7 @@ def test_a_slower_run_is_a_regression_beyond_the_tolerance_only() -> None:
     found = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05)
     assert [change.outcome for change in found.regressions] == ["regression"] * 3
     assert {change.finding.measure for change in found.regressions} == {"throughput"}
-    assert found.answer == "Slower: 3 of 6 numbers changed for the worse by more than 0.05."
+    assert found.headline == "Slower: 3 of 6 numbers are worse by more than 5.0%."
     allowed = compare([_summary(1)], _summary(2, ops_s=80.0), 0.5)
     assert not allowed.regressions
     assert {c.outcome for c in allowed.changes if c.finding.family == "rates"} == {"slower"}
@@ -61,7 +61,7 @@ def test_a_faster_or_unchanged_run_is_none() -> None:
     assert _outcomes([_summary(1)], _summary(2, ops_s=130.0, p99_ms=5.0)) == {"faster"}
     same = compare([_summary(1)], _summary(2), 0.1)
     assert {change.outcome for change in same.changes} == {"within tolerance"}
-    assert same.answer.startswith("Not slower")
+    assert same.headline.startswith("Not slower")
 
 
 def test_latency_worsens_by_rising() -> None:
@@ -80,7 +80,7 @@ def test_few_builds_claim_nothing() -> None:
     found = compare([_summary(1, builds=1)], _summary(2, ops_s=10.0, builds=1), 0.05)
     assert {change.outcome for change in found.changes} == {"no claim"}
     assert found.changes[0].finding.effect == pytest.approx(0.1, rel=0.1)
-    assert found.answer.startswith("Not decided")
+    assert found.headline.startswith("Undecided")
 
 
 @pytest.mark.thorough

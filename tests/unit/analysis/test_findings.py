@@ -6,7 +6,7 @@ import pytest
 
 from analysis.findings import Evidence, comparisons, effects
 from analysis.findings.decide import decide
-from analysis.summarise.headline import answer
+from analysis.summarise.headline import headline
 from analysis.summary.summary import Finding, Metric, SettingSummary
 
 
@@ -85,18 +85,20 @@ def test_an_arm_without_a_valid_trial_is_said() -> None:
     assert (rate.effect, rate.why) == (None, "an arm has no valid trial")
 
 
-def test_the_answer_is_one_sentence_with_the_numbers() -> None:
-    assert answer((ONE, TWO), 1, "process", 2) == (
-        "No claim (1 repetition): with 2 workers per host instead of 1 on the same memory, short scans ran "
-        "at 1.12x the operations a second and the host's CPU was busy 74 % instead of 61 %."
+def test_the_headline_is_one_sentence_with_the_numbers() -> None:
+    assert headline((ONE, TWO), 1, "process", 2) == (
+        "No claim (1 repetition): with 2 workers per host instead of 1 and equal total memory, short "
+        "scans ran at 1.12x the operations per second, and the host's CPU was 74 % busy instead of 61 %."
     )
 
 
-def test_the_answer_without_a_comparison_says_so() -> None:
-    assert answer((), 1, "process", 7) == "No answer: none of the 7 trials is valid."
-    assert answer((ONE,), 1, "process", 1).startswith("No comparison: no setting has valid trials")
+def test_the_headline_without_a_comparison_says_so() -> None:
+    assert headline((), 1, "process", 7) == "No result: none of the 7 trials is valid."
+    assert headline((ONE,), 1, "process", 1).startswith(
+        "No comparison: no setting has valid trials"
+    )
     bare = _setting(0, 100.0)
-    assert "with 2 VMs per host instead of the bare host" in answer((bare, TWO), 2, "vm", 2)
+    assert "with 2 VMs per host instead of the bare host" in headline((bare, TWO), 2, "vm", 2)
 
 
 def test_any_workload_makes_a_headline() -> None:
@@ -104,6 +106,6 @@ def test_any_workload_makes_a_headline() -> None:
         entry.model_copy(update={"setting": "genomics-region-scan-s40x2500-t8"})
         for entry in (ONE, TWO)
     ]
-    assert "region scans of the variant store ran at 1.12x" in answer(scans, 1, "process", 2)
+    assert "region scans of the variant store ran at 1.12x" in headline(scans, 1, "process", 2)
     unknown = [entry.model_copy(update={"setting": "another-workload"}) for entry in (ONE, TWO)]
-    assert "YCSB 95/5 short scan ran at 1.12x" in answer(unknown, 1, "process", 2)
+    assert "YCSB 95/5 short scan ran at 1.12x" in headline(unknown, 1, "process", 2)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.summarise.monitoring_overhead import monitor_cost, sentence
+from analysis.summarise.monitoring_overhead import monitoring_overhead, sentence
 from dags.cli.display import _what as what
 from tests.support.drafts import plan
 from workloads.planning.plan import Plan, Step
@@ -94,23 +94,27 @@ def tables(rates: dict[int, tuple[float | None, float | None]]) -> tuple[Any, An
 
 
 def test_the_ratio_is_the_geometric_mean_of_the_pairs() -> None:
-    cost = monitor_cost(*tables({1: (98.0, 100.0), 2: (50.0, 40.0), 3: (None, 9.0)}))
+    cost = monitoring_overhead(*tables({1: (98.0, 100.0), 2: (50.0, 40.0), 3: (None, 9.0)}))
     assert cost is not None
     assert cost.points == pytest.approx((0.98, 1.25))
     assert cost.ratio == pytest.approx((0.98 * 1.25) ** 0.5)
     assert (cost.n, cost.pairs, cost.low) == (2, 3, None)
-    assert "n = 2 of 3 pair(s)" in sentence(cost) and "too few for an interval" in sentence(cost)
+    assert "n = 2 of 3 pair(s)" in sentence(cost) and "too few pairs for an interval" in sentence(
+        cost
+    )
 
 
 def test_five_pairs_have_an_interval_about_the_ratio() -> None:
     ratios = (0.97, 0.99, 1.0, 0.98, 0.96)
-    cost = monitor_cost(*tables({n: (100 * r, 100.0) for n, r in enumerate(ratios, start=1)}))
+    cost = monitoring_overhead(
+        *tables({n: (100 * r, 100.0) for n, r in enumerate(ratios, start=1)})
+    )
     assert cost is not None and cost.low and cost.high and cost.ratio
     assert 0.95 < cost.low < cost.ratio < cost.high < 1.01
     assert "95 % interval" in sentence(cost)
 
 
 def test_no_valid_pair_is_unknown_and_no_pair_is_nothing() -> None:
-    cost = monitor_cost(*tables({1: (None, 10.0)}))
+    cost = monitoring_overhead(*tables({1: (None, 10.0)}))
     assert cost is not None and cost.ratio is None and "unknown" in sentence(cost)
-    assert monitor_cost(*tables({})) is None
+    assert monitoring_overhead(*tables({})) is None

@@ -34,8 +34,8 @@ def test_a_family_that_can_never_be_significant_is_warned_of() -> None:
             "workloads": [{"ycsb": {"records": [1000], "mixes": ["a"],
                                     "threads": [1, 2, 3, 4, 5, 6, 7]}}]}  # fmt: skip
     (warning,) = warnings(study(**many), plan(**many))
-    assert "never be significant at 5 repetitions: density-rate (7)" in warning
-    assert "6 repetitions would do" in warning
+    assert "never be significant with 5 repetitions: density-rate (7)" in warning
+    assert "6 repetitions are enough" in warning
     assert list(warnings(study(repetitions=5), plan(repetitions=5))) == []
 
 
@@ -44,14 +44,14 @@ def test_it_says_what_each_family_shows_and_the_blocks_an_effect_needs() -> None
     assert told[0].startswith("density-rate (6 comparisons): shows a ratio of 1.0")
     assert "a ratio of 1.05 needs" in told[-1] and "1.0% between builds, by the study" in told[-1]
     few = list(notes(study(), plan(), QUIET))
-    assert "can never be significant, a claim needs 5 builds an arm" in few[0]
+    assert "can never be significant, a claim needs 5 builds per arm" in few[0]
 
 
 def test_a_study_none_of_whose_hypotheses_could_be_decided_is_refused() -> None:
-    with pytest.raises(InputError, match="could ever be decided with 1 build") as caught:
+    with pytest.raises(InputError, match="can ever be decided with 1 build") as caught:
         check_can_claim(study(expect=EXPECT), plan(expect=EXPECT), "q.yaml")
     assert caught.value.where == "q.yaml, key expect"
-    assert "5 repetitions or more" in caught.value.remedy
+    assert "at least 5 repetitions" in caught.value.remedy
     check_can_claim(
         study(expect=EXPECT, repetitions=5), plan(expect=EXPECT, repetitions=5), "q.yaml"
     )
@@ -75,7 +75,7 @@ def test_a_comparison_that_cannot_show_its_own_tolerance_is_refused() -> None:
             _compared(repetitions, "rolling 5", tolerance, noise)
         assert caught.value.where == "q.yaml, key compare"
         assert "larger tolerance" in caught.value.remedy
-    with pytest.raises(InputError, match="no change at all"):
+    with pytest.raises(InputError, match="cannot detect any change"):
         _compared(1, "rolling 9", "50%")
 
 

@@ -7,8 +7,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from analysis.summarise.warnings import caveats
-from analysis.summary.comparability import guests_are_emulated, unexpected
+from analysis.summarise.warnings import warnings
+from analysis.summary.comparability import guests_are_emulated, unexpected_differences
 from cluster.lifecycle.disclosure import disclose
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks
@@ -46,7 +46,7 @@ def _run() -> dict[str, dict[str, Any]]:
 
 
 def test_what_the_topology_or_the_builds_paths_explain_is_no_difference() -> None:
-    assert unexpected(_run(), TOPOLOGIES, MEDIA) == ()
+    assert unexpected_differences(_run(), TOPOLOGIES, MEDIA) == ()
 
 
 def test_two_densities_as_they_are_really_disclosed_can_be_compared() -> None:
@@ -60,7 +60,7 @@ def test_two_densities_as_they_are_really_disclosed_can_be_compared() -> None:
         )
     }  # fmt: skip
     topologies = {build: TOPOLOGIES[build] for build in told}
-    assert unexpected(told, topologies, {build: MEDIA[build] for build in told}) == ()
+    assert unexpected_differences(told, topologies, {build: MEDIA[build] for build in told}) == ()
 
 
 def test_the_machine_and_the_software_must_be_equal_in_all_builds() -> None:
@@ -72,7 +72,7 @@ def test_the_machine_and_the_software_must_be_equal_in_all_builds() -> None:
             run["b1-v2-flash"][key][inner] = value
         else:
             run["b1-v2-flash"][key] = value
-        (found,) = unexpected(run, TOPOLOGIES, MEDIA)
+        (found,) = unexpected_differences(run, TOPOLOGIES, MEDIA)
         assert found.key == (f"{key}.{inner}" if inner else key)
         assert "b1-v2-flash" in str(found) and "b2-v1-flash" in str(found)
 
@@ -81,18 +81,18 @@ def test_builds_of_one_topology_must_be_rendered_alike() -> None:
     run = _run()
     run["b2-v1-flash"]["daemons"]["w1/datanode"].append("-Xmx1g")
     run["b2-v1-flash"]["files"]["nodes/w1/hdfs-site.xml"]["text"] += "<value>512</value>"
-    keys = [one.key for one in unexpected(run, TOPOLOGIES, MEDIA)]
+    keys = [one.key for one in unexpected_differences(run, TOPOLOGIES, MEDIA)]
     assert keys == ["daemons.w1/datanode", "files.nodes/w1/hdfs-site.xml.text"]
 
 
 def test_disks_may_differ_where_the_medium_is_the_factor() -> None:
     run = _run()
     run["b1-v2-flash"]["disks"] = {"/slow": {"device": "/dev/sda"}}
-    assert [one.key for one in unexpected(run, TOPOLOGIES, MEDIA)] == [
+    assert [one.key for one in unexpected_differences(run, TOPOLOGIES, MEDIA)] == [
         "disks./data.device",
         "disks./slow.device",
     ]
-    assert unexpected(run, TOPOLOGIES, {**MEDIA, "b1-v2-flash": "hdd"}) == ()
+    assert unexpected_differences(run, TOPOLOGIES, {**MEDIA, "b1-v2-flash": "hdd"}) == ()
 
 
 def test_acceleration_is_read_from_the_disclosure() -> None:
@@ -110,9 +110,9 @@ def test_the_proof_of_an_emulated_disk_is_measured_anew_and_its_limits_are_not()
             "measured": {"read": {"seen": seen}},
         }
         run[build]["emulated"] = {"/data": disk}
-    assert unexpected(run, TOPOLOGIES, MEDIA) == ()
+    assert unexpected_differences(run, TOPOLOGIES, MEDIA) == ()
     run["b2-v1-flash"]["emulated"]["/data"]["limits"]["read_ops_s"] = 200
-    assert [d.key for d in unexpected(run, TOPOLOGIES, MEDIA)] == [
+    assert [d.key for d in unexpected_differences(run, TOPOLOGIES, MEDIA)] == [
         "emulated./data.limits.read_ops_s"
     ]
 
@@ -120,17 +120,18 @@ def test_the_proof_of_an_emulated_disk_is_measured_anew_and_its_limits_are_not()
 def test_what_one_build_does_not_disclose_is_a_difference() -> None:
     run = copy.deepcopy(_run())
     del run["b1-v2-flash"]["machine"]["cores"]
-    (found,) = unexpected(run, TOPOLOGIES, MEDIA)
+    (found,) = unexpected_differences(run, TOPOLOGIES, MEDIA)
     assert str(found) == "machine.cores: 2 (b1-v1-flash, b2-v1-flash), not disclosed (b1-v2-flash)"
 
 
-def test_only_what_is_unexpected_is_warned_of() -> None:
+def test_only_unexpected_differences_cause_a_warning() -> None:
     run = _run()
-    assert caveats([], [], [], [], unexpected(run, TOPOLOGIES, MEDIA))[-1].startswith(
-        "0 repetitions"
-    )
+    expected = warnings([], [], [], [], unexpected_differences(run, TOPOLOGIES, MEDIA))
+    assert [one.code for one in expected] == ["few-repetitions"]
     run["b1-v2-flash"]["machine"]["kernel"] = "Linux 6.2"
-    (*_, warning) = caveats([], [], [], [], unexpected(run, TOPOLOGIES, MEDIA))
+    (*_, warning) = warnings([], [], [], [], unexpected_differences(run, TOPOLOGIES, MEDIA))
+    assert warning.code == "incomparable-builds"
     assert (
-        "not compared: machine.kernel: Linux 6.1 (b1-v1-flash, b2-v1-flash), Linux 6.2" in warning
+        "not compared: machine.kernel: Linux 6.1 (b1-v1-flash, b2-v1-flash), Linux 6.2"
+        in warning.message
     )

@@ -35,7 +35,7 @@ def test_a_slower_run_is_told_and_is_exit_code_1(runs: Path) -> None:
     code, text = _compare(_id(1), _id(3), "--runs", str(runs))
     assert code == 1
     assert f"run      {_id(3)} compared with {_id(1)}" in text
-    assert "answer   Slower: 3 of 6 numbers" in text
+    assert "result   Slower: 3 of 6 numbers" in text
     assert "regression        YCSB load, v1-flash: throughput 0.80x (" in text
 
 

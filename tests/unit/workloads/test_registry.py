@@ -66,7 +66,7 @@ class Sleep:
 
 SLEEP = WorkloadKind(
     name="sleep", specs={"sleep": SleepSpec}, setting=SleepSetting, runner=Sleep,
-    rate="throughput", rate_unit="ops/s", rate_words="naps a second",
+    rate="throughput", rate_unit="ops/s", rate_words="naps per second",
 )
 NOT_A_KIND = 1
 """

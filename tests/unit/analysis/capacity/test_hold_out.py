@@ -65,7 +65,7 @@ def at_one_count(densities: tuple[int, ...]) -> tuple[Point, ...]:
 
 
 def test_points_at_one_host_count_cannot_be_held_out_by_hosts() -> None:
-    with pytest.raises(InputError, match=r"one host count only \(2\)") as caught:
+    with pytest.raises(InputError, match=r"only one host count \(2\)") as caught:
         hold_out(at_one_count((1, 2, 4)), "hosts")
     assert "4 host counts" in caught.value.remedy
     assert len(hold_out(at_one_count((1, 2, 4)), "density")) == 1
@@ -74,5 +74,5 @@ def test_points_at_one_host_count_cannot_be_held_out_by_hosts() -> None:
 def test_too_few_points_are_refused() -> None:
     with pytest.raises(InputError, match="too few"):
         hold_out(measured(truths(1, 1), (1, 2, 4), seed=1), "hosts")
-    with pytest.raises(InputError, match="one density only"):
+    with pytest.raises(InputError, match="only one density"):
         hold_out(at_one_count((1,)), "density")

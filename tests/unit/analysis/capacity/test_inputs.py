@@ -128,7 +128,7 @@ def test_a_nextflow_trace_becomes_a_profile(tmp_path: Path) -> None:
 def test_what_is_no_trace_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         parse_trace(text, "trace.txt")
-    with pytest.raises(InputError, match="0 genomes"):
+    with pytest.raises(InputError, match="number of genomes is 0"):
         profile_of(parse_trace(TRACE, "t"), 0, "x", "t")
 
 

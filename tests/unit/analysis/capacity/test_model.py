@@ -30,26 +30,26 @@ def test_a_model_comes_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_interaction_is_found_where_it_is_and_not_where_it_is_not() -> None:
     points = measured(truths(1, 1, noise=0.02), (1, 2, 4), seed=1, densities=(1, 2))
-    assert fit(points, []).interactions[0].answer == "absent"
+    assert fit(points, []).interactions[0].verdict == "absent"
     flipped = [
         p.model_copy(update={"value": 1.5 * p.value}) if (p.hosts, p.vms_per_host) == (4, 2) else p
         for p in points
     ]
-    assert fit(flipped, []).interactions[0].answer == "present"
+    assert fit(flipped, []).interactions[0].verdict == "present"
 
 
 def test_one_host_count_with_densities_is_fitted_and_said() -> None:
     model = fit(measured(truths(1, 1), (1,), seed=1, densities=(1, 2, 4)), [])
     assert model.scaling == ()
     assert not model.density[0].beta_fitted
-    assert any("one host count only (1)" in excuse for excuse in model.excuses)
+    assert any("only one host count (1)" in excuse for excuse in model.excuses)
     assert any("beta = 0" in excuse for excuse in model.excuses)
 
 
 def test_nothing_to_fit_is_refused_with_what_to_measure() -> None:
-    with pytest.raises(InputError, match=r"one host count only \(2\)") as caught:
+    with pytest.raises(InputError, match=r"only one host count \(2\)") as caught:
         fit(measured(truths(1, 1), (2,), seed=1), [])
-    assert "3 host counts" in caught.value.remedy
+    assert "3 or more host counts" in caught.value.remedy
     with pytest.raises(InputError, match="too few points"):
         fit(measured(truths(1, 1), (2, 4), seed=1), [])
     head = "group,hosts,vms_per_host,medium,value,unit,repetition,load\n"

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.capacity.inputs.catalogue import EXAMPLE
 from analysis.capacity.inputs.question import question
-from analysis.capacity.plan.plan import PLAN, read_answer
+from analysis.capacity.plan.plan import PLAN, read_plan_or_excuse
 from analysis.capacity.sizing import run_plan
 from analysis.report.charts import figure
 from analysis.report.page import render
@@ -40,7 +40,7 @@ def test_a_plan_is_drawn_with_its_numbers_and_survives_json() -> None:
     assert all(one.stage in page for one in found.stages)
     section = planning(summary)
     assert section is not None
-    assert dict(section.lists)["What would change the answer"] == found.sensitivity
+    assert dict(section.lists)["What would change the result"] == found.sensitivity
 
 
 def test_an_excuse_is_drawn_and_without_a_plan_there_is_no_section() -> None:
@@ -63,12 +63,12 @@ def test_a_run_that_allows_no_curve_is_an_excuse_beside_its_report(
     found = run_plan.plan_beside(tmp_path)
     assert found is not None
     assert found.kind == "excuse"
-    assert "one host count only (1)" in found.reasons[0]
+    assert "only one host count (1)" in found.reasons[0]
     assert run_plan.plan_beside(tmp_path / "nowhere") is None
 
 
 def test_a_file_that_is_no_plan_is_refused(tmp_path: Path) -> None:
     path = tmp_path / PLAN
     path.write_text(json.dumps({"kind": "plan", "format": 9}))
-    with pytest.raises(InputError, match="no plan"):
-        read_answer(path)
+    with pytest.raises(InputError, match="not a plan"):
+        read_plan_or_excuse(path)

@@ -66,7 +66,7 @@ def test_mixed_units_of_a_group_are_refused(other: str) -> None:
 
 
 def test_no_points_and_no_column_are_refused() -> None:
-    with pytest.raises(InputError, match="not one point"):
+    with pytest.raises(InputError, match="no points"):
         parse_points(HEAD, "p")
     with pytest.raises(InputError, match="'hosts' is missing"):
         parse_points("group,value\na,1\n", "p")

@@ -126,19 +126,19 @@ def test_densities_at_one_host_count_are_checked_by_density_alone(tmp_path: Path
     text = "\n".join(lines(hosts=(2,), densities=DENSITIES))
     code, output = check(tmp_path, text, "density")
     assert code == 0 and "absolute error, median" in output, output
-    assert "one host count only (2)" in fit(tmp_path, text)
+    assert "only one host count (2)" in fit(tmp_path, text)
     for mode in ("hosts", "largest"):
-        with pytest.raises(InputError, match=r"one host count only \(2\)") as caught:
+        with pytest.raises(InputError, match=r"only one host count \(2\)") as caught:
             check(tmp_path, text, mode)
         assert "measure 4 host counts" in caught.value.remedy
 
 
 def test_one_density_is_no_density_curve_and_one_cell_is_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"one density only \(1\)") as caught:
+    with pytest.raises(InputError, match=r"only one density \(1\)") as caught:
         check(tmp_path, "\n".join(lines()), "density")
     assert "measure 3 densities" in caught.value.remedy
-    assert "one density only (1)" in fit(tmp_path, "\n".join(lines()))
-    with pytest.raises(InputError, match=r"one host count only \(4\)"):
+    assert "only one density (1)" in fit(tmp_path, "\n".join(lines()))
+    with pytest.raises(InputError, match=r"only one host count \(4\)"):
         fit(tmp_path, "\n".join(lines(hosts=(4,))))
 
 

@@ -13,7 +13,7 @@ def test_a_tested_finding_shows_test_p_units_and_what_it_could_have_shown() -> N
     summary = eight_repetitions()
     table = findings_table(summary)
     headers = [column.header for column in table.columns]
-    assert len(table.rows) == len(summary.findings) == len(table.claims)
+    assert len(table.rows) == len(summary.findings) == len(table.claims) > 0
     for finding, row in zip(summary.findings, table.rows, strict=True):
         cells = dict(zip(headers, row, strict=True))
         assert (cells["Finding"], cells["Verdict"]) == (finding.statement, finding.verdict)
@@ -21,24 +21,24 @@ def test_a_tested_finding_shows_test_p_units_and_what_it_could_have_shown() -> N
         assert finding.low is not None and finding.high is not None
         assert cells["Effect"] == f"×{finding.effect:.2f}"
         assert cells["Interval"] == f"×{finding.low:.2f} to ×{finding.high:.2f}"
-        assert cells["Units an arm"] == "n = 8, 8 builds"
-        assert (cells["Test"], cells["Must be"]) == (finding.test, finding.rule)
+        assert cells["Units per arm"] == "n = 8, 8 builds"
+        assert (cells["Test"], cells["Required"]) == (finding.test, finding.rule)
         assert (cells["p"], cells["p, adjusted"]) == ("p < 0.001", "p = 0.0031")
-        assert cells["Least effect shown"] == "×1.12"
+        assert cells["Detectable"] == "×1.12"
         assert cells["Why"] == finding.why
 
 
 def test_without_a_test_its_columns_are_left_out() -> None:
     headers = [column.header for column in findings_table(one_block()).columns]
-    assert headers == ["Finding", "Verdict", "Effect", "Interval", "Must be", "Units an arm"]
-    assert "one reason: fewer than 5 builds an arm" in as_markdown(one_block())
+    assert headers == ["Finding", "Verdict", "Effect", "Interval", "Required", "Units per arm"]
+    assert "have the same reason: fewer than 5 builds per arm" in as_markdown(one_block())
 
 
 def test_one_trial_is_named_and_no_unit_is_none() -> None:
     summary = one_block()
     first = summary.findings[0].model_copy(update={"n": (), "why": "other"})
     table = findings_table(summary.model_copy(update={"findings": (first, *summary.findings[1:])}))
-    at = [column.header for column in table.columns].index("Units an arm")
+    at = [column.header for column in table.columns].index("Units per arm")
     assert table.rows[0][at] == "none"
     assert table.columns[-1].header == "Why"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 import altair
 import pytest
 
 from analysis.summary.summary import Metric
-from tests.support.report_pages import Elements, embedded, html, resolve
+from tests.support.report_pages import Elements, html, panels, resolve
 from tests.support.summary_factory import FACTORIES
 
 pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
@@ -33,10 +34,11 @@ HOST_KINDS = {"cpu_user", "cpu_system", "cpu_iowait", "cpu_steal", "cpu_idle"}
 @pytest.mark.parametrize("name", PAGES)
 def test_every_drawn_number_is_one_of_the_summary(name: str) -> None:
     summary = json.loads(FACTORIES[name]().model_dump_json())
-    for spec in embedded(html(name), "charts-data")["specs"].values():
-        rows = spec["datasets"]["rows"]
-        assert rows
-        for row in rows:
+    drawn = panels(name)
+    assert len(drawn) > 30
+    for panel in drawn:
+        assert panel.rows
+        for row in panel.rows:
             stored = resolve(summary, row["ref"])
             if not isinstance(stored, dict):
                 assert row["value"] == stored
@@ -49,19 +51,47 @@ def test_every_drawn_number_is_one_of_the_summary(name: str) -> None:
 def test_every_shape_of_chart_is_valid_vega_lite() -> None:
     seen = set()
     for name in FACTORIES:
-        for chart, spec in embedded(html(name), "charts-data")["specs"].items():
-            kind = (name, chart.split("-")[0])
+        for panel in panels(name):
+            kind = (name, panel.id.split("-")[0])
             if kind not in seen:
                 seen.add(kind)
-                altair.Chart.from_dict(spec, validate=True)
+                altair.Chart.from_dict(panel.spec, validate=True)
     assert len(seen) > 16
+
+
+def test_every_mark_stands_at_the_place_of_its_number() -> None:
+    """Within a panel by density, the height of a mark is a straight line (or, on a logarithmic axis,
+    one of logarithms) of the number that its `data-ref` names in summary.json."""
+    summary = json.loads(FACTORIES["one"]().model_dump_json())
+    text, checked = html("one"), 0
+    for chart, drawing in re.findall(r'data-chart="([^"]+)".*?>(<svg.*?</svg>)</div>', text, re.S):
+        if not chart.startswith(("throughput", "latency", "used")):
+            continue
+        scale = math.log if chart.startswith("latency") else float
+        marks = [
+            (scale(number(summary, ref)), float(y_px))
+            for ref, y_px in re.findall(r'<path data-ref="([^"]+)"[^>]*translate\([^,]+,([^)]+)\)', drawing)
+        ]  # fmt: skip
+        (low, low_px), (high, high_px) = min(marks), max(marks)
+        assert high > low and low_px > high_px, chart
+        for value, y_px in marks:
+            expected_px = low_px + (value - low) / (high - low) * (high_px - low_px)
+            assert y_px == pytest.approx(expected_px, abs=0.05), chart
+        checked += len(marks)
+    assert checked > 60
+
+
+def number(summary: object, ref: str) -> float:
+    stored = resolve(summary, ref)
+    return float(stored["value"] if isinstance(stored, dict) else stored)
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_number_that_has_a_chart_is_drawn(name: str) -> None:
+    """Drawn: a mark on the page names it."""
     summary = FACTORIES[name]()
-    specs = embedded(html(name), "charts-data")["specs"].values()
-    drawn = {row["ref"] for spec in specs for row in spec["datasets"]["rows"]}
+    drawn = set(re.findall(r'data-ref="([^"]+)"', html(name)))
+    assert drawn >= {row["ref"] for panel in panels(name) for row in panel.rows}
     for at, setting in enumerate(summary.settings):
         for index, metric in enumerate(setting.metrics):
             ref = f"/settings/{at}/metrics/{index}"
@@ -93,7 +123,9 @@ def test_numbers_in_tables_carry_their_units(name: str) -> None:
         r"|[-\d.,]+( to [-\d.,]+|, [-\d.,]+)*\xa0(MiB/s|ops/s|ms|s|%|maps)( per USD/h)?"
         r"|\d+\xa0(h|min) \d+\xa0(min|s))$"
     )
-    for _, attributes, text in Elements(html(name)).having("td", **{"class": "num"}):
+    cells = Elements(html(name)).having("td", **{"class": "num"})
+    assert cells
+    for _, attributes, text in cells:
         if "id" not in str(attributes["class"]).split():
             assert number.match("".join(text)), "".join(text)
 
@@ -103,7 +135,6 @@ def test_every_chart_speaks_and_has_its_numbers_in_a_table() -> None:
     charts = [attributes for _, attributes, _ in elements.all if "data-chart" in attributes]
     assert len(charts) == len({chart["data-chart"] for chart in charts}) == 40
     assert all(len(chart["aria-label"] or "") > 30 for chart in charts)
-    assert all(re.search(r"height: \d+px", chart["style"] or "") for chart in charts)
     figures, tables = elements.having("figure"), elements.having("details", **{"class": "data"})
     assert len(figures) == len(tables) == 10
     labels = " ".join(str(chart["aria-label"]) for chart in charts)
@@ -115,3 +146,16 @@ def test_charts_are_there_before_any_script_runs() -> None:
     charts = re.findall(r'data-chart="[^"]+".*?>(<svg.*?</svg>)</div>', text, re.S)
     assert len(charts) == 40
     assert all('class="mark-' in chart and "<path" in chart for chart in charts)
+    assert all("data-ref=" in chart and "<title>" in chart for chart in charts)
+
+
+def test_the_talks_curves_stand_at_what_was_varied() -> None:
+    summary = json.loads(FACTORIES["talk"]().model_dump_json())
+    drawn = [one for one in panels("talk") if one.id.startswith("talk-")]
+    assert {one.id.split("-")[1] for one in drawn} == set("123456")
+    curves = [one for one in drawn if one.id.startswith(("talk-1-", "talk-3-", "talk-4-"))]
+    for panel in curves:
+        for row in panel.rows:
+            setting = resolve(summary, "/".join(row["ref"].split("/")[:3]))
+            maps = [one["value"] for one in setting["metrics"] if one["name"] == "concurrent_maps"]
+            assert row["x"] == (maps[0] if panel.id.startswith("talk-1-") else setting["threads"])

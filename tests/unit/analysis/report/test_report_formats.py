@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from analysis.report.formats import CSV_COLUMNS, FORMATS, as_csv, as_json, as_markdown
-from analysis.summary.summary import Summary
+from analysis.summary.summary import Summary, SummaryWarning
 from tests.support.summary_factory import eight_repetitions, one_block
 
 FORMULAE = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")')
@@ -23,7 +23,10 @@ def rows(summary: Summary) -> list[dict[str, str]]:
 def labelled(label: str) -> Summary:
     summary = one_block(study=label)
     settings = tuple(one.model_copy(update={"label": label}) for one in summary.settings)
-    return summary.model_copy(update={"settings": settings, "answer": label, "warnings": (label,)})
+    warning = SummaryWarning(code="missing-records", message=label)
+    return summary.model_copy(
+        update={"settings": settings, "headline": label, "warnings": (warning,)}
+    )
 
 
 def test_csv_holds_every_number_of_every_setting() -> None:
@@ -41,7 +44,9 @@ def test_csv_holds_every_number_of_every_setting() -> None:
 
 @pytest.mark.parametrize("label", FORMULAE)
 def test_no_cell_of_csv_is_a_formula(label: str) -> None:
-    for row in rows(labelled(label)):
+    table = rows(labelled(label))
+    assert table
+    for row in table:
         assert row["label"] == row["study"] == f"'{label}"
         for cell in row.values():
             assert not cell.startswith(("=", "+", "@", "\t", "\r"))

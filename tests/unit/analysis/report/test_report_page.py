@@ -12,8 +12,11 @@ import pytest
 from analysis.report import page
 from analysis.report.__main__ import main
 from analysis.report.charts import figure
+from analysis.report.charts.observations import names
+from analysis.report.charts.sections import sections
 from analysis.report.page import render, write
-from analysis.summary.summary import Summary
+from analysis.summarise.warnings import design_warnings, trial_warnings
+from analysis.summary.summary import Summary, SummaryWarning
 from tests.support.report_pages import Elements, embedded, html
 from tests.support.summary_factory import FACTORIES, eight_repetitions, one_block
 
@@ -43,9 +46,9 @@ def hostile() -> Summary:
     )
     return summary.model_copy(
         update={
-            "answer": f"{ALERT} <!-- ",
+            "headline": f"{ALERT} <!-- ",
             "question": "]]><style>*{display:none}</style>",
-            "warnings": (f"</li>{ALERT}",),
+            "warnings": (SummaryWarning(code="missing-records", message=f"</li>{ALERT}"),),
             "settings": (*summary.settings[:3], setting, *summary.settings[4:]),
             "findings": (finding, *summary.findings[1:]),
             "trials": (trial, *summary.trials[1:]),
@@ -65,7 +68,7 @@ def test_names_that_mean_harm_stay_text() -> None:
         *(None,) * 4,
     ]
     assert not elements.having("img")
-    assert elements.of("h1") == [summary.answer]
+    assert elements.of("h1") == [summary.headline]
     assert f"<a>\n{ALERT}</a>" in elements.of("pre")
     assert summary.settings[3].label in elements.of("th", scope="row")
     assert Summary.model_validate(embedded(text, "summary")) == summary
@@ -79,7 +82,7 @@ def test_json_in_the_page_holds_no_markup(
     monkeypatch.setattr(page, "LONG_JSON", long)
     scripts = Elements(render(hostile())).having("script", type="application/json")
     assert [one[1]["data-encoding"] for one in scripts] == [encoding] * 2
-    for _, _, text in scripts:
+    for _, _, text in scripts:  # two, by the assertion above
         assert not set("<>&") & set("".join(text))
 
 
@@ -120,7 +123,7 @@ def test_warnings_stand_before_the_charts_and_only_once() -> None:
     for words in (
         "isolation: process",
         "served from memory",
-        "1 repetition: points only, no claim",
+        "1 repetition: single values without intervals",
         "2 of 13",
     ):
         assert notes.count(words) == 1
@@ -129,22 +132,16 @@ def test_warnings_stand_before_the_charts_and_only_once() -> None:
 
 
 @WORDS_ONLY
-def test_a_warning_of_the_summary_is_not_said_again_in_other_words() -> None:
-    summary = one_block().model_copy(
-        update={
-            "warnings": (
-                "Of 13 trials, 1 invalid: shown below, and outside every number of a setting.",
-                "1 repetition: points without intervals; a claim needs 5 builds an arm.",
-                "isolation: process. A stand-in for VMs.",
-            )
-        }
-    )
-    said = Elements(render(summary)).of("ul", **{"class": "notes"})[0].strip().splitlines()
-    assert [line.strip() for line in said] == list(summary.warnings)
+def test_each_warning_is_shown_once_with_its_remedy() -> None:
+    summary = one_block()
+    notes = Elements(render(summary)).having("ul", **{"class": "notes"})[0]
+    shown = [" ".join(line.split()) for line in "".join(notes[2]).splitlines() if line.strip()]
+    texts = [f"{one.message} {one.remedy or ''}".strip() for one in summary.warnings]
+    assert len(texts) == 4
+    assert [line.replace("\xa0", " ") for line in shown] == texts
 
 
-@WORDS_ONLY
-def test_flags_of_valid_trials_are_told_before_the_charts_and_counted_by_trial() -> None:
+def test_flags_of_valid_trials_are_counted_by_trial() -> None:
     summary = one_block()
     of_a_trial = {
         0: ("drift: the last third ran at 2.99 times the first's rate", "drift: once more"),
@@ -155,16 +152,17 @@ def test_flags_of_valid_trials_are_told_before_the_charts_and_counted_by_trial()
     for number, reasons in of_a_trial.items():
         at = valid[number]
         trials[at] = trials[at].model_copy(update={"reasons": reasons})
-    text = render(summary.model_copy(update={"trials": tuple(trials)}))
-    notes = Elements(text).of("ul", **{"class": "notes"})[0]
-    assert f"2 of {len(valid)} valid trials are flagged (drift 2, other work 1): they" in notes
-    assert "flagged" not in Elements(html("one")).of("ul", **{"class": "notes"})[0]
+    warning = next(one for one in trial_warnings(trials) if one.code == "flagged-trials")
+    assert warning.message.startswith(
+        f"2 of {len(valid)} valid trials have flags (drift 2, other work 1)."
+    )
+    assert "flagged-trials" not in {one.code for one in trial_warnings(summary.trials)}
 
 
 @WORDS_ONLY
 def test_arms_that_only_stand_in_are_marked_at_every_figure() -> None:
     summary = one_block().model_copy(
-        update={"warnings": ("medium: the flash of this run is emulated.",)}
+        update={"warnings": tuple(design_warnings(True, ("flash",), 1))}
     )
     text = render(summary)
     badges = Elements(text).of("span", **{"class": "badge"})
@@ -182,15 +180,22 @@ def test_trials_that_failed_stay_in_the_table_with_their_reasons() -> None:
         assert "; ".join(trial.reasons) in table
 
 
-@WORDS_ONLY
 def test_a_setting_without_a_valid_trial_is_named_and_not_drawn() -> None:
     summary = one_block()
     kept = tuple(one for one in summary.settings if one.topology == "v1-flash")
-    text = render(summary.model_copy(update={"settings": kept}))
-    spec = embedded(text, "charts-data")["specs"]["throughput-ycsb-load-r100000-t8"]
-    assert "for want of a valid trial: YCSB data load (2 workers per host, flash);" in text
-    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2"]  # its place stays
-    assert {row["density"] for row in spec["datasets"]["rows"]} == {"1"}
+    summary = summary.model_copy(update={"settings": kept})
+    (_, _, (ycsb, _)), *_ = sections(summary, names(summary))
+    assert any(
+        "no trial is valid: YCSB data load (2 workers per host, flash);" in note
+        for note in ycsb.notes
+    )
+    panel = ycsb.panels[0]
+    assert panel.id == "throughput-ycsb-load-r100000-t8"
+    assert panel.spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [
+        "1",
+        "2",
+    ]  # keeps its place
+    assert {row["x"] for row in panel.rows} == {"1"}
 
 
 def test_numbers_that_could_not_be_computed_are_counted() -> None:
@@ -217,7 +222,7 @@ def test_a_run_without_any_trial_has_a_report() -> None:
     }
     text = render(one_block().model_copy(update=empty))
     assert "there is nothing to draw" in text
-    assert "declares no finding" in text
+    assert "has no findings" in text
     assert 'data-chart="wall-time"' in text
 
 
@@ -246,7 +251,7 @@ def test_the_command_writes_a_page_and_refuses_what_is_no_summary(
     source.write_text(one_block().model_dump_json(), encoding="utf-8")
     assert main([str(source), str(target)]) == 0
     assert target.stat().st_size > 1e6
-    source.write_text('{"format": 3}', encoding="utf-8")
+    source.write_text('{"format": 2}', encoding="utf-8")
     assert main([str(source), str(target)]) == 2
     assert "format" in capsys.readouterr().err
     assert main([str(tmp_path / "none.json"), str(target)]) == 2

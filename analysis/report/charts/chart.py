@@ -1,0 +1,207 @@
+"""The one chart function: `draw` makes a figure of observations as a `Chart` describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import altair as alt
+
+from analysis.report.charts.axis import vertical, vertical_log
+from analysis.report.charts.datatable import observation_table
+from analysis.report.charts.figure import (
+    DATA,
+    Figure,
+    Layout,
+    LegendEntry,
+    Panel,
+    colour_scale,
+    describe,
+    finished,
+    legend,
+    mark,
+    shape_scale,
+)
+from analysis.report.charts.observations import Names, Observation, Row
+from analysis.report.charts.palette import PAPER, Style
+from analysis.report.charts.quantity import interval, quantity
+from analysis.summary.summary import Metric
+
+WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
+SIGNS = {"percent": "%"}
+PanelKey = tuple[str, str, str]
+"""Id, title and subtitle. Observations with equal keys share a panel."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Which panel, place and series each observation has, and what stands on the axes.
+
+    points: each unit light, the value over them solid with its interval, side by side for each series.
+    curve: values over a number that was varied, joined by lines that only guide the eye.
+    stack: values of one bar on top of each other, in the order of `styles`.
+    """
+
+    id: str
+    title: str
+    caption: str
+    panel: Callable[[Observation], PanelKey]
+    x: Callable[[Observation], Any]
+    series: Callable[[Observation], str]
+    tip: Callable[[Observation], str]
+    axis: str
+    styles: dict[str, Style]
+    table: tuple[str, Callable[[Metric], str]]
+    mark: Literal["points", "curve", "stack"] = "points"
+    ticks: tuple[str, ...] = ()
+    unit: str = ""
+    log: bool = False
+    domain: tuple[float, float] | None = None
+    hollow: Callable[[Observation], bool] = lambda _: False
+    legend: tuple[LegendEntry, ...] = ()
+    notes: tuple[str, ...] = ()
+    layout: Layout = "threes"
+    height_px: int = 208
+
+
+def draw(
+    chart: Chart,
+    seen: Sequence[Observation],
+    names: Names,
+    listed: Sequence[Observation] | None = None,
+) -> Figure | None:
+    """The figure, its panels in the order of the observations; None if there is nothing to draw.
+
+    listed: the observations of its table of numbers, if those are more than the ones drawn.
+    """
+    groups: dict[PanelKey, list[Observation]] = {}
+    for one in seen:
+        groups.setdefault(chart.panel(one), []).append(one)
+    drawn = {
+        key: [row for one in same for row in _rows(chart, one)] for key, same in groups.items()
+    }
+    panels = tuple(
+        _panel(chart, key, rows, chart.unit or _unit(groups[key][0]))
+        for key, rows in drawn.items()
+        if rows
+    )
+    if not panels:
+        return None
+    return Figure(
+        id=chart.id,
+        title=chart.title,
+        caption=chart.caption,
+        panels=panels,
+        legend=(*legend(chart.styles), *chart.legend),
+        table=observation_table(listed or seen, names, *chart.table),
+        notes=chart.notes,
+        layout=chart.layout,
+    )
+
+
+def _unit(one: Observation) -> str:
+    return SIGNS.get(one.metric.unit, one.metric.unit)
+
+
+def _rows(chart: Chart, one: Observation) -> Iterator[Row]:
+    value = one.value_row()
+    rows = one.rows() if chart.mark == "points" else filter(None, [value])
+    series = chart.series(one)
+    for row in rows:
+        ends = interval(row.get("low"), row.get("high"), one.metric.unit)
+        spread = f" (interval {ends}; n = {one.metric.n})" if ends else ""
+        yield {
+            **row,
+            "x": chart.x(one),
+            "series": series,
+            "slot": f"{series}/{row['part']}",
+            "stack": list(chart.styles).index(series),
+            "hollow": chart.hollow(one),
+            "tip": f"{chart.tip(one)}: {quantity(row['value'], one.metric.unit)}{spread}",
+        }
+
+
+def _panel(chart: Chart, key: PanelKey, rows: list[Row], unit: str) -> Panel:
+    if chart.mark == "curve":
+        rows = sorted(rows, key=lambda row: (row["series"], row["x"]))
+    layers = {"points": _points, "curve": _curve, "stack": _stack}[chart.mark]
+    place = {"x": _across(chart, rows), "y": _upwards(chart, rows, unit)}
+    spec = finished(
+        alt.layer(*layers(chart, rows, place), data=alt.NamedData(DATA)), rows, chart.height_px
+    )
+    id_, title, subtitle = key
+    words = ", ".join(part for part in (title, subtitle) if part)
+    description = describe(f"{chart.title}: {words}, in {unit} by {chart.axis}", rows)
+    return Panel(id_, title, subtitle, description, spec, WIDTHS_PX[chart.layout])
+
+
+def _across(chart: Chart, rows: list[Row]) -> alt.X:
+    """Categories, or for a curve a linear axis from zero, on which saturation shows as a bend."""
+    if chart.mark == "curve":
+        ticks = sorted({row["x"] for row in rows})
+        axis = alt.Axis(values=ticks, labelExpr="'' + datum.value", grid=False, labelOverlap=True)
+        return alt.X("x:Q", title=chart.axis, scale=alt.Scale(zero=True, nice=False), axis=axis)
+    bands = alt.Scale(domain=list(chart.ticks), paddingInner=0.35, paddingOuter=0.2)
+    return alt.X("x:O", sort=None, title=chart.axis, scale=bands)
+
+
+def _upwards(chart: Chart, rows: list[Row], unit: str) -> Any:
+    """A logarithmic axis has no zero: a panel that holds a zero gets a linear one."""
+    extent = [float(row[key]) for row in rows for key in ("value", "low", "high") if key in row]
+    if chart.log and min(extent) > 0:
+        return vertical_log(unit, extent)
+    return vertical(unit, chart.domain)
+
+
+def _points(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
+    parts = [part for part in ("unit", "value") if any(row["part"] == part for row in rows)]
+    slots = [f"{series}/{part}" for series in chart.styles for part in parts]
+    place = {**place, "xOffset": alt.XOffset("slot:N", scale=alt.Scale(domain=slots))}
+    units = alt.Chart().transform_filter("datum.part == 'unit'")
+    values = alt.Chart().transform_filter("datum.part == 'value'")
+    if "value" not in parts:
+        return [_symbols(chart, units, place, size=64, opacity=1.0)]
+    return [
+        _symbols(chart, units, place, size=16, opacity=0.45),
+        *_intervals(chart, values, rows, place),
+        _symbols(chart, values, place, size=40, opacity=1.0),
+    ]
+
+
+def _curve(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
+    base = alt.Chart()
+    colour = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
+    return [
+        base.mark_line(strokeWidth=1.5, opacity=0.55).encode(**place, stroke=colour),
+        *_intervals(chart, base, rows, place),
+        _symbols(chart, base, place, size=56, opacity=1.0),
+    ]
+
+
+def _symbols(chart: Chart, base: Any, place: dict[str, Any], size: int, opacity: float) -> Any:
+    colour = colour_scale(chart.styles)
+    solid = alt.Fill("series:N", scale=colour, legend=None)
+    return base.mark_point(size=size, opacity=opacity, strokeWidth=1.5).encode(
+        **place,
+        stroke=alt.Stroke("series:N", scale=colour, legend=None),
+        fill=alt.condition("datum.hollow", alt.value(PAPER), solid),
+        shape=alt.Shape("series:N", scale=shape_scale(chart.styles), legend=None),
+        description=mark(),
+    )
+
+
+def _intervals(chart: Chart, base: Any, rows: list[Row], place: dict[str, Any]) -> list[Any]:
+    """Bars from low to high. A rule with a shape channel would get a point at its lower end."""
+    if not any("low" in row for row in rows):
+        return []
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2, strokeCap="round")
+    colour = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
+    ends = {"y": alt.Y("low:Q"), "y2": "high:Q"}
+    return [bars.encode(**{**place, **ends}, stroke=colour, description=mark())]
+
+
+def _stack(chart: Chart, _: list[Row], place: dict[str, Any]) -> list[Any]:
+    bars = alt.Chart().mark_bar(stroke=PAPER, strokeWidth=0.75)
+    fill = alt.Fill("series:N", scale=colour_scale(chart.styles), legend=None)
+    return [bars.encode(**place, fill=fill, order=alt.Order("stack:Q"), description=mark())]
