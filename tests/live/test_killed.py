@@ -131,22 +131,18 @@ def left_on(hosts: Hosts, name: str) -> list[str]:
 
 
 def _left(hosts: Hosts, name: str) -> list[str]:
-    processes = (
-        hosts.on(name, "ps", "-u", USER, "-o", "args=").splitlines() if _any(hosts, name) else []
-    )
+    listed = hosts.on(name, "ps", "-e", "-o", "user=,args=").splitlines()
+    processes = [args for user, _, args in (line.partition(" ") for line in listed) if user == USER]
     files = hosts.on(name, "find", "/mnt", "/tmp", "/var/tmp", "/home", "-user", USER).splitlines()
     cache = f"/var/tmp/density-study-{USER}"
     kept = (f"{cache}/README", f"{cache}/stacks", f"{cache}/host-lease.lock", f"/home/{USER}")
     known = {cache, f"{cache}/builds", "/mnt"}
     return [
-        *(one for one in processes if not one.startswith("sshd")),
+        # a process that has ended, and is not reaped yet, stands in brackets
+        *(one for one in map(str.strip, processes) if not one.startswith(("sshd", "["))),
         *(one for one in files if not one.startswith(kept) and one not in known),
         *(one for one in files if "/stacks/." in one),
     ]
-
-
-def _any(hosts: Hosts, name: str) -> bool:
-    return USER in hosts.on(name, "ps", "-e", "-o", "user=")
 
 
 @pytest.mark.timeout(1800)  # some twenty builds, each with Ansible and a reap
