@@ -139,7 +139,8 @@ def _left(hosts: Hosts, name: str) -> list[str]:
     kept = (f"{cache}/README", f"{cache}/stacks", f"{cache}/host-lease.lock", f"/home/{USER}")
     known = {cache, f"{cache}/builds", "/mnt"}
     return [
-        *(args for user, args in listed if user == USER and not args.startswith("sshd")),
+        # a process that has ended, and is not reaped yet, stands in brackets
+        *(args for user, args in listed if user == USER and not args.startswith(("sshd", "["))),
         *(one for one in files if not one.startswith(kept) and one not in known),
         *(one for one in files if "/stacks/." in one),
     ]
