@@ -1,4 +1,4 @@
-"""What this machine is, for the disclosure: every value as the kernel says it, or "unknown"."""
+"""Facts about this machine for the disclosure, as the kernel reports them, or "unknown"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def available_memory_mib() -> int:
-    """What programs can still get without swapping, as the kernel estimates it."""
+    """Memory available without swapping, as the kernel estimates it."""
     return int(_line_value(Path("/proc/meminfo"), "MemAvailable").split()[0]) // 1024
 
 
@@ -45,7 +45,7 @@ def describe_disk(path: str) -> dict[str, Any]:
 def _mount_of(path: Path) -> tuple[str, str, str]:
     rows = [line.split()[:3] for line in Path("/proc/mounts").read_text().splitlines()]
     holding = [row for row in rows if path.is_relative_to(row[1])]
-    # The longest mount point holds the path; of equals the last one mounted hides the others.
+    # The longest mount point holds the path; among equals the last mount hides the others.
     device, mount, filesystem = max(
         enumerate(holding), key=lambda item: (len(item[1][1]), item[0])
     )[1]
@@ -53,7 +53,7 @@ def _mount_of(path: Path) -> tuple[str, str, str]:
 
 
 def _queue_of(mount: Path) -> Path | None:
-    """The device's queue folder in /sys; a partition's is its disk's. None for what is no device."""
+    """The device's queue folder in /sys; for a partition, its disk's. None if it is not a block device."""
     number = mount.stat().st_dev
     block = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
     if not block.exists():

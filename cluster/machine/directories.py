@@ -1,4 +1,4 @@
-"""A build's directories on the disks of this machine: tagged, journalled, and removed."""
+"""A build's directories on the disks of this machine: tagged and journalled, so that they can be removed."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def make_at(path: Path, tag: str) -> None:
 
 
 def made(site: Site, journal: Journal) -> list[Path]:
-    """Directories of this build that still exist, from what was intended."""
+    """Directories that this build intended to make and that still exist."""
     paths = {Path(intent.path) for intent in journal.intents("make-dir", site.tag)}
     return sorted(path for path in paths if path.exists())
 
 
 def remove(site: Site, journal: Journal) -> None:
-    """Remove this build's directories, and the folders above that this leaves empty."""
+    """Remove this build's directories, and parent folders that are then empty."""
     for path in made(site, journal):
         inside = path.is_relative_to(site.root.absolute())
         if remove_at(path, site.tag, 1 if inside else len(Path(site.tag).parts) + 1):

@@ -1,6 +1,6 @@
-"""`HOST_COMMANDS`: what may be asked of a node's machine, by name; answers are JSON values.
+"""`HOST_COMMANDS`: functions that run on a node's machine, by name. They return JSON values.
 
-Standard library only: the same functions run in this process for `local`, in a host's agent over SSH.
+Standard library only: for `local` they run in this process, for other hosts in the agent over SSH.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SWEEPS = 5
 
 
 def _describe() -> dict[str, Any]:
-    """The machine, and what bears on using it: user, Python, service manager."""
+    """Facts about the machine, and the user, Python and service manager on it."""
     return {
         **describe_machine(),
         "user": getpass.getuser(),
@@ -43,14 +43,14 @@ def _java() -> dict[str, str]:
 
 
 def _free_mib(folder: str) -> int:
-    """Free space of the disk that holds `folder`, or will."""
+    """Free space of the disk that holds, or will hold, `folder`."""
     path = Path(folder)
     existing = next(place for place in (path, *path.parents) if place.exists())
     return shutil.disk_usage(existing).free // 2**20
 
 
 def _probe(folder: str) -> dict[str, Any]:
-    """The medium of the disk that holds `folder`; what had to be made for it is removed again."""
+    """Probe the medium of the disk that holds `folder`; removes the folders it had to create."""
     made = [p for p in (Path(folder), *Path(folder).parents) if not p.exists()]
     try:
         return asdict(probe(Path(folder)))
@@ -72,8 +72,8 @@ def _tagged(tag: str) -> list[dict[str, Any]]:
 
 
 def _stop_tagged(tag: str, grace_s: float) -> list[dict[str, Any]]:
-    """Every process of the tag, in several sweeps: what a dying NodeManager still starts is found by
-    the next one."""
+    """Stop every process of the tag, in several sweeps: a dying NodeManager may still start processes,
+    which the next sweep finds."""
     stopped = []
     for _ in range(_SWEEPS):
         processes = tagged(tag)
@@ -89,7 +89,7 @@ def _check_free(addresses: Sequence[Sequence[Any]]) -> None:
 
 
 def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
-    """Of `addresses` those on which a process of the tag listens."""
+    """The `addresses` on which a process of the tag listens."""
     ours = {process.pid for process in tagged(tag)}
     return [[h, p] for h, p in addresses if is_taken((h, p)) and listener(p) in ours]
 
@@ -99,7 +99,7 @@ def _make_dir(path: str, tag: str) -> None:
 
 
 def _make_folder(path: str) -> None:
-    """A folder inside one that is ours already."""
+    """Create a folder inside one of the build's own."""
     Path(path).mkdir(parents=True, exist_ok=True)
 
 

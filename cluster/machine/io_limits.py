@@ -1,7 +1,7 @@
-"""An emulated medium for processes of this machine: a cgroup a disk, with limits on its device.
+"""An emulated medium for processes on this machine: one cgroup per disk, with limits on its device.
 
-Needs root. Under cgroup v1 reads and direct writes are held back, buffered writes are not: the kernel
-writes them later, in its own name. Under v2, where the io controller is on, both are.
+Needs root. cgroup v1 limits reads and direct writes, but not buffered writes: the kernel writes those
+later, outside the cgroup. cgroup v2 limits both if the io controller is enabled.
 Standard library only: it runs wherever the local transport does.
 """
 
@@ -41,7 +41,7 @@ HELD_BACK = {1: "reads and direct writes; buffered writes are not", 2: "reads an
 
 @dataclass(frozen=True)
 class Controller:
-    """Where groups with I/O limits are made, and which version of cgroups that is."""
+    """The parent folder of cgroups with I/O limits, and the cgroup version."""
 
     folder: Path
     version: int
@@ -63,14 +63,14 @@ def controller(root: Path = ROOT) -> Controller:
 
 
 def group(tag: str, disk: str, root: Path = ROOT) -> Path:
-    """Of all a build's workers on one disk: they share its limits as they would a real one's."""
+    """The cgroup of all workers of a build on one disk: they share its limits, as on a real disk."""
     name = re.sub(r"[^A-Za-z0-9.-]", ".", f"{tag}{disk}")
     parent = root / "blkio" if (root / "blkio" / "cgroup.procs").exists() else root
     return parent / f"density-study.{name}"
 
 
 def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
-    """Make the group; returns in words what it holds back."""
+    """Create the cgroup; returns a description of what it limits."""
     version = controller(root).version
     number = disk.stat().st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
@@ -86,12 +86,12 @@ def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
 
 
 def join(path: Path, pid: int) -> None:
-    """Put a process into the group; what it starts is in it too."""
+    """Move a process into the cgroup; its later children belong to it, too."""
     (path / "cgroup.procs").write_text(f"{pid}\n")
 
 
 class LimitedReads:
-    """Answers `read-rate` by a process of its own within the group, as `Transport.act` would."""
+    """Runs `read-rate` in a separate process inside the cgroup, with the interface of `Transport.act`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -105,7 +105,7 @@ class LimitedReads:
 
 
 def remove(path: Path) -> None:
-    """Once its processes are gone. A group that is gone, or still has some, is passed over."""
+    """Remove the cgroup if it exists and has no processes left."""
     try:
         path.rmdir()
     except OSError:

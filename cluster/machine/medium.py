@@ -1,7 +1,7 @@
-"""Which medium a disk is: decided by a probe of its random reads, not by the kernel's rotational flag.
+"""The medium of a disk: determined by probing random reads, not from the kernel's rotational flag.
 
-Virtual disks often say `rotational 1` on flash. A rotating disk needs a seek and half a turn for a
-random read, 4 ms and more; flash answers below 1 ms. Between them nothing is claimed.
+Virtual disks often report `rotational 1` on flash. A rotating disk needs a seek and half a rotation per
+random read, 4 ms or more; flash needs less than 1 ms. In between, the medium is undecided.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HDD_ABOVE_MS = 2.0
 
 @dataclass(frozen=True)
 class Probe:
-    """What the probe saw: median latency of random 4 KiB O_DIRECT reads, milliseconds."""
+    """Result of a probe: median latency of random 4 KiB O_DIRECT reads in milliseconds."""
 
     path: str
     random_4k_read_ms: float
@@ -34,17 +34,17 @@ class Probe:
 
     @property
     def medium(self) -> Medium | None:
-        """The medium it behaves like; None between the two bounds."""
+        """The medium that the latency indicates; None between the two bounds."""
         if self.random_4k_read_ms < FLASH_BELOW_MS:
             return "flash"
         return "hdd" if self.random_4k_read_ms > HDD_ABOVE_MS else None
 
 
 def check_disk(folder: Path) -> None:
-    """InputError unless `folder` is there, or its parent is where a disk is mounted. Writes nothing.
+    """InputError unless `folder` exists, or its parent is a mount point. Writes nothing.
 
-    Any other folder that is missing is misspelt, or its disk is not mounted: made, it would lie on another
-    disk. So would a folder made in the root.
+    Any other missing folder is misspelt, or its disk is not mounted: created, it would lie on another disk.
+    The same holds for a folder in the root.
     """
     parent = folder.parent
     is_missing = not os.path.lexists(folder)
@@ -62,9 +62,9 @@ def check_disk(folder: Path) -> None:
 
 
 def probe(folder: Path, seconds: float = 0.5) -> Probe:
-    """Read random blocks of a file of its own in `folder`, past the page cache, for `seconds`.
+    """Read random blocks of a temporary file in `folder` for `seconds`, bypassing the page cache.
 
-    InputError if the folder cannot be written or its filesystem has no O_DIRECT.
+    InputError if the folder is not writable or its filesystem does not support O_DIRECT.
     """
     file = folder / f".probe-{os.getpid()}"
     try:

@@ -1,8 +1,8 @@
-"""Cold reads on a machine: writes settled, files evicted, physical bytes counted. Standard library only.
+"""Cold reads on a machine: flush writes, evict files, count physical bytes. Standard library only.
 
-Without root, and on a kernel shared with others, dropping all caches is no option: the study evicts
-its own block files (posix_fadvise) and proves afterwards, by the DataNodes' own counters of bytes
-that came from the device, that reads were physical. `cluster.clients.cold_reads` asks this of every node.
+Dropping all caches needs root and disturbs other users of the kernel. Instead, the study evicts its own
+block files (posix_fadvise) and proves afterwards that reads were physical, by the DataNodes' counters of
+bytes read from the device. `cluster.clients.cold_reads` runs this on every node.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def evict(folder: str) -> int:
 def _evict(file: Path) -> int:
     try:
         descriptor = os.open(file, os.O_RDONLY)
-    except FileNotFoundError:  # a block deleted meanwhile is in no cache of ours
+    except FileNotFoundError:  # deleted meanwhile, and with it its cached pages
         return 0
     try:
         size = os.fstat(descriptor).st_size

@@ -1,4 +1,4 @@
-"""Processes on this machine: started in a clean environment, and stopped for good."""
+"""Processes on this machine: start them in a clean environment, and stop them reliably."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def spawn(
 
 
 def environment(tag: str, node: str, command: Command) -> dict[str, str]:
-    """Clean: what the user's shell exports must not reach what is measured."""
+    """A clean environment: variables of the user's shell must not influence the measurement."""
     kept = {key: os.environ[key] for key in _KEPT if key in os.environ}
     clean = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
     return {**kept, **clean, NODE: node, **command.env, TAG: tag}
 
 
 def stop_all(processes: list[ProcessId], grace_s: float) -> None:
-    """TERM to all at once, KILL to what is left after the grace; returns when all are gone."""
+    """Send TERM to all at once, and KILL to those left after `grace_s`; returns when all are gone."""
     _signal(processes, signal.SIGTERM)
     left = _wait_gone(processes, grace_s)
     while left:
@@ -67,7 +67,7 @@ def stop_all(processes: list[ProcessId], grace_s: float) -> None:
 
 def _signal(processes: list[ProcessId], number: signal.Signals) -> None:
     for process in processes:
-        # Opened first, checked then: the descriptor stays with the process it was opened for.
+        # Open first, then check: the descriptor stays with the process it was opened for.
         try:
             descriptor = os.pidfd_open(process.pid)
         except ProcessLookupError:

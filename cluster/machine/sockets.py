@@ -1,4 +1,4 @@
-"""Ports of this machine: which are taken, and by whom."""
+"""Ports of this machine: which ones are taken, and by which process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_taken(address: Address) -> bool:
 
 
 def check_free(addresses: Iterable[Address]) -> None:
-    """InputError naming the first port that is taken, who holds it, and what to do."""
+    """InputError that names the first port taken and the process that holds it."""
     for address in addresses:
         if is_taken(address):
             raise InputError(
@@ -39,7 +39,7 @@ def check_free(addresses: Iterable[Address]) -> None:
 
 @contextmanager
 def reserved(addresses: Iterable[Address]) -> Iterator[None]:
-    """Hold the ports by lock from the check until the daemons listen on them themselves."""
+    """Hold the ports with a lock from the check until the daemons listen on them."""
     wanted = sorted(addresses)
     with (runtime_dir() / f"ports-{wanted[0][1]}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -48,7 +48,7 @@ def reserved(addresses: Iterable[Address]) -> Iterator[None]:
 
 
 def holder(port: int) -> str:
-    """The process that listens on `port`, as /proc tells it."""
+    """A description of the process that listens on `port`, from /proc."""
     pid = listener(port)
     if pid is None:
         return "a process that /proc does not show to this user"
@@ -60,7 +60,7 @@ def holder(port: int) -> str:
 
 
 def listener(port: int) -> int | None:
-    """Pid of who listens on `port`; None if nobody does, or a process of another user."""
+    """Pid of the process that listens on `port`; None if there is none, or it is another user's."""
     inodes = _listening_inodes(port)
     for process in Path("/proc").glob("[0-9]*") if inodes else ():
         if inodes & _socket_inodes(process):

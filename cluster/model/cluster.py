@@ -1,4 +1,4 @@
-"""`Cluster`: a topology brought up, and how to speak to it."""
+"""`Cluster`: a running topology, and the addresses of its services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Command`: one process to be started, rendered by pure functions and carried out by a transport."""
+"""`Command`: a process to start; pure functions render it, a transport runs it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Command:
-    """An argv list (never a shell string), the variables added to a clean environment, a directory."""
+    """An argv list (never a shell string), variables to add to a clean environment, and a directory."""
 
     name: str
     argv: tuple[str, ...]

@@ -26,7 +26,7 @@ class StudyError(Exception):
 class InputError(StudyError):
     """Bad input, found before anything was started. The command exits with 2.
 
-    key: path of the study's key at fault, where it is one: the reader of the file adds file and line.
+    key: path of the faulty key in the study, if there is one; the study reader adds file and line.
     """
 
     key: tuple[str | int, ...] = ()
@@ -49,20 +49,20 @@ class BringUpError(StudyError):
 
 @dataclass(eq=False)
 class TearDownError(StudyError):
-    """Something of ours could not be removed, or its removal not proved."""
+    """Something that a study made could not be removed, or its removal could not be proved."""
 
     __str__ = StudyError.__str__
 
 
 @dataclass(eq=False)
 class HostBusyError(InputError):
-    """Another live study holds a host. The study says whether to wait for it (`when_busy`)."""
+    """Another live study uses a host. The key `when_busy` sets whether to wait for it."""
 
     __str__ = StudyError.__str__
 
 
 @dataclass(eq=False)
 class HostLostError(StudyError):
-    """A host no longer answers: nothing can be said of what runs there."""
+    """A host no longer answers: the state of its processes is unknown."""
 
     __str__ = StudyError.__str__

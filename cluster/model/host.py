@@ -1,4 +1,4 @@
-"""`Host` and `Disk`: what somebody owns, before anything is built on it."""
+"""`Host` and `Disk`: the hardware that clusters are built on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class IoLimits:
-    """What an emulated medium is held to; None is not limited. Operations a second, MiB/s."""
+    """Limits of an emulated medium, in operations per second and MiB/s; None means unlimited."""
 
     read_iops: int | None = None
     write_iops: int | None = None
@@ -22,7 +22,7 @@ class IoLimits:
     write_mib_s: int | None = None
 
     def iotune(self) -> dict[str, int]:
-        """As libvirt's <iotune> wants it: bytes and operations a second."""
+        """For libvirt's <iotune>: bytes per second and operations per second."""
         named = {
             "read_iops_sec": self.read_iops,
             "write_iops_sec": self.write_iops,
@@ -37,9 +37,9 @@ class IoLimits:
 
 @dataclass(frozen=True)
 class Disk:
-    """A directory on a disk, and the medium a probe has proved (or is to prove) it to be.
+    """A directory on a disk, and the disk's medium, which a probe confirms.
 
-    `limits` make another medium of it; it is `emulated` then, and called so wherever it is shown.
+    `limits` emulate another medium; the disk is then labelled `emulated` wherever it appears.
     """
 
     path: str
@@ -74,7 +74,7 @@ class VmHost:
 
 @dataclass(frozen=True)
 class Login:
-    """How a host is signed on to over SSH, and the Java 17 found there. Nothing secret."""
+    """SSH login of a host, and the Java 17 found there. Contains no secrets."""
 
     user: str
     port: int
@@ -85,7 +85,7 @@ class Login:
 
 @dataclass(frozen=True)
 class Host:
-    """A physical machine. `memory_mib` is what the study may use of it, not what it has."""
+    """A physical machine. `memory_mib` is the part that the study may use, not all it has."""
 
     name: str
     address: str

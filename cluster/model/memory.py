@@ -1,7 +1,7 @@
-"""Memory of nodes and daemons: what is reserved, what a heap may be. Pure; MiB throughout.
+"""Memory of nodes and daemons: reserves and heap sizes. Pure functions; all values in MiB.
 
-A JVM takes more than its heap: metaspace, code cache, threads, direct buffers. `OVERHEAD_MIB` is
-what idle Hadoop and HBase daemons were seen to take beyond theirs.
+A JVM uses more than its heap: metaspace, code cache, threads, direct buffers. `OVERHEAD_MIB` is what idle
+Hadoop and HBase daemons were measured to use beyond their heaps.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WORKER_HEAPS = {"datanode": DATANODE_MIB, "nodemanager": NODEMANAGER_MIB}
 
 
 def worker_minimum_mib(regionservers: int) -> int:
-    """The least a worker node needs for its daemons, without YARN's containers."""
+    """The minimum that a worker node needs for its daemons, without YARN's containers."""
     daemons = DATANODE_MIB + NODEMANAGER_MIB + 2 * OVERHEAD_MIB
     return daemons + regionservers * (REGIONSERVER_LEAST_MIB + OVERHEAD_MIB)
 

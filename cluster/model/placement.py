@@ -1,9 +1,9 @@
-"""Placement: which node on which host, with which share of memory and which disk. Pure.
+"""Placement: assigns nodes to hosts, with a share of memory and a disk each. Pure functions.
 
-A density comparison holds the hosts' cores, memory and disks constant (method: constant hardware):
-what is reserved for the master and the client is the same in every topology, what workers share is
-divided evenly, and YARN may use the same container memory on each host at every density, so that as
-many maps can run at once.
+A density comparison holds the hosts' cores, memory and disks constant (method: constant hardware). Every
+topology reserves the same memory for the master and the client and divides the rest evenly between
+the workers. YARN has the same container memory on each host at every density, so that the same number of
+map tasks can run at once.
 
 A host that carries guests keeps its reserve at every density, on the bare host too, and each guest's own
 system has a fixed part of the guest's memory. Guests have addresses of their own, and a drive each
@@ -54,7 +54,7 @@ class Density:
 
 @dataclass(frozen=True)
 class Layout:
-    """What is equal in all topologies of a study; `isolation` is that of a density from 1 on."""
+    """The settings that all topologies of a study share; `isolation` applies to densities from 1 on."""
 
     provider: str
     isolation: Isolation
@@ -70,7 +70,7 @@ def place(
 ) -> tuple[Topology, ...]:
     """Every topology of the study: densities x media, in the order given.
 
-    InputError if a host's memory cannot hold a density (it says what would fit), if no disk has a
+    InputError if a host's memory cannot hold a density (it names what would fit), if no disk has a
     medium, or if hosts and roles leave a topology without master, worker or client.
     """
     return tuple(
@@ -110,7 +110,7 @@ def _topology(
 
 
 def _kind(density: Density, layout: Layout) -> tuple[str, Isolation]:
-    """Who makes the nodes of a density: no VM is the bare host, reached as provider physical does."""
+    """Provider and isolation of a density: 0 VMs means the bare host, which `physical` handles."""
     if layout.isolation == "vm" and density.vms_per_host == 0:
         return "physical", "host"
     return layout.provider, layout.isolation
@@ -218,7 +218,7 @@ def workers_mib(host: Host) -> int:
 
 
 def reserved_mib(host: Host) -> int:
-    """Of a host's memory what no worker may have: the host's own, the master's and the client's."""
+    """Memory of a host that workers cannot use: the host's own, the master's and the client's."""
     reserve = MASTER_RESERVE_MIB * ("master" in host.roles)
     reserve += CLIENT_RESERVE_MIB * ("client" in host.roles)
     if host.vms is None:
@@ -228,12 +228,12 @@ def reserved_mib(host: Host) -> int:
 
 
 def _system_mib(host: Host, density: Density) -> int:
-    """Of a worker node's share what its own system takes; the bare host's is in the reserve."""
+    """The part of a worker's share that its own system uses; on the bare host the reserve covers it."""
     return GUEST_OS_MIB if host.vms is not None and density.vms_per_host > 0 else 0
 
 
 def host_container_mib(host: Host, densities: Sequence[Density]) -> int:
-    """YARN's memory on a host: the same at every density, a whole number of containers a node."""
+    """YARN's memory on a host: equal at every density, a whole number of containers per node."""
     step_mib = CONTAINER_MIB * lcm(*(density.nodes for density in densities))
     spare_mib = min(_spare_mib(host, density) for density in densities)
     chosen_mib = int(spare_mib * CONTAINER_SHARE) // step_mib * step_mib
@@ -253,23 +253,23 @@ def _up_to(value_mib: int, step_mib: int) -> int:
 
 
 def _spare_mib(host: Host, density: Density) -> int:
-    """What is left of the workers' memory when each node has its daemons' least."""
+    """The workers' memory less the minimum for the daemons of each node."""
     return workers_mib(host) - density.nodes * _least_mib(host, density)
 
 
 def _least_mib(host: Host, density: Density) -> int:
-    """Of one worker node: its daemons, and a guest's own system."""
+    """The minimum of one worker node: its daemons, and a guest's own system."""
     return worker_minimum_mib(density.regionservers_per_node) + _system_mib(host, density)
 
 
 def _needed_mib(host: Host, densities: Sequence[Density]) -> int:
-    """The least memory with which the host carries each of the densities."""
+    """The minimum memory with which the host can run each of the densities."""
     daemons_mib = max(density.nodes * _least_mib(host, density) for density in densities)
     return reserved_mib(host) + daemons_mib + _least_containers_mib(densities)
 
 
 def _too_dense(host: Host, densities: Sequence[Density]) -> InputError:
-    """Blames the density that asks for most: its daemons' memory, and containers that divide evenly."""
+    """The error names the density that needs most memory, for daemons and evenly divided containers."""
     worst = max(densities, key=lambda density: density.nodes * _least_mib(host, density))
     others = [density for density in densities if density.nodes < worst.nodes]
     fits = worst.nodes - 1

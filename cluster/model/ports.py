@@ -1,4 +1,4 @@
-"""`Ports`: every port a topology's daemons listen on, allocated; none is left to a default.
+"""`Ports`: explicit ports for all daemons of a topology; none is left to a default.
 
 Several DataNodes, NodeManagers or RegionServers on one address collide on default ports, so each
 address has one run of ports from `base_port`. Ports of an ApplicationMaster stay ephemeral: Hadoop
@@ -15,7 +15,7 @@ from cluster.model.errors import InputError
 from cluster.model.topology import Node, Topology
 
 FIRST_PORT, LAST_PORT = 1024, 32767
-"""Below Linux's ephemeral range (32768 and up), where a client's own port could take ours."""
+"""Below Linux's ephemeral range (32768 and up), whose ports outgoing connections may take."""
 
 MASTER_SERVICES = (
     "namenode.rpc",
@@ -57,7 +57,7 @@ class Ports:
 
 
 def services(node: Node) -> tuple[str, ...]:
-    """What listens on a node, in the order its ports are handed out."""
+    """The services of a node, in the order in which ports are allocated."""
     names: list[str] = []
     if "master" in node.roles:
         names += MASTER_SERVICES

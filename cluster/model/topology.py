@@ -1,4 +1,4 @@
-"""`Topology` and `Node`: hosts x vms_per_host x medium, placed. Frozen values, no behaviour that acts."""
+"""`Topology` and `Node`: the placed nodes of one density and medium. Frozen values without side effects."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Node:
     """What daemons run on: a host itself, one of its VMs, or (local) a group of processes.
 
     `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
-    containers; `regionservers` how many RegionServers the node carries. `disk` holds all that the node
-    writes; on `more_disks` its DataNode has blocks too.
+    containers; `regionservers` how many RegionServers the node carries. `disk` holds everything that
+    the node writes; its DataNode stores blocks on `more_disks`, too.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Topology:
-    """One way to lay nodes on the hosts. Two topologies differ in name only if they differ in fact."""
+    """One placement of nodes on the hosts. Different names mean different topologies."""
 
     name: str
     provider: str

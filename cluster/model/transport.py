@@ -1,4 +1,4 @@
-"""`Transport`: how files and processes reach a node. Render pure, push thin: it only carries."""
+"""`Transport`: starts processes on nodes and copies files to and from them. It renders nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # this module runs on hosts too, which have the standard libr
 
 @dataclass(frozen=True)
 class ProcessId:
-    """A process on a node, told apart from a later one with the same pid by its start time in ticks."""
+    """A process on a node. The start time in ticks distinguishes it from a later one with the same pid."""
 
     node: str
     name: str
@@ -27,8 +27,8 @@ class ProcessId:
 class Transport(Protocol):
     """Carries commands and files to nodes. Every process started carries the study's tag.
 
-    Paths below the run's folder are the controller's: on another machine they stand for the same
-    place below the build's own folder there (`at` says which).
+    Paths below the run's folder are the controller's. On another machine they map to the same relative
+    path below the build's own folder there (see `at`).
     """
 
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
@@ -44,7 +44,7 @@ class Transport(Protocol):
         ...
 
     def dead(self, processes: Sequence[ProcessId]) -> list[ProcessId]:
-        """Those that no longer run; one question a host. HostLostError if a host does not answer."""
+        """Those that no longer run; one call per host. HostLostError if a host does not answer."""
         ...
 
     def wait(self, process: ProcessId, timeout_s: float) -> int:
@@ -52,29 +52,29 @@ class Transport(Protocol):
         ...
 
     def stop(self, process: ProcessId, grace_s: float = 10.0) -> None:
-        """TERM, then KILL after the grace; returns when it is gone. Stopping what is gone succeeds."""
+        """Send TERM, then KILL after `grace_s`; returns when the process is gone, or if it was gone."""
         ...
 
     def put(self, node: Node, text: str, path: Path) -> None: ...
 
     def fetch(self, node: Node, path: Path, to: Path) -> None:
-        """Copy one file to the controller. FileNotFoundError if it is not there."""
+        """Copy one file to the controller. FileNotFoundError if it does not exist."""
         ...
 
     def collect(self, node: Node, folder: Path) -> None:
-        """Bring to `folder`, a folder of the run, all that was written at its place on the node."""
+        """Copy to `folder`, a folder of the run, everything in the corresponding folder on the node."""
         ...
 
     def at(self, node: Node, path: Path) -> PurePath:
-        """What the node calls a path of the run's folder: for the arguments of commands."""
+        """The node's path for a path in the run's folder, for arguments of commands."""
         ...
 
     def python(self, node: Node) -> tuple[str, ...]:
-        """Begin of a command line that runs the program's own modules, and dool, on the node."""
+        """Start of a command line that runs the program's own modules, or dool, on the node."""
         ...
 
     def act(self, node: Node, name: str, *arguments: Any) -> Any:
-        """The answer of one of `cluster.machine.host_commands` on the node's machine."""
+        """Run one of `cluster.machine.host_commands` on the node's machine; returns its result."""
         ...
 
     @property

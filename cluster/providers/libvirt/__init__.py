@@ -1,1 +1,1 @@
-"""Provider `libvirt`: several virtual machines on each host, cloned from one image of the project's own."""
+"""Provider `libvirt`: several VMs on each host, cloned from one golden image."""

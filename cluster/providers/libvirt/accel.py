@@ -1,7 +1,7 @@
 """Whether guests really boot under KVM on a host; otherwise they are emulated, and the record says so.
 
-A /dev/kvm that opens proves nothing: under some hypervisors it makes a machine that never runs. So the
-golden image's kernel is booted, without a root: it panics, which ends the probe's domain by itself.
+An accessible /dev/kvm proves nothing: under some hypervisors its machines never run. So the probe boots the
+golden image's kernel without a root filesystem: the kernel panics, which ends the domain.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def boots(
     accel: Accel,
     limit_s: float,
 ) -> tuple[bool, str]:
-    """Whether the kernel comes as far as to miss its root, and in words what was seen."""
+    """Whether the kernel boots until it misses its root filesystem, and a description of what happened."""
     name = domain_name(site.tag, PROBE_NODE)
     xml = domain_xml(_probe(site.tag, name, accel, kernel))
     journal.intend("probe-accel", site.tag, uri=virsh.uri, domain=name)

@@ -10,17 +10,17 @@ from cluster.model.host import VcpuPolicy
 
 @dataclass(frozen=True)
 class Vcpus:
-    """How many a guest has, and the host's cores that each of them may run on (empty: any)."""
+    """The number of vCPUs of a guest, and the host cores they may run on (empty: any)."""
 
     count: int
     pinned_to: tuple[int, ...] = ()
 
 
 def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str) -> Vcpus:
-    """Of the guest `index` (from 0) among `guests` on a host of `cores`.
+    """vCPUs of the guest `index` (from 0) among `guests` on a host with `cores`.
 
-    `pinned` gives each an equal share of whole cores, none shared; InputError if that leaves a core
-    over, since densities would then differ in hardware.
+    `pinned` gives each guest the same number of exclusive cores; InputError if cores are left over, since
+    densities would then use different hardware.
     """
     if policy == "all":
         return Vcpus(cores)

@@ -1,4 +1,4 @@
-"""`Guest`: one VM of a build, all of it worked out beforehand. Pure."""
+"""`Guest`: one VM of a build, fully planned in advance. Pure functions."""
 
 from __future__ import annotations
 

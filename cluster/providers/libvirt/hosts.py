@@ -1,4 +1,4 @@
-"""The hosts that carry guests: dool runs on them too, over SSH, or here where a host is this machine."""
+"""The hosts of guests: monitors run on them, too, over SSH or, if the host is this machine, directly."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRACE_S = 2.0
 
 
 def make_ready(site: Site, topology: Topology, journal: Journal) -> None:
-    """On every host signed on to over SSH: the build's folder and the toolkit. Journalled first."""
+    """Create the build's folder and the toolkit on every host with an SSH login. Journalled first."""
     used = {node.host for node in topology.nodes}
     for host in topology.hosts:
         if host.login is not None and host.name in used:
@@ -47,7 +47,7 @@ def host_transport(host: Host, site: Site, journal: Journal) -> Transport:
 
 
 def clear_hosts(site: Site, journal: Journal) -> None:
-    """What the build has on the hosts themselves is removed."""
+    """Remove what the build has on the hosts themselves."""
     stop_all(tagged(site.tag), GRACE_S)
     build = _build(site, journal)
     if build is not None:
@@ -55,7 +55,7 @@ def clear_hosts(site: Site, journal: Journal) -> None:
 
 
 def leftovers_on_hosts(site: Site, journal: Journal) -> Leftovers:
-    """What `clear_hosts` would remove: processes here, and all that is on hosts reached over SSH."""
+    """What `clear_hosts` would remove: processes here, and everything on hosts reached over SSH."""
     here = tuple(f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(site.tag))
     build = _build(site, journal)
     on_hosts = Leftovers() if build is None else build.leftovers()
@@ -63,7 +63,7 @@ def leftovers_on_hosts(site: Site, journal: Journal) -> Leftovers:
 
 
 def _build(site: Site, journal: Journal) -> SshBuild | None:
-    """The hosts of the build as its journal tells of them; None where none is reached over SSH."""
+    """The build's hosts according to its journal; None if none is reached over SSH."""
     reaches = [event for event in journal.events(HostReach) if event.tag == site.tag]
     if not reaches:
         return None

@@ -1,7 +1,7 @@
-"""Names of what a build makes in libvirt. Pure: the same build and node, the same names.
+"""Names of a build's resources in libvirt. Pure: the same build and node have the same names.
 
 Names carry a hash of the tag, domains the tag itself as metadata. Networks and pools have no
-metadata in libvirt 9, so their UUID is made from the tag: who finds both knows whose it is.
+metadata in libvirt 9, so their UUID is derived from the tag: name and UUID identify the build.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 NAMESPACE = UUID("6f1d2a52-64a4-5d0c-9d5b-6b1f6a1f5f0e")
 METADATA_URI = "urn:density-study:1"
 IMAGE_POOL = "density-study-images"
-"""Retention on a host between studies: the cache of golden images, which says by its name whose it is."""
+"""The cache of golden images, which stays on a host between studies."""
 
 
 def prefix(tag: str) -> str:

@@ -115,7 +115,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         return SshTransport(site, journal, lambda: _in_guests(site, journal).place)
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
-        """Guests and their hosts; a host that is not signed on to is this very machine."""
+        """Guests and their hosts; a host without an SSH login is this machine."""
         guests_ssh = self.transport(site, journal)
         found = [Machine(f"{n.name}.{n.host}", n, guests_ssh) for n in topology.nodes]
         used = {node.host for node in topology.nodes}
@@ -198,7 +198,7 @@ def _in_guests(site: Site, journal: Journal) -> SshBuild:
 
 
 def _save_logs(site: Site, journal: Journal) -> None:
-    """Before the guests go. What is lost is journalled: it must not keep them from being removed."""
+    """Fetch logs before the guests go. A failure is journalled: it must not prevent their removal."""
     try:
         _in_guests(site, journal).stop_and_fetch_logs()
     except (StudyError, OSError) as error:

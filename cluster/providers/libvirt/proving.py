@@ -1,4 +1,4 @@
-"""What a guest's data disk is, found by reads in the guest before anything uses it."""
+"""The medium of a guest's data disk, measured by reads in the guest before anything uses it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cluster.state.timeout_scale import acceleration
 def prove_disks(
     transport: SshTransport, topology: Topology, places: NodePaths, journal: Journal
 ) -> None:
-    """Each drive of the workers once, in one guest on it. StudyError with both figures if a drive does
-    not behave like its medium, or its limits do not hold.
+    """Probe each drive of the workers once, in one guest on it. StudyError with both figures if a drive
+    does not behave like its medium, or its limits do not hold.
 
-    Of an emulated guest the figure is kept and decides nothing: it is the emulator's.
+    In an emulated guest the figure is recorded but not judged: it describes the emulator.
     """
     slow = "tcg" in acceleration(transport.tag, journal).values()
     seen: set[tuple[str, Disk]] = set()

@@ -1,4 +1,4 @@
-"""Finding and removing what a build has in libvirt. Only what bears its tag, by metadata or by UUID."""
+"""Find and remove a build's resources in libvirt: only those with its tag in metadata or UUID."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cluster.state.journal import Journal
 
 @dataclass(frozen=True)
 class OwnedResources:
-    """What of a build one libvirt has. `volumes` are (pool, name); `files` lie in our pools unasked."""
+    """The resources of a build in one libvirt. `volumes` are (pool, name)."""
 
     uri: str
     domains: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ def uris_of(site: Site, journal: Journal) -> list[str]:
 
 
 def find(virsh: Virsh, tag: str) -> OwnedResources:
-    """Changes nothing but whether a pool of ours is active: only then does it tell its volumes."""
+    """Changes nothing, except that it starts the build's pools: only active ones list their volumes."""
     pools = tuple(_with_uuid(virsh, "pool-list", "pool", tag))
     return OwnedResources(
         uri=virsh.uri,
@@ -54,7 +54,7 @@ def find(virsh: Virsh, tag: str) -> OwnedResources:
 
 
 def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
-    """In the order in which things hold each other: domains, volumes, pools, network."""
+    """Remove in the order of dependency: domains, volumes, pools, network."""
     ours = find(virsh, tag)
     for name in ours.domains:
         if virsh.run("domstate", name).strip() not in ("shut off", "crashed"):
@@ -74,11 +74,11 @@ def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
 
 
 def _domains(virsh: Virsh, tag: str) -> Iterator[str]:
-    """By name and metadata both: a foreign domain may bear any name."""
+    """Matched by name and metadata: a foreign domain may have any name."""
     for name in virsh.names("list"):
         if name.startswith(f"{prefix(tag)}-"):
-            told = virsh.found("metadata", name, "--uri", METADATA_URI)
-            if told is not None and mark_in(told) == tag:
+            metadata = virsh.found("metadata", name, "--uri", METADATA_URI)
+            if metadata is not None and mark_in(metadata) == tag:
                 yield name
 
 
@@ -92,7 +92,7 @@ def _with_uuid(virsh: Virsh, listing: str, kind: str, tag: str) -> Iterator[str]
 
 
 def _volumes(virsh: Virsh, pool: str) -> Iterator[str]:
-    """Those a build makes; another file that somebody put there is not ours to remove."""
+    """Volumes that a build makes; other files in the pool are not the build's."""
     if not _active(virsh, "pool-list", pool):
         try:
             virsh.run("pool-start", pool)

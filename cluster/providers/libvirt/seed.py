@@ -19,7 +19,7 @@ _HOST_KEY = "etc/ssh/ssh_host_ed25519_key"
 
 @dataclass(frozen=True)
 class Seed:
-    """What one guest is told. `address` is IPv4 with its prefix length, as 192.0.2.21/24.
+    """The configuration of one guest. `address` is IPv4 with its prefix length, as 192.0.2.21/24.
 
     `names` maps addresses to the names of all nodes: the guests need no name server. The host key is
     secret: the seed's bytes go to a volume that only the hypervisor's administrator can read.

@@ -1,7 +1,7 @@
-"""CPU time that hosts gave their guests, as the hosts count it: of the vCPUs' own threads.
+"""CPU time of guests as their hosts count it, by the threads of the vCPUs.
 
-A guest's own count is no measure of that. Emulated, it takes the time it waits for a core for its own: no
-steal is told to it, so guests of a busy host together count more than the host has.
+A guest's own count is unreliable. An emulated guest sees no steal time and counts time spent waiting for a
+core as used, so the guests of a busy host together count more than the host has.
 """
 
 from __future__ import annotations
@@ -20,27 +20,29 @@ _VCPU = re.compile(r"vcpu\.[0-9]+\.(time|delay)=([0-9]+)")
 
 
 def guest_times(guests: Iterable[Guest]) -> dict[str, VcpuTime]:
-    """By node, since its guest was started. StudyError if libvirt does not tell."""
+    """CPU time by node since its guest was started. StudyError if libvirt does not report it."""
     by_uri: dict[str, list[Guest]] = defaultdict(list)
     for guest in guests:
         by_uri[guest.vms.uri].append(guest)
     found = {}
     for uri, theirs in by_uri.items():
-        told = vcpu_times(Virsh(uri).run("domstats", "--vcpu", *(guest.domain for guest in theirs)))
+        times = vcpu_times(
+            Virsh(uri).run("domstats", "--vcpu", *(guest.domain for guest in theirs))
+        )
         for guest in theirs:
-            if guest.domain not in told:
+            if guest.domain not in times:
                 raise StudyError(
                     f"libvirt reports no vCPU times for guest {guest.node.name}.",
                     f"domain {guest.domain} on {uri}",
                     "check that the domain is running there (virsh domstats --vcpu).",
                 )
-            found[guest.node.name] = told[guest.domain]
+            found[guest.node.name] = times[guest.domain]
     return found
 
 
 def vcpu_times(text: str) -> dict[str, VcpuTime]:
-    """Domain -> all its vCPUs, of what `virsh domstats --vcpu` prints (nanoseconds); none of a domain that
-    is off. Pure."""
+    """Domain -> total of its vCPUs, from the output of `virsh domstats --vcpu` (nanoseconds). Domains that
+    are off are missing. Pure."""
     found: dict[str, dict[str, float]] = {}
     name = ""
     for line in text.splitlines():

@@ -16,7 +16,7 @@ _ABSENT = ("failed to get domain", "failed to get network", "failed to get pool"
 
 
 class Virsh:
-    """Commands of one connection. StudyError, with what libvirt said, if one fails."""
+    """Commands of one connection. StudyError with libvirt's message if one fails."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
@@ -33,7 +33,7 @@ class Virsh:
         return done.stdout
 
     def found(self, *args: str) -> str | None:
-        """The answer; None if libvirt has no such thing."""
+        """The output; None if the resource does not exist."""
         done = self._done(args, None, TIMEOUT_S)
         if done.returncode == 0:
             return done.stdout

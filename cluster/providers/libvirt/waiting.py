@@ -1,4 +1,4 @@
-"""Waiting until every guest of a build answers over SSH, with the key it was given."""
+"""Waits until every guest of a build answers over SSH with its own host key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def await_guests(
 ) -> dict[str, float]:
     """Seconds until each answered. `limits_s` is by libvirt's URI.
 
-    BringUpError, with what its console said last, for a guest that ended or is late.
+    BringUpError with the end of its console output for a guest that ended or is late.
     """
     began = time.monotonic()
     with ThreadPoolExecutor(max_workers=max(1, len(guests))) as pool:
@@ -56,7 +56,7 @@ def _fail(virsh: Virsh, guest: Guest, what: str) -> NoReturn:
 
 
 def console_tail(virsh: Virsh, guest: Guest) -> str:
-    """What its kernel and boot said last; empty if there is no telling."""
+    """The last lines of its console; empty if they cannot be read."""
     try:
         virsh.run("pool-refresh", guest.pool)
         said = virsh.run(

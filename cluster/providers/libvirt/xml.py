@@ -192,7 +192,7 @@ def volume_xml(
 
 
 def mark_in(metadata: str) -> str | None:
-    """The tag that `virsh metadata` shows; None if it is no build's."""
+    """The tag in the output of `virsh metadata`; None if there is none."""
     try:
         return ET.fromstring(metadata).get("tag")
     except ET.ParseError:

@@ -1,7 +1,7 @@
-"""Playbooks, run by Ansible's command line: one a phase, all hosts at once.
+"""Runs playbooks with Ansible's command line: one per phase, on all hosts at once.
 
-Ansible signs on through the connection that the agents' channels hold open (its ControlPath), so a host
-sees one session. Nothing of the user's own Ansible configuration is read.
+Ansible logs in through the connection that the agents' channels hold open (its ControlPath), so a host sees
+one session. The user's own Ansible configuration is not read.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _run(playbook: str, folder: Path, environment: Mapping[str, str]) -> tuple[i
 
 def _judge(playbook: str, ended: tuple[int, str]) -> None:
     code, output = ended
-    told = [json.loads(line) for line in output.splitlines() if line.startswith('{"host"')]
-    bad = [entry for entry in told if entry["state"] != "ok"]
+    results = [json.loads(line) for line in output.splitlines() if line.startswith('{"host"')]
+    bad = [entry for entry in results if entry["state"] != "ok"]
     for kind, state in ((HostLostError, "unreachable"), (StudyError, "failed")):
         those = [entry for entry in bad if entry["state"] == state]
         if those:
@@ -127,7 +127,7 @@ def _environment(folder: Path, forks: int, tag: str, work: str) -> dict[str, str
         "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
         "ANSIBLE_REMOTE_TEMP": f"{work}/builds/.ansible",
         "ANSIBLE_CALLBACK_PLUGINS": str(PLAYBOOKS / "callback"),
-        "ANSIBLE_STDOUT_CALLBACK": "told",
+        "ANSIBLE_STDOUT_CALLBACK": "json_lines",
         "ANSIBLE_FORKS": str(forks),
         "ANSIBLE_GATHERING": "explicit",
         "ANSIBLE_PIPELINING": "True",

@@ -1,6 +1,6 @@
-"""`SshBuild`: one build on hosts reached over SSH: made, its logs fetched, removed, and proved gone.
+"""`SshBuild`: makes a build on hosts over SSH, fetches its logs, removes it and proves it gone.
 
-All of it works from the journal: `of` needs no object that made the build. Providers put it to use.
+Everything works from the journal (`of`): the process that made the build is not needed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STOP_TIMEOUT_S = 90.0
 
 
 class SshBuild:
-    """`reach`: node's name -> SSH server of its machine. `work`: the program's folder on each host."""
+    """`reach`: a node's name -> SSH server of its machine. `work`: the program's folder on each host."""
 
     def __init__(
         self, site: Site, journal: Journal, reach: Mapping[str, Target], work: PurePath
@@ -72,7 +72,7 @@ class SshBuild:
         copies: Mapping[str, Sequence[StackCopy]],
         java: str,
     ) -> None:
-        """Hosts leased, folders made, toolkit and stacks there and verified. `copies`: by host."""
+        """Lease the hosts, create the folders, copy and verify toolkit and stacks. `copies`: by host."""
         take_leases(self.hosts, self.site.tag.rpartition("/")[0], self.journal)
         self.make_folders(topology.nodes, places)
         self._provision(copies, java)
@@ -88,14 +88,14 @@ class SshBuild:
             "put", str(self.folder / TOOLKIT), toolkit()))  # fmt: skip
 
     def destroy(self) -> Leftovers:
-        """Processes stopped, logs fetched, folders removed. What cannot be asked is told as such."""
+        """Stop processes, fetch logs, remove folders. The result lists hosts that do not answer."""
         self.stop_and_fetch_logs()
         intended = self._intended_dirs()
         try_all(self.hosts, lambda host, target: self._remove_dirs(target, intended.get(host, [])))
         return self.leftovers()
 
     def stop_and_fetch_logs(self) -> None:
-        """Of the hosts that answer."""
+        """Stop the processes and fetch the logs of the hosts that answer."""
         stopped, silent = try_all(
             self.hosts,
             lambda _, target: channel(target).call(
@@ -111,7 +111,7 @@ class SshBuild:
         self._fetch_logs([host for host in self.hosts if host not in silent])
 
     def leftovers(self) -> Leftovers:
-        """Of every host: processes, folders, ports, units; and hosts that do not answer."""
+        """Processes, folders, ports and units on every host; and hosts that do not answer."""
         intended = self._intended_dirs()
         builds = self.journal.intents("build", self.site.tag)
         ports = [list(address) for intent in builds for address in intent.ports]
@@ -124,7 +124,7 @@ class SshBuild:
             directories=tuple(one for host in found for one in found[host][1]),
             ports=tuple(one for host in found for one in found[host][2]),
             units=tuple(one for host in found for one in found[host][3]),
-            unreachable_hosts=tuple(f"host {host} (it does not answer)" for host in silent),
+            unreachable_hosts=tuple(f"host {host} (does not answer)" for host in silent),
         )
 
     def _make_dir(self, host: str, path: PurePath) -> None:
@@ -134,7 +134,7 @@ class SshBuild:
         self.journal.write("dir-made", **fields)
 
     def _remove_dirs(self, target: Target, paths: Sequence[str]) -> None:
-        # The build's own folder goes last: it was made first.
+        # The build's own folder was made first, so it goes last.
         for path in reversed(paths):
             if channel(target).call("act", "remove-dir", [path, self.site.tag]):
                 self.journal.write("dir-removed", tag=self.site.tag, host=target.host, path=path)
@@ -171,7 +171,7 @@ class SshBuild:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _fetch_logs(self, hosts: Sequence[str]) -> None:
-        """To the build's own logs folder, as `local` has them there. None yet: nothing to fetch."""
+        """Copy logs, if there are any, to the build's logs folder, where `local` writes them directly."""
         targets = {
             host: self.hosts[host]
             for host in hosts
@@ -187,7 +187,7 @@ class SshBuild:
             for packed in folder.glob("*.tar.gz"):
                 _unpack(packed, self.site.root)
         except HostLostError:
-            pass  # its host is told among the remains
+            pass  # `leftovers` lists the host
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -214,7 +214,7 @@ class SshBuild:
 
 
 def _sums(target: Target, copies: Sequence[StackCopy]) -> dict[str, str | None]:
-    """The sums each home has on the host; None where there is none."""
+    """The checksum file of each home on the host; None where it is missing."""
     found: dict[str, str | None] = {}
     for copy in copies:
         try:
@@ -226,7 +226,7 @@ def _sums(target: Target, copies: Sequence[StackCopy]) -> dict[str, str | None]:
 
 
 def check_same_java(found: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """(home, version) of the Java that all hosts have. InputError where they differ: arms must match."""
+    """(home, version) of the Java that all hosts have. InputError if they differ."""
     first = next(iter(found.values()))
     for host, java in found.items():
         if java != first:
@@ -246,7 +246,7 @@ def no_build(site: Site) -> StudyError:
 
 
 def _unpack(packed: Path, to: Path) -> None:
-    """By GNU tar: Python's own safe extraction is missing from Debian 12's 3.11.2."""
+    """Uses GNU tar: Debian 12's Python 3.11.2 lacks the safe extraction filter."""
     argv = ["tar", "--no-same-owner", "-xzf", str(packed), "-C", str(to)]
     ended = subprocess.run(argv, capture_output=True, text=True, check=False)
     if ended.returncode:

@@ -1,7 +1,7 @@
-"""A host's lease, kept on the host: one run at a time, from whichever controller it comes.
+"""The lease of a host, stored on the host: one run at a time, from any controller.
 
 Standard library only: runs on the host. Whether a holder on another machine still lives cannot be
-known, so a lease expires; nobody may take it while a process of its run still runs there.
+known, so a lease expires; it cannot be taken while a process of its run still runs there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EXPIRES_S = 24 * 3600.0
 
 def take(work: str, lease: Mapping[str, Any]) -> dict[str, Any] | None:
     """Take or renew the host for `lease` (tag, owner, and `stale`: the tag of a holder known to be
-    dead). None if it is ours now, else who holds it."""
+    dead). None on success, else the holder's lease."""
     with _locked(work) as path:
         held = _read(path)
         if held is not None and held["tag"] != lease["tag"]:
@@ -48,14 +48,14 @@ def _clocks() -> dict[str, Any]:
 
 
 def _has_expired(held: Mapping[str, Any]) -> bool:
-    """By the time since boot, which nobody can set; after a reboot, by the clock."""
+    """By the time since boot, which cannot be set; after a reboot, by the clock."""
     then, now = held["renewed"], _clocks()
     clock = "since_boot_s" if then["boot_id"] == now["boot_id"] else "epoch_s"
     return bool(now[clock] - then[clock] > EXPIRES_S)
 
 
 def release(work: str, lease: Mapping[str, Any]) -> bool:
-    """Give the host back; whether the tag had held it."""
+    """Release the host; returns whether the tag held it."""
     with _locked(work) as path:
         held = _read(path)
         if held is None or held["tag"] != lease["tag"]:
@@ -65,7 +65,7 @@ def release(work: str, lease: Mapping[str, Any]) -> bool:
 
 
 def holder(work: str) -> dict[str, Any] | None:
-    """Who holds the host, and whether that lease has `expired`; None if nobody does."""
+    """The current lease, and whether it has `expired`; None if there is none."""
     with _locked(work) as path:
         held = _read(path)
         return held and {**held, "expired": _has_expired(held)}

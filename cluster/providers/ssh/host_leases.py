@@ -1,4 +1,4 @@
-"""Leases of a run on its hosts, taken before anything is made there: all of them, or none."""
+"""Leases of a run on all its hosts, taken before anything is made there."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cluster.state.owner import Owner, here, judge
 
 
 def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None:
-    """Take or renew every host for the run `tag`. InputError names who holds one of them.
+    """Take or renew every host for the run `tag`. InputError names the run that holds one of them.
 
-    In the order of their names, so that two runs cannot each wait for the other's.
+    Hosts are taken in the order of their names, so that two runs cannot deadlock.
     """
     for host in sorted(hosts):
         journal.intend("lease-host", tag, host=host)
@@ -29,7 +29,7 @@ def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None
 
 
 def release_leases(hosts: Mapping[str, Target], tag: str) -> None:
-    """Of hosts that answer; on one that does not, its lease expires."""
+    """Release the hosts that answer; on the others the lease expires."""
     for target in hosts.values():
         try:
             channel(target).call("lease", "release", _work(target), {"tag": tag})
@@ -38,7 +38,7 @@ def release_leases(hosts: Mapping[str, Target], tag: str) -> None:
 
 
 def lease_holder(target: Target, tag: str) -> dict[str, Any] | None:
-    """Who else holds a host, unless that lease has expired or its owner is dead; None if it may be taken."""
+    """The lease of another run on a host; None if there is none, it has expired, or its owner is dead."""
     held: dict[str, Any] | None = channel(target).call("lease_holder", _work(target))
     if held is None or held["tag"] == tag or held["expired"]:
         return None
@@ -73,13 +73,13 @@ def _work(target: Target) -> str:
 
 
 def _is_dead(held: Mapping[str, Any]) -> bool:
-    """Known only of an owner in this very PID namespace: the run's heartbeat may be on another machine."""
+    """Known only for an owner in this PID namespace: the run's heartbeat may be on another machine."""
     owner = Owner.from_json(held["owner"])
     return owner.place == here() and judge(owner, lock_free=None, silent_s=float("inf")) == "dead"
 
 
 def _owner(journal: Journal) -> Owner:
-    """Who carries the run out: it outlives the processes that carry out steps."""
+    """The owner of the run, which outlives the processes that carry out its steps."""
     opened = journal.last(RunOpened)
     return (
         Owner.from_json(opened.owner) if opened and opened.owner else Owner.of_process(os.getpid())

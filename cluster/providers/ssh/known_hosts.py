@@ -1,4 +1,4 @@
-"""A study's own known_hosts: the entries of its hosts and nobody else's. Keys are given, never learnt."""
+"""A study's own known_hosts: the entries of its hosts only. Unknown host keys are rejected, never added."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_known_hosts(source: Path, addresses: Sequence[tuple[str, int]], to: Pa
 
 
 def _entries(source: Path, entry: str) -> list[str]:
-    """As ssh-keygen finds them, which knows hashed names and wildcards."""
+    """Found by ssh-keygen, which handles hashed names and wildcards."""
     program = shutil.which("ssh-keygen")
     if program is None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Options of every `ssh` the program starts: strict keys, no questions, nothing of the user's own files."""
+"""Options of every `ssh` process: strict host keys, no prompts, none of the user's own configuration."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tupl
 
 
 def identity_file(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The private key the environment names; None for the SSH agent's. The key is never read here."""
+    """The private key file named in the environment; None means the SSH agent. Only its mode is checked."""
     named = environ.get(IDENTITY)
     if not named:
         return None

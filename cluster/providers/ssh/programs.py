@@ -1,6 +1,6 @@
-"""What hosts must have installed, asked of all of them at once before anything is made.
+"""Programs that hosts need, checked on all hosts at once before anything is made.
 
-A plain POSIX shell asks, since a host may lack even the Python that our agent needs.
+A POSIX shell runs the check: a host may lack even the Python that the agent needs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Asked:
 def check_programs(machines: Sequence[Asked]) -> None:
     """InputError that names every missing program of every machine.
 
-    A host that cannot be signed on to is passed over: whatever connects next says why.
+    A host that refuses the login is skipped: the next connection reports why.
     """
     with ThreadPoolExecutor(max_workers=max(1, len(machines))) as pool:
         answers = list(pool.map(_missing, machines))

@@ -1,4 +1,4 @@
-"""Stacks on hosts: where they lie, and what the playbook needs to copy and verify them."""
+"""Stacks on hosts: their folders, and the variables with which the playbook copies and verifies them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ All of it may be removed when no study runs; the next one copies it again.
 
 @dataclass(frozen=True)
 class StackCopy:
-    """A stack of the controller, and its home on the hosts: named after its content and the Java
-    whose class-data archive it holds."""
+    """A stack of the controller, and its home on the hosts. The name holds a hash of its content and the
+    Java version of its class-data archive."""
 
     stack: Stack
     home: PurePath
@@ -74,7 +74,7 @@ def copied(stack: Stack, work: PurePath, java_version: str) -> StackCopy:
 
 
 def place_of(path: PurePath | str, copies: Sequence[StackCopy]) -> str:
-    """What a host calls a path of the controller's stack; other paths are the host's own."""
+    """A host's path for a path in the controller's stacks; other paths are returned unchanged."""
     for copy in copies:
         if PurePath(path).is_relative_to(copy.stack.home):
             return str(copy.home / PurePath(path).relative_to(copy.stack.home))
@@ -91,7 +91,7 @@ def work_folder(user: str) -> PurePosixPath:
 
 
 def missing(copies: Sequence[StackCopy], there: Mapping[str, str | None]) -> list[StackCopy]:
-    """Those whose sums a host does not have, or has otherwise. `there`: home -> its sums' text."""
+    """Copies whose checksums are missing or different on a host. `there`: home -> checksum file."""
     return [copy for copy in copies if there.get(str(copy.home)) != copy.sums]
 
 

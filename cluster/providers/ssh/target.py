@@ -1,4 +1,4 @@
-"""`Target`: where and as whom a host is reached. Holds nothing secret: records may tell all of it."""
+"""`Target`: the SSH address and user of a host. It holds no secrets, so records may contain it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Target:
-    """One SSH server. `known_hosts` is the only file whose host keys are believed.
+    """One SSH server. `known_hosts` is the only source of trusted host keys.
 
     `identity` names the private key's file where a build has one of its own; else the environment's.
-    `timeout_scale` multiplies the limits of waiting: an emulated guest may be silent for a minute and live.
+    `timeout_scale` multiplies timeouts: a live emulated guest may be silent for a minute.
     """
 
     host: str
@@ -28,9 +28,9 @@ class Target:
 
 
 def target_to_json(target: Target) -> dict[str, Any]:
-    """What is as ever is left out: where a build has no key of its own, none is spoken of."""
-    told = {key: value for key, value in asdict(target).items() if value != ""}
-    return {key: value for key, value in told.items() if (key, value) != ("timeout_scale", 1)}
+    """Fields with their default values are left out."""
+    fields = {key: value for key, value in asdict(target).items() if value != ""}
+    return {key: value for key, value in fields.items() if (key, value) != ("timeout_scale", 1)}
 
 
 def target_from_json(value: Mapping[str, Any]) -> Target:

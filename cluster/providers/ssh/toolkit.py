@@ -38,7 +38,7 @@ _MODULES = (
     "workloads/monitors/*.py",
 )
 _EMPTY = ("cluster/stack/__init__.py",)
-"""Packages whose own `__init__` would import what no host needs."""
+"""Packages whose `__init__` imports modules that hosts do not need."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
 
 

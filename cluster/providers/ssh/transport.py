@@ -24,7 +24,7 @@ Reach = Mapping[str, Target]
 
 @dataclass(frozen=True)
 class Place:
-    """Of one build: its own folder on every host, and how its nodes are reached."""
+    """The folder of a build on every host, and the SSH servers of its nodes."""
 
     folder: PurePath
     reach: Reach
@@ -35,8 +35,7 @@ _STOP_MARGIN_S = 30.0
 
 
 class SshTransport:
-    """`place` is asked when first needed: it comes from the journal, which knows it once the build is
-    intended."""
+    """`place` is called on first use: it reads the journal, which has the place once `create` begins."""
 
     def __init__(self, site: Site, journal: Journal, place: Callable[[], Place]) -> None:
         self.tag = site.tag
@@ -94,7 +93,7 @@ class SshTransport:
             self._fetch(node, str(there / name), folder / name)
 
     def at(self, node: Node, path: Path) -> PurePath:
-        """What is below the run's folder here is below <folder>/run there; other paths are the host's."""
+        """Paths in the run's folder map to <folder>/run on the host; other paths are unchanged."""
         absolute = path.absolute()
         if absolute.is_relative_to(self._run):
             return self.folder / "run" / absolute.relative_to(self._run)
@@ -118,7 +117,7 @@ class SshTransport:
         return ProcessId(node.name, command.name, pid, ticks)
 
     def _fetch(self, node: Node, path: str, to: Path) -> None:
-        """Whole, or as long as it is now: a log may still grow."""
+        """Copy the file up to its current end: a log may still grow."""
         content = b""
         while len(chunk := self._read(node, path, len(content))) == CHUNK_BYTES:
             content += chunk

@@ -1,7 +1,7 @@
 """Daemons as transient units of a host's systemd, with CPU, memory and I/O accounting on.
 
-Transient: nothing is written to /etc, and a unit is gone with its process. Its description is the
-build's tag. The user may run this one command as root, and in it only as himself (docs/providers.md: sudo).
+Transient: nothing is written to /etc, and a unit disappears with its process. Its description is the
+build's tag. The sudo rule allows only this command, and only as the user (docs/providers.md: sudo).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def become(spec: str) -> None:
 
 
 def of(tag: str) -> list[str]:
-    """Units of the tag that systemd still knows."""
+    """Units of the tag that systemd still lists."""
     if not usable():
         return []
     argv = ("systemctl", "list-units", "--all", "--plain", "--no-legend", f"{PREFIX}*")
@@ -96,9 +96,9 @@ def of(tag: str) -> list[str]:
 
 
 def _identity(unit: str, spec: Path) -> list[int]:
-    """Once the unit's process is the daemon itself, and carries its tag; or has already ended."""
+    """Wait until the unit's process is the tagged daemon itself. StudyError if it ended."""
     deadline = time.monotonic() + _STARTED_WITHIN_S
-    pid = None  # asked until it is known, not longer: each question is a process that a slow guest starts
+    pid = None  # queried only until known: on a slow guest each query is an expensive process
     while time.monotonic() < deadline:
         pid = _main_pid(unit) if pid is None else pid
         if pid is not None:

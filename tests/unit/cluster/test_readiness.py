@@ -69,7 +69,7 @@ def answers(value: object) -> dict[str, str]:
 
 @pytest.mark.parametrize("value", [{"beans": []}, {"beans": [{}]}, {}, ValueError("no JSON")])
 def test_numbers_that_are_not_there_yet_are_not_readiness(value: object) -> None:
-    assert "no such numbers yet" in answers(value)["hbase"]
+    assert "metrics not available yet" in answers(value)["hbase"]
 
 
 def test_no_answer_is_not_readiness() -> None:

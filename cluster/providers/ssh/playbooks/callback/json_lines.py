@@ -8,7 +8,7 @@ from typing import Any
 from ansible.plugins.callback import CallbackBase
 
 DOCUMENTATION = """
-    name: told
+    name: json_lines
     type: stdout
     short_description: results as JSON lines
     description:
@@ -19,19 +19,19 @@ DOCUMENTATION = """
 class CallbackModule(CallbackBase):  # type: ignore[misc]
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
-    CALLBACK_NAME = "told"
+    CALLBACK_NAME = "json_lines"
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        _tell("ok", result)
+        _print("ok", result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        _tell("failed", result)
+        _print("failed", result)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
-        _tell("unreachable", result)
+        _print("unreachable", result)
 
 
-def _tell(state: str, result: Any) -> None:
+def _print(state: str, result: Any) -> None:
     found = result.result
     parts = [str(found.get(key, "")).strip() for key in ("msg", "stderr", "stdout")]
     parts += [str(one.get("msg", "")) + str(one.get("stderr", "")) for one in found.get("results", [])
