@@ -19,7 +19,7 @@ Spec = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML fil
 
 
 def _checked(runs: Path) -> Path:
-    from workloads.execution.run import check_runs
+    from workloads.planning.planned_study import check_runs
 
     check_runs(runs)
     return runs

@@ -98,7 +98,7 @@ def plan(
     from dags.cli.overrides import parse_overrides
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan, noise
-    from workloads.execution.run import plan_study
+    from workloads.planning.planned_study import plan_study
     from workloads.planning.preflight import disk_need_mib, disks_too_small
     from workloads.planning.resolve import assumptions
 

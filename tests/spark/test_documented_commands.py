@@ -22,8 +22,8 @@ import pytest
 
 from cluster.state.journal import Journal
 from tests.bench.made_run import Size, make_run
-from workloads.execution.run import plan_study
 from workloads.planning.plan import write_plan
+from workloads.planning.planned_study import plan_study
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough, pytest.mark.timeout(600)]
 

@@ -24,13 +24,13 @@ from cluster.state.owner import Owner
 from cluster.state.run_folders import JOURNAL, run_folders
 from cluster.state.run_state import busy, run_state
 from workloads.planning.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
+from workloads.planning.planned_study import DEFAULT_RUNS, check_runs
 from workloads.planning.preflight import preflight
-from workloads.planning.resolve import check_guest_hosts, planned_hosts, resolve_hosts
+from workloads.planning.resolve import check_guest_hosts, resolve_hosts
 from workloads.record.record import close_unfinished
 from workloads.spec.study import Study
 from workloads.spec.study_file import StudyFile, read_study
 
-DEFAULT_RUNS = Path("runs")
 QUEUE_LOOK_EVERY_S = 5.0
 
 
@@ -92,54 +92,6 @@ class RunRequest:
 RESUME = RunRequest()
 PlanCheck = Callable[[Study, Plan], None]
 """A check of a new plan before the run begins: raises InputError to reject it."""
-
-
-@dataclass(frozen=True)
-class PlannedStudy:
-    """A study file and its plan."""
-
-    file: StudyFile
-    plan: Plan
-
-    @property
-    def study(self) -> Study:
-        return self.file.study
-
-
-def plan_study(
-    spec: Path,
-    overrides: Mapping[str, object] | None = None,
-    runs: Path = DEFAULT_RUNS,
-    only: tuple[str, ...] = (),
-) -> PlannedStudy:
-    """The study in `spec`, and the plan of a new run. Starts nothing, and writes nothing."""
-    file = read_study(spec, overrides)
-    with file.placing_faults():
-        check_runs(runs)
-        return PlannedStudy(file, make_plan(file.study, planned_hosts(file.study, runs), only))
-
-
-def check_runs(runs: Path) -> None:
-    """InputError unless `runs` is a folder or can be created as one. Writes nothing."""
-    try:
-        paths = (runs.absolute(), *runs.absolute().parents)
-        existing = next(path for path in paths if _exists(path))
-        # /proc and similar file systems have no blocks: nobody can create a folder in them
-        if existing.is_dir() and os.access(existing, os.X_OK) and os.statvfs(existing).f_blocks:
-            return
-        what = f"no folder can be created in {existing}."
-    except (OSError, ValueError) as error:
-        what = f"the path cannot be examined: {error}."
-    raise InputError(what, f"--runs {runs}", "name a folder on a disk.")
-
-
-def _exists(path: Path) -> bool:
-    """Whether the path exists. A dangling link exists, too."""
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
 
 
 def open_run(

@@ -22,8 +22,9 @@ from cluster.providers.ssh.programs import PHYSICAL, Asked, check_programs
 from cluster.providers.ssh.stack_copies import work_folder
 from cluster.providers.ssh.target import Target
 from cluster.render.names import check_path
+from workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
 from workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
-from workloads.spec.study import DiskSpec, HostSpec, SshSpec, Study
+from workloads.spec.study import Study
 
 AUTO_MEMORY_SHARE = 0.5
 

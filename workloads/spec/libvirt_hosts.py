@@ -10,7 +10,8 @@ from cluster.model.host import Disk, Host, IoLimits, Login, VmHost
 from cluster.model.placement import Density
 
 if TYPE_CHECKING:
-    from workloads.spec.study import DiskSpec, HostSpec, Study
+    from workloads.spec.hosts_spec import DiskSpec, HostSpec
+    from workloads.spec.study import Study
 
 KNOWN_HOSTS = "known_hosts"
 

@@ -10,7 +10,8 @@ from workloads.base.checked import FaultyKeyError
 from workloads.spec.libvirt_hosts import guests_on, needs_ssh
 
 if TYPE_CHECKING:
-    from workloads.spec.study import HostSpec, Study
+    from workloads.spec.hosts_spec import HostSpec
+    from workloads.spec.study import Study
 
 
 def check_provider(study: Study) -> None:

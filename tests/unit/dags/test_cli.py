@@ -22,6 +22,7 @@ from dags.airflow_home.home import project_root
 from dags.cli import main
 from tests.support.summary_factory import one_block
 from workloads.execution import run as runs
+from workloads.planning import planned_study
 from workloads.spec.study import Study
 
 STUDY = """\
@@ -41,7 +42,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return (Host("here", "127.0.0.1", 2, 6144, disks, study.hosts[0].roles),)
 
     monkeypatch.setattr(runs, "resolve_hosts", hosts)
-    monkeypatch.setattr(runs, "planned_hosts", hosts)
+    monkeypatch.setattr(planned_study, "planned_hosts", hosts)
     monkeypatch.setattr(runs, "preflight", lambda *_: None)
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.chdir(tmp_path)
@@ -64,7 +65,7 @@ def test_help_shows_examples() -> None:
 
 def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path) -> None:
     text = study("plan", str(spec), "--set", "repetitions=2")
-    planned = runs.plan_study(spec, {"repetitions": 2}).plan
+    planned = planned_study.plan_study(spec, {"repetitions": 2}).plan
     lines = [line.split() for line in text.splitlines()]
     shown = [(line[1], " ".join(line[2:-1])) for line in lines if line and line[0].isdigit()]
     what = {"up": "bring up", "down": "tear down"}

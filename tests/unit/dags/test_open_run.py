@@ -22,6 +22,8 @@ from workloads.execution import run as runs_module
 from workloads.execution import steps
 from workloads.execution.run import Run, RunRequest, end_run, has_ended, load_run, open_run
 from workloads.execution.steps import steps_left
+from workloads.planning.plan import Plan
+from workloads.spec.study import Study
 
 
 @pytest.fixture(autouse=True)
@@ -160,3 +162,22 @@ def test_only_what_a_dag_run_did_not_finish_itself_is_stopped(
     study_stages.stop(str(run.root), "density_study/first", "cleared")
     assert list(run.journal.read()) == ended
     assert opened(tmp_path).root == run.root
+
+
+def test_hosts_are_resolved_once_and_a_rejected_plan_leaves_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolved: list[object] = []
+    monkeypatch.setattr(runs_module, "resolve_hosts", lambda *_: resolved.append(1) or [host()])
+    checked: list[str] = []
+
+    def reject(study: Study, plan: Plan) -> None:
+        checked.append(plan.study)
+        raise InputError("it can show nothing.", "expect", "add repetitions.")
+
+    with pytest.raises(InputError, match="can show nothing"):
+        open_run(QUICKSTART, tmp_path, check=reject)
+    assert (len(resolved), checked) == (1, ["quickstart"])
+    assert not list(tmp_path.glob("quickstart/*"))
+    open_run(QUICKSTART, tmp_path, check=lambda study, plan: checked.append(plan.study))
+    assert (len(resolved), checked) == (2, ["quickstart"] * 2)

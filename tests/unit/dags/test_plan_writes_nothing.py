@@ -18,9 +18,9 @@ from cluster.model.errors import InputError
 from cluster.providers.local.provider import LocalProvider
 from dags.airflow_home.home import project_root
 from tests.support.drafts import study
-from workloads.execution.run import plan_study
 from workloads.planning import resolve
 from workloads.planning.plan import make_plan
+from workloads.planning.planned_study import plan_study
 from workloads.planning.resolve import assumed_medium, planned_hosts, resolve_hosts
 from workloads.spec.study import Study
 

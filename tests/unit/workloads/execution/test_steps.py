@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,7 +24,7 @@ from workloads.execution.steps import close_run, next_step, run_next_step, what_
 from workloads.execution.trial import draft_manifest
 from workloads.planning.plan import Step, make_plan
 from workloads.record.manifest import Manifest
-from workloads.record.record import Record, close_unfinished, closed_records
+from workloads.record.record import Record, close_unfinished, closed_records, read_manifest
 from workloads.spec.study_file import parse_study
 from workloads.ycsb.setting import YcsbSetting
 
@@ -315,3 +316,21 @@ def test_a_percentage_of_a_saturation_that_failed_is_incomplete_with_that_reason
         manifest = closed_records(run.records)[str(step.trial)]
         assert manifest.state == "incomplete"
         assert "is unknown: it is failed: broken" in manifest.reasons[0]
+
+
+def test_manifests_of_trials_that_the_journal_knows_are_not_read(
+    run: Run, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carry_out(run)
+    known, unknown = (str(step.trial) for step in run.plan.trials[:2])
+    for step in run.plan.trials:
+        if step.trial != unknown:
+            run.journal.write("trial-state", trial=step.trial, state="closed", outcome="complete")
+    read: list[str] = []
+    monkeypatch.setattr(
+        steps, "read_manifest", lambda record: read.append(record.name) or read_manifest(record)
+    )
+    assert steps.steps_left(run) == []
+    assert read == [unknown]
+    shutil.rmtree(run.records / known)  # the journal alone does not make a record
+    assert {step.trial for step in steps.steps_left(run)} >= {known}

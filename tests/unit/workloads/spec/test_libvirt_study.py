@@ -16,7 +16,7 @@ from cluster.render.hdfs import RACK_FAULT_TOLERANT
 from cluster.render.rendered import render
 from dags.cli.display import warnings_of
 from tests.support.topologies import HOMES
-from workloads.execution.run import plan_study
+from workloads.planning.planned_study import plan_study
 from workloads.spec.libvirt_hosts import declared_hosts, densities
 from workloads.spec.study_file import parse_study, read_study
 

@@ -1,0 +1,64 @@
+"""`plan_study`: the plan of a study file, without starting or writing anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.model.errors import InputError
+from workloads.planning.plan import Plan, make_plan
+from workloads.planning.resolve import planned_hosts
+from workloads.spec.study import Study
+from workloads.spec.study_file import StudyFile, read_study
+
+DEFAULT_RUNS = Path("runs")
+
+
+@dataclass(frozen=True)
+class PlannedStudy:
+    """A study file and its plan."""
+
+    file: StudyFile
+    plan: Plan
+
+    @property
+    def study(self) -> Study:
+        return self.file.study
+
+
+def plan_study(
+    spec: Path,
+    overrides: Mapping[str, object] | None = None,
+    runs: Path = DEFAULT_RUNS,
+    only: tuple[str, ...] = (),
+) -> PlannedStudy:
+    """The study in `spec`, and the plan of a new run. Starts nothing, and writes nothing."""
+    file = read_study(spec, overrides)
+    with file.placing_faults():
+        check_runs(runs)
+        return PlannedStudy(file, make_plan(file.study, planned_hosts(file.study, runs), only))
+
+
+def check_runs(runs: Path) -> None:
+    """InputError unless `runs` is a folder or can be created as one. Writes nothing."""
+    try:
+        paths = (runs.absolute(), *runs.absolute().parents)
+        existing = next(path for path in paths if _exists(path))
+        # /proc and similar file systems have no blocks: nobody can create a folder in them
+        if existing.is_dir() and os.access(existing, os.X_OK) and os.statvfs(existing).f_blocks:
+            return
+        what = f"no folder can be created in {existing}."
+    except (OSError, ValueError) as error:
+        what = f"the path cannot be examined: {error}."
+    raise InputError(what, f"--runs {runs}", "name a folder on a disk.")
+
+
+def _exists(path: Path) -> bool:
+    """Whether the path exists. A dangling link exists, too."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True

@@ -1,0 +1,108 @@
+"""The keys `hosts` and `ssh` of a study: machines, their disks, and how to log in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from workloads.base.checked import Name, at_most, like
+from workloads.base.quantity import whole_mib
+from workloads.spec.vms_spec import LibvirtUri
+
+MAX_MEMORY_MIB = 64 * 2**20
+
+
+def _auto_or_mib(value: object) -> object:
+    return value if value == "auto" else whole_mib(value)
+
+
+Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
+Memory = Annotated[
+    int | Literal["auto"],
+    BeforeValidator(_auto_or_mib),
+    at_most(MAX_MEMORY_MIB, "no host has more than 64 TiB of memory"),
+    WithJsonSchema({"type": "string"}),
+]
+Rate = Annotated[int, Field(strict=True, ge=1), at_most(10**9, "no disk is that fast")]
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LimitsSpec(_Spec):
+    """Limits that emulate a medium on a disk. Needs root (cgroup v2)."""
+
+    read_iops: Rate | None = Field(None, description="Read operations per second.")
+    write_iops: Rate | None = Field(None, description="Write operations per second.")
+    read_mib_s: Rate | None = Field(None, description="Read throughput, MiB/s.")
+    write_mib_s: Rate | None = Field(None, description="Write throughput, MiB/s.")
+
+
+class DiskSpec(_Spec):
+    """A folder on a disk of a host."""
+
+    path: str = Field(
+        "auto",
+        description="Folder on the disk, as an absolute path. It must exist, or its parent must be a "
+        "mount point. `auto` is the disk of the runs folder; on other hosts, the disk of `/var/tmp`.",
+    )
+    medium: Literal["auto", "flash", "hdd"] = Field(
+        "auto", description="Medium of the disk. With `auto`, `study run` probes the disk."
+    )
+    limits: LimitsSpec | None = Field(
+        None,
+        description="Emulate `medium` with these limits. They are measured before use, and the report "
+        "labels the medium as emulated.",
+    )
+
+    @model_validator(mode="after")
+    def _emulates_something(self) -> DiskSpec:
+        if self.limits is not None and self.medium == "auto":
+            raise ValueError("a disk with limits needs the medium it emulates: flash or hdd")
+        if self.limits is not None and not self.limits.model_dump(exclude_none=True):
+            raise ValueError(
+                "limits is empty: set read_iops, write_iops, read_mib_s or write_mib_s"
+            )
+        return self
+
+
+class HostSpec(_Spec):
+    """A machine that the study may use."""
+
+    name: Name = Field(description="Name of the host in plans, records and reports.")
+    address: str = Field(
+        "127.0.0.1", description="Address of the host. `local` has one host, on 127.0.0.1."
+    )
+    cores: Cores = Field("auto", description="Number of cores that the study may use.")
+    memory: Memory = Field(
+        description="Memory that the study may use, for example `6 GiB`. `auto` is half of the host's."
+    )
+    disks: tuple[DiskSpec, ...] = Field(
+        (DiskSpec(),), max_length=64, description="Disks for data. Default: one disk, `auto`."
+    )
+    roles: tuple[Literal["master", "worker", "client"], ...] = Field(
+        ("worker",), description="Roles of the host. Each role needs at least one host."
+    )
+    usd_per_hour: float | None = Field(
+        None, ge=0, allow_inf_nan=False, description="Price in USD per hour, for price-performance."
+    )
+    libvirt: LibvirtUri | None = Field(
+        None,
+        description="URI of its libvirt, for example `qemu:///system`. Default: `qemu+ssh`, with the "
+        "login in `ssh`.",
+    )
+
+
+class SshSpec(_Spec):
+    """SSH login of the hosts. The private key comes from DENSITY_STUDY_SSH_IDENTITY or from an SSH agent."""
+
+    user: Annotated[str, like(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")] = Field(
+        description="User name on the hosts."
+    )
+    port: Annotated[int, Field(strict=True, ge=1, le=65535)] = Field(22, description="SSH port.")
+    known_hosts: str = Field(
+        "~/.ssh/known_hosts",
+        description="File with the host keys. A host with another key, or none in it, is rejected.",
+    )
