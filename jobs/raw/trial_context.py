@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workloads.base.values import ClockOffset
-from workloads.record.manifest import Manifest
+    from workloads.record.manifest import Manifest
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def test_no_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "tiny: 1 repetition(s)" in ended.stdout
     assert sorted(tmp_path.rglob("*")) == before
-    noted = "medium auto is taken for flash" in " ".join(ended.stdout.split())
+    noted = "medium auto is assumed to be flash" in " ".join(ended.stdout.split())
     assert noted == (medium == "auto")
 
 
