@@ -64,8 +64,13 @@ def steadiness(run_root: Path) -> pd.DataFrame:
     rows = _optional(run_root, tables.STEADINESS)
     rows = rows[rows["name"].isin(MAIN_SERIES)]
     cv_percent = 100.0 * rows["coefficient_of_variation"].astype(float)
-    told = {"trial": rows["trial"], "name": "throughput_cv", "unit": "percent", "value": cv_percent}
-    return _rows(pd.DataFrame(told), tables.METRICS)
+    columns = {
+        "trial": rows["trial"],
+        "name": "throughput_cv",
+        "unit": "percent",
+        "value": cv_percent,
+    }
+    return _rows(pd.DataFrame(columns), tables.METRICS)
 
 
 def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.DataFrame:
@@ -76,7 +81,7 @@ def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.Data
     placed = trial_rows.merge(valid, on="trial").dropna(subset=["value"])
     keys = ["topology", "setting"]
     builds = placed.groupby([*keys, "repetition", "build"], as_index=False)["value"].mean()
-    told = [
+    found = [
         {
             **dict(zip(keys, key, strict=True)),
             "name": "throughput_cv",
@@ -87,15 +92,15 @@ def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.Data
         }
         for key, same in builds.groupby(keys)
     ]
-    return _rows(pd.DataFrame(told, columns=None if told else keys), tables.SETTING_METRICS)
+    return _rows(pd.DataFrame(found, columns=None if found else keys), tables.SETTING_METRICS)
 
 
 def price_performance(run_root: Path) -> pd.DataFrame:
     """Rows of `setting_metrics`: the main rate of each setting per USD per hour."""
     rows = _optional(run_root, tables.PRICE_PERFORMANCE)
     rows = rows[rows["name"].isin(MAIN_RATES)]
-    told = rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
-    return _rows(told, tables.SETTING_METRICS)
+    named = rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
+    return _rows(named, tables.SETTING_METRICS)
 
 
 def usd_per_hour(run_root: Path) -> dict[str, float]:

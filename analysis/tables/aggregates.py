@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from analysis.tables.table import HOST, TRIAL, Table, column
 
-_MEAN = "mean over the measured part; null where no sample tells it"
+_MEAN = "mean over the measured part; null if there is no sample"
 
 HOST_USE = Table(
     "host_cpu_usage",
-    "One row a host of a trial: what dool said of the trial's window after its warm-up, the seconds that"
-    " the rate is of. Means are over the samples, those at its edges weighted by the part of them that"
-    " lies inside.",
+    "One row per host of a trial: dool's values in the trial's window after its ramp-up, the seconds of"
+    " the rate. Means over the samples; those at the edges are weighted by the part inside.",
     ("trial", "host"),
     (
         TRIAL,
         HOST,
         column("scope", "string", "host:<name>, or guest:<node>.<host>"),
-        column("measured_s", "double", "of the measured part, that samples tell of", "s"),
+        column("measured_s", "double", "part of the measured time covered by samples", "s"),
         column("cpu_user", "double", _MEAN, "percent"),
         column("cpu_system", "double", _MEAN, "percent"),
         column("cpu_iowait", "double", _MEAN, "percent"),
@@ -33,7 +32,7 @@ HOST_USE = Table(
         column(
             "cpu_used_whole",
             "double",
-            "used CPU over the whole window, as its guests' accounts are: what they are held against",
+            "used CPU over the whole window, for comparison with the guests' accounts",
             "percent",
         ),
         column(
@@ -48,7 +47,7 @@ HOST_USE = Table(
 
 NODE_USE = Table(
     "node_cpu_usage",
-    "One row a node of a trial: ticks that its processes spent in the window after its warm-up."
+    "One row per node of a trial: ticks that its processes spent in the window after its warm-up."
     " Increments between two rounds at its edges count by the part of them that lies inside.",
     ("trial", "host", "node"),
     (
@@ -63,7 +62,7 @@ NODE_USE = Table(
 
 MONITOR_ROUNDS = Table(
     "monitor_rounds",
-    "One row a monitor that sampled within the window of its trial.",
+    "One row per monitor that sampled within the window of its trial.",
     ("trial", "kind", "host"),
     (
         TRIAL,
@@ -76,7 +75,7 @@ MONITOR_ROUNDS = Table(
 
 HOST_DISK_SERIES = Table(
     "host_disk_series",
-    "One row a host and second of a trial: what its disks moved, made as trial_cpu_series.",
+    "One row per host and second of a trial: its disk traffic, computed as in trial_cpu_series.",
     ("trial", "host", "second"),
     (
         TRIAL,
@@ -90,7 +89,7 @@ HOST_DISK_SERIES = Table(
 OPERATION_SECONDS = Table(
     "operation_seconds",
     "Operations of all the trial's clients that succeeded in each second: intervals of their logs, each"
-    " spread evenly over its length. Seconds in which nothing was done have no row.",
+    " spread evenly over its length. Seconds without operations have no row.",
     ("trial", "second"),
     (
         TRIAL,
@@ -111,7 +110,7 @@ LATENCY_PERCENTILES = Table(
         column(
             "value_us",
             "long",
-            "so many percent took at most this long: top of a bucket; null with fewer than"
+            "this percentage took at most this long: top of a bucket; null with fewer than"
             " 10 / (1 - p) operations",
             "us",
         ),

@@ -6,7 +6,7 @@ from analysis.tables.table import CLIENT, HOST, TRIAL, Table, column
 
 TRIALS = Table(
     "trials",
-    "One row a record, failed and incomplete ones included.",
+    "One row per record, failed and incomplete ones included.",
     ("trial",),
     (
         TRIAL,
@@ -21,7 +21,7 @@ TRIALS = Table(
         column(
             "overhead_pair",
             "int",
-            "number of the pair that measures the monitors' cost, from 1; null: a trial of the study",
+            "pair that measures the monitoring overhead, from 1; null: a trial of the study",
         ),
         column("monitored", "boolean", "whether the monitors ran"),
         column("topology", "string", "topology's name"),
@@ -38,11 +38,11 @@ TRIALS = Table(
         column("setting", "string", "id of the setting"),
         column("workload", "string", "testdfsio or ycsb"),
         column("mode", "string", "TestDFSIO: write, read, random, backward, skip, ..."),
-        column("files", "int", "TestDFSIO: files asked for; the most maps that can run at once"),
+        column("files", "int", "TestDFSIO: files; the maximum of concurrent maps"),
         column("file_size_mib", "int", "TestDFSIO: size of one file", "MiB"),
         column("read_size_bytes", "long", "TestDFSIO: size of one read, or of one write", "B"),
         column("skip_size_bytes", "long", "TestDFSIO: left out after a read; null: one read", "B"),
-        column("readers", "int", "TestDFSIO: maps let run at once; null: as many as fit"),
+        column("readers", "int", "TestDFSIO: limit of concurrent maps; null: as many as fit"),
         column("storage_policy", "string", "TestDFSIO: of the files; null: HDFS' own"),
         column("erasure_coding", "string", "TestDFSIO: policy of the files; null: replicas"),
         column("compression", "string", "TestDFSIO: codec of the files; null: none"),
@@ -54,21 +54,19 @@ TRIALS = Table(
         column("region_sites", "int", "variant store: sites of a queried region, median"),
         column("threads", "int", "YCSB: threads of a client"),
         column("clients", "int", "YCSB: client processes"),
-        column("duration_s", "double", "YCSB: time asked for; null for a load", "s"),
+        column("duration_s", "double", "YCSB: requested duration; null for a load", "s"),
         column("warm_up_s", "double", "cut from the window's start", "s"),
-        column(
-            "target_ops_s", "double", "YCSB: rate asked for; null is as fast as it goes", "ops/s"
-        ),
+        column("target_ops_s", "double", "YCSB: target rate; null: unthrottled", "ops/s"),
         column(
             "target_percent",
             "double",
-            "YCSB: rate asked for as a share of the saturation measured on the build",
+            "YCSB: target rate as a share of the saturation measured on the build",
             "percent",
         ),
         column(
             "neighbour_threads",
             "int",
-            "isolation trial: busy threads beside the victim, 0 for none; null: no such trial",
+            "noisy-neighbour trial: CPU-bound threads of the neighbour, 0 for none; null: other trials",
         ),
         column("request_distribution", "string", "YCSB: zipfian, uniform or latest"),
         column("max_scan_length", "int", "YCSB: longest scan", "records"),
@@ -89,8 +87,8 @@ TRIALS = Table(
         column(
             "compiling_share",
             "double",
-            "of one core, that the busiest RegionServer's compilers took when the warm-up of this mix"
-            " ended; null if nobody looked",
+            "share of one core used by JIT compilation on the busiest RegionServer when this mix's warm-up"
+            " ended; null if not measured",
         ),
     ),
 )
@@ -119,7 +117,7 @@ NODES = Table(
 
 CLIENTS = Table(
     "clients",
-    "One row a client process.",
+    "One row per client process.",
     ("trial", "client"),
     (
         TRIAL,
@@ -135,7 +133,7 @@ CLIENTS = Table(
 
 MONITORS = Table(
     "monitors",
-    "One row a monitor on a host, with the host's clock against the controller's.",
+    "One row per monitor on a host, with the host's clock against the controller's.",
     ("trial", "kind", "host"),
     (
         TRIAL,

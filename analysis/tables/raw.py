@@ -6,7 +6,7 @@ from analysis.tables.table import CLIENT, HOST, LINE, TRIAL, Table, column
 
 HOST_SAMPLES = Table(
     "host_samples",
-    "One row a sample of dool. Every value is a mean over the period that ends at epoch_s.",
+    "One row per sample of dool. Every value is a mean over the period that ends at epoch_s.",
     ("trial", "host", "line"),
     (
         TRIAL,
@@ -36,7 +36,7 @@ HOST_SAMPLES = Table(
 
 NODE_CPU_SAMPLES = Table(
     "node_cpu_samples",
-    "One row a node and round of our own sampler: ticks of all processes of the node so far.",
+    "One row per node and round of our own sampler: ticks of all processes of the node so far.",
     ("trial", "host", "line"),
     (
         TRIAL,
@@ -102,7 +102,7 @@ DFSIO_IO = Table(
 
 MAPREDUCE_JOBS = Table(
     "mapreduce_jobs",
-    "One row a MapReduce job, from its history.",
+    "One row per MapReduce job, from its history.",
     ("trial", "job"),
     (
         TRIAL,
@@ -112,13 +112,13 @@ MAPREDUCE_JOBS = Table(
         column("launch_epoch_s", "double", "initialised by its ApplicationMaster", "s"),
         column("finish_epoch_s", "double", "finished", "s"),
         column("maps", "int", "maps it was divided into"),
-        column("problems", "strings", "why the history may not tell all; empty: it is whole"),
+        column("problems", "strings", "why the history may be incomplete; empty: it is complete"),
     ),
 )
 
 MAP_ATTEMPTS = Table(
     "map_attempts",
-    "One row a map attempt, from the job's history.",
+    "One row per map attempt, from the job's history.",
     ("trial", "attempt"),
     (
         TRIAL,
@@ -133,7 +133,7 @@ MAP_ATTEMPTS = Table(
 
 YCSB_SUMMARY = Table(
     "ycsb_summary",
-    "One row a line of YCSB's text summary.",
+    "One row per line of YCSB's text summary.",
     ("trial", "client", "line"),
     (
         TRIAL,
@@ -151,7 +151,7 @@ YCSB_SUMMARY = Table(
 
 YCSB_STATUS = Table(
     "ycsb_status",
-    "One row a status line of a YCSB client (-s).",
+    "One row per status line of a YCSB client (-s).",
     ("trial", "client", "line"),
     (
         TRIAL,
@@ -165,7 +165,7 @@ YCSB_STATUS = Table(
 
 YCSB_HISTOGRAMS = Table(
     "ycsb_histograms",
-    "One row an interval of a client's latency histogram, as sparse counts.",
+    "One row per interval of a client's latency histogram, as sparse counts.",
     ("trial", "client", "file", "line"),
     (
         TRIAL,
@@ -190,7 +190,7 @@ YCSB_HISTOGRAMS = Table(
         column(
             "counted",
             "long",
-            "the operations that users asked for and that succeeded; negative for a read-modify-write, "
+            "successful user operations; negative for a read-modify-write, "
             "which is logged as its read and its update, too; null: none of them",
         ),
         column("measured", "boolean", "those of `counted` that began after the warm-up"),

@@ -6,30 +6,30 @@ from analysis.tables.table import TRIAL, Table, column
 
 CHECKS = Table(
     "checks",
-    "One row a trial: the facts Great Expectations decides on. A null check could not run.",
+    "One row per trial: the values that Great Expectations checks. A null could not be computed.",
     ("trial",),
     (
         TRIAL,
         column("workload", "string", "testdfsio or ycsb"),
         column("mode", "string", "TestDFSIO's mode, or YCSB's mix"),
-        column("monitored", "boolean", "whether the monitors ran: those checks hold it alone"),
+        column("monitored", "boolean", "whether the monitors ran: some checks apply only then"),
         column("must_be_cold", "boolean", "a TestDFSIO read: it must come from the disks"),
-        column("has_target", "boolean", "YCSB with a rate asked for"),
+        column("has_target", "boolean", "YCSB with a target rate"),
         column("state", "string", "complete, failed or incomplete"),
         column("state_reason", "string", "why it is not complete"),
         column("window_s", "double", "workload start to exit", "s"),
-        column("clients_failed", "int", "clients that exited with another code than 0"),
+        column("clients_failed", "int", "clients with an exit code other than 0"),
         column("failed_operations", "long", "YCSB: operations whose Return is not OK"),
-        column("work_share", "double", "work done over work asked for, at most 1"),
+        column("work_share", "double", "work done over work requested, at most 1"),
         column("monitor_coverage", "double", "samples seen over expected, of the worst monitor"),
         column("monitor_worst", "string", "which monitor that is"),
         column("clock_periods", "double", "largest clock offset over its sampling period"),
         column("cpu_sum_error", "double", "largest |sum of a sample's shares - 100|", "percent"),
-        column("cold_share", "double", "bytes the disks read over distinct bytes asked for"),
+        column("cold_share", "double", "bytes the disks read over distinct bytes requested"),
         column("client_cpu_share", "double", "client's CPU over its cores"),
         column("cpu_excess", "double", "nodes' processes' CPU less the host's used CPU", "percent"),
         column("foreign_cpu", "double", "host's used CPU less its nodes' processes'", "percent"),
-        column("target_share", "double", "rate achieved over rate asked for"),
+        column("target_share", "double", "achieved rate over target rate"),
         column(
             "drift", "double", "YCSB: rate in the last third of the measured time over the first's"
         ),
@@ -45,12 +45,12 @@ CHECKS = Table(
         column(
             "closed_loop",
             "boolean",
-            "YCSB as fast as it goes: no rate asked; a load, if the law below could be held",
+            "YCSB unthrottled; a load only if Little's law could be checked",
         ),
         column(
             "little_error",
             "double",
-            "|X (R + Z) / N - 1|: time of all threads, within operations and between, found again",
+            "|X (R + Z) / N - 1|: share of all threads' time that is not accounted for",
         ),
         column("rates_unknown", "long", "rates that could not be computed"),
         column(
@@ -67,7 +67,7 @@ CHECKS = Table(
 
 VERDICTS = Table(
     "verdicts",
-    "One row a trial: Great Expectations' judgement of its checks.",
+    "One row per trial: the verdict by Great Expectations on its checks.",
     ("trial",),
     (
         TRIAL,
@@ -94,7 +94,7 @@ _METRIC_KEY = ("name", "operation", "latency_kind", "percentile", "scope")
 
 METRICS = Table(
     "metrics",
-    "One row a number of a trial.",
+    "One row per number of a trial.",
     ("trial", *_METRIC_KEY),
     (
         TRIAL,
@@ -105,7 +105,7 @@ METRICS = Table(
 
 SETTING_METRICS = Table(
     "setting_metrics",
-    "One row a number of a setting on a topology, over its valid trials.",
+    "One row per number of a setting on a topology, over its valid trials.",
     ("topology", "setting", *_METRIC_KEY),
     (
         column("topology", "string", "topology's name"),

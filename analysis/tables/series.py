@@ -11,12 +11,12 @@ _SECOND = column(
     " negative before it",
     "s",
 )
-_PERCENT_OF_HOST = "of all cores of the host; null where the scope does not tell it"
+_PERCENT_OF_HOST = "of all cores of the host; null if the scope lacks it"
 
 TRIAL_CPU_SERIES = Table(
     "trial_cpu_series",
-    "One row a scope and second of a trial, from the monitors' start to their stop, so that what"
-    " lies outside the window is seen too. Means over the second, samples weighted by the part of"
+    "One row per scope and second of a trial, from the monitors' start to their stop, including"
+    " time outside the window. Means over the second, samples weighted by the part of"
     " them that lies in it; a second without a sample has no row.",
     ("trial", "scope", "host", "second"),
     (
@@ -39,7 +39,7 @@ TRIAL_CPU_SERIES = Table(
 
 TRIAL_RATE_SERIES = Table(
     "trial_rate_series",
-    "One row a rate and second of a trial. A second in which nothing was done is a row with 0.",
+    "One row per rate and second of a trial. A second without operations is a row with 0.",
     ("trial", "name", "second"),
     (
         TRIAL,

@@ -31,8 +31,7 @@ class Rule:
 
     broken: the trial's verdict if it does not; a `flag` is reported but does not change the verdict.
     null: a null in the column makes the trial unknown; `pass` if a null is normal.
-    reason, missing: the cause; {column} stands for the trial's value in that column.
-    remedy: what to do about it.
+    reason, missing: the cause, with {column} for the trial's value. remedy: what to do about it.
     """
 
     check: str

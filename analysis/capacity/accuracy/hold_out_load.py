@@ -1,14 +1,14 @@
 """Hold-out of a density under load: its CPU and latency, predicted from the densities on both sides.
 
-Rate: the surface without the density. Utilization and latency: the neighbours' at the same rho, where
-rho is the load over the *predicted* largest rate; a host at the same share of its saturation is about as
-busy, whatever its density. Between neighbours is linear in log v, latencies in logarithms.
+Rate: the surface without the density. Utilization and latency: those of the neighbours at the same rho,
+the load over the *predicted* largest rate, because hosts at the same share of saturation are about equally
+busy at any density. Interpolation is linear in log v, and for latencies in logarithms.
 
-Where the neighbours' latencies follow the CPU, a latency is also predicted at the CPU that was measured
-beside it. Near saturation 5 points of CPU are more than a factor of two of p95, so one predicted from the
-load has missed before its curve is asked; how well the CPU follows from the load is held out by itself.
+If the neighbours' latencies follow the CPU, a latency is also predicted from the CPU measured in the same
+trial. Near saturation, 5 points of CPU are more than a factor of two of p95, so that a prediction from the
+load mainly shows the error of the CPU; that error is evaluated separately.
 
-What is held against a prediction is a level of load: the median of its repetitions, as of a rate's.
+A prediction is compared with a level of load: the median of its repetitions, as for rates.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _latency(
     rho: float,
     at: Callable[[LatencyCurve, Floats], Floats],
 ) -> float | None:
-    """None beyond 0.8 or beyond what a neighbour was measured at. rho: or what is busy, as `at` asks."""
+    """None beyond 0.8, or beyond a neighbour's measurements. rho: or the busy share, as `at` requires."""
     if rho > MAX_RHO:
         return None
     levels = {c.vms_per_host: float(np.log(at(c.curve(), np.array([rho]))[0])) for c in curves}

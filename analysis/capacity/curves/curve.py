@@ -1,6 +1,6 @@
 """`Curve`: measured work time over one axis (hosts, or VMs per host), cell by cell.
 
-What it says where nothing was measured is calibration.py's; the coefficients here are for reading.
+calibration.py predicts unmeasured places; the coefficients here are for display.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from analysis.capacity.inputs.array import Floats
 
 BISQUARE_SCALES = 4.685
-"""A repeat farther from the level has no weight at all; on normal noise 5 % of efficiency are lost
+"""A repeat farther from the level has no weight; on normal noise the efficiency is 95 %
 (J. Tukey's bisquare, in P. Huber and E. Ronchetti, Robust Statistics, 2009)."""
 ROUNDS = 5
 SQUARES_SCALES = 2.5
-"""Deviations of repeats count up to so many scales: an outlier says nothing of the noise."""
+"""Deviations of repeats are clipped at this many scales: an outlier carries no information on the noise."""
 MIN_REPEATS = 3
-"""With fewer nobody can tell which repeat is the outlier: the mean is the level."""
+"""With fewer repeats an outlier cannot be identified, so the level is the mean."""
 MIN_CLIFF = 1.15
 """Times by which a step must be steeper than 1/n."""
 CLIFF_SCALES = 3.0

@@ -80,7 +80,7 @@ _REMEDY = (
 def _nothing(points: Sequence[Point]) -> str:
     used = sizes(points)
     if not used:
-        return "there is no time and no rate among the points."
+        return "the points contain no time and no rate."
     hosts = sorted({point.hosts for point in used})
     densities = sorted({point.vms_per_host for point in used})
     if len(hosts) == 1:

@@ -1,7 +1,7 @@
 """Whether hosts and density interact: an F-test of log work times, additive model against full cells.
 
 On some clusters the effect of density changes sign with size; the density law of one host count must not be
-carried to another. Cells need repetitions, for the noise is what an interaction is held against.
+applied to another. Cells need repetitions, because the interaction is tested against their noise.
 """
 
 from __future__ import annotations

@@ -2,14 +2,12 @@
 stretch is the wait of an M/M/c queue by H. Sakasegawa's approximation (Annals of the Institute of
 Statistical Mathematics 29, 1977), rho^(sqrt(2(c+1)) - 1) / (c * (1 - rho)); it is within 5 % of Erlang-C.
 
-S and S*k come from non-negative least squares of relative misses, c from a short list by the least
-miss. rho is the load over the largest rate the same arm reached. Nothing is said beyond the largest
-rho that was measured.
+S and S*k come from non-negative least squares of relative misses; c is the best of a short list. rho is
+the load over the largest rate of the same arm. There is no prediction beyond the largest measured rho.
 
-A curve of the CPU has in rho's place what is busy: the share of the hosts' cores that were used during
-the same trial. It tells what a rate does not, that a shared or throttled machine was slower just then,
-and near saturation some percent of speed are a multiple of a latency. How busy a load makes the cores is
-a line, fitted beside.
+A curve of the CPU replaces rho by the share of the hosts' cores used during the same trial (busy). Unlike a
+rate, it shows that a shared or throttled machine was slower at that time; near saturation, a few percent of
+speed multiply a latency. The line from load to busy cores is fitted separately.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from analysis.capacity.inputs.array import Floats
 MIN_LOADS = 3
 SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 ALMOST_SATURATED = 0.98
-"""A load measured at saturation itself has no finite open-queue latency: it is left out of the fit."""
+"""A load measured at saturation itself has no finite open-queue latency: the fit excludes it."""
 
 
 def stretch(rho: Floats, servers: float) -> Floats:
@@ -92,7 +90,7 @@ def fit_latency_of_cpu(
 def log_misses(
     curve: LatencyCurve, rho: Sequence[float], times_s: Sequence[float], busy: Sequence[float] = ()
 ) -> Floats:
-    """Of the points that the curve says something of: by what is busy, if it is of the CPU."""
+    """log(measured / predicted) of the points within the curve; by busy cores for a curve of the CPU."""
     if curve.of_cpu:
         predicted = curve.at_busy(np.asarray(busy, dtype=float))
     else:
@@ -127,9 +125,9 @@ def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
 
 
 def _over_load(by_cpu: LatencyCurve, load: Floats, used: Floats, time: Floats) -> LatencyCurve:
-    """A curve of the CPU, told by load: who plans knows the load, and the line between them errs, too."""
+    """A curve of the CPU as a function of load, including the error of the line between them."""
     law = fit_utilization(load.tolist(), (100 * used).tolist())
-    assert law is not None  # of fewer loads there is no curve
+    assert law is not None  # a curve has at least two loads
     curve = replace(
         by_cpu,
         largest_rho=float(load.max()),

@@ -16,10 +16,10 @@ LEVEL = 0.90
 NEGLIGIBLE = 5e-4
 """Hypotheses with less weight are omitted from a prediction."""
 NORMAL_DEGREES = 30.0
-"""Where no repeats told the noise, it is part of the hypotheses, and their mixture has the tails."""
+"""Without repeats, the noise is part of the hypotheses, and their mixture provides the tails."""
 MIN_DEGREES = 4.0
 WIDEST = 100.0
-"""Scales from its middle there is nothing of any interval asked for."""
+"""Search range of quantiles, in scales from the middle."""
 
 
 @dataclass(frozen=True)

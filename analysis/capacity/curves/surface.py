@@ -1,8 +1,8 @@
 """`Surface`: work time of one group on one medium, over hosts and VMs per host together.
 
-Every density is an arm with its own curve over hosts; a density between measured ones is read off the
-density law fitted across the arms at each host count. An arm with under three host counts borrows the
-shape of the arm with most, at its own level: that hosts and density do not interact is then assumed.
+Every density is an arm with its own curve over hosts. A density between measured ones comes from the
+density law fitted across the arms at each host count. An arm with fewer than three host counts uses the
+shape of the arm with the most, at its own level, assuming that hosts and density do not interact.
 """
 
 from __future__ import annotations

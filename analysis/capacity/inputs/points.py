@@ -131,7 +131,7 @@ class _Line:
         try:
             return parse_unit(self._text("unit"))
         except ValueError as error:
-            raise InputError(f"{error}.", self.where, "write a unit that is known.") from error
+            raise InputError(f"{error}.", self.where, "use a known unit.") from error
 
     def _quantity(self, unit: Unit, load: float | None, percentile: float | None) -> Quantity:
         if percentile is not None and not 0 < percentile < 100:

@@ -1,4 +1,4 @@
-"""`Profile`: what one genome asks of a cluster, stage by stage, every value with range, tag and source.
+"""`Profile`: the demand of one genome, stage by stage; every value has a range, a tag and a source.
 
 `wgs30x`, `exome` and `cohort-query` ship as YAML; a user's own file is read the same way, and a trace
 of Nextflow becomes one (nextflow.py).
@@ -99,7 +99,7 @@ class Profile(_Frozen):
     query: Query | None = None
     storage: Storage
     measured_by: dict[Resource, tuple[str, ...]] = Field(
-        description="patterns of the groups whose curves stand for a resource, best first"
+        description="patterns of the groups that provide a resource, best first"
     )
 
     @model_validator(mode="after")

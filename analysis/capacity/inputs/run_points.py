@@ -1,10 +1,10 @@
 """Points of a study's run, from its tables: valid trials only, one point per trial and number.
 
 The group is the setting without its target rate, so that a sweep of targets and the saturation they
-are a share of belong together. Throughput of trials without a target makes rates; trials with one make
-latencies (intended time where it was recorded), if they held it, and utilizations at the load they
-achieved. What share of its saturation a load is, is told by the same build: builds of one arm differ by
-some percent, and near saturation so much is a multiple of a latency.
+are a share of are in one group. Trials without a target give rates. Trials with a target give utilizations
+at the achieved load and, if they sustained it, latencies (intended time if recorded). The saturation of a
+load is that of the same build: builds of an arm differ by a few percent, which multiplies a latency near
+saturation.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _build(point: Point) -> tuple[object, ...]:
-    """And what ran on it: a build is an arm's own in each repetition."""
+    """The build and its workload: each repetition has one build per arm."""
     return (*point.arm, point.hosts, point.repetition)
 
 
@@ -95,7 +95,7 @@ def _of_trial(
     if used is not None and used > 0:
         yield point("utilization", used, "percent", load=rate)
     if has_target and _held(row, rate):
-        # of all there is: a client beside the workers slows them
+        # including the client, which slows down workers on its host
         percent = _host_cpu(metrics, hosts, ALL_CPU)
         busy = None if percent is None else percent / 100
         for one in _latencies(metrics):

@@ -33,6 +33,8 @@ AXIS_PX = 46
 MAX_ROWS = 16
 MAX_ARMS = 4
 LABEL_CHARACTERS = 30
+CHARACTER_PX = 7.2
+"""Width of a label's character in a wide font: the reader's font may be wider than the renderer's."""
 MIN_TICKS = 3
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
 FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
@@ -198,9 +200,11 @@ def _wrapped(label: str) -> str:
 def _lines(lines: list[str]) -> alt.Y:
     """The axis of words. The part before the bar (|) only makes each line unique."""
     text = "split(slice(datum.label, indexof(datum.label, '|') + 1), '\\n')"
+    longest = max(len(part) for line in lines for part in line.partition("|")[2].split("\n"))
     axis = alt.Axis(
-        labelExpr=text, labelColor=INK, labelFontSize=12, labelLimit=240, grid=False, title=None
-    )
+        labelExpr=text, labelColor=INK, labelFontSize=12, labelLimit=240, grid=False, title=None,
+        minExtent=CHARACTER_PX * longest,
+    )  # fmt: skip
     return alt.Y("line:N", sort=lines, axis=axis)
 
 

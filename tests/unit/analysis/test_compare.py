@@ -110,7 +110,7 @@ def test_differences_of_disclosure_are_candidate_causes_and_paths_are_not() -> N
     after = _summary(2, disclosure=disclosed(2, "Linux 6.2", "-Xmx2g"))
     found = compare([before], after, 0.05)
     assert found.candidate_causes == (
-        "daemons.w1/rs: rendered otherwise",
+        "daemons.w1/rs: rendered differently",
         "machine.kernel: Linux 6.1 -> Linux 6.2",
     )
     same = _summary(2, disclosure=disclosed(2, "Linux 6.1", "-Xmx1g"))
@@ -217,7 +217,7 @@ def test_a_run_without_numbers_of_this_version_says_what_to_do(tmp_path: Path) -
     assert "study report" in caught.value.remedy
     root = _write(tmp_path, _summary(1))
     path = root / "report" / "summary.json"
-    path.write_text(path.read_text().replace('"format":2', '"format":1'))
+    path.write_text(path.read_text().replace('"format":3', '"format":1'))
     with pytest.raises(InputError, match="has format 1"):
         read_summary(root)
     assert newest(root.parent, 5) == ()

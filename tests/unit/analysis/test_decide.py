@@ -102,7 +102,7 @@ def test_a_level_is_held_against_its_bound() -> None:
 def test_values_that_are_zero_have_no_ratio() -> None:
     found = _one(_question(RISES, [0.0] * 8, noisy(1.0)))
     assert (found.verdict, found.effect, found.why) == (
-        "no claim", None, "a value is zero, so there is no ratio",
+        "no claim", None, "a value is zero, so the ratio is undefined",
     )  # fmt: skip
 
 
@@ -205,4 +205,4 @@ def test_a_best_density_in_doubt_is_no_claim() -> None:
     assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, builds=4).verdict == "no claim"
     assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, isolation="process").verdict == "no claim"
     none = _under_slo({0: 90.0, 2: 90.0}, OPS_S)
-    assert (none.verdict, none.why) == ("no claim", "every density breaks the SLO")
+    assert (none.verdict, none.why) == ("no claim", "every density violates the SLO")

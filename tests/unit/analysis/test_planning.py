@@ -41,7 +41,7 @@ def test_a_family_that_can_never_be_significant_is_warned_of() -> None:
 
 def test_it_says_what_each_family_shows_and_the_blocks_an_effect_needs() -> None:
     told = list(notes(study(repetitions=8), plan(repetitions=8), QUIET, 1.05))
-    assert told[0].startswith("density-rate (6 comparisons): shows a ratio of 1.0")
+    assert told[0].startswith("density-rate (6 comparisons): detects a ratio of 1.0")
     assert "a ratio of 1.05 needs" in told[-1] and "1.0% between builds, by the study" in told[-1]
     few = list(notes(study(), plan(), QUIET))
     assert "can never be significant, a claim needs 5 builds per arm" in few[0]
@@ -83,7 +83,7 @@ def test_the_blocks_a_remedy_names_are_enough() -> None:
     noisy = Noise(0.05, "n")
     with pytest.raises(InputError) as caught:
         _compared(5, "rolling 5", "5%", noisy)
-    repetitions = int(caught.value.remedy.split()[2])
+    repetitions = int(caught.value.remedy.split()[1])
     _compared(repetitions, "rolling 5", "5%", noisy)
     with pytest.raises(InputError):
         _compared(repetitions - 1, "rolling 5", "5%", noisy)

@@ -96,7 +96,9 @@ def test_a_trial_that_satisfies_every_rule_is_valid_without_a_word() -> None:
 
 
 def test_every_rule_broken_alone_has_its_outcome_and_its_reason() -> None:
+    assert len(RULES) > 20
     for rule, (verdict, reasons) in zip(RULES, _decided("broken"), strict=True):
+        assert rule.remedy, rule.check
         assert verdict == ("valid" if rule.broken == "flag" else rule.broken), rule.check
         assert len(reasons) == 1 and "{" not in reasons[0], rule.check
 
@@ -106,6 +108,7 @@ def test_the_limits_themselves_are_allowed() -> None:
 
 
 def test_a_check_that_could_not_run_is_unknown_never_valid() -> None:
+    assert len(NEEDED) > 10
     for rule, (verdict, reasons) in zip(NEEDED, _decided("null"), strict=True):
         assert (verdict, reasons) == ("unknown", [rule.missing]), rule.check
         assert rule.missing, rule.check
@@ -125,8 +128,10 @@ def test_failure_beats_unknown_beats_valid() -> None:
 
 def test_a_target_that_was_not_held_is_told_on_either_side() -> None:
     slow, fast = _decided("target")
-    assert slow == ("valid", ["unsustained: 90.0% of the target rate was achieved"])
-    assert fast[0] == "valid" and fast[1][0].startswith("backlog: 108.0% of the target rate")
+    assert slow == ("valid", ["unsustained: the client achieved 90.0% of the target rate"])
+    assert fast[0] == "valid" and fast[1][0].startswith(
+        "backlog: the client ran at 108.0% of the target rate"
+    )
 
 
 def test_of_a_failed_trial_only_what_went_wrong_is_told() -> None:

@@ -55,7 +55,7 @@ def test_the_example_catalogue_is_dated_and_its_points_are_made_by_the_generator
         (lambda v: v["stages"][0]["core_hours"].update(low=500), "low"),
         (lambda v: v["stages"][0]["core_hours"].pop("source"), "source"),
         (lambda v: v["stages"][0]["core_hours"].update(tag="guessed"), "tag"),
-        (lambda v: v["stages"][0].update(after=["load"]), "not before it"),
+        (lambda v: v["stages"][0].update(after=["load"]), "does not precede it"),
         (lambda v: v["stages"][1].update(name="align"), "twice"),
         (lambda v: v.update(format=2), "format"),
         (lambda v: v.update(extra=1), "extra"),

@@ -46,7 +46,7 @@ def test_a_plan_is_drawn_with_its_numbers_and_survives_json() -> None:
 def test_an_excuse_is_drawn_and_without_a_plan_there_is_no_section() -> None:
     found = excuse(20, "turnaround_p95=2h")
     page = render(one_block().model_copy(update={"plan": found}))
-    assert "No plan for 20 genomes a day" in page
+    assert "No plan for 20 genomes/day" in page
     assert 'id="planning"' not in render(one_block())
 
 

@@ -72,8 +72,11 @@ def test_equal_hosts_carry_what_the_equation_says() -> None:
         "tasks": 1, "cores_per_task": 1,
     }  # fmt: skip
     profile = Profile.model_validate(
-        {**base, "stages": [stage], "query": None, "peak": exact, "availability": exact}
-    )
+        {
+            **base, "stages": [stage], "query": None, "peak": exact, "availability": exact,
+            "storage": {**base["storage"], "horizon_days": 1},  # so that disks are no bottleneck
+        }
+    )  # fmt: skip
     hosts = catalogue().model_dump(mode="json")
     hosts["hosts"] = [{**hosts["hosts"][4], "cpu_speed": exact}]
     found = plan(100, profile=profile, hosts=Catalogue.model_validate(hosts))

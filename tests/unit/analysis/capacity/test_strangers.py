@@ -76,14 +76,14 @@ def test_another_way_of_writing_the_same_gives_the_same(tmp_path: Path, changed:
 @pytest.mark.parametrize(
     ("bad", "what"),
     [
-        ("sort,4,1,flash,-3,s,1", "value is '-3'; it must be more than 0"),
-        ("sort,4,1,flash,0,s,1", "value is '0'; it must be more than 0"),
+        ("sort,4,1,flash,-3,s,1", "value is '-3'; it must be positive"),
+        ("sort,4,1,flash,0,s,1", "value is '0'; it must be positive"),
         ("sort,4,1,flash,NaN,s,1", "value is 'NaN', not a finite number"),
         ("sort,4,1,flash,n/a,s,1", "value is 'n/a', not a number"),
         ('sort,4,1,flash,"1,234.5",s,1', "'1,234.5', not a number; write it with a point"),
         ('sort,4,1,flash,"12,5",s,1', "not a number; write it with a point"),
         ("sort,4,1,flash,1_000,s,1", "not a number"),
-        ("sort,4,1,flash,1,234.5,s,1", "it has 8 cells, the header has 7"),
+        ("sort,4,1,flash,1,234.5,s,1", "the line has 8 cells, but the header has 7"),
         ("sort,4,1,flash,1e308,d,1", "no such is measured"),
         ("sort,20000,1,flash,3,s,1", "hosts is '20000', not a whole number from 1 to 10000"),
         ("sort,4,1,flash,3,MiB/s,1", "mixes units: MiB/s, s"),
@@ -105,9 +105,9 @@ def test_text_that_is_no_table_is_one_error(tmp_path: Path) -> None:
     for text, what in (
         ("", "'group' is missing"),
         (columns + "\na,1,1,flash,3,1\n", "'unit' is missing; columns found: group, hosts"),
-        (HEAD + ",value\n", "'value' is there twice"),
-        (HEAD + '\na,1,1,"' + 200_000 * "x", "it is no CSV"),
-        (HEAD + "\n", "not one point"),
+        (HEAD + ",value\n", "'value' occurs twice"),
+        (HEAD + '\na,1,1,"' + 200_000 * "x", "is not valid CSV"),
+        (HEAD + "\n", "contains no points"),
     ):
         with pytest.raises(InputError, match=what):
             check(tmp_path, text)

@@ -154,6 +154,7 @@ def test_the_talks_curves_stand_at_what_was_varied() -> None:
     drawn = [one for one in panels("talk") if one.id.startswith("talk-")]
     assert {one.id.split("-")[1] for one in drawn} == set("123456")
     curves = [one for one in drawn if one.id.startswith(("talk-1-", "talk-3-", "talk-4-"))]
+    assert len(curves) > 10
     for panel in curves:
         for row in panel.rows:
             setting = resolve(summary, "/".join(row["ref"].split("/")[:3]))

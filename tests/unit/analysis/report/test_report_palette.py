@@ -43,7 +43,9 @@ def test_words_and_marks_stand_out_from_the_paper(scheme: dict[str, str]) -> Non
     paper = scheme["paper"]
     for name in ("ink", "muted", "link", "note", "bad"):
         assert contrast(scheme[name], paper) >= 4.5, name
-    for name in (name for name in scheme if name.startswith("series-")):
+    series = [name for name in scheme if name.startswith("series-")]
+    assert len(series) == len(palette.SERIES)
+    for name in series:
         assert contrast(scheme[name], paper) >= 3.0, name
     assert contrast(scheme["ink"], scheme["note-paper"]) >= 7.0
 
@@ -59,6 +61,7 @@ def test_two_series_differ_in_shape_and_stacked_neighbours_in_lightness(
 
 
 def test_verdicts_differ_in_colour_and_shape() -> None:
+    assert len(palette.VERDICT) == 3
     for one, other in combinations(palette.VERDICT.values(), 2):
         assert one.colour != other.colour
         assert one.shape != other.shape
