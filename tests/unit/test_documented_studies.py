@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from cluster.model.errors import InputError
-from workloads.execution.run import plan_study
+from workloads.planning.planned_study import plan_study
 from workloads.spec.study_file import parse_study
 
 CHECKOUT = Path(__file__).parents[2]
@@ -24,16 +24,14 @@ workloads: [{ycsb: {records: [100_000], mixes: [load, c], threads: [8]}}]
 """What a page's part of a study is laid over."""
 
 
-def repetitions() -> Iterator[tuple[str, str]]:
+def blocks() -> Iterator[tuple[str, str]]:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        for number, repetition in enumerate(
-            re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S), 1
-        ):
-            yield f"{page.relative_to(CHECKOUT)} {number}", repetition
+        for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S), 1):
+            yield f"{page.relative_to(CHECKOUT)} {number}", block
 
 
-SHOWN = dict(repetitions())
+SHOWN = dict(blocks())
 
 
 def test_pages_show_whole_studies_and_parts() -> None:
@@ -49,7 +47,7 @@ def test_it_is_a_valid_study(name: str, tmp_path: Path) -> None:
     study = parse_study(text, name).study
     if study.provider == "local":  # others are planned after asking their hosts
         (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
-        assert plan_study(tmp_path / "study.yaml", runs=tmp_path / "runs").trials
+        assert plan_study(tmp_path / "study.yaml", runs=tmp_path / "runs").plan.trials
 
 
 def test_a_misspelt_key_is_found() -> None:

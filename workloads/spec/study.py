@@ -109,9 +109,9 @@ class MonitorSpec(_Spec):
     """Monitor of the hosts, and its sampling period."""
 
     tool: Literal["dool"] = Field("dool", description="Monitor of every host.")
-    period: Annotated[Seconds, at_most(MAX_PERIOD_S, "a trial is over before a second sample")] = (
-        Field(1.0, description="Sampling period, in whole seconds.")
-    )
+    period: Annotated[
+        Seconds, at_most(MAX_PERIOD_S, "a trial would end before its second sample")
+    ] = Field(1.0, description="Sampling period, in whole seconds.")
     overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
         0,
         description="Pairs of trials with and without monitors, which measure the monitoring overhead.",

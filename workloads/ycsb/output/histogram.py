@@ -82,7 +82,9 @@ def decode(payload: str) -> Histogram:
     body, buckets = inner(payload)
     histogram = Histogram(tuple(_counts(body, buckets)))
     if histogram.total > _MAX_OPERATIONS:
-        raise RejectedError(f"histogram counts {histogram.total} operations: none ever ran so many")
+        raise RejectedError(
+            f"histogram counts {histogram.total} operations: more than any client can run"
+        )
     return histogram
 
 

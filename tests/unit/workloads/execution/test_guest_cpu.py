@@ -60,7 +60,7 @@ def test_a_guest_of_which_libvirt_tells_nothing_is_no_idle_one(
 
     monkeypatch.setattr(usage, "Virsh", Virsh)
     layout = topology(vm_host("qemu:///system", tmp_path, 1), 1)
-    with pytest.raises(StudyError, match="no vCPU times of guest m1"):
+    with pytest.raises(StudyError, match="no vCPU times for guest m1"):
         guest_times(guests(Site(tmp_path, "s/r/b1"), layout))
 
 
