@@ -36,10 +36,17 @@ def pages() -> dict[str, str]:
 
 def _study_file() -> str:
     introduction = (
-        "A study is one YAML file. An unknown key is an error, and a quantity is one number and a unit: "
-        "`6 GiB`, `20 ms`, `10 min`, `2000/s`. `[]` in a heading is an element of a list.\n\n"
-        "Editors complete and check keys with [study.schema.json](study.schema.json), which "
-        "`study schema` prints. `study plan` also checks rules that involve several keys."
+        "A study is one YAML file. It names the hosts, the factors to compare, the workloads and the "
+        "number of repetitions. `study plan SPEC` checks it and shows what it would run. "
+        "`workloads/studies/` holds complete studies to copy.\n\n"
+        "- An unknown key is an error. The message names the file, the line and the key.\n"
+        "- A quantity is one number and a unit: `6 GiB`, `20 ms`, `10 min`, `2000/s`.\n"
+        "- A file has at most 128 KiB, 32 levels and 10,000 values. YAML tags are rejected.\n"
+        "- `study plan` and `study run` accept `--set KEY=VALUE`, for example `--set repetitions=2`, and "
+        "`--only GLOB` to run some settings only.\n"
+        "- Editors complete and check keys with [study.schema.json](study.schema.json), which "
+        "`study schema` prints. `study plan` also checks rules that involve several keys.\n\n"
+        "`[]` in a heading is an element of a list."
     )
     return page("Study file", introduction, model_sections(study_schema(), "Top level"))
 
@@ -47,7 +54,7 @@ def _study_file() -> str:
 def _summary() -> str:
     introduction = (
         "`report/summary.json` holds the numbers of one run; the report shows the same numbers. "
-        "`python -m analysis.summary.summary` prints its JSON Schema. A null is a number that could not "
+        "`python -m analysis.summary` prints its JSON Schema. A null is a number that could not "
         "be computed, never zero."
     )
     return page(
