@@ -44,7 +44,7 @@ VARIABLES: tuple[Variable, ...] = (
         "DENSITY_STUDY_NAMENODES",
         "Comma-separated `rpc-address=http-address` pairs of NameNodes, for reading `hdfs://` URIs over "
         "WebHDFS.",
-        "set by `study report --master yarn` for Spark's executors",
+        "set by an analysis on YARN for Spark's executors",
     ),
     Variable(
         "JAVA_HOME", "JDK 17 for Hadoop, HBase, YCSB and Spark.", "the JDK of `java` in `PATH`"

@@ -10,7 +10,7 @@ from jobs.spark.python_archive import PYTHON, ensure_python_archive
 
 CODE = """
 import sys
-import fsspec.implementations.webhdfs, jobs.parse_task, pyarrow.dataset
+import fsspec.implementations.webhdfs, jobs.ingest.parse_task, pyarrow.dataset
 print(sys.prefix)
 print(*sys.path)
 """

@@ -24,7 +24,7 @@ def test_time_that_is_missing_between_operations_is_found_missing(world: Analyse
     found = world.row("checks", "leaky")["little_error"]
     assert found == pytest.approx(0.1 * (1 - _within_operations(truth)), rel=0.01)
     verdict, reasons = world.verdict("leaky")
-    assert verdict == "invalid" and "Little's law N = X (R + Z) does not close: 9." in reasons
+    assert verdict == "invalid" and "Little's law N = X (R + Z) does not hold: 9." in reasons
 
 
 def test_without_the_clients_own_time_it_is_unknown(world: Analysed) -> None:
@@ -36,7 +36,7 @@ def test_without_the_clients_own_time_it_is_unknown(world: Analysed) -> None:
 def test_a_load_is_held_to_it_too(world: Analysed) -> None:
     assert world.row("checks", "leaky_load")["little_error"] > 0.05
     verdict, reasons = world.verdict("leaky_load")
-    assert verdict == "invalid" and "Little's law N = X (R + Z) does not close: 9." in reasons
+    assert verdict == "invalid" and "Little's law N = X (R + Z) does not hold: 9." in reasons
 
 
 @pytest.mark.parametrize("case", ("thinkless_load", "short_load"))

@@ -130,7 +130,7 @@ def test_a_misspelt_key_of_it_is_an_error_with_its_line(packages: Path) -> None:
     done = study(packages, STUDY.replace("seconds:", "second:"))
     assert done.returncode == 2
     assert "naps.yaml:6, key workloads[0].sleep.second" in done.stderr
-    assert "write seconds" in done.stderr
+    assert "did you mean seconds?" in done.stderr
 
 
 def test_its_manifest_is_kept_and_read_with_every_knob(packages: Path) -> None:

@@ -158,5 +158,7 @@ def test_the_talks_study_is_planned_here(tmp_path: Path) -> None:
                 theirs = [node for node in topology.nodes if node.host == host.name]
                 taken_mib = sum(node.memory_mib + GUEST_OS_MIB for node in theirs)
                 assert taken_mib <= host.memory_mib - 2048
-    assert any("v2-hdd: a drive a VM is 2 of 4 hdd drives" in line for line in warnings_of(plan))
+    assert any(
+        "v2-hdd: one drive per VM uses 2 of the 4 hdd drives" in line for line in warnings_of(plan)
+    )
     assert not any("v4-hdd" in line for line in warnings_of(plan))
