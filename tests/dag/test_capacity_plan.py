@@ -40,7 +40,7 @@ def test_a_plan_or_an_excuse_lies_beside_the_report(told: dict[str, Any]) -> Non
     report = Path(told["root"]) / "report"
     answer = json.loads((report / "capacity-plan.json").read_text())
     assert answer["kind"] == "excuse", "the made-up points have no group for HBase"
-    assert any("no measured group stands for hbase_write" in text for text in answer["reasons"])
+    assert any("no measured group provides hbase_write" in text for text in answer["reasons"])
     assert json.loads((report / "model.json").read_text())["scaling"]
 
 

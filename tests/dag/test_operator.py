@@ -96,7 +96,7 @@ def test_clearing_a_step_of_a_finished_run_is_refused_and_clearing_all_repeats_i
     cleared = next(row for row in web.rows(run_id) if row["map_index"] == 1)
     assert cleared["state"] == "failed"
     log = web.log_of(run_id, "step", 1)
-    assert "Clear does not repeat a part of a run" in log
+    assert "Clear cannot repeat a part of it" in log
     assert "trigger the study again" in log
     web.clear(run_id)
     assert web.wait_over(run_id) == "success"
