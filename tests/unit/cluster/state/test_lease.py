@@ -72,15 +72,16 @@ def test_it_outlives_the_process_that_asked_and_ends_with_its_owner(
 def test_a_stale_lease_whose_processes_live_needs_a_reap(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
-    acquire("first/r1", root, Owner.of_process(other.pid))
-    environment = {**os.environ, "STUDY_TAG": "first/r1/b1"}
+    acquire("stale/r1", root, Owner.of_process(other.pid))
+    # A tag of its own: tests that run beside this one look for processes of theirs.
+    environment = {**os.environ, "STUDY_TAG": "stale/r1/b1"}
     orphan = subprocess.Popen(["sleep", "60"], env=environment)
     other.kill()
     other.wait()
     try:
         with pytest.raises(InputError, match="study reap"):
             acquire("second/r2", root, this())
-        again = acquire("first/r1", root, this())  # its own next opening may go on
+        again = acquire("stale/r1", root, this())  # its own next opening may go on
         assert again.state == "alive"
     finally:
         orphan.kill()
