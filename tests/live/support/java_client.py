@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cluster.stack import classpath, ensure, find_java
 
-TEST_SOURCES = Path(__file__).parents[3] / "workloads/ycsb/java/src/test/java/org/densitystudy/ycsb"
+TEST_SOURCES = Path(__file__).parents[2] / "unit/workloads/ycsb/java/org/densitystudy/ycsb"
 # The kernel ends each JVM with the test, even if the test is killed.
 MORTAL = ("setpriv", "--pdeathsig", "KILL", "--")
 YCSB = "site.ycsb.Client"
