@@ -4,8 +4,6 @@ SHELL := /bin/bash
 VENV := .venv
 UV   := .uv/bin/uv
 BIN  := $(VENV)/bin
-PYTHON := $(shell command -v python3.11 || command -v python3)
-export UV_PYTHON_DOWNLOADS := never
 FAST := tests/unit tests/property tests/golden
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -21,10 +19,10 @@ setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; agai
 
 # The stacks and the environment wait for the network in turns; together they take less.
 $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
-	@$(or $(PYTHON),python3) cluster/stack/requirements.py
-	@test -x .uv/bin/pip || $(PYTHON) -m venv .uv
+	@python3 cluster/stack/requirements.py
+	@test -x .uv/bin/pip || python3 -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
-	@$(UV) sync --locked --quiet --python $(PYTHON)
+	@$(UV) sync --locked --quiet
 	@touch $@
 
 study: setup ## run the quickstart study through Airflow and print where the report is

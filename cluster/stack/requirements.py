@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-PYTHON = "3.11"
 JDK = 17
 MIN_MEMORY_MIB = 7000
 """A machine sold with 8 GB: the quickstart study uses 6 GiB."""
@@ -25,13 +24,13 @@ PACKAGES = {
         "git": "git",
         "Maven": "maven",
         "JDK": "openjdk-17-jdk-headless",
-        "Python": "python3.11-venv",
+        "Python": "python3-venv",
     },
     "dnf install": {
         "git": "git",
         "Maven": "maven",
         "JDK": "java-17-openjdk-devel",
-        "Python": "python3.11",
+        "Python": "python3",
     },
 }
 
@@ -85,17 +84,14 @@ def _java() -> str:
 
 
 def _python() -> str:
-    named = shutil.which(f"python{PYTHON}") or shutil.which("python3")
-    if named is None:
+    """Only uv runs on the system's Python, so any that has venv will do."""
+    python = shutil.which("python3")
+    if python is None:
         return "no python3 on PATH"
-    code = "import sys, ensurepip, venv; print('%d.%d' % sys.version_info[:2])"
-    asked = subprocess.run(
-        [named, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
+    tried = subprocess.run(
+        [python, "-c", "import ensurepip, venv"], stderr=subprocess.DEVNULL, check=False
     )
-    version = asked.stdout.decode().strip()
-    if not version:
-        return f"{named} lacks the module venv"
-    return "" if version == PYTHON else f"{named} is Python {version}"
+    return f"{python} lacks the module venv" if tried.returncode else ""
 
 
 def main() -> int:
@@ -105,7 +101,7 @@ def main() -> int:
     found = missing()
     if not found:
         return 0
-    needed = {"JDK": f"a JDK {JDK}", "Python": f"Python {PYTHON} with venv"}
+    needed = {"JDK": f"a JDK {JDK}", "Python": "Python 3 with venv"}
     for name, instead in found.items():
         print(f"error: {needed.get(name, name)} is needed: {instead}.", file=sys.stderr)
     line = install_line(found)

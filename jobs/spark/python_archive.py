@@ -1,7 +1,7 @@
 """Archive of Python for executors on other machines: interpreter, required libraries, and this project.
 
-YARN unpacks the relocatable .tar.gz next to each executor; `bin/python3.11` finds its `lib/python3.11` in
-any folder. The nodes need the same kind of Linux and processor as this machine, but no Python.
+YARN unpacks the relocatable .tar.gz next to each executor; `bin/python3.N` finds its `lib/python3.N` in any
+folder. The nodes need the same kind of Linux and processor as this machine, but no Python.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ LOADED = (
 )  # fmt: skip
 """Distributions that executors import, with dependencies. Spark ships its own Python packages."""
 PROJECT = ("analysis", "jobs", "workloads", "cluster")
-PYTHON = "bin/python3.11"
-_LIBRARY = "lib/python3.11"
+_NAME = f"python{sys.version_info.major}.{sys.version_info.minor}"
+PYTHON = f"bin/{_NAME}"
+_LIBRARY = f"lib/{_NAME}"
 _NOT_NEEDED = frozenset(
     {"__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "tkinter",
      "turtledemo", "ensurepip", "include"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_python_comes_as_an_archive_and_the_cluster_by_its_own_configuration() -
     standing = cluster(2048)
     engine = yarn_engine(standing, ARCHIVE)
     assert engine.options["spark.archives"] == "file:///cache/python.tar.gz#python"
-    assert engine.python == "./python/bin/python3.11"
+    assert engine.python == "./python/bin/python3." + str(sys.version_info.minor)
     assert engine.environment["HADOOP_CONF_DIR"] == "/runs/q/1/builds/b1/conf/client"
     points = standing.endpoints
     known = f"{points.namenode_rpc}={points.namenode_http}"
