@@ -40,9 +40,8 @@ lint: setup ## ruff, types, import direction
 check: lint docs ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not thorough and not slow" $(FAST)
 
-test: packages-test lint docs java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (30 to 40 min)
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(FAST) tests/spark
-	$(BIN)/pytest -q -m "not slow and not vm" tests $(patsubst %,--ignore=%,$(FAST) tests/spark)
+test: packages-test lint docs java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not vm" tests
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them

@@ -5,9 +5,11 @@ set -eu
 PATH=$PATH:/usr/sbin:/sbin
 
 # program=package,package
+hosts="ip=iproute2 ssh=openssh-client sshd=openssh-server sudo=sudo mkfs.ext4=e2fsprogs" # only root makes hosts
 case $1 in
-    test) needs="chromium=chromium ip=iproute2 ps=procps ssh-keygen=openssh-client" ;;
-    live) needs="ip=iproute2 ps=procps ssh=openssh-client sshd=openssh-server sudo=sudo mkfs.ext4=e2fsprogs" ;;
+    test) needs="chromium=chromium ps=procps ssh-keygen=openssh-client"
+        [ "$(id -u)" -ne 0 ] || needs="$needs $hosts" ;;
+    live) needs="ps=procps $hosts" ;;
     vm) needs="ip=iproute2 ssh=openssh-client libvirtd=libvirt-daemon-system,libvirt-daemon-driver-qemu
         virsh=libvirt-clients qemu-system-x86_64=qemu-system-x86 qemu-img=qemu-utils mmdebstrap=mmdebstrap
         mke2fs=e2fsprogs" ;;

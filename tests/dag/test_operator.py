@@ -31,9 +31,10 @@ def status(study: Study) -> Status:
     return status_of(study.run)
 
 
-def test_a_study_runs_time_after_time_with_a_capacity_plan_between(web: Web) -> None:
-    study = Study(web, "again")
-    for count in (1, 2, 3):
+@pytest.mark.parametrize("times", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_study_runs_time_after_time_with_a_capacity_plan_between(web: Web, times: int) -> None:
+    study = Study(web, f"{times}-times")
+    for count in range(1, times + 1):
         planned = len(web.dag_runs("capacity_plan"))
         assert web.wait_over(web.trigger(**study.conf)) == "success"
         wait_until(lambda: len(web.dag_runs("capacity_plan")) > planned, 120, "a plan begins")  # noqa: B023
@@ -124,6 +125,7 @@ def test_clearing_the_failed_tasks_of_a_stopped_run_starts_nothing(web: Web) -> 
     assert status(study).progress.elapsed_s == ended.progress.elapsed_s
 
 
+@pytest.mark.slow
 def test_clearing_a_failed_analysis_analyses_the_same_run_again(web: Web) -> None:
     study = Study(web, "clear-analysis")
     study.break_down(series="fail")

@@ -8,10 +8,10 @@ import pytest
 
 HERE = Path(__file__).parent
 IN_MAKE_TEST = frozenset(
-    {"test_local_cluster", "test_stalling_store", "test_study", "test_ycsb_binding"}
+    {"test_physical", "test_stalling_store", "test_study", "test_ycsb_binding"}
 )
-"""What every change must hold on real daemons. The others have `make live`: together they take longer
-than a change should wait, and some need root, namespaces or an idle machine."""
+"""Part of `make test`, but for their tests marked slow. The others run in `make live`: together they take longer
+than a change should wait, and some need an idle machine."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

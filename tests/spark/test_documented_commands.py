@@ -17,6 +17,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,7 +130,15 @@ def test_blocks_hold_commands_alone() -> None:
     assert begun == set(PROGRAMS)
 
 
-@pytest.mark.parametrize("shown", SCRIPTS)
+def _marked(shown: str) -> Any:
+    """README's commands run in `make test`. Of the other pages, those that analyse run in `make live`:
+    each starts Spark anew."""
+    analyses = re.search(r"^(study report|spark-submit)(?!.* --help)", SCRIPTS[shown], re.MULTILINE)
+    is_slow = analyses and not shown.startswith("README.md")
+    return pytest.param(shown, marks=[pytest.mark.slow] if is_slow else [])
+
+
+@pytest.mark.parametrize("shown", map(_marked, SCRIPTS))
 def test_it_works_as_shown(shown: str, checkout: Path) -> None:
     activate = next((script for script in SCRIPTS.values() if script.startswith(". ")), ":")
     env = environment(checkout)

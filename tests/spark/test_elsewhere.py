@@ -20,6 +20,7 @@ from tests.support.record_factory import RUN, RunFactory
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.slow
 def test_a_run_whose_data_lie_at_a_uri(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

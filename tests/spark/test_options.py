@@ -14,6 +14,7 @@ from tests.support.record_factory import RUN, RunFactory
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.slow
 def test_an_event_log_lies_in_the_run_and_options_hold(tmp_path: Path) -> None:
     factory = RunFactory(tmp_path / "small" / RUN)
     factory.ycsb("b1-v1-flash", seconds=8, rate=40)

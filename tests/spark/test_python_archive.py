@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from jobs.spark.python_archive import PYTHON, ensure_python_archive
 
 CODE = """
@@ -16,6 +18,7 @@ print(*sys.path)
 """
 
 
+@pytest.mark.slow
 def test_it_needs_nothing_of_this_machine(tmp_path: Path) -> None:
     # By tar, as YARN does: Debian 12's Python cannot unpack with a filter.
     subprocess.run(["tar", "-xf", ensure_python_archive(), "-C", tmp_path], check=True)
