@@ -18,15 +18,17 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 HERE = Path(__file__).parent
-GROUPS = {"live": "real daemons", "dag": "Airflow", "spark": None, "browser": "pages"}
-"""Folder to group; None: each file is a group."""
+GROUPS = {"live": "real daemons", "dag": "Airflow", "browser": "pages"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What must not run in two workers at once, or shares an expensive fixture, is one group of
-    `--dist loadgroup`: all real daemons, Airflow's web servers, and each file of Spark tests."""
+    """Group the tests for `--dist loadgroup`: a group runs in one worker, in order.
+
+    One group are all real daemons, because one cluster may run at a time, and one all of Airflow's web
+    servers. Elsewhere each file is a group: its tests share fixtures and ports.
+    """
     for item in items:
-        room = item.path.relative_to(HERE).parts[0]
-        if room in GROUPS:
-            item.add_marker(pytest.mark.xdist_group(GROUPS[room] or item.path.stem))
+        if item.get_closest_marker("xdist_group") is None:
+            room = item.path.relative_to(HERE).parts[0]
+            item.add_marker(pytest.mark.xdist_group(GROUPS.get(room, str(item.path))))

@@ -71,7 +71,9 @@ def outcomes(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Cou
 
 
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.thorough) for part in (1, 2, 3))]
+)
 def test_a_damaged_study_is_planned_or_refused(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,8 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
+import pytest
+
 from analysis.report.charts import effects, seconds
 from analysis.report.charts.figure import Panel
 from analysis.report.charts.observations import names
@@ -18,6 +20,10 @@ from analysis.report.charts.talk import talk_charts
 from analysis.report.page import render
 from tests.support.summary_factory import FACTORIES
 
+PAGES = [
+    pytest.param(name, marks=[pytest.mark.thorough] if name == "talk" else []) for name in FACTORIES
+]
+"""The talk's own page has as many charts as all others: `make test` reads it, `make check` does not."""
 VOID = {"meta", "link", "br", "img", "input", "rect", "path", "line", "circle"}
 
 

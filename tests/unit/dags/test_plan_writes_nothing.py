@@ -182,6 +182,7 @@ def test_an_auto_disk_is_taken_for_a_medium_that_is_compared_and_lacks_a_disk(
     assert found == taken
 
 
+@pytest.mark.thorough
 def test_a_disk_too_small_for_the_study_is_told_by_the_plan(tmp_path: Path) -> None:
     free_gib = shutil.disk_usage(tmp_path).free // 2**30
     spec = written(tmp_path, tmp_path)

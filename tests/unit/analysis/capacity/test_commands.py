@@ -82,6 +82,7 @@ def test_fit_names_a_file_that_is_no_run(points: Path) -> None:
     assert f"--points {points}" in caught.value.remedy
 
 
+@pytest.mark.thorough
 def test_check_names_a_plan_and_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_text(plan().model_dump_json())

@@ -43,6 +43,7 @@ def test_a_plan_is_drawn_with_its_numbers_and_survives_json() -> None:
     assert dict(section.lists)["What would change the result"] == found.sensitivity
 
 
+@pytest.mark.thorough
 def test_an_excuse_is_drawn_and_without_a_plan_there_is_no_section() -> None:
     found = excuse(20, "turnaround_p95=2h")
     page = render(one_block().model_copy(update={"plan": found}))

@@ -49,6 +49,7 @@ def test_more_genomes_need_more_hosts_and_cost_per_genome_is_the_equations() -> 
     assert few.usd_per_genome_as_bought == pytest.approx(few.hosts * day / 20)
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_plan_and_another_nearly() -> None:
     one, same, other = plan(30), asked(30), plan(30, seed=7)
     assert same.kind == "plan"
@@ -104,6 +105,7 @@ def test_points_at_one_host_count_give_no_plan() -> None:
     assert "measure at 3 or more host counts" in text
 
 
+@pytest.mark.thorough
 def test_a_resource_that_was_not_measured_is_named_with_the_way_out() -> None:
     fitted = fit(tuple(p for p in points() if p.group != "hbase-load"), [])
     found = excuse(20, fitted=fitted)
@@ -114,6 +116,7 @@ def test_a_resource_that_was_not_measured_is_named_with_the_way_out() -> None:
         asked(20, fitted=fitted, mapped=["hbase_write=nothing"])
 
 
+@pytest.mark.thorough
 def test_a_query_promise_without_latencies_or_beyond_them_is_excused() -> None:
     fitted = fit(tuple(p for p in points() if p.quantity != "latency"), [])
     assert "no latency by load" in " ".join(excuse(20, "query_p95=3s", fitted=fitted).reasons)
@@ -169,6 +172,7 @@ def test_a_medium_that_was_not_measured_is_left_out_and_named() -> None:
     assert "measured only on flash, not on hdd" in " ".join(found.left_out)
 
 
+@pytest.mark.thorough
 def test_an_extrapolation_causes_a_warning() -> None:
     found = plan(100)
     assert any("was measured up to 12 hosts" in text for text in found.warnings)

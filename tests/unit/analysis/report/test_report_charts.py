@@ -10,7 +10,7 @@ import altair
 import pytest
 
 from analysis.summary.summary import Metric
-from tests.support.report_pages import Elements, html, panels, resolve
+from tests.support.report_pages import PAGES, Elements, html, panels, resolve
 from tests.support.summary_factory import FACTORIES
 
 pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
@@ -24,10 +24,6 @@ DRAWN_NAMES = {
     "throughput_cv",
     "price_performance",
 }
-PAGES = [
-    pytest.param(name, marks=[pytest.mark.thorough] if name == "talk" else []) for name in FACTORIES
-]
-"""The talk's own page has as many charts as all others: make test looks at it."""
 HOST_KINDS = {"cpu_user", "cpu_system", "cpu_iowait", "cpu_steal", "cpu_idle"}
 
 
@@ -115,7 +111,7 @@ def _has_a_chart(metric: Metric) -> bool:
     return metric.name in DRAWN_NAMES or (metric.name in HOST_KINDS and metric.scope == "host:here")
 
 
-@pytest.mark.parametrize("name", FACTORIES)
+@pytest.mark.parametrize("name", PAGES)
 def test_numbers_in_tables_carry_their_units(name: str) -> None:
     number = re.compile(
         r"^(none|not computed|not finished|n = [\d, ]+( builds| trials)?|p [=<] [\d.]+"

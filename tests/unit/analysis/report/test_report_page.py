@@ -17,7 +17,7 @@ from analysis.report.charts.sections import sections
 from analysis.report.page import render, write
 from analysis.summarise.warnings import design_warnings, trial_warnings
 from analysis.summary.summary import Summary, SummaryWarning
-from tests.support.report_pages import Elements, embedded, html
+from tests.support.report_pages import PAGES, Elements, embedded, html
 from tests.support.summary_factory import FACTORIES, eight_repetitions, one_block
 
 pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
@@ -86,12 +86,12 @@ def test_json_in_the_page_holds_no_markup(
         assert not set("<>&") & set("".join(text))
 
 
-@pytest.mark.parametrize("name", FACTORIES)
+@pytest.mark.parametrize("name", PAGES)
 def test_the_page_carries_the_whole_summary(name: str) -> None:
     assert Summary.model_validate(embedded(html(name), "summary")) == FACTORIES[name]()
 
 
-@pytest.mark.parametrize("name", FACTORIES)
+@pytest.mark.parametrize("name", PAGES)
 def test_the_page_is_small_and_asks_for_nothing_else(name: str) -> None:
     text = html(name)
     assert len(text.encode()) < 6e6

@@ -100,6 +100,7 @@ def test_an_agent_that_fails_says_why(host: Channel) -> None:
         host.call("__class__")  # an answer that is no plain value
 
 
+@pytest.mark.thorough
 def test_an_interrupted_request_leaves_no_answer_to_the_next(host: Channel) -> None:
     os.kill(host._ssh.pid, signal.SIGSTOP)
     main = threading.main_thread().ident
