@@ -22,8 +22,13 @@ $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
 	@python3 cluster/stack/requirements.py
 	@test -x .uv/bin/pip || python3 -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
-	@$(UV) sync --locked --quiet
+	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked --quiet)
 	@touch $@
+# uv sync downloads from the addresses in uv.lock. A mirror has the same files elsewhere: only their hashes count.
+FROM_MIRROR = $(UV) venv --quiet --allow-existing $(VENV) \
+	&& $(UV) export --frozen --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
+	&& $(UV) pip sync --quiet --require-hashes $(VENV)/requirements.txt \
+	&& $(UV) pip install --quiet --no-deps --editable .
 
 study: setup ## run the quickstart study through Airflow and print where the report is
 	@$(BIN)/study run workloads/studies/quickstart.yaml

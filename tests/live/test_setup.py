@@ -1,0 +1,50 @@
+"""Set-up without a network, and from a mirror of PyPI, as docs/install.md describes them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(os.geteuid() != 0, reason="a network namespace needs root"),
+]
+CHECKOUT = Path(__file__).parents[2]
+SAVE, SET_UP = re.findall(
+    r"^```sh\n(.*?)^```", (CHECKOUT / "docs" / "install.md").read_text(), re.MULTILINE | re.DOTALL
+)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", str(CHECKOUT), str(clone)], check=True)
+    return clone
+
+
+def run(folder: Path, *argv: str, **environment: str) -> str:
+    ended = subprocess.run(
+        argv,
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    return ended.stdout
+
+
+def test_without_a_network(clone: Path) -> None:
+    run(clone, "sh", "-c", SAVE)
+    run(clone, "unshare", "--net", "sh", "-c", SET_UP)
+    assert run(clone, ".venv/bin/study", "--version").startswith("study ")
+
+
+def test_from_a_mirror(clone: Path) -> None:
+    run(clone, "make", ".venv/.ready", UV_DEFAULT_INDEX="https://pypi.org/simple")
+    assert run(clone, ".venv/bin/study", "--version").startswith("study ")
