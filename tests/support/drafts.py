@@ -11,7 +11,7 @@ from workloads.spec.study import Study
 from workloads.spec.study_file import parse_study
 from workloads.testdfsio.setting import DfsioSetting
 
-QUICKSTART = Path(__file__).parents[2] / "workloads" / "studies" / "quickstart.yaml"
+QUICKSTART = Path(__file__).with_name("quickstart.yaml")
 
 
 def host(memory_mib: int = 6144, medium: str = "flash") -> Host:

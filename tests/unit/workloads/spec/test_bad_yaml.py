@@ -14,7 +14,7 @@ from dags.cli.overrides import parse_overrides
 from workloads.spec.hypotheses import read_hypotheses
 from workloads.spec.study_file import parse_study, read_study
 
-TEXT = Path("workloads/studies/quickstart.yaml").read_text()
+TEXT = Path("tests/support/quickstart.yaml").read_text()
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
     for old, new in zip("abcdefgh", "bcdefghi", strict=True)
