@@ -18,8 +18,7 @@ from cluster.model.ports import allocate_ports
 from cluster.model.topology import Topology
 from cluster.model.transport import ProcessId, Transport
 from cluster.providers.emulation import emulated_of
-from cluster.providers.paths import install_dirs, node_paths
-from cluster.providers.provider import Capacity, Provider, provider_of
+from cluster.providers.provider import Capacity, Provider, install_dirs, node_paths, provider_of
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import Blueprint
 from cluster.render.daemons import Daemon

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -38,6 +38,10 @@ class NodePaths:
     def data_of(self, node: Node) -> tuple[PurePath, ...]:
         """The node's directory on every drive it has."""
         return (self.data[node.name], *self.more_data.get(node.name, ()))
+
+    def all_data(self, nodes: Sequence[Node]) -> list[tuple[str, PurePath]]:
+        """(node, directory) of all drives of all nodes."""
+        return [(node.name, path) for node in nodes for path in self.data_of(node)]
 
     def conf_of(self, node: Node) -> PurePath:
         return self.conf / "nodes" / node.name
