@@ -9,9 +9,8 @@ from cluster.model.command import Command
 from cluster.model.memory import CLIENT_HEAP_MIB
 from cluster.providers.provider import node_paths, remote_path
 from cluster.render.blueprint import NodePaths
-from cluster.render.classpath import classpath_flag
+from cluster.render.conf_files import classpath_flag, log_flags
 from cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
-from cluster.render.logging import log_flags
 from cluster.stack.archive import archive_flag
 from cluster.state.timeout_scale import timeout_scale_of
 
