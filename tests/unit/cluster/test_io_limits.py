@@ -19,7 +19,7 @@ LIMITS = IoLimits(read_iops=100, read_mib_s=2)
 
 def may_limit() -> bool:
     try:
-        return io_limits.controller() is not None
+        return io_limits.cgroup_version() > 0
     except InputError:
         return False
 
