@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from cluster.model.cluster import Cluster
 from cluster.model.command import Command
 from cluster.model.memory import CLIENT_HEAP_MIB
-from cluster.providers.paths import node_paths, remote_path
+from cluster.providers.provider import node_paths, remote_path
 from cluster.render.blueprint import NodePaths
-from cluster.render.classpath import classpath_flag
+from cluster.render.conf_files import classpath_flag, log_flags
 from cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
-from cluster.render.logging import log_flags
 from cluster.stack.archive import archive_flag
 from cluster.state.timeout_scale import timeout_scale_of
 
@@ -51,7 +50,7 @@ def java_command(
 ) -> Command:
     """A Java program on `classpath`, to which the client's conf folder is appended last.
 
-    `classpath` is the class path of a stack (`cluster.stack.classpath`): jars, then the stack's home. It
+    `classpath` is the class path of a stack (`cluster.stack.stack`): jars, then the stack's home. It
     is passed in the environment (CLASSPATH) to keep the command line short.
     """
     places = _places(cluster)

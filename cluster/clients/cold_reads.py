@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from cluster.model.cluster import Cluster
 from cluster.model.transport import Transport
-from cluster.providers.paths import node_paths
+from cluster.providers.provider import node_paths
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import fsspec
 import requests
 
 from cluster.model.cluster import Cluster
-from cluster.render.mapred import HISTORY_DIR
+from cluster.render.conf_files import HISTORY_DIR
 
 TIMEOUT_S = 30.0
 

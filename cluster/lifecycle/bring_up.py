@@ -5,27 +5,26 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from cluster.lifecycle.disclosure import disclose
-from cluster.lifecycle.phases import OnPhase, Phases
 from cluster.lifecycle.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
 from cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
-from cluster.model.cluster import Cluster, Site, cluster_to_json
+from cluster.model.cluster import Cluster, Phase, Site, cluster_to_json
+from cluster.model.command import Command
 from cluster.model.ports import allocate_ports
-from cluster.model.topology import Topology
+from cluster.model.topology import Node, Topology
 from cluster.model.transport import ProcessId, Transport
 from cluster.providers.emulation import emulated_of
-from cluster.providers.paths import install_dirs, node_paths
-from cluster.providers.provider import Capacity, Provider, provider_of
+from cluster.providers.provider import Capacity, Provider, install_dirs, node_paths, provider_of
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import Blueprint
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, owner, render
 from cluster.state import atomic
-from cluster.state.events import BuildReady
+from cluster.state.events import BuildReady, PhaseEnded
 from cluster.state.journal import Journal
 from cluster.state.timeout_scale import acceleration, timeout_scale
 
@@ -33,6 +32,7 @@ DEADLINE_S = 180.0
 NO_NATIVE = "Unable to load native-hadoop library"
 """Hadoop logs this where short-circuit reads and read-ahead are unavailable."""
 FinalCheck = Callable[[Cluster], None]
+OnPhase = Callable[[Phase], None]
 
 
 def bring_up(
@@ -52,12 +52,12 @@ def bring_up(
     anything is started; BringUpError when a daemon dies or is not ready by the deadline. After a
     failure the started processes keep running, for their logs: call `tear_down` in every case.
     """
-    phases = Phases(site, journal, on_phase)
+    phases = _Phases(site, journal, on_phase)
     with phases.timed("total"):
         build = _Build(site, topology, stacks, journal, phases)
         with build.reserve_ports():
             build.create()
-            watch = build.start(deadline_s * build.timeout_scale)
+            watch = build.start(deadline_s)
         cluster = build.cluster(watch)
         if final_check is not None:
             with phases.timed("check"):
@@ -72,13 +72,14 @@ class _Build:
     """State shared by the steps of one bring-up."""
 
     def __init__(
-        self, site: Site, topology: Topology, stacks: Stacks, journal: Journal, phases: Phases
+        self, site: Site, topology: Topology, stacks: Stacks, journal: Journal, phases: _Phases
     ) -> None:
         self.site = site
         self.topology = topology
         self.stacks = stacks
         self.journal = journal
         self.phases = phases
+        self.timeout_scale = 1.0
         self.provider: Provider = provider_of(topology.provider)
         self.transport: Transport = self.provider.transport(site, journal)
         self.nodes = {node.name: node for node in topology.nodes}
@@ -105,22 +106,20 @@ class _Build:
         )
         with self.phases.timed("create"):
             self.provider.create(self.site, self.topology, self.journal)
+            self.timeout_scale = timeout_scale(self.site.tag, self.journal)
             if self.timeout_scale > 1:  # known only once there are guests
-                self.blueprint = dataclasses.replace(
-                    self.blueprint, timeout_scale=self.timeout_scale
-                )
-                self.rendered = render(self.blueprint)
+                scaled = dataclasses.replace(self.blueprint, timeout_scale=self.timeout_scale)
+                self.blueprint, self.rendered = scaled, render(scaled)
             self._put_files()
 
-    @property
-    def timeout_scale(self) -> float:
-        return timeout_scale(self.site.tag, self.journal)
-
     def start(self, deadline_s: float) -> StartupMonitor:
-        """Every daemon started and every service ready."""
-        logs = self.site.root / "logs"
+        """Every daemon started and every service ready. `deadline_s`: on real hardware."""
         watch = StartupMonitor(
-            self.transport, self.nodes, logs, deadline_s, POLL_S * self.timeout_scale
+            self.transport,
+            self.nodes,
+            self.site.root / "logs",
+            deadline_s * self.timeout_scale,
+            POLL_S * self.timeout_scale,
         )
         with self.phases.timed("start"):
             self._start_daemons(watch)
@@ -128,21 +127,23 @@ class _Build:
         return watch
 
     def cluster(self, watch: StartupMonitor) -> Cluster:
+        homes = self.blueprint.homes
         disclosure = disclose(self.blueprint, self.rendered, self.stacks, self.provider)
         disclosure["emulated"] = emulated_of(self.site.tag, self.journal)
         if found := acceleration(self.site.tag, self.journal):
             disclosure["acceleration"] = found
+        disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)
         return Cluster(
             site=self.site,
             topology=self.topology,
             endpoints=self.rendered.endpoints,
             phases=(),
             processes=tuple(watch.running),
-            hadoop_home=Path(self.blueprint.homes.hadoop),
-            hbase_home=Path(self.blueprint.homes.hbase),
-            java_home=Path(self.blueprint.homes.java),
+            hadoop_home=Path(homes.hadoop),
+            hbase_home=Path(homes.hbase),
+            java_home=Path(homes.java),
             client_conf=Path(self.blueprint.places.client_conf),
-            disclosure={**disclosure, "native_hadoop": not watch.has_logged("datanode", NO_NATIVE)},
+            disclosure=disclosure,
         )
 
     def _put_files(self) -> None:
@@ -156,11 +157,11 @@ class _Build:
     def _start_daemons(self, watch: StartupMonitor) -> None:
         """All at once, except those that need the formatted filesystem."""
         prepare = self.rendered.prepare
-        formatting = self._start(prepare)
+        formatting = self._run(self.transport.start, prepare)
         now = [daemon for daemon in self.rendered.daemons if daemon not in self._later]
-        self._serve_all([daemon for daemon in now if not daemon.starts_after], watch)
+        self._serve([daemon for daemon in now if not daemon.starts_after], watch)
         watch.until_ended(formatting, prepare)
-        self._serve_all([daemon for daemon in now if daemon.starts_after], watch)
+        self._serve([daemon for daemon in now if daemon.starts_after], watch)
 
     @property
     def _later(self) -> list[Daemon]:
@@ -169,17 +170,15 @@ class _Build:
         late = ("resourcemanager", "nodemanager") if self.timeout_scale > 1 else ()
         return [daemon for daemon in self.rendered.daemons if daemon.role in late]
 
-    def _serve_all(self, daemons: Sequence[Daemon], watch: StartupMonitor) -> None:
+    def _serve(self, daemons: Sequence[Daemon], watch: StartupMonitor) -> None:
         for daemon in daemons:
-            watch.add(self._serve(daemon), daemon)
+            watch.running[self._run(self.transport.serve, daemon)] = daemon
 
-    def _start(self, daemon: Daemon) -> ProcessId:
+    def _run(
+        self, how: Callable[[Node, Command, Path, Path], ProcessId], daemon: Daemon
+    ) -> ProcessId:
         node = self.nodes[daemon.node]
-        return self.transport.start(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
-
-    def _serve(self, daemon: Daemon) -> ProcessId:
-        node = self.nodes[daemon.node]
-        return self.transport.serve(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
+        return how(node, daemon.command, Path(daemon.stdout), Path(daemon.stderr))
 
     def _await_services(self, watch: StartupMonitor) -> None:
         limit_s = REQUEST_TIMEOUT_S * self.timeout_scale
@@ -191,7 +190,7 @@ class _Build:
             watch.check_alive()
             pending = [service for service in pending if not self._ready(service, watch)]
             if later and "hdfs" not in {service.name for service in pending}:
-                self._serve_all(later, watch)
+                self._serve(later, watch)
                 later = []
             time.sleep(watch.poll_s if pending else 0)
 
@@ -202,3 +201,28 @@ class _Build:
         elif watch.overdue:
             watch.fail_overdue(service.daemon, seen.state)
         return seen.ready
+
+
+class _Phases:
+    """Journals the phases as they end, and reports them to a progress callback."""
+
+    def __init__(self, site: Site, journal: Journal, on_phase: OnPhase | None) -> None:
+        self.ended: list[Phase] = []
+        self._site = site
+        self._journal = journal
+        self._on_phase = on_phase
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Time the block as a phase; nothing is recorded if the block fails."""
+        began = time.monotonic()
+        yield
+        self.end(name, time.monotonic() - began)
+
+    def end(self, name: str, seconds: float) -> None:
+        phase = Phase(name, round(seconds, 3))
+        self.ended.append(phase)
+        build, tag = self._site.root.name, self._site.tag
+        self._journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
+        if self._on_phase is not None:
+            self._on_phase(phase)

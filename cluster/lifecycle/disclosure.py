@@ -8,7 +8,7 @@ from typing import Any
 from cluster.providers.provider import Provider
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import Blueprint
-from cluster.render.classpath import SUFFIX
+from cluster.render.conf_files import CLASSPATH_SUFFIX
 from cluster.render.rendered import Rendered
 
 
@@ -46,4 +46,4 @@ def _wildcards(blueprint: Blueprint) -> dict[str, list[str]]:
 def _file(path: str, text: str) -> dict[str, str]:
     """A class path is disclosed by hash only; `stacks` discloses its jars."""
     entry = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
-    return entry if path.endswith(SUFFIX) else {**entry, "text": text}
+    return entry if path.endswith(CLASSPATH_SUFFIX) else {**entry, "text": text}

@@ -162,11 +162,10 @@ class DeadRun:
 
     def described(self) -> tuple[str, ...]:
         """What exists now: processes, directories, the lease."""
-        processes = tuple(
-            f"process {p.pid} ({p.name} on {p.node or '-'})" for p in tagged(self.tag)
-        )
-        there = tuple(one for site in self.sites for one in leftovers_of(site, self.journal).all)
-        return (*dict.fromkeys((*processes, *there)), *self._held_lease())
+        found = [str(process) for process in tagged(self.tag)]
+        for site in self.sites:
+            found += leftovers_of(site, self.journal)
+        return (*dict.fromkeys(found), *self._held_lease())
 
     def remove(self) -> None:
         if self.declared_dead:

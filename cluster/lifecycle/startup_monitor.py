@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from cluster.lifecycle.log_tail import log_tail
 from cluster.model.errors import BringUpError
 from cluster.model.topology import Node
 from cluster.model.transport import ProcessId, Transport
 from cluster.render.daemons import Daemon
 
 POLL_S = 0.1
+LAST_LINES = 30
+ERRORS = 5
+WIDTH = 300
+"""Characters; Hadoop logs its class path, 20,000 of them, on one line."""
+
+_ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Caused by:|^Exception in thread")
 
 
 class StartupMonitor:
@@ -47,9 +53,6 @@ class StartupMonitor:
     @property
     def overdue(self) -> bool:
         return self.seconds > self._deadline_s
-
-    def add(self, process: ProcessId, daemon: Daemon) -> None:
-        self.running[process] = daemon
 
     def check_alive(self) -> None:
         """BringUpError if a daemon has died."""
@@ -102,3 +105,10 @@ class StartupMonitor:
             return to.read_text(errors="replace").splitlines()
         except FileNotFoundError:
             return []  # it died before it wrote there
+
+
+def log_tail(lines: Sequence[str]) -> list[str]:
+    """The last lines, preceded by the last errors above them: shutdown messages push those up."""
+    last = [line[:WIDTH] for line in lines[-LAST_LINES:]]
+    above = [line[:WIDTH] for line in lines[:-LAST_LINES] if _ERROR.search(line)]
+    return [*above[-ERRORS:], "...", *last] if above else last

@@ -31,7 +31,7 @@ def tear_down(site: Site, journal: Journal) -> Proof:
         leftovers = provider_of(name).destroy(site, journal)
         if leftovers:
             raise TearDownError(
-                f"still there after tear-down: {leftovers.named}.",
+                f"still there after tear-down: {', '.join(leftovers)}.",
                 f"build {site.tag}",
                 "find out what holds them, remove them, and run `study reap`.",
             )
@@ -45,7 +45,7 @@ def tear_down(site: Site, journal: Journal) -> Proof:
 def leftovers_of(site: Site, journal: Journal) -> Leftovers:
     """What `tear_down` would remove. Changes nothing."""
     providers = map(provider_of, _providers(site.tag, journal))
-    return Leftovers.joined(Leftovers(), *(p.leftovers(site, journal) for p in providers))
+    return tuple(one for provider in providers for one in provider.leftovers(site, journal))
 
 
 def release_hosts(tag: str, journal: Journal) -> None:

@@ -70,12 +70,13 @@ def remove(site: Site, journal: Journal) -> None:
     """Remove this build's directories, and parent folders that are then empty."""
     for path in made(site, journal):
         inside = path.is_relative_to(site.root.absolute())
-        if remove_at(path, site.tag, 1 if inside else len(Path(site.tag).parts) + 1):
+        if remove_at(path, site.tag, 1 if inside else None):
             journal.write("dir-removed", tag=site.tag, path=str(path))
 
 
-def remove_at(path: Path, tag: str, levels: int) -> bool:
-    """Remove `path` if it carries the tag, then up to `levels` parent folders that are empty now."""
+def remove_at(path: Path, tag: str, levels: int | None = None) -> bool:
+    """Remove `path` if it carries the tag, then up to `levels` parent folders that are empty now; by default
+    those that `data_on` adds to the disk's path."""
     if not path.exists() or not _is_ours(path, tag):
         return False
     # The tag goes last, so that an interrupted removal can still be recognised and repeated.
@@ -84,15 +85,9 @@ def remove_at(path: Path, tag: str, levels: int) -> bool:
             _remove(child)
     _remove(path)
     with contextlib.suppress(OSError):  # not empty: others use it
-        for parent in list(path.parents)[:levels]:
+        for parent in list(path.parents)[: levels or len(Path(tag).parts) + 1]:
             parent.rmdir()
     return True
-
-
-def remove_if_empty(path: Path) -> None:
-    """Keep a folder that holds something."""
-    with contextlib.suppress(OSError):
-        path.rmdir()
 
 
 def _is_ours(path: Path, tag: str) -> bool:

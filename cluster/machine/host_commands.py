@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
@@ -17,8 +18,7 @@ from typing import Any
 
 from cluster.machine import directories, page_cache
 from cluster.machine.describe import available_memory_mib, describe_disk, describe_machine
-from cluster.machine.disk_benchmark import read_rate
-from cluster.machine.medium import check_disk, probe
+from cluster.machine.medium import check_disk, probe, read_rate
 from cluster.machine.processes import stop_all
 from cluster.machine.sockets import check_free, is_taken, listener
 from cluster.stack.java import find_java
@@ -56,19 +56,8 @@ def _probe(folder: str) -> dict[str, Any]:
         return asdict(probe(Path(folder)))
     finally:
         for path in made:
-            directories.remove_if_empty(path)
-
-
-def _check_disk(folder: str) -> None:
-    check_disk(Path(folder))
-
-
-def _read_rate(folder: str, block_bytes: int, seconds: float) -> dict[str, Any]:
-    return asdict(read_rate(Path(folder), block_bytes, seconds))
-
-
-def _tagged(tag: str) -> list[dict[str, Any]]:
-    return [asdict(process) for process in tagged(tag)]
+            with suppress(OSError):  # not empty: others use it
+                path.rmdir()
 
 
 def _stop_tagged(tag: str, grace_s: float) -> list[dict[str, Any]]:
@@ -84,54 +73,33 @@ def _stop_tagged(tag: str, grace_s: float) -> list[dict[str, Any]]:
     return stopped
 
 
-def _check_free(addresses: Sequence[Sequence[Any]]) -> None:
-    check_free([(str(host), int(port)) for host, port in addresses])
-
-
 def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
     """The `addresses` on which a process of the tag listens."""
     ours = {process.pid for process in tagged(tag)}
     return [[h, p] for h, p in addresses if is_taken((h, p)) and listener(p) in ours]
 
 
-def _make_dir(path: str, tag: str) -> None:
-    directories.make_at(Path(path), tag)
-
-
-def _make_folder(path: str) -> None:
-    """Create a folder inside one of the build's own."""
-    Path(path).mkdir(parents=True, exist_ok=True)
-
-
-def _dirs_there(paths: Sequence[str]) -> list[str]:
-    return [path for path in paths if Path(path).exists()]
-
-
-def _remove_dir(path: str, tag: str) -> bool:
-    return directories.remove_at(Path(path), tag, len(Path(tag).parts) + 1)
-
-
 HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "available-memory-mib": available_memory_mib,
-        "check-disk": _check_disk,
-        "check-free": _check_free,
+        "check-disk": lambda folder: check_disk(Path(folder)),
+        "check-free": lambda addresses: check_free(map(tuple, addresses)),
         "clock": time.time,
         "describe": _describe,
         "describe-disk": describe_disk,
-        "dirs-there": _dirs_there,
+        "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
         "evict": page_cache.evict,
+        "flush-dirty-pages": page_cache.flush_dirty_pages,
         "free-mib": _free_mib,
         "io-bytes": page_cache.io_bytes,
         "java": _java,
         "listening": _listening,
-        "make-dir": _make_dir,
-        "make-folder": _make_folder,
-        "tagged": _tagged,
+        "make-dir": lambda path, tag: directories.make_at(Path(path), tag),
+        "make-folder": lambda path: Path(path).mkdir(parents=True, exist_ok=True),
         "probe": _probe,
-        "read-rate": _read_rate,
-        "remove-dir": _remove_dir,
-        "flush-dirty-pages": page_cache.flush_dirty_pages,
+        "read-rate": lambda folder, *args: read_rate(Path(folder), *args),
+        "remove-dir": lambda path, tag: directories.remove_at(Path(path), tag),
         "stop-tagged": _stop_tagged,
+        "tagged": lambda tag: [asdict(process) for process in tagged(tag)],
     }
 )

@@ -12,7 +12,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,37 +23,23 @@ if TYPE_CHECKING:
 
 _PROJECT = Path(__file__).parents[2]
 ROOT = Path("/sys/fs/cgroup")
-_V1_FILES = {
-    "read_iops_sec": "blkio.throttle.read_iops_device",
-    "write_iops_sec": "blkio.throttle.write_iops_device",
-    "read_bytes_sec": "blkio.throttle.read_bps_device",
-    "write_bytes_sec": "blkio.throttle.write_bps_device",
+_LIMITS = {
+    "read_iops_sec": ("blkio.throttle.read_iops_device", "riops"),
+    "write_iops_sec": ("blkio.throttle.write_iops_device", "wiops"),
+    "read_bytes_sec": ("blkio.throttle.read_bps_device", "rbps"),
+    "write_bytes_sec": ("blkio.throttle.write_bps_device", "wbps"),
 }
-_V2_KEYS = {
-    "read_iops_sec": "riops",
-    "write_iops_sec": "wiops",
-    "read_bytes_sec": "rbps",
-    "write_bytes_sec": "wbps",
-}
-HELD_BACK = {1: "reads and direct writes; buffered writes are not", 2: "reads and writes"}
+"""libvirt's name of a limit -> file of cgroup v1, key in io.max of cgroup v2."""
 
 
-@dataclass(frozen=True)
-class Controller:
-    """The parent folder of cgroups with I/O limits, and the cgroup version."""
-
-    folder: Path
-    version: int
-
-
-def controller(root: Path = ROOT) -> Controller:
-    """InputError if this user or this kernel cannot limit I/O."""
+def cgroup_version(root: Path = ROOT) -> int:
+    """The version of cgroups that limit I/O here. InputError if this user or this kernel has none."""
     blkio = root / "blkio"
     if (blkio / "cgroup.procs").exists() and os.access(blkio, os.W_OK):
-        return Controller(blkio, 1)
+        return 1
     enabled = root / "cgroup.subtree_control"
     if enabled.exists() and "io" in enabled.read_text().split() and os.access(root, os.W_OK):
-        return Controller(root, 2)
+        return 2
     raise InputError(
         "this user has no cgroup that can limit I/O on this machine.",
         "key disks, limits",
@@ -71,18 +56,18 @@ def group(tag: str, disk: str, root: Path = ROOT) -> Path:
 
 def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
     """Create the cgroup; returns a description of what it limits."""
-    version = controller(root).version
+    version = cgroup_version(root)
     number = disk.stat().st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
     path.mkdir(exist_ok=True)
-    wanted = limits.iotune()
+    wanted = [(*_LIMITS[name], value) for name, value in limits.iotune().items()]
     if version == 1:
-        for key, value in wanted.items():
-            (path / _V1_FILES[key]).write_text(f"{device} {value}\n")
-    else:
-        pairs = " ".join(f"{_V2_KEYS[key]}={value}" for key, value in wanted.items())
-        (path / "io.max").write_text(f"{device} {pairs}\n")
-    return HELD_BACK[version]
+        for file, _, value in wanted:
+            (path / file).write_text(f"{device} {value}\n")
+        return "reads and direct writes; buffered writes are not"
+    pairs = " ".join(f"{key}={value}" for _, key, value in wanted)
+    (path / "io.max").write_text(f"{device} {pairs}\n")
+    return "reads and writes"
 
 
 def join(path: Path, pid: int) -> None:
@@ -97,7 +82,7 @@ class LimitedReads:
         self._path = path
 
     def act(self, node: Node, name: str, *arguments: Any) -> Any:
-        given = [sys.executable, "-m", "cluster.machine.disk_benchmark", *map(str, arguments)]
+        given = [sys.executable, "-m", "cluster.machine.medium", *map(str, arguments)]
         enter = 'echo $$ > "$1" && shift && exec "$@"'
         argv = ["sh", "-c", enter, "sh", str(self._path / "cgroup.procs"), *given]
         done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=_PROJECT)

@@ -12,7 +12,7 @@ from cluster.machine import io_limits
 from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.model.transport import ProcessId
-from cluster.state.tags import NODE, TAG, is_alive
+from cluster.state.tags import NODE, TAG, child_start_ticks, is_alive
 
 _KEPT = ("HOME", "USER", "LOGNAME")
 _POLL_S = 0.05
@@ -54,6 +54,42 @@ def environment(tag: str, node: str, command: Command) -> dict[str, str]:
     kept = {key: os.environ[key] for key in _KEPT if key in os.environ}
     clean = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
     return {**kept, **clean, NODE: node, **command.env, TAG: tag}
+
+
+class Children:
+    """Processes that this process started. They outlive it, but only this process learns their exit codes."""
+
+    def __init__(self) -> None:
+        self._children: dict[ProcessId, subprocess.Popen[bytes]] = {}
+
+    def start(
+        self, tag: str, node: str, command: Command, stdout: Path, stderr: Path,
+        cgroup: Path | None = None,
+    ) -> ProcessId:  # fmt: skip
+        """As `spawn`."""
+        child = spawn(tag, node, command, stdout, stderr, cgroup)
+        # A child that already ended is a zombie now, and keeps its entry in /proc.
+        process = ProcessId(node, command.name, child.pid, child_start_ticks(child.pid))
+        self._children[process] = child
+        return process
+
+    def wait(self, process: ProcessId, timeout_s: float) -> int:
+        """Exit code, negative for a signal. TimeoutError past the limit."""
+        try:
+            return self._children[process].wait(timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError(f"{process.name} on {process.node} still runs") from error
+
+    def stop(self, process: ProcessId, grace_s: float) -> None:
+        """As `stop_all`, for any process; a child of this process leaves no zombie."""
+        stop_all([process], grace_s)
+        if process in self._children:
+            self._children[process].wait()
+
+    def poll(self) -> None:
+        """Let ended children disappear from /proc."""
+        for child in self._children.values():
+            child.poll()
 
 
 def stop_all(processes: list[ProcessId], grace_s: float) -> None:

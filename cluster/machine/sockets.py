@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from cluster.model.errors import InputError
+from cluster.state import atomic
 from cluster.state.runtime import runtime_dir
 
 Address = tuple[str, int]
@@ -41,8 +41,7 @@ def check_free(addresses: Iterable[Address]) -> None:
 def reserved(addresses: Iterable[Address]) -> Iterator[None]:
     """Hold the ports with a lock from the check until the daemons listen on them."""
     wanted = sorted(addresses)
-    with (runtime_dir() / f"ports-{wanted[0][1]}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with atomic.locked(runtime_dir() / f"ports-{wanted[0][1]}.lock"):
         check_free(wanted)
         yield
 

@@ -32,8 +32,6 @@ class InputError(StudyError):
     key: tuple[str | int, ...] = ()
     exit_code: ClassVar[int] = 2
 
-    __str__ = StudyError.__str__
-
 
 @dataclass(eq=False)
 class BringUpError(StudyError):
@@ -47,22 +45,13 @@ class BringUpError(StudyError):
         return StudyError.__str__(self) + tail
 
 
-@dataclass(eq=False)
 class TearDownError(StudyError):
     """Something that a study made could not be removed, or its removal could not be proved."""
 
-    __str__ = StudyError.__str__
 
-
-@dataclass(eq=False)
 class HostBusyError(InputError):
     """Another live study uses a host. The key `when_busy` sets whether to wait for it."""
 
-    __str__ = StudyError.__str__
 
-
-@dataclass(eq=False)
 class HostLostError(StudyError):
     """A host no longer answers: the state of its processes is unknown."""
-
-    __str__ = StudyError.__str__

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from cluster.model.errors import InputError
+
 Medium = Literal["flash", "hdd"]
 Role = Literal["master", "worker", "client"]
 VcpuPolicy = Literal["all", "pinned"]
@@ -84,6 +86,27 @@ class Login:
 
 
 @dataclass(frozen=True)
+class Target:
+    """One SSH server: address and user of the machine `host`. Contains no secrets.
+
+    `known_hosts` is the only source of trusted host keys. `identity` names the private key's file where a
+    build has one of its own; else the environment's. `timeout_scale` multiplies timeouts: a live emulated
+    guest may be silent for a minute.
+    """
+
+    host: str
+    address: str
+    port: int
+    user: str
+    known_hosts: str
+    identity: str = ""
+    timeout_scale: int = 1
+
+    def __str__(self) -> str:
+        return f"host {self.host!r} ({self.user}@{self.address}:{self.port})"
+
+
+@dataclass(frozen=True)
 class Host:
     """A physical machine. `memory_mib` is the part that the study may use, not all it has."""
 
@@ -96,3 +119,15 @@ class Host:
     usd_per_hour: float | None = None
     login: Login | None = None
     vms: VmHost | None = None
+
+    @property
+    def target(self) -> Target:
+        """Its SSH server. InputError if the study names no user."""
+        if self.login is None:
+            raise InputError(
+                "the SSH user is not known.",
+                f"host {self.name!r}",
+                "add the key `ssh` to the study.",
+            )
+        login = self.login
+        return Target(self.name, self.address, login.port, login.user, login.known_hosts)

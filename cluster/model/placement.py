@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from math import lcm
+from math import ceil, lcm
 
 from cluster.model.errors import InputError
 from cluster.model.host import Disk, Host, Medium, Role
@@ -87,14 +87,17 @@ def _topology(
     densities: Sequence[Density],
     layout: Layout,
 ) -> Topology:
-    provider, isolation = _kind(density, layout)
-    addresses = _addresses(hosts, isolation)
-    nodes = [*_singles(hosts, isolation, addresses)]
+    provider, isolation = layout.provider, layout.isolation
+    if isolation == "vm" and density.vms_per_host == 0:
+        provider, isolation = "physical", "host"  # 0 VMs: the bare host
+    addresses = {host.name: _addresses(host, isolation) for host in hosts}
+    nodes = _singles(hosts, isolation, addresses)
+    workers: list[Node] = []
     for host in hosts:
         if "worker" in host.roles:
-            first = sum("worker" in node.roles for node in nodes) + 1
-            nodes += _workers(host, density, medium, densities, first, addresses[host.name])
-    emulated = any(node.disk and node.disk.emulated for node in nodes if "worker" in node.roles)
+            first = len(workers) + 1
+            workers += _workers(host, density, medium, densities, first, addresses[host.name])
+    emulated = any(node.disk and node.disk.emulated for node in workers)
     return Topology(
         name=f"{density.name}-{medium}{'-emulated' if emulated else ''}",
         provider=provider,
@@ -104,70 +107,53 @@ def _topology(
         regionservers_per_node=density.regionservers_per_node,
         replication=layout.replication,
         hosts=tuple(hosts),
-        nodes=tuple(nodes),
+        nodes=(*nodes, *workers),
         base_port=layout.base_port,
     )
 
 
-def _kind(density: Density, layout: Layout) -> tuple[str, Isolation]:
-    """Provider and isolation of a density: 0 VMs means the bare host, which `physical` handles."""
-    if layout.isolation == "vm" and density.vms_per_host == 0:
-        return "physical", "host"
-    return layout.provider, layout.isolation
+def _addresses(host: Host, isolation: Isolation) -> Iterator[str]:
+    """The addresses of the host's nodes, in order; endless where nodes share the host's own.
 
-
-def _addresses(hosts: Sequence[Host], isolation: Isolation) -> dict[str, Iterator[str]]:
-    """By host: the addresses of its nodes, in order; endless where nodes share the host's own."""
-    if isolation == "vm":
-        return {host.name: iter(host.vms.addresses if host.vms else ()) for host in hosts}
-    return {host.name: repeat(host.address) for host in hosts}
-
-
-def _next_address(host: Host, addresses: Iterator[str]) -> str:
-    found = next(addresses, None)
-    if found is None:
-        have = len(host.vms.addresses) if host.vms else 0
-        raise InputError(
-            f"its guests need more than {have} address(es).",
-            f"host {host.name!r}, key vms.addresses",
-            "extend the range of addresses.",
-        )
-    return found
+    InputError if there are too few for its guests.
+    """
+    if isolation != "vm":
+        yield from repeat(host.address)
+    addresses = host.vms.addresses if host.vms else ()
+    yield from addresses
+    raise InputError(
+        f"its guests need more than {len(addresses)} address(es).",
+        f"host {host.name!r}, key vms.addresses",
+        "extend the range of addresses.",
+    )
 
 
 def _singles(
     hosts: Sequence[Host], isolation: Isolation, addresses: Mapping[str, Iterator[str]]
 ) -> list[Node]:
-    """The one master and the one client, each on the first host that offers the role. One guest where
-    that is the same host: two would want a system each."""
+    """The one master and the one client, each on the first host that offers the role. A single guest where
+    that is the same host: each guest needs memory for a system of its own."""
     master, client = (next(h for h in hosts if role in h.roles) for role in ("master", "client"))
+    singles: list[tuple[Host, str, tuple[Role, ...], int]] = [
+        (master, "m1", ("master",), MASTER_RESERVE_MIB),
+        (client, "c1", ("client",), CLIENT_RESERVE_MIB),
+    ]
     if isolation == "vm" and master is client:
         memory_mib = MASTER_RESERVE_MIB + CLIENT_RESERVE_MIB
-        return [_single(master, "m1", ("master", "client"), memory_mib, addresses)]
-    return [
-        _single(master, "m1", ("master",), MASTER_RESERVE_MIB, addresses),
-        _single(client, "c1", ("client",), CLIENT_RESERVE_MIB, addresses),
-    ]
-
-
-def _single(
-    host: Host,
-    name: str,
-    roles: tuple[Role, ...],
-    memory_mib: int,
-    addresses: Mapping[str, Iterator[str]],
-) -> Node:
-    disk = host.disks[0] if host.disks else None
-    if workers_mib(host) < 0:
-        raise InputError(
-            f"{host.memory_mib} MiB is less than the {reserved_mib(host)} MiB reserved for the host, its "
-            "master and its client.",
-            f"host {host.name!r}, memory",
-            f"give it {reserved_mib(host)} MiB or more.",
-            ("hosts",),
-        )
-    address = _next_address(host, addresses[host.name])
-    return Node(name, host.name, address, roles, memory_mib, host.cores, disk)
+        singles = [(master, "m1", ("master", "client"), memory_mib)]
+    nodes = []
+    for host, name, roles, memory_mib in singles:
+        if workers_mib(host) < 0:
+            raise InputError(
+                f"{host.memory_mib} MiB is less than the {reserved_mib(host)} MiB reserved for the host, "
+                "its master and its client.",
+                f"host {host.name!r}, memory",
+                f"give it {reserved_mib(host)} MiB or more.",
+                ("hosts",),
+            )
+        address, disk = next(addresses[host.name]), host.disks[0] if host.disks else None
+        nodes.append(Node(name, host.name, address, roles, memory_mib, host.cores, disk))
+    return nodes
 
 
 def _workers(
@@ -186,7 +172,7 @@ def _workers(
         Node(
             name=f"w{first + index}",
             host=host.name,
-            address=_next_address(host, addresses),
+            address=next(addresses),
             roles=("worker",),
             memory_mib=share_mib,
             cores=host.cores // density.nodes if pinned else host.cores,
@@ -234,8 +220,9 @@ def _system_mib(host: Host, density: Density) -> int:
 
 def host_container_mib(host: Host, densities: Sequence[Density]) -> int:
     """YARN's memory on a host: equal at every density, a whole number of containers per node."""
-    step_mib = CONTAINER_MIB * lcm(*(density.nodes for density in densities))
-    spare_mib = min(_spare_mib(host, density) for density in densities)
+    # What remains at the density that leaves least, beyond the daemons of its nodes.
+    spare_mib = min(workers_mib(host) - d.nodes * _least_mib(host, d) for d in densities)
+    step_mib = _step_mib(densities)
     chosen_mib = int(spare_mib * CONTAINER_SHARE) // step_mib * step_mib
     chosen_mib = max(chosen_mib, _least_containers_mib(densities))
     if spare_mib < chosen_mib:
@@ -243,18 +230,14 @@ def host_container_mib(host: Host, densities: Sequence[Density]) -> int:
     return chosen_mib
 
 
+def _step_mib(densities: Sequence[Density]) -> int:
+    """The smallest amount that every density divides into whole containers per node."""
+    return CONTAINER_MIB * lcm(*(density.nodes for density in densities))
+
+
 def _least_containers_mib(densities: Sequence[Density]) -> int:
-    step_mib = CONTAINER_MIB * lcm(*(density.nodes for density in densities))
-    return _up_to(HOST_CONTAINERS_LEAST * CONTAINER_MIB, step_mib)
-
-
-def _up_to(value_mib: int, step_mib: int) -> int:
-    return -(-value_mib // step_mib) * step_mib
-
-
-def _spare_mib(host: Host, density: Density) -> int:
-    """The workers' memory less the minimum for the daemons of each node."""
-    return workers_mib(host) - density.nodes * _least_mib(host, density)
+    step_mib = _step_mib(densities)
+    return ceil(HOST_CONTAINERS_LEAST * CONTAINER_MIB / step_mib) * step_mib
 
 
 def _least_mib(host: Host, density: Density) -> int:

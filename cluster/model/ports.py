@@ -63,8 +63,8 @@ def services(node: Node) -> tuple[str, ...]:
         names += MASTER_SERVICES
     if "worker" in node.roles:
         names += WORKER_SERVICES
-        for index in range(1, node.regionservers + 1):
-            names += [f"regionserver-{index}.rpc", f"regionserver-{index}.http"]
+        for server in node.regionserver_names:
+            names += [f"{server}.rpc", f"{server}.http"]
     return tuple(names)
 
 

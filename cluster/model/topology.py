@@ -37,6 +37,10 @@ class Node:
         """Every drive of its DataNode."""
         return ((self.disk,) if self.disk else ()) + self.more_disks
 
+    @property
+    def regionserver_names(self) -> tuple[str, ...]:
+        return tuple(f"regionserver-{index}" for index in range(1, self.regionservers + 1))
+
 
 @dataclass(frozen=True)
 class Topology:

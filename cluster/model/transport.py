@@ -23,6 +23,9 @@ class ProcessId:
     pid: int
     start_ticks: int
 
+    def __str__(self) -> str:
+        return f"process {self.pid} ({self.name} on {self.node or '-'})"
+
 
 class Transport(Protocol):
     """Carries commands and files to nodes. Every process started carries the study's tag.

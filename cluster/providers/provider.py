@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain
 from pathlib import PurePath
 from typing import Any, Protocol, runtime_checkable
 
+from cluster.machine.directories import data_dir
 from cluster.model.cluster import Site
 from cluster.model.errors import InputError
 from cluster.model.ports import Ports
@@ -19,39 +19,9 @@ from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.state.journal import Journal
 
-
-@dataclass(frozen=True)
-class Leftovers:
-    """What of a build is still there. Empty proves its removal; an unreachable host counts as left.
-
-    `machines`: domains, volumes, pools and networks.
-    """
-
-    processes: tuple[str, ...] = ()
-    directories: tuple[str, ...] = ()
-    ports: tuple[str, ...] = ()
-    units: tuple[str, ...] = ()
-    machines: tuple[str, ...] = ()
-    unreachable_hosts: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.all)
-
-    @classmethod
-    def joined(cls, *parts: Leftovers) -> Leftovers:
-        columns = zip(*(astuple(part) for part in parts), strict=True)
-        return cls(*(tuple(chain(*column)) for column in columns))
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        return (
-            *self.processes, *self.directories, *self.ports, *self.units, *self.machines,
-            *self.unreachable_hosts,
-        )  # fmt: skip
-
-    @property
-    def named(self) -> str:
-        return ", ".join(self.all)
+Leftovers = tuple[str, ...]
+"""Descriptions of what of a build still exists: processes, directories, ports, units, libvirt's resources.
+Empty proves its removal; an unreachable host counts as left."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +35,7 @@ class FreeResources:
 @dataclass(frozen=True)
 class Machine:
     """A kernel to be watched: a host, or a guest on one (named <node>.<host>: no host has a dot).
-    `node` is one on it, through which `transport` reaches it."""
+    `transport` reaches it through `node`."""
 
     name: str
     node: Node
@@ -74,17 +44,16 @@ class Machine:
 
 @dataclass(frozen=True)
 class VcpuTime:
-    """CPU seconds that a guest's vCPUs had of their host, and that they waited for a core, by the host's own
-    count."""
+    """Seconds that a guest's vCPUs ran on cores of the host, and waited for one, as the host counts them."""
 
     cpu_s: float
     waited_s: float
 
 
 def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine, ...]:
-    """The hosts: all machines there are where no node is a guest."""
-    on = {node.host: node for node in reversed(topology.nodes)}
-    return tuple(Machine(host.name, on[host.name], transport) for host in topology.hosts)
+    """The hosts, which are all machines where no node is a guest."""
+    first = {node.host: node for node in reversed(topology.nodes)}
+    return tuple(Machine(host.name, first[host.name], transport) for host in topology.hosts)
 
 
 class Provider(Protocol):
@@ -119,7 +88,7 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Paths(Protocol):
-    """The nodes do not see the controller's files. `cluster.providers.paths` has the default."""
+    """The nodes do not see the controller's files. The functions with the same names have the defaults."""
 
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         """Where the nodes' files will be. Pure."""
@@ -201,3 +170,27 @@ def provider_of(name: str) -> Provider:
         )
     make: Callable[[], Provider] = import_module(_MODULES[name]).provider
     return make()
+
+
+def node_paths(site: Site, topology: Topology) -> NodePaths:
+    """Where the nodes' files will be."""
+    provider = provider_of(topology.provider)
+    if isinstance(provider, Paths):
+        return provider.node_paths(site, topology)
+    root = site.root.absolute()
+    data = {node.name: data_dir(site, node) for node in topology.nodes}
+    return NodePaths(conf=root / "conf", logs=root / "logs", data=data)
+
+
+def install_dirs(topology: Topology, stacks: Stacks) -> InstallDirs:
+    """Where Java and the stacks are on every node."""
+    provider = provider_of(topology.provider)
+    if isinstance(provider, Paths):
+        return provider.install_dirs(topology, stacks)
+    return stacks.install_dirs()
+
+
+def remote_path(topology: Topology, path: PurePath | str) -> str:
+    """The nodes' path of a file of the controller's stacks."""
+    provider = provider_of(topology.provider)
+    return provider.remote_path(topology, path) if isinstance(provider, Paths) else str(path)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import PurePath
 from typing import Any
 
 from cluster.render.blueprint import InstallDirs
@@ -18,14 +21,19 @@ class Stacks:
     hadoop: Stack
     hbase: Stack
 
-    @property
-    def homes(self) -> InstallDirs:
+    def install_dirs(
+        self,
+        java: PurePath | None = None,
+        home_of: Callable[[Stack], PurePath] = attrgetter("home"),
+    ) -> InstallDirs:
+        """Where they are on every node; by default, where they are on the controller."""
+        hadoop, hbase = home_of(self.hadoop), home_of(self.hbase)
         return InstallDirs(
-            java=self.java.home,
-            hadoop=self.hadoop.home,
-            hbase=self.hbase.home,
-            hadoop_classpath=classpath(self.hadoop),
-            hbase_classpath=classpath(self.hbase),
+            java=java or self.java.home,
+            hadoop=hadoop,
+            hbase=hbase,
+            hadoop_classpath=classpath(self.hadoop, hadoop),
+            hbase_classpath=classpath(self.hbase, hbase),
         )
 
     def disclose(self) -> dict[str, Any]:
@@ -42,9 +50,17 @@ class Stacks:
 def ensure_stacks() -> Stacks:
     """Java 17, the stacks and their class-data archives (YCSB's too), made if not in the cache.
 
-    InputError if they are not to be had.
+    InputError if one cannot be made.
     """
     java = find_java()
     hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"))
     ensure_archives((hadoop, hbase, ycsb), java)
     return Stacks(java, hadoop, hbase)
+
+
+def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:
+    """`path` if its stack's home is moved: `homes` maps the controller's to the nodes'. Other paths stay."""
+    for here, there in homes.items():
+        if PurePath(path).is_relative_to(here):
+            return str(there / PurePath(path).relative_to(here))
+    return str(path)

@@ -1,8 +1,8 @@
-"""`Blueprint`: all that rendering needs to know, and nothing it would have to look up."""
+"""`Blueprint`: everything that rendering needs, so that it looks nothing up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -13,7 +13,7 @@ from cluster.render.names import check_address, check_name, check_path, check_ta
 
 @dataclass(frozen=True)
 class InstallDirs:
-    """Where Java and the two stacks are on every node. Class paths list jar by jar, in fixed order."""
+    """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order."""
 
     java: PurePath
     hadoop: PurePath
@@ -24,10 +24,10 @@ class InstallDirs:
 
 @dataclass(frozen=True)
 class NodePaths:
-    """Where a build's files are on its nodes: `conf` and `logs` hold a folder a node.
+    """Where a build's files are on its nodes: `conf` and `logs` hold one folder per node.
 
-    `data` is each node's own directory on its disk; it is ours alone and removed at tear-down, as
-    `more_data` are, on the further drives of its DataNode.
+    `data` is each node's own directory on its disk, `more_data` those on further drives of its DataNode.
+    Only the build uses them, and tear-down removes them.
     """
 
     conf: PurePath
@@ -36,8 +36,12 @@ class NodePaths:
     more_data: Mapping[str, tuple[PurePath, ...]] = field(default_factory=dict)
 
     def data_of(self, node: Node) -> tuple[PurePath, ...]:
-        """The node's directory on every drive it has."""
+        """The node's directory on each of its drives."""
         return (self.data[node.name], *self.more_data.get(node.name, ()))
+
+    def all_data(self, nodes: Sequence[Node]) -> list[tuple[str, PurePath]]:
+        """(node, directory) of all drives of all nodes."""
+        return [(node.name, path) for node in nodes for path in self.data_of(node)]
 
     def conf_of(self, node: Node) -> PurePath:
         return self.conf / "nodes" / node.name
@@ -54,8 +58,8 @@ class NodePaths:
 class Blueprint:
     """One build of one topology, ready to be rendered.
 
-    `timeout_scale`: how many times longer than on real hardware all takes, over 1 where nodes are emulated
-    guests (`cluster.state.timeout_scale`).
+    `timeout_scale`: the factor by which everything is slower than on real hardware; over 1 where nodes are
+    emulated guests (`cluster.state.timeout_scale`).
     """
 
     topology: Topology
@@ -67,7 +71,7 @@ class Blueprint:
     timeout_scale: float = 1.0
 
     def check(self) -> Blueprint:
-        """Itself. InputError if a name, address or path cannot be rendered safely."""
+        """The same blueprint. InputError if a name, address or path cannot be rendered safely."""
         check_tag(self.tag, "run")
         for host in self.topology.hosts:
             check_name(host.name, "hosts")
@@ -87,9 +91,8 @@ class Blueprint:
         return self.places.data[node.name]
 
     def beat_ms(self, usual_ms: int) -> str:
-        """How often daemons ask each other: of what emulated guests can do, answering must not take all. A
-        second at most: a client that asks more rarely misses the end of a job, whose ApplicationMaster tells
-        of it for five."""
+        """The interval of a heartbeat or poll. Emulated guests get a longer one, since answering must not use
+        all their CPU, but at most a second: an ApplicationMaster reports the end of its job for only five."""
         return str(round(min(usual_ms * self.timeout_scale, max(usual_ms, 1000))))
 
     @property

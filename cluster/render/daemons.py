@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -10,8 +9,7 @@ from cluster.model.command import Command
 from cluster.model.memory import daemon_heaps
 from cluster.model.topology import Node
 from cluster.render.blueprint import Blueprint
-from cluster.render.classpath import StackName, classpath_flag
-from cluster.render.hbase import regionserver_ports, starts_with_hdfs
+from cluster.render.conf_files import StackName, classpath_flag, log_flags
 from cluster.render.jvm import (
     FAST_START,
     NETTY,
@@ -20,11 +18,10 @@ from cluster.render.jvm import (
     heap_flags,
     jit_flags,
 )
-from cluster.render.logging import log_flags
 from cluster.stack.archive import archive_flag
 
 PREPARE = "format"
-"""Name of the command that makes the empty filesystem; the NameNode starts after it."""
+"""Name of the command that creates the empty filesystem; the NameNode starts after it."""
 
 _MAINS = {
     "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
@@ -40,8 +37,8 @@ _OF_HBASE = ("zookeeper", "hmaster", "regionserver")
 
 @dataclass(frozen=True)
 class Daemon:
-    """`http` is where /jmx answers ("" for ZooKeeper). `starts_after` names what must have ended
-    (the format) before it can start; daemons otherwise wait for each other by themselves."""
+    """`http` is the address of /jmx ("" for ZooKeeper). `starts_after` names commands (the format) that must
+    have ended before; daemons otherwise wait for each other by themselves."""
 
     name: str
     node: str
@@ -59,42 +56,43 @@ class Daemon:
 
 
 def daemons(blueprint: Blueprint) -> tuple[Daemon, ...]:
-    """All of them, in the order in which they are started: what others wait for comes first."""
-    topology = blueprint.topology
-    master = topology.master
-    found = [(master, "zookeeper", "zookeeper"), (master, "namenode", "namenode")]
-    found += [(worker, "datanode", "datanode") for worker in topology.workers]
-    found += [(master, "hmaster", "hmaster")]
-    for worker in topology.workers:
-        for index in range(1, worker.regionservers + 1):
-            found.append((worker, "regionserver", f"regionserver-{index}"))
-    found += [(master, "resourcemanager", "resourcemanager")]
-    found += [(worker, "nodemanager", "nodemanager") for worker in topology.workers]
+    """All daemons in starting order: a daemon comes after those that it waits for."""
+    master, workers = blueprint.topology.master, blueprint.topology.workers
+    placed = [
+        (master, "zookeeper", "zookeeper"),
+        (master, "namenode", "namenode"),
+        *((worker, "datanode", "datanode") for worker in workers),
+        (master, "hmaster", "hmaster"),
+        *((w, "regionserver", server) for w in workers for server in w.regionserver_names),
+        (master, "resourcemanager", "resourcemanager"),
+        *((worker, "nodemanager", "nodemanager") for worker in workers),
+    ]
     return tuple(
         _daemon(blueprint, node, kind, name, _arguments(blueprint, node, kind, name))
-        for node, kind, name in found
+        for node, kind, name in placed
     )
 
 
 def format_daemon(blueprint: Blueprint) -> Daemon:
-    """Not a server: it ends when the NameNode's directory is there."""
+    """Not a server: it ends when it has created the NameNode's directory."""
     arguments = ("-format", "-force", "-nonInteractive")
     return _daemon(blueprint, blueprint.topology.master, "namenode", PREPARE, arguments)
 
 
 def _daemon(
-    blueprint: Blueprint, node: Node, kind: str, name: str, arguments: tuple[str, ...] = ()
+    blueprint: Blueprint, node: Node, kind: str, name: str, arguments: tuple[str, ...]
 ) -> Daemon:
-    java = _java(blueprint, node, kind, name)
-    argv = (*java, _MAINS[kind], *arguments)
     places = blueprint.places
-    serves = kind != "zookeeper" and name != PREPARE
+    argv = (*_java(blueprint, node, kind, name), _MAINS[kind], *arguments)
+    # A NodeManager passes JAVA_HOME on to its containers.
+    environment = {"JAVA_HOME": str(blueprint.homes.java)}
+    serves_http = kind != "zookeeper" and name != PREPARE
     return Daemon(
         name=name,
         node=node.name,
         role=kind,
-        command=Command(name, argv, _environment(blueprint), str(blueprint.data(node))),
-        http=blueprint.ports.address(node, f"{name}.http") if serves else "",
+        command=Command(name, argv, environment, str(blueprint.data(node))),
+        http=blueprint.ports.address(node, f"{name}.http") if serves_http else "",
         log=places.log(node, name, "log"),
         stdout=places.log(node, name, "out"),
         stderr=places.log(node, name, "err"),
@@ -121,21 +119,24 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
     )
 
 
-def _environment(blueprint: Blueprint) -> dict[str, str]:
-    """A NodeManager passes JAVA_HOME on to its containers."""
-    return {"JAVA_HOME": str(blueprint.homes.java)}
-
-
 def _arguments(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, ...]:
     if kind == "zookeeper":
         return (f"{blueprint.places.conf_of(node)}/zoo.cfg",)
     if kind == "hmaster":
-        return (*_defined(starts_with_hdfs(blueprint)), "start")
-    if kind != "regionserver":
+        properties = {
+            # The HMaster starts together with HDFS: by default it ends when there is no NameNode yet.
+            "dfs.client.retry.policy.enabled": "true",
+            "dfs.client.retry.policy.spec": f"{blueprint.beat_ms(200)},500",  # every 200 ms, 500 times
+            # How often it checks whether HDFS has left safe mode; 10 s by default.
+            "hbase.server.thread.wakefrequency": blueprint.beat_ms(500),
+        }
+    elif kind == "regionserver":
+        # All that differs between the RegionServers of a node.
+        properties = {
+            "hbase.regionserver.port": str(blueprint.ports.port(node, f"{name}.rpc")),
+            "hbase.regionserver.info.port": str(blueprint.ports.port(node, f"{name}.http")),
+        }
+    else:
         return ()
-    index = int(name.rpartition("-")[2])
-    return (*_defined(regionserver_ports(blueprint, node, index)), "start")
-
-
-def _defined(properties: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(part for key, value in properties.items() for part in ("-D", f"{key}={value}"))
+    defined = (part for key, value in properties.items() for part in ("-D", f"{key}={value}"))
+    return (*defined, "start")

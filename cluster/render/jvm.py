@@ -1,4 +1,4 @@
-"""Flags of the JVMs. The JIT of what is measured is left as it is; heap and collector are explicit."""
+"""Flags of the JVMs. Measured daemons keep the default JIT; heap and collector are explicit."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ _OPENED = (
     "java.base/sun.util.calendar",
 )
 ADD_OPENS = tuple(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED)
-"""What Hadoop 3.4 and HBase 2.6 reach into by reflection on Java 17."""
+"""Packages that Hadoop 3.4 and HBase 2.6 access by reflection on Java 17."""
 NETTY = ("-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",)
 
 FAST_START = ("-XX:TieredStopAtLevel=1",)
-"""For what is not measured and ends soon."""
+"""For short processes that are not measured."""
 EMULATED_JIT = FAST_START
-"""Where QEMU emulates the CPU nothing that is measured tells of hardware, and the second compiler's own work
-would take most of a daemon's start. Command lines are disclosed, so a record shows it."""
+"""Where QEMU emulates the CPU, measurements say nothing about hardware, and the second compiler would take
+most of a daemon's start. Command lines are disclosed, so a record shows it."""
 FIRST_HEAP_MIB = 64
-"""From 32 MiB on, a daemon collected its whole heap twice and its young one 16 times before it was up."""
+"""With 32 MiB, a daemon did 2 full and 16 young collections before it was up."""
 
 
 def heap_flags(heap_mib: int) -> tuple[str, ...]:
-    """A heap that grows to `heap_mib`: idle daemons of a small host must not hold all of theirs."""
+    """A heap that grows to `heap_mib`: idle daemons on a small host must not hold all of it."""
     return (f"-Xms{min(FIRST_HEAP_MIB, heap_mib)}m", f"-Xmx{heap_mib}m")
 
 
 def jit_flags(timeout_scale: float) -> tuple[str, ...]:
-    """None on real hardware: the JIT of what is measured is left as it is."""
+    """None on real hardware: measured processes keep the default JIT."""
     return EMULATED_JIT if timeout_scale > 1 else ()
 
 
 def collector_flags(kind: str) -> tuple[str, ...]:
-    """By kind of daemon, never by size: a collector that changed with density would be a confounder."""
+    """Chosen by kind of daemon, never by size: a collector that changes with density is a confounder."""
     return ("-XX:+UseG1GC",) if kind == "regionserver" else ("-XX:+UseSerialGC",)
 
 
 def common_flags(temporary: str) -> tuple[str, ...]:
-    """Die rather than linger without memory; leave no hsperfdata file behind; our own tmp."""
+    """Exit when out of memory; leave no hsperfdata file behind; use the build's own tmp."""
     return (
         "-XX:+ExitOnOutOfMemoryError",
         "-XX:-UsePerfData",

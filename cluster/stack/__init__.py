@@ -1,7 +1,6 @@
 """Pinned Maven Central artifacts as one relocatable tree per stack, cached and verified."""
 
-from cluster.stack.classpath import classpath
 from cluster.stack.java import Java, find_java
-from cluster.stack.stack import Stack, ensure, ensure_all, stack_home
+from cluster.stack.stack import Stack, classpath, ensure, ensure_all, stack_home
 
 __all__ = ["Java", "Stack", "classpath", "ensure", "ensure_all", "find_java", "stack_home"]

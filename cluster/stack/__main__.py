@@ -16,7 +16,7 @@ from cluster.stack.maven import find_maven, run_maven
 from cluster.stack.prune import in_use, other_trees, remove, size_mib
 from cluster.stack.recipe import RECIPES, Recipe, recipe_of
 from cluster.stack.stack import ensure_all, java_for
-from cluster.stack.tree import third_party_lock
+from cluster.stack.tree import fetch_jars, third_party
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 Which = Annotated[str, typer.Argument(help=f"one of {', '.join(RECIPES)}, or all")]
@@ -39,7 +39,7 @@ def lock(which: Which = "all") -> None:
     for recipe in _chosen(which):
         with tempfile.TemporaryDirectory(prefix="stack-lock-") as scratch:
             maven, java = find_maven(recipe.name), java_for(recipe)
-            locked = third_party_lock(recipe, maven, java, Path(scratch))
+            locked = third_party(recipe, fetch_jars(recipe, maven, java, Path(scratch)))
         recipe.lock.write_text(locked.text())
         print(f"{recipe.lock}: {len(locked.jars)} jars")
 

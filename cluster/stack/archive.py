@@ -1,33 +1,30 @@
 """Class-data archives: a stack's classes, parsed and verified once, mapped by every JVM after that.
 
-A daemon starts in half the time with one, and its JIT is left as it is. Which classes go in was
-recorded from running daemons (`python -m tests.support.record_classes`) and is kept beside each pom.xml.
-The JVM binds an archive to the exact jars before it on the class path, and silently does without it
-where they differ.
+A daemon starts in half the time with one, and its JIT is left as it is. Its classes were
+recorded from running daemons (`python -m tests.support.record_classes`) and are kept beside each pom.xml.
+The JVM binds an archive to the exact jars before it on the class path, and silently ignores it where they
+differ.
 """
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import hashlib
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path, PurePath
 
 from cluster.model.errors import StudyError
-from cluster.stack.classpath import classpath
 from cluster.stack.java import Java
 from cluster.stack.recipe import recipe_of
-from cluster.stack.stack import Stack
+from cluster.stack.stack import Stack, classpath
 from cluster.state import atomic
 
 ARCHIVE = "classes.jsa"
 CLASSES = "classes.txt.gz"
-"""A class or a lambda's call site a line, as the JVM writes them; beside the stack's pom.xml."""
+"""One class or call site of a lambda per line, as the JVM writes them; beside the stack's pom.xml."""
 _KEY = "classes.key"
 _HEAP = "-Xmx512m"
 
@@ -43,20 +40,24 @@ def ensure_archives(stacks: Sequence[Stack], java: Java) -> None:
         list(pool.map(lambda stack: _ensure(stack, java), stacks))
 
 
+def class_list(stack: Stack) -> str:
+    """The classes of its archive, as the JVM writes them."""
+    return gzip.decompress(_recorded(stack).read_bytes()).decode()
+
+
+def _recorded(stack: Stack) -> Path:
+    return recipe_of(stack.name).directory / CLASSES
+
+
 def _ensure(stack: Stack, java: Java) -> None:
-    classes = recipe_of(stack.name).directory / CLASSES
-    key = _key(stack, java, classes)
+    made_from = f"{java.home} {java.version} {stack.jars_sha256} ".encode()
+    key = hashlib.sha256(made_from + _recorded(stack).read_bytes()).hexdigest()
     if _is_there(stack.home, key):
         return
-    with _locked(stack.home):
+    with atomic.locked(stack.home / ".classes.lock"):
         if not _is_there(stack.home, key):
-            _make(stack, java, gzip.decompress(classes.read_bytes()).decode())
+            _make(stack, java)
             atomic.write_text(stack.home / _KEY, key)
-
-
-def _key(stack: Stack, java: Java, classes: Path) -> str:
-    content = f"{java.home} {java.version} {stack.jars_sha256} ".encode() + classes.read_bytes()
-    return hashlib.sha256(content).hexdigest()
 
 
 def _is_there(home: Path, key: str) -> bool:
@@ -66,13 +67,13 @@ def _is_there(home: Path, key: str) -> bool:
         return False
 
 
-def _make(stack: Stack, java: Java, classes: str) -> None:
+def _make(stack: Stack, java: Java) -> None:
     listed = stack.home / f".classes.{os.getpid()}.txt"
-    jars = ":".join(entry for entry in classpath(stack) if entry.endswith(".jar"))
+    jars = ":".join(classpath(stack)[:-1])
     for left in atomic.left_aside(stack.home, ARCHIVE):
         left.unlink(missing_ok=True)
     try:
-        listed.write_text(classes)
+        listed.write_text(class_list(stack))
         with atomic.replacing(stack.home / ARCHIVE) as aside:
             files = (f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={aside}")
             _java(stack, java, _HEAP, "-Xshare:dump", *files, "-cp", jars)
@@ -91,11 +92,3 @@ def _java(stack: Stack, java: Java, *arguments: str) -> None:
             str(stack.home),
             "check the free disk space and the JDK, then run `make setup` again.",
         )
-
-
-@contextmanager
-def _locked(home: Path) -> Iterator[None]:
-    """One makes it, others wait; held until the block is left or the process ends."""
-    with (home / ".classes.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import time
@@ -10,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from cluster.model.errors import InputError
 from cluster.stack.java import Java, find_java
 from cluster.stack.maven import find_maven
 from cluster.stack.recipe import Recipe, recipe_of
-from cluster.stack.tree import Tree, read_tree, write_tree
+from cluster.stack.tree import read_tree, write_tree
+from cluster.state import atomic
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,7 @@ def ensure(name: str) -> Stack:
     """
     recipe = recipe_of(name)
     home = _home(recipe)
-    tree = read_tree(home) or _assembled(recipe, home)
-    return Stack(recipe.name, recipe.version, tree.home, tree.jars_sha256)
+    return Stack(recipe.name, recipe.version, home, read_tree(home) or _assemble(recipe, home))
 
 
 def ensure_all(names: Sequence[str]) -> tuple[Stack, ...]:
@@ -81,38 +80,45 @@ def _home(recipe: Recipe) -> Path:
     return cache_root() / "stacks" / f"{recipe.name}-{recipe.version}-{recipe.key()}"
 
 
-def _assembled(recipe: Recipe, home: Path) -> Tree:
+def _assemble(recipe: Recipe, home: Path) -> str:
     java, maven = java_for(recipe), find_maven(recipe.name)
     with locked(home):
-        return read_tree(home) or _told(recipe, maven, java, home)
-
-
-def _told(recipe: Recipe, maven: Path, java: Java, home: Path) -> Tree:
-    _tell(f"assembling {recipe.title} from Maven Central ...")
-    began = time.monotonic()
-    tree = write_tree(recipe, maven, java, home)
-    _tell(f"assembled {recipe.title} in {time.monotonic() - began:.0f} s")
-    return tree
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+        if jars_sha256 := read_tree(home):  # by another process meanwhile
+            return jars_sha256
+        began = time.monotonic()
+        print(f"assembling {recipe.title} from Maven Central ...", file=sys.stderr, flush=True)
+        jars_sha256 = write_tree(recipe, maven, java, home)
+        seconds = time.monotonic() - began
+        print(f"assembled {recipe.title} in {seconds:.0f} s", file=sys.stderr, flush=True)
+        return jars_sha256
 
 
 @contextmanager
 def locked(home: Path) -> Iterator[None]:
-    """Nobody else assembles or removes the tree `home` until the block is left or the process ends,
-    however it ends."""
+    """No other process assembles or removes the tree `home` meanwhile. InputError if the cache is not
+    writable."""
     path = home.with_name(f".{home.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w")
+        path.touch()
     except OSError as failure:
         raise InputError(
             f"the cache is not writable: {failure.strerror}.",
             str(path.parent),
             "set DENSITY_STUDY_CACHE to a directory of your own.",
         ) from failure
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with atomic.locked(path):
         yield
+
+
+def classpath(stack: Stack, home: PurePath | None = None) -> tuple[str, ...]:
+    """Every jar by name (no wildcard), then the directory that holds webapps.
+
+    `home` is where the tree is on the nodes; None: where it is here. Every daemon, client and class-data
+    archive uses this order: an archive binds to the exact jars before it, and may hold no directory. The
+    caller appends the configuration directory. As jars precede it, a file of the same name in a jar wins:
+    jobclient's tests jar has a log4j.properties, so name yours with -Dlog4j.configuration.
+    """
+    home = home or stack.home
+    jars = sorted(jar.name for jar in (stack.home / "lib").iterdir())
+    return (*(f"{home}/lib/{jar}" for jar in jars), str(home))

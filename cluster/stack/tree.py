@@ -1,4 +1,4 @@
-"""`Tree`: an assembled stack on disk. It is written whole, then checked cheaply at every use.
+"""The tree of an assembled stack: written as a whole, then checked cheaply at every use.
 
 <home>/lib/*.jar, <home>/webapps/..., <home>/hbase-webapps/..., <home>/manifest.json
 """
@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.stack.java import Java
@@ -20,18 +18,11 @@ from cluster.stack.recipe import TREE_FORMAT, Recipe
 MANIFEST = "manifest.json"
 
 
-@dataclass(frozen=True)
-class Tree:
-    """A tree's home, and the one SHA-256 over names and hashes of all its jars."""
+def read_tree(home: Path) -> str | None:
+    """One SHA-256 over names and hashes of all jars of the tree at `home`.
 
-    home: Path
-    jars_sha256: str
-
-
-def read_tree(home: Path) -> Tree | None:
-    """The tree at `home`; None if there is none, or a jar is missing, too many or of another size.
-
-    Sizes, not hashes: this runs at every use, within milliseconds.
+    None if there is no tree, or a jar is missing, unknown or of another size. Sizes, not hashes: this runs at
+    every use, within milliseconds.
     """
     try:
         manifest = json.loads((home / MANIFEST).read_text())
@@ -40,27 +31,38 @@ def read_tree(home: Path) -> Tree | None:
         return None
     if {jar["name"]: jar["bytes"] for jar in manifest["jars"]} != sizes:
         return None
-    return Tree(home, manifest["jars_sha256"])
+    return str(manifest["jars_sha256"])
 
 
-def write_tree(recipe: Recipe, maven: Path, java: Java, home: Path) -> Tree:
+def write_tree(recipe: Recipe, maven: Path, java: Java, home: Path) -> str:
     """Assemble in a directory beside `home`, verify every hash, rename. `home` is whole or absent.
 
-    One writer at a time: the caller holds the stack's file lock.
+    One writer at a time: the caller holds the stack's file lock. Returns the hash of `read_tree`.
     """
     aside = home.with_name(f".{home.name}.assembling")
     shutil.rmtree(aside, ignore_errors=True)  # left by one that was killed
     try:
         found = fetch_jars(recipe, maven, java, aside)
-        check(_third_party(recipe, found), read_lock(recipe.lock), recipe.lock)
+        check(third_party(recipe, found), read_lock(recipe.lock), recipe.lock)
         for name in recipe.webapps:
             (aside / name).mkdir(parents=True)
-        (aside / MANIFEST).write_text(_manifest_text(recipe, found, aside / "lib"))
+        jars = [
+            {"name": name, "bytes": (aside / "lib" / name).stat().st_size, "sha256": sha256}
+            for name, sha256 in sorted(found.jars.items())
+        ]
+        manifest = {
+            "format": TREE_FORMAT,
+            "name": recipe.name,
+            "version": recipe.version,
+            "jars_sha256": found.sha256(),
+            "jars": jars,
+        }
+        (aside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         shutil.rmtree(home, ignore_errors=True)  # a damaged one
         aside.rename(home)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    return Tree(home, found.sha256())
+    return found.sha256()
 
 
 def fetch_jars(recipe: Recipe, maven: Path, java: Java, into: Path) -> Lock:
@@ -78,26 +80,6 @@ def fetch_jars(recipe: Recipe, maven: Path, java: Java, into: Path) -> Lock:
     return lock_of(library)
 
 
-def third_party_lock(recipe: Recipe, maven: Path, java: Java, scratch: Path) -> Lock:
-    """What Maven delivers today for the recipe's pom, to be written as the new lock."""
-    return _third_party(recipe, fetch_jars(recipe, maven, java, scratch))
-
-
-def _third_party(recipe: Recipe, found: Lock) -> Lock:
+def third_party(recipe: Recipe, found: Lock) -> Lock:
+    """Without the jar that we build ourselves."""
     return Lock({name: sha256 for name, sha256 in found.jars.items() if name != recipe.built})
-
-
-def _manifest_text(recipe: Recipe, found: Lock, lib: Path) -> str:
-    jars = [_jar_entry(lib / name, sha256) for name, sha256 in sorted(found.jars.items())]
-    manifest = {
-        "format": TREE_FORMAT,
-        "name": recipe.name,
-        "version": recipe.version,
-        "jars_sha256": found.sha256(),
-        "jars": jars,
-    }
-    return json.dumps(manifest, indent=1) + "\n"
-
-
-def _jar_entry(jar: Path, sha256: str) -> Mapping[str, str | int]:
-    return {"name": jar.name, "bytes": jar.stat().st_size, "sha256": sha256}

@@ -1,7 +1,11 @@
-"""Atomic writes: temporary file, fsync, rename. Readers see the old file or the new one, never a part."""
+"""Atomic writes: temporary file, fsync, rename. Readers see the old file or the new one, never a part.
+
+Locks: one process at a time. Standard library only, because it runs on hosts too.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,3 +51,12 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock file `path` alone, until the block is left or the process ends. Creates the folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -7,6 +7,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from cluster.model.host import Target
+from cluster.state.owner import Owner
+
 Accel = Literal["kvm", "tcg"]
 _CLASSES: dict[str, type[Event]] = {}
 
@@ -50,7 +53,7 @@ class RunOpened(Event, event="run-opened"):
     study: str
     run: str
     tag: str
-    owner: Mapping[str, Any] | None = None
+    owner: Owner | None = None
     resumed: bool = False
 
 
@@ -136,11 +139,11 @@ class Acceleration(Event, event="acceleration"):
 
 
 class DiskEmulated(Event, event="emulated"):
-    """Reads proved the limits of a disk; `told` holds limits and figures for the disclosure."""
+    """Reads proved the limits of a disk; `proof` holds limits and measured values for the disclosure."""
 
     tag: str
     disk: str
-    told: Mapping[str, Any]
+    proof: Mapping[str, Any]
 
 
 class GuestsUp(Event, event="guests-up"):
@@ -153,12 +156,12 @@ class NodeReach(Event, event="reach"):
 
     tag: str
     node: str
-    target: Mapping[str, Any]
+    target: Target
 
 
 class HostReach(Event, event="reach-host"):
-    """`target`: the SSH server of a host of guests. `work`: the program's folder there."""
+    """`target`: the SSH server of `node`, a host of guests."""
 
     tag: str
-    target: Mapping[str, Any]
-    work: str
+    node: str
+    target: Target

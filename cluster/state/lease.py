@@ -7,13 +7,13 @@ lease of a dead owner once no process of that owner's run is left.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from cluster.model.errors import InputError, StudyError
 from cluster.state import atomic, presence
@@ -55,45 +55,58 @@ class Lease:
         return presence.is_free(self.root) is not False and self.silent_s >= SILENT_AFTER_S
 
 
+_ADAPTER = TypeAdapter(Lease)
+
+
 def acquire(tag: str, root: Path, owner: Owner) -> Lease:
     """Take this host for the run `tag` in `root`, for as long as `owner` lives.
 
     Repeating it for the same run and owner changes nothing. HostBusyError names the owner if another run,
     or the same run under another owner, holds the host and is not known to be dead.
     """
-    with _locked() as path:
-        held = _read(path)
+    with _locked():
+        held = holder()
         if held is not None and (held.tag, held.owner, held.abandoned) == (tag, owner, False):
             return held
         if held is not None:
             _check_free(held, tag, owner)
         lease = Lease(tag, root.absolute(), owner, time.time())
-        _write(path, lease)
+        _write(lease)
         return lease
 
 
 def abandon(tag: str) -> None:
     """If `tag` holds this host, keep it only as long as a process of that run is left on it."""
-    with _locked() as path:
-        held = _read(path)
+    with _locked():
+        held = holder()
         if held is not None and held.tag == tag:
-            _write(path, replace(held, abandoned=True))
+            _write(replace(held, abandoned=True))
 
 
 def release(tag: str) -> bool:
     """Release the host if `tag` holds it; returns whether it did. The leases of other runs stay."""
-    with _locked() as path:
-        held = _read(path)
+    with _locked():
+        held = holder()
         if held is None or held.tag != tag:
             return False
-        path.unlink()
+        _path().unlink()
         return True
 
 
 def holder() -> Lease | None:
     """The lease on this host, whether its owner is alive or not; None if there is no lease."""
-    with _locked() as path:
-        return _read(path)
+    path = _path()
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    if entry.pop("format") != FORMAT:
+        raise StudyError(
+            f"the lease has another format; this version reads format {FORMAT}.",
+            str(path),
+            "end the study of the other program version, then remove the file.",
+        )
+    return _ADAPTER.validate_python(entry)
 
 
 def _check_free(held: Lease, tag: str, owner: Owner) -> None:
@@ -113,32 +126,14 @@ def _check_free(held: Lease, tag: str, owner: Owner) -> None:
         )
 
 
-@contextmanager
-def _locked() -> Iterator[Path]:
-    folder = runtime_dir()
-    with (folder / "lease.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder / "lease.json"
+def _locked() -> AbstractContextManager[None]:
+    return atomic.locked(runtime_dir() / "lease.lock")
 
 
-def _write(path: Path, lease: Lease) -> None:
-    entry = {
-        "format": FORMAT, "tag": lease.tag, "root": str(lease.root),
-        "owner": lease.owner.to_json(), "since": lease.since, "abandoned": lease.abandoned,
-    }  # fmt: skip
-    atomic.write_text(path, json.dumps(entry) + "\n")
+def _path() -> Path:
+    return runtime_dir() / "lease.json"
 
 
-def _read(path: Path) -> Lease | None:
-    try:
-        entry = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    if entry.pop("format") != FORMAT:
-        raise StudyError(
-            f"the lease has another format; this version reads format {FORMAT}.",
-            str(path),
-            "end the study of the other program version, then remove the file.",
-        )
-    owner, root = Owner.from_json(entry.pop("owner")), Path(entry.pop("root"))
-    return Lease(owner=owner, root=root, **entry)
+def _write(lease: Lease) -> None:
+    entry = {"format": FORMAT, **_ADAPTER.dump_python(lease, mode="json")}
+    atomic.write_text(_path(), json.dumps(entry) + "\n")

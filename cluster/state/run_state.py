@@ -45,7 +45,7 @@ def run_state(root: Path, lock_free: bool | None) -> RunState | None:
     opening = journal.last(RunOpened)
     if opening is None:
         return None
-    owner = Owner.from_json(opening.owner) if opening.owner else None
+    owner = opening.owner
     silent_s = presence.silent_s(root)
     declared_dead = bool(journal.since_opening(OwnerDeclaredDead))
     state: State | Literal["ended"] = "unknown"

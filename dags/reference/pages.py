@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
 
 from analysis import tables
 from analysis.summary.summary import Summary
 from analysis.validity.remedies import REMEDIES
 from analysis.validity.rules import RULES, Rule
-from cluster.model.environment import VARIABLES
 from cluster.model.errors import InputError, StudyError
 from dags.airflow_home.interrupt import Interrupted
 from dags.reference import cli_page
@@ -18,6 +20,7 @@ from dags.reference.model_page import model_sections
 from workloads.spec.schema import study_schema, study_schema_json
 
 FOLDER = "docs/reference"
+ENVIRONMENT = Path(__file__).with_name("environment.yaml")
 _TITLES = {"cpu": "CPU"}
 
 
@@ -104,12 +107,18 @@ def _causes(rule: Rule) -> str:
     return " ".join(sentence(text) for text in (rule.reason, rule.missing) if text)
 
 
+def environment_variables() -> list[dict[str, str]]:
+    variables: list[dict[str, str]] = yaml.safe_load(ENVIRONMENT.read_text(encoding="utf-8"))
+    return variables
+
+
 def _environment() -> str:
     introduction = (
         "Environment variables that users can set, and those that the project sets itself."
     )
-    users = [(f"`{v.name}`", v.default, v.meaning) for v in VARIABLES if not v.internal]
-    internal = [(f"`{v.name}`", v.meaning) for v in VARIABLES if v.internal]
+    variables = environment_variables()
+    users = [(f"`{v['name']}`", v["default"], v["meaning"]) for v in variables if "default" in v]
+    internal = [(f"`{v['name']}`", v["meaning"]) for v in variables if "internal" in v]
     body = [
         *table(("variable", "default", "meaning"), users),
         "## Internal\n",

@@ -150,7 +150,7 @@ def stop(root: str, dag_run: str, why: str) -> None:
     that has ended or now has another owner."""
     run = load_run(Path(root))
     opened = run.journal.last(RunOpened)
-    owner = Owner.from_json(opened.owner) if opened and opened.owner else None
+    owner = opened.owner if opened else None
     if is_concluded(run) or owner != airflow_owner(dag_run):
         return
     tear_down(root, why)

@@ -23,8 +23,7 @@ from cluster.model.cluster import Endpoints, Site
 from cluster.model.command import Command
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Topology
-from cluster.providers.paths import node_paths
-from cluster.providers.provider import provider_of
+from cluster.providers.provider import node_paths, provider_of
 from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.blueprint import Blueprint
 from cluster.render.daemons import Daemon
@@ -92,7 +91,7 @@ def _prepared(site: Site, journal: Journal, layout: Topology, stacks: Stacks) ->
     provider = provider_of(layout.provider)
     ports = allocate_ports(layout)
     places = node_paths(site, layout)
-    rendered = render(Blueprint(layout, site.tag, ports, stacks.homes, places))
+    rendered = render(Blueprint(layout, site.tag, ports, stacks.install_dirs(), places))
     taken = sorted(ports.by_service.values())
     intent = {"act": "build", "build": site.root.name, "provider": layout.provider, "ports": taken}
     journal.write("intent", tag=site.tag, **intent)

@@ -222,9 +222,9 @@ def test_a_host_that_another_run_holds_is_refused(
     """The first run's controller may be another machine: the lease is on the host."""
     open_run(controller, tmp_path / "first", owner=Owner.of_process(os.getpid()))
     # It is held once something is built; here only the lease is taken.
+    from cluster.model.host import Target
     from cluster.providers.ssh.channel import channel
     from cluster.providers.ssh.host_leases import take_leases
-    from cluster.providers.ssh.target import Target
 
     journal = Journal(next(tmp_path.glob("first/*/*/journal.jsonl")))
     tag = "killed-physical/" + journal.path.parent.name
@@ -235,7 +235,7 @@ def test_a_host_that_another_run_holds_is_refused(
     with pytest.raises(HostBusyError, match="is using it"):
         open_run(controller, tmp_path / "second")
     assert lease.holder() is None
-    channel(target).call("lease", "release", f"/var/tmp/density-study-{USER}", {"tag": tag})
+    channel(target).call("release_lease", f"/var/tmp/density-study-{USER}", tag)
 
 
 def wait_for(runs: Path, kind: str, process: subprocess.Popen[str]) -> None:

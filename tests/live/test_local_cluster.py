@@ -27,7 +27,7 @@ from cluster.model.errors import BringUpError, InputError
 from cluster.model.transport import ProcessId, Transport
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks, ensure_stacks
-from cluster.render.mapred import HISTORY_DIR
+from cluster.render.conf_files import HISTORY_DIR
 from cluster.state import lease
 from cluster.state.journal import Journal
 from cluster.state.tags import tagged

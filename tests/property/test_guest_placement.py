@@ -14,7 +14,7 @@ from cluster.model.host import Disk, Host, VcpuPolicy, VmHost
 from cluster.model.memory import GUEST_OS_MIB, worker_minimum_mib
 from cluster.model.placement import Density, Layout, place, workers_mib
 from cluster.model.topology import Topology
-from cluster.providers.libvirt.cpus import vcpus
+from cluster.providers.libvirt.guests import vcpus
 
 LAYOUT = Layout("libvirt", "vm", 2, 21000)
 DENSITIES = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from cluster.model.memory import OVERHEAD_MIB, daemon_heaps
 from cluster.model.topology import Topology
-from cluster.render.mapred import NOBODYS_PORT
+from cluster.render.conf_files import UNUSED_PORT, configuration_xml
 from cluster.render.rendered import render
-from cluster.render.xml import configuration_xml
 from tests.support.topologies import blueprint, local
 
 TOPOLOGIES = st.builds(local, st.integers(1, 6), st.integers(0, 4), st.integers(20000, 30000))
@@ -38,7 +37,7 @@ def test_every_port_that_is_written_was_allocated_and_every_allocated_one_is_wri
     text += "\n".join(argument for d in rendered.daemons for argument in d.command.argv)
     numbers = {int(n) for n in re.findall(r"127\.0\.0\.1:(\d+)", text)}
     numbers |= {int(n) for n in re.findall(r"(?:\.port|Port)(?:=|</name>\s*<value>)(\d+)", text)}
-    assert numbers == allocated | {NOBODYS_PORT}
+    assert numbers == allocated | {UNUSED_PORT}
 
 
 @given(TOPOLOGIES)

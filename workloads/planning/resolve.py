@@ -12,15 +12,13 @@ import psutil
 
 from cluster.machine.medium import Probe, check_disk, probe
 from cluster.model.errors import InputError
-from cluster.model.host import Disk, Host, IoLimits, Login, Medium
+from cluster.model.host import Disk, Host, IoLimits, Login, Medium, Target
 from cluster.providers.libvirt import programs as guests_need
-from cluster.providers.ssh.build import check_same_java
-from cluster.providers.ssh.channel import channel
-from cluster.providers.ssh.fan_out import on_all
-from cluster.providers.ssh.known_hosts import write_known_hosts
+from cluster.providers.ssh.build import same_java
+from cluster.providers.ssh.channel import channel, on_all
+from cluster.providers.ssh.options import write_known_hosts
 from cluster.providers.ssh.programs import PHYSICAL, Asked, check_programs
 from cluster.providers.ssh.stack_copies import work_folder
-from cluster.providers.ssh.target import Target
 from cluster.render.names import check_path
 from workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
 from workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
@@ -121,21 +119,19 @@ def _machines(
     """Examines all hosts in parallel. InputError if a login fails or their Java versions differ."""
     targets = _targets(study, ssh, known_hosts)
     check_programs([Asked(name, target, PHYSICAL) for name, target in targets.items()])
-    java_home, java_version = check_same_java(
-        on_all(targets, lambda _, target: channel(target).call("act", "java", []))
-    )
+    java_home, java_version = same_java(targets)
     login = Login(ssh.user, ssh.port, str(known_hosts), java_home, java_version)
 
     def machine(_: str, target: Target) -> _Machine:
         def prober(folder: Path) -> Probe:
-            return Probe(**channel(target).call("act", "probe", [str(folder)]))
+            return Probe(**channel(target).act("probe", str(folder)))
 
-        found = channel(target).call("act", "describe", [])
+        found = channel(target).act("describe")
         return _Machine(
             cores=found["cores"],
             memory_mib=found["memory_mib"],
             auto_disk=Path(work_folder(ssh.user) / "data"),
-            check_disk=lambda folder: channel(target).call("act", "check-disk", [str(folder)]),
+            check_disk=lambda folder: channel(target).act("check-disk", str(folder)),
             probe=prober if probed else None,
             login=login,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cluster.model.errors import InputError
 from cluster.model.memory import CONTAINER_MIB
 from cluster.model.topology import Topology
-from cluster.render.hdfs import STORAGE
+from cluster.render.conf_files import STORAGE
 from workloads.testdfsio.hdfs_policies import ErasureCoding, StoragePolicy, units_of
 
 _REQUIRED: dict[StoragePolicy, tuple[str, str]] = {

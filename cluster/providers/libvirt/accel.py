@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 
 from cluster.model.cluster import Site
 from cluster.model.errors import StudyError
-from cluster.providers.libvirt.cpus import Vcpus
+from cluster.providers.libvirt.guests import Vcpus
 from cluster.providers.libvirt.names import domain_name, uuid_of
 from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.xml import DomainXml, domain_xml, kernel_arguments
+from cluster.providers.libvirt.xml import domain_xml, kernel_arguments
 from cluster.state.events import Accel, Acceleration
 from cluster.state.journal import Journal
 
@@ -23,18 +23,20 @@ KVM_LIMIT_S = 20.0
 _ENDED = ("shutdown", "destroyed")
 
 
-def find_acceleration(
-    virsh: Virsh, site: Site, journal: Journal, kernel: PurePosixPath
-) -> Acceleration:
+def find_acceleration(virsh: Virsh, site: Site, journal: Journal, kernel: PurePosixPath) -> Accel:
     """KVM if a guest boots under it within `KVM_LIMIT_S`, else emulation. Journalled."""
     booted, why = boots(virsh, site, journal, kernel, "kvm", KVM_LIMIT_S)
     accel: Accel = "kvm" if booted else "tcg"
-    arguments = kernel_arguments(accel)
-    found = Acceleration(
-        uri=virsh.uri, tag=site.tag, accel=accel, why=why, kernel_arguments=arguments
+    journal.record(
+        Acceleration(
+            uri=virsh.uri,
+            tag=site.tag,
+            accel=accel,
+            why=why,
+            kernel_arguments=kernel_arguments(accel),
+        )
     )
-    journal.record(found)
-    return found
+    return accel
 
 
 def boots(
@@ -47,7 +49,7 @@ def boots(
 ) -> tuple[bool, str]:
     """Whether the kernel boots until it misses its root filesystem, and a description of what happened."""
     name = domain_name(site.tag, PROBE_NODE)
-    xml = domain_xml(_probe(site.tag, name, accel, kernel))
+    xml = probe_xml(site.tag, accel, kernel)
     journal.intend("probe-accel", site.tag, uri=virsh.uri, domain=name)
     try:
         virsh.run("define", "/dev/stdin", stdin=xml)
@@ -57,29 +59,15 @@ def boots(
         return False, f"no guest starts under {accel}: {error.what}"
     finally:
         if virsh.found("domstate", name) is not None:
-            virsh.found("destroy", name) if _runs(virsh, name) else None
+            virsh.stop(name)
             virsh.run("undefine", name)
 
 
-def _await_end(virsh: Virsh, name: str, accel: Accel, limit_s: float) -> tuple[bool, str]:
-    began = time.monotonic()
-    while time.monotonic() - began < limit_s:
-        state = virsh.run("domstate", name, "--reason").strip()
-        if state.startswith("shut off"):
-            booted = any(reason in state for reason in _ENDED)
-            seconds = time.monotonic() - began
-            said = f"a kernel booted under {accel} in {seconds:.1f} s"
-            return booted, said if booted else f"a guest under {accel} ended: {state}"
-        time.sleep(0.2)
-    return False, f"a kernel under {accel} had not booted after {limit_s:.0f} s"
-
-
-def _runs(virsh: Virsh, name: str) -> bool:
-    return not virsh.run("domstate", name).startswith("shut off")
-
-
-def _probe(tag: str, name: str, accel: Accel, kernel: PurePosixPath) -> DomainXml:
-    return DomainXml(
+def probe_xml(tag: str, accel: Accel, kernel: PurePosixPath) -> str:
+    """A domain without disks and network, which panics when its kernel has booted."""
+    name = domain_name(tag, PROBE_NODE)
+    return domain_xml(
+        guest=None,
         name=name,
         uuid=uuid_of(tag, "domain", name),
         tag=tag,
@@ -87,10 +75,18 @@ def _probe(tag: str, name: str, accel: Accel, kernel: PurePosixPath) -> DomainXm
         memory_mib=256,
         vcpus=Vcpus(1),
         accel=accel,
-        cache="none",
         kernel=kernel,
-        initrd=None,
-        console=None,
         arguments="panic=-1 quiet",
-        keep_on_reboot=False,
     )
+
+
+def _await_end(virsh: Virsh, name: str, accel: Accel, limit_s: float) -> tuple[bool, str]:
+    began = time.monotonic()
+    while (seconds := time.monotonic() - began) < limit_s:
+        state = virsh.run("domstate", name, "--reason").strip()
+        if state.startswith("shut off"):
+            if any(reason in state for reason in _ENDED):
+                return True, f"a kernel booted under {accel} in {seconds:.1f} s"
+            return False, f"a guest under {accel} ended: {state}"
+        time.sleep(0.2)
+    return False, f"a kernel under {accel} had not booted after {limit_s:.0f} s"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from cluster.model.cluster import Site
 from cluster.model.errors import InputError
-from cluster.model.host import Host, VmHost
+from cluster.model.host import Host, VcpuPolicy, VmHost
 from cluster.model.memory import GUEST_OS_MIB
 from cluster.model.topology import Node, Topology
-from cluster.providers.libvirt.cpus import Vcpus, vcpus
 from cluster.providers.libvirt.names import (
     bridge_name,
     domain_name,
@@ -21,16 +22,46 @@ from cluster.providers.libvirt.names import (
     prefix,
     uuid_of,
 )
-from cluster.providers.libvirt.xml import DiskXml, DomainXml, kernel_arguments
+from cluster.providers.libvirt.xml import domain_xml, kernel_arguments
 from cluster.state.events import Accel
 
 VOLUMES = ("root", "seed", "data", "console")
-"""Of each guest, as <node>.<volume>: the clone, its seed, what it writes, what its kernel said."""
+"""Of each guest, as <node>.<volume>: the clone, its seed, its data, the output of its kernel."""
+
+
+Network = tuple[str, str | None]
+"""A bridge, and the host's address on it with its prefix length; None for the host's own bridge."""
+
+
+@dataclass(frozen=True)
+class Vcpus:
+    """The number of vCPUs of a guest, and the host cores they may run on (empty: any)."""
+
+    count: int
+    pinned_to: tuple[int, ...] = ()
+
+
+def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str) -> Vcpus:
+    """vCPUs of the guest `index` (from 0) among `guests` on a host with `cores`.
+
+    `pinned` gives each guest the same number of exclusive cores; InputError if cores are left over, since
+    densities would then use different hardware.
+    """
+    if policy == "all":
+        return Vcpus(cores)
+    if cores % guests or guests > cores:
+        raise InputError(
+            f"{cores} core(s) cannot be divided into equal shares for {guests} guests.",
+            f"{where}, key vcpus",
+            "set vcpus: all, or use densities that divide the host's cores.",
+        )
+    share = cores // guests
+    return Vcpus(share, tuple(range(index * share, (index + 1) * share)))
 
 
 @dataclass(frozen=True)
 class Guest:
-    """`pool` lies on the disk that placement chose; `vms` is where the guest's host has its libvirt."""
+    """`pool` is on the disk that placement chose. `names` maps addresses to the names of all nodes."""
 
     tag: str
     node: Node
@@ -39,22 +70,15 @@ class Guest:
     pool: str
     pool_path: PurePosixPath
     vcpus: Vcpus
+    names: Mapping[str, str]
 
     @property
     def domain(self) -> str:
         return domain_name(self.tag, self.node.name)
 
     @property
-    def domain_uuid(self) -> str:
-        return uuid_of(self.tag, "domain", self.domain)
-
-    @property
     def mac(self) -> str:
         return mac_of(self.tag, self.node.name)
-
-    @property
-    def memory_mib(self) -> int:
-        return self.node.memory_mib + GUEST_OS_MIB
 
     @property
     def address(self) -> str:
@@ -64,29 +88,36 @@ class Guest:
     def volume(self, kind: str) -> str:
         return f"{self.node.name}.{kind}"
 
-    def xml(self, accel: Accel, kernel: PurePosixPath, initrd: PurePosixPath) -> DomainXml:
+    def xml(self, accel: Accel, kernel: PurePosixPath, initrd: PurePosixPath) -> str:
+        """Its domain. `kernel` and `initrd` are paths on its host."""
         limits = self.node.disk.limits if self.node.disk else None
-        return DomainXml(
+        return domain_xml(
+            guest=self,
             name=self.domain,
-            uuid=self.domain_uuid,
+            uuid=uuid_of(self.tag, "domain", self.domain),
             tag=self.tag,
             node=self.node.name,
-            memory_mib=self.memory_mib,
+            memory_mib=self.node.memory_mib + GUEST_OS_MIB,
             vcpus=self.vcpus,
             accel=accel,
-            cache=self.vms.cache,
             kernel=kernel,
             initrd=initrd,
-            console=self.pool_path / self.volume("console"),
-            disks=(
-                DiskXml(self.pool, self.volume("root"), "qcow2", "root"),
-                DiskXml(self.pool, self.volume("seed"), "raw", "seed"),
-                DiskXml(self.pool, self.volume("data"), "raw", "data", limits),
-            ),
-            network=network_name(self.tag),
-            mac=self.mac,
             arguments=kernel_arguments(accel),
+            disks=[
+                ("root", "qcow2", "vda", None),
+                ("seed", "raw", "vdb", None),
+                ("data", "raw", "vdc", limits),
+            ],
+            network=network_name(self.tag),
         )
+
+
+def by_uri(guests: Iterable[Guest]) -> dict[str, list[Guest]]:
+    """Guests by the URI of their libvirt."""
+    found: dict[str, list[Guest]] = defaultdict(list)
+    for guest in guests:
+        found[guest.vms.uri].append(guest)
+    return found
 
 
 def guests(site: Site, topology: Topology) -> tuple[Guest, ...]:
@@ -95,18 +126,17 @@ def guests(site: Site, topology: Topology) -> tuple[Guest, ...]:
     return tuple(_guest(site, topology, node, hosts[node.host]) for node in topology.nodes)
 
 
-def networks(site: Site, topology: Topology) -> dict[str, tuple[str, str, str | None]]:
-    """libvirt's URI -> (UUID, bridge, the host's address with prefix or None for its own bridge)."""
-    name = network_name(site.tag)
-    uuid = uuid_of(site.tag, "network", name)
-    found: dict[str, tuple[str, str, str | None]] = {}
-    for vms in {_vms_of(host) for host in topology.hosts if _carries(topology, host)}:
+def networks(site: Site, topology: Topology) -> dict[str, Network]:
+    """The guests' network in each libvirt, by its URI."""
+    found: dict[str, Network] = {}
+    used = {node.host for node in topology.nodes}
+    for vms in {_vms_of(host) for host in topology.hosts if host.name in used}:
         if vms.bridge is not None:
-            found[vms.uri] = uuid, vms.bridge, None
+            found[vms.uri] = vms.bridge, None
             continue
         subnet = ipaddress.ip_network(vms.network)
         address = vms.host_address or str(next(subnet.hosts()))
-        found[vms.uri] = uuid, bridge_name(site.tag), f"{address}/{subnet.prefixlen}"
+        found[vms.uri] = bridge_name(site.tag), f"{address}/{subnet.prefixlen}"
     return found
 
 
@@ -127,11 +157,8 @@ def _guest(site: Site, topology: Topology, node: Node, host: Host) -> Guest:
         pool=pool_name(site.tag, disk.path),
         pool_path=PurePosixPath(disk.path) / prefix(site.tag),
         vcpus=vcpus(vms.vcpus, host.cores, index, count, f"host {host.name!r}"),
+        names={peer.address: peer.name for peer in topology.nodes},
     )
-
-
-def _carries(topology: Topology, host: Host) -> bool:
-    return any(node.host == host.name for node in topology.nodes)
 
 
 def _vms_of(host: Host) -> VmHost:

@@ -1,13 +1,14 @@
 """The golden image: Debian 12 from its packages with our stacks in it, cached by its recipe's hash.
 
 mmdebstrap makes the tree and, in its last hook, a filesystem of it; so it needs no mount, and no root
-where user namespaces are allowed. Kernel and initrd lie beside: guests are booted from them directly.
+where user namespaces are allowed. Kernel and initrd are separate files: guests boot from them directly.
+
+At boot `study-seed` (see image.yaml) unpacks the seed disk over the root: name, addresses, keys. It runs
+once, before the network and sshd, so no guest ever answers under another's name or key.
 """
 
 from __future__ import annotations
 
-import fcntl
-import gzip
 import hashlib
 import json
 import shlex
@@ -15,70 +16,63 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import yaml
+
 from cluster.model.errors import StudyError
-from cluster.providers.libvirt import customize, guest
+from cluster.providers.libvirt import customize
 from cluster.providers.libvirt.programs import CONTROLLER
 from cluster.providers.ssh.programs import check_programs
-from cluster.stack.archive import CLASSES
-from cluster.stack.recipe import recipe_of
-from cluster.stack.stack import Stack, cache_root
+from cluster.stack import Stack, classpath
+from cluster.stack.archive import class_list
+from cluster.stack.stack import cache_root
 from cluster.state import atomic
 
 FORMAT = 1
 BUILD_TIMEOUT_S = 1800
 ROOT_MIB = 2048
+ROOT_LABEL = "study-root"
 STACKS = PurePosixPath("/opt/density-study")
-_MADE = ("root.raw", "vmlinuz", "initrd", "packages.txt")
+USER = "study"
+UID = 1000
+DATA = "/study"
+"""Where a guest's data disk is mounted; it holds everything a build writes."""
+JAVA_HOME = "/usr/lib/jvm/java-17-openjdk-amd64"
+FILES = {"root": "root.raw", "kernel": "vmlinuz", "initrd": "initrd"}
+"""What a host needs of an image; packages.txt beside them lists Debian's versions."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """A golden image on the controller. `key` names its content; `packages` are Debian's versions."""
+    """A golden image on the controller. `key` names its content."""
 
     key: str
     folder: Path
-    packages: Mapping[str, str]
-
-    @property
-    def root(self) -> Path:
-        return self.folder / "root.raw"
-
-    @property
-    def kernel(self) -> Path:
-        return self.folder / "vmlinuz"
-
-    @property
-    def initrd(self) -> Path:
-        return self.folder / "initrd"
 
 
 def home_in_guest(stack: Stack) -> PurePosixPath:
     return STACKS / stack.home.name
 
 
-def jars_in_guest(stack: Stack) -> tuple[str, ...]:
-    """The class path's jars, in the order every daemon and the archive share."""
-    home = home_in_guest(stack)
-    return tuple(sorted(f"{home}/lib/{jar.name}" for jar in (stack.home / "lib").iterdir()))
+def system() -> dict[str, Any]:
+    """image.yaml: Debian's suite and packages, services, and files as path -> (mode, text)."""
+    found: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+    for key in ("files", "early_files"):
+        found[key] = {path: (int(mode, 8), text) for path, (mode, text) in found[key].items()}
+    return found
 
 
 def image_key(stacks: Sequence[Stack]) -> str:
-    """16 hex digits over all that the image is made from, save for Debian's package versions."""
+    """16 hex digits over all that the image is made from, except Debian's package versions."""
     recipe = {
         "format": FORMAT,
-        "suite": guest.SUITE,
-        "packages": guest.PACKAGES,
-        "files": {path: list(file) for path, file in guest.FILES.items()},
-        "early": {path: list(file) for path, file in guest.EARLY_FILES.items()},
-        "services": [guest.ENABLED, guest.MASKED],
+        "system": system(),
         "stacks": [str(home_in_guest(stack)) for stack in stacks],
-        "classes": [hashlib.sha256(_classes(stack).encode()).hexdigest() for stack in stacks],
+        "classes": [hashlib.sha256(class_list(stack).encode()).hexdigest() for stack in stacks],
         "hook": Path(customize.__file__).read_text(),
     }
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
@@ -87,16 +81,15 @@ def image_key(stacks: Sequence[Stack]) -> str:
 def ensure_image(stacks: Sequence[Stack]) -> Image:
     """The image with these stacks, built first if the cache does not hold it (about a minute).
 
-    InputError if a program it takes is not installed; StudyError if the build fails.
+    InputError if a program that this needs is not installed; StudyError if the build fails.
     """
     key = image_key(stacks)
     folder = cache_root() / "images" / key
     if not (folder / "image.json").exists():
-        with _locked(folder):
+        with atomic.locked(folder.with_name(f".{key}.lock")):
             if not (folder / "image.json").exists():
                 _build(stacks, key, folder)
-    rows = (folder / "packages.txt").read_text().splitlines()
-    return Image(key, folder, dict(row.split(" ", 1) for row in rows))
+    return Image(key, folder)
 
 
 def _build(stacks: Sequence[Stack], key: str, folder: Path) -> None:
@@ -107,13 +100,14 @@ def _build(stacks: Sequence[Stack], key: str, folder: Path) -> None:
     print(f"building the guests' image {key} from Debian packages ...", file=sys.stderr, flush=True)
     began = time.monotonic()
     plan = aside / "plan.json"
-    plan.write_text(json.dumps(_plan(stacks, aside)))
-    _run(_argv(plan), aside)
+    given = system()
+    plan.write_text(json.dumps({**given, **_plan(stacks, aside)}))
+    _run(_argv(plan, given), aside)
     seconds = round(time.monotonic() - began, 1)
     atomic.write_text(
         aside / "image.json", json.dumps({"format": FORMAT, "key": key, "seconds": seconds}) + "\n"
     )
-    shutil.rmtree(folder, ignore_errors=True)  # without its image.json it was never whole
+    shutil.rmtree(folder, ignore_errors=True)  # without its image.json it is incomplete
     for scratch in aside.glob("*.classes"):
         scratch.unlink()
     aside.rename(folder)
@@ -125,34 +119,27 @@ def _plan(stacks: Sequence[Stack], aside: Path) -> dict[str, Any]:
         "to": str(aside),
         "packages_to": str(aside / "packages.txt"),
         "root_mib": ROOT_MIB,
-        "label": guest.ROOT_LABEL,
-        "user": guest.USER,
-        "uid": guest.UID,
-        "java_home": guest.JAVA_HOME,
-        "early_files": dict(guest.EARLY_FILES),
-        "files": dict(guest.FILES),
-        "enabled": guest.ENABLED,
-        "masked": guest.MASKED,
+        "label": ROOT_LABEL,
+        "user": USER,
+        "uid": UID,
+        "java_home": JAVA_HOME,
         "trees": [_tree(stack, aside) for stack in stacks],
     }
 
 
 def _tree(stack: Stack, aside: Path) -> dict[str, Any]:
     classes = aside / f"{stack.name}.classes"
-    classes.write_text(_classes(stack))
+    classes.write_text(class_list(stack))
+    home = home_in_guest(stack)
     return {
         "source": str(stack.home),
-        "home": str(home_in_guest(stack)),
+        "home": str(home),
         "classes": str(classes),
-        "jars": jars_in_guest(stack),
+        "jars": classpath(stack, home)[:-1],
     }
 
 
-def _classes(stack: Stack) -> str:
-    return gzip.decompress((recipe_of(stack.name).directory / CLASSES).read_bytes()).decode()
-
-
-def _argv(plan: Path) -> list[str]:
+def _argv(plan: Path, given: Mapping[str, Any]) -> list[str]:
     hook = [sys.executable, customize.__file__]
     early = shlex.join([*hook, "early", str(plan)])
     late = shlex.join([*hook, "late", str(plan)])
@@ -168,8 +155,8 @@ def _argv(plan: Path) -> list[str]:
         "--dpkgopt=path-exclude=/usr/share/locale/*",
         f'--essential-hook={early} "$1"',
         f'--customize-hook={late} "$1"',
-        f"--include={','.join(guest.PACKAGES)}",
-        guest.SUITE,
+        f"--include={','.join(given['packages'])}",
+        given["suite"],
         "/dev/null",
     ]
 
@@ -185,7 +172,7 @@ def _run(argv: Sequence[str], aside: Path) -> None:
             timeout=BUILD_TIMEOUT_S,
             check=False,
         ).returncode
-    missing = [name for name in _MADE if not (aside / name).exists()]
+    missing = [name for name in (*FILES.values(), "packages.txt") if not (aside / name).exists()]
     if code != 0 or missing:
         tail = log.read_text(errors="replace").strip()[-1500:]
         raise StudyError(
@@ -193,11 +180,3 @@ def _run(argv: Sequence[str], aside: Path) -> None:
             "golden image",
             f"read {log}; check that Debian's package archive is reachable (apt update).",
         )
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f".{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

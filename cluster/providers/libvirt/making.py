@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cluster.model.cluster import Site
-from cluster.providers.libvirt.guests import Guest
-from cluster.providers.libvirt.keys import Keys, public_of
+from cluster.providers.libvirt.accel import find_acceleration
+from cluster.providers.libvirt.guests import Guest, Network
+from cluster.providers.libvirt.image import Image
+from cluster.providers.libvirt.keys import Keys
 from cluster.providers.libvirt.names import network_name, uuid_of
-from cluster.providers.libvirt.seed import Seed, seed_bytes
-from cluster.providers.libvirt.store import Stored
+from cluster.providers.libvirt.seed import seed_bytes
+from cluster.providers.libvirt.store import Stored, store
 from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.xml import domain_xml, network_xml, pool_xml, volume_xml
+from cluster.providers.libvirt.xml import network_xml, pool_xml, volume_xml
 from cluster.state.events import Accel
 from cluster.state.journal import Journal
 
@@ -28,10 +30,23 @@ class Maker:
         self._site = site
         self._journal = journal
 
-    def network(self, uuid: str, bridge: str, address: str | None) -> None:
+    def make(self, guests: Sequence[Guest], network: Network, image: Image, keys: Keys) -> Accel:
+        """All guests of this libvirt, defined and started. Returns how they run."""
+        stored = store(self._virsh, guests[0].vms.images, image, self._journal, self._site.tag)
+        accel = find_acceleration(self._virsh, self._site, self._journal, stored.kernel)
+        self.network(network)
+        self.pools(guests)
+        for guest in guests:
+            self.volumes(guest, stored, keys)
+            self.domain(guest, accel, stored)
+        for guest in guests:
+            self.start(guest)
+        return accel
+
+    def network(self, network: Network) -> None:
         name = network_name(self._site.tag)
         self._intent("make-network", network=name)
-        xml = network_xml(name, uuid, bridge, address)
+        xml = network_xml(name, uuid_of(self._site.tag, "network", name), *network)
         self._virsh.run("net-define", "/dev/stdin", stdin=xml)
         self._virsh.run("net-start", name)
 
@@ -43,13 +58,13 @@ class Maker:
             self._virsh.run("pool-build", name)
             self._virsh.run("pool-start", name)
 
-    def volumes(self, guest: Guest, stored: Stored, keys: Keys, names: dict[str, str]) -> None:
+    def volumes(self, guest: Guest, stored: Stored, keys: Keys) -> None:
         """Its clone of the golden image, its seed and its empty data disk."""
         clone = volume_xml(guest.volume("root"), stored.root_bytes, "qcow2", stored.root)
         self._volume(guest, "root", clone)
-        seed = seed_bytes(_seed(guest, keys, names))
+        seed = seed_bytes(guest, keys)
         self._volume(guest, "seed", volume_xml(guest.volume("seed"), len(seed), secret=True))
-        with tempfile.NamedTemporaryFile(dir=keys.folder) as file:  # 0600, and so is the folder
+        with tempfile.NamedTemporaryFile(dir=keys.folder) as file:  # 0600, in a folder of 0700
             file.write(seed)
             file.flush()
             self._virsh.upload(guest.pool, guest.volume("seed"), Path(file.name))
@@ -58,7 +73,7 @@ class Maker:
 
     def domain(self, guest: Guest, accel: Accel, stored: Stored) -> None:
         self._intent("make-domain", domain=guest.domain, node=guest.node.name)
-        xml = domain_xml(guest.xml(accel, stored.kernel, stored.initrd))
+        xml = guest.xml(accel, stored.kernel, stored.initrd)
         self._virsh.run("define", "/dev/stdin", stdin=xml)
 
     def start(self, guest: Guest) -> None:
@@ -71,17 +86,3 @@ class Maker:
 
     def _intent(self, act: str, **fields: str) -> None:
         self._journal.intend(act, self._site.tag, uri=self._virsh.uri, **fields)
-
-
-def _seed(guest: Guest, keys: Keys, names: dict[str, str]) -> Seed:
-    key = keys.host_key(guest.node.name)
-    return Seed(
-        name=guest.node.name,
-        mac=guest.mac,
-        address=guest.address,
-        gateway=guest.vms.gateway,
-        names=names,
-        authorized_key=keys.authorized,
-        host_key=key.read_text(),
-        host_key_public=public_of(key),
-    )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cluster.machine.medium import Probe
 from cluster.model.errors import StudyError
 from cluster.model.host import Disk
-from cluster.model.topology import Node, Topology
+from cluster.model.topology import Topology
 from cluster.providers.emulation import prove
 from cluster.providers.ssh.transport import SshTransport
 from cluster.render.blueprint import NodePaths
@@ -24,32 +22,25 @@ def prove_disks(
 
     In an emulated guest the figure is recorded but not judged: it describes the emulator.
     """
-    slow = "tcg" in acceleration(transport.tag, journal).values()
+    emulated = "tcg" in acceleration(transport.tag, journal).values()
     seen: set[tuple[str, Disk]] = set()
     for node in topology.workers:
         if node.disk is None or (node.host, node.disk) in seen:
             continue
         seen.add((node.host, node.disk))
-        folder = f"{places.data[node.name]}/tmp"
+        disk, folder = f"{node.host}:{node.disk.path}", f"{places.data[node.name]}/tmp"
         if node.disk.limits is not None:
-            told = prove(transport, node, folder, node.disk.limits)
-            disk = _name(node, node.disk)
-            journal.record(DiskEmulated(tag=transport.tag, disk=disk, told=told))
+            proof = prove(transport, node, folder, node.disk.limits)
+            journal.record(DiskEmulated(tag=transport.tag, disk=disk, proof=proof))
             continue
-        found = Probe(**transport.act(node, "probe", folder))
-        journal.write("probed", tag=transport.tag, disk=_name(node, node.disk), told=_told(found))
-        if not slow and found.medium not in (None, node.disk.medium):
+        probe = Probe(**transport.act(node, "probe", folder))
+        read_ms = round(probe.random_4k_read_ms, 3)
+        result = {"random_4k_read_ms": read_ms, "medium": probe.medium}
+        journal.write("probed", tag=transport.tag, disk=disk, result=result)
+        if not emulated and probe.medium not in (None, node.disk.medium):
             raise StudyError(
                 f"the study says {node.disk.medium}, but a random 4 KiB read in a guest took "
-                f"{found.random_4k_read_ms:.2f} ms, like {found.medium}.",
+                f"{read_ms:.2f} ms, like {probe.medium}.",
                 f"host {node.host!r}, disk {node.disk.path}",
-                f"set medium: {found.medium}, or use a disk that is {node.disk.medium}.",
+                f"set medium: {probe.medium}, or use a disk that is {node.disk.medium}.",
             )
-
-
-def _name(node: Node, disk: Disk) -> str:
-    return f"{node.host}:{disk.path}"
-
-
-def _told(found: Probe) -> dict[str, Any]:
-    return {"random_4k_read_ms": round(found.random_4k_read_ms, 3), "medium": found.medium}

@@ -1,76 +1,51 @@
-"""The seed of a guest: a tar of name, addresses and keys, on a small raw disk of its own. Pure.
+"""The seed of a guest: a tar of name, addresses and keys, on a small raw disk of its own.
 
-The golden image unpacks it over its root at boot. No tool is needed to make it, and a golden test can
-read it.
+The golden image unpacks it over its root at boot. No tool is needed to make it.
 """
 
 from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from cluster.providers.libvirt.guest import UID, USER
+from cluster.providers.libvirt.guests import Guest
+from cluster.providers.libvirt.image import UID, USER
+from cluster.providers.libvirt.keys import Keys, public_of
 
 SECTOR_BYTES = 512
-_HOST_KEY = "etc/ssh/ssh_host_ed25519_key"
 
 
-@dataclass(frozen=True)
-class Seed:
-    """The configuration of one guest. `address` is IPv4 with its prefix length, as 192.0.2.21/24.
+def seed_bytes(guest: Guest, keys: Keys) -> bytes:
+    """A tar, padded to whole sectors; the same bytes for the same guest and keys.
 
-    `names` maps addresses to the names of all nodes: the guests need no name server. The host key is
-    secret: the seed's bytes go to a volume that only the hypervisor's administrator can read.
+    It holds a private key, so it goes to a volume that only the hypervisor's administrator can read.
+    With the names of all nodes in it, guests need no name server.
     """
-
-    name: str
-    mac: str
-    address: str
-    gateway: str | None
-    names: Mapping[str, str]
-    authorized_key: str
-    host_key: str = field(repr=False)
-    host_key_public: str
-
-
-def seed_bytes(seed: Seed) -> bytes:
-    """A tar, padded to whole sectors; the same bytes for the same seed."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for path, (mode, owner, text) in sorted(_files(seed).items()):
-            _add(archive, path, mode, owner, text)
-    content = buffer.getvalue()
-    return content + b"\0" * (-len(content) % SECTOR_BYTES)
-
-
-def _files(seed: Seed) -> dict[str, tuple[int, int, str]]:
-    hosts = "127.0.0.1 localhost\n" + "".join(
-        f"{address} {name}\n" for address, name in seed.names.items()
-    )
-    return {
-        "etc/hostname": (0o644, 0, f"{seed.name}\n"),
-        "etc/hosts": (0o644, 0, hosts),
-        "etc/systemd/network/10-study.network": (0o644, 0, _network(seed)),
-        _HOST_KEY: (0o600, 0, seed.host_key),
-        f"{_HOST_KEY}.pub": (0o644, 0, seed.host_key_public + "\n"),
-        f"home/{USER}/.ssh/authorized_keys": (0o600, UID, seed.authorized_key + "\n"),
-    }
-
-
-def _network(seed: Seed) -> str:
-    lines = [
+    key = keys.host_key(guest.node.name)
+    hosts = [f"{address} {name}" for address, name in guest.names.items()]
+    network = [
         "[Match]",
-        f"MACAddress={seed.mac}",
+        f"MACAddress={guest.mac}",
         "[Network]",
-        f"Address={seed.address}",
+        f"Address={guest.address}",
         "LinkLocalAddressing=no",
         "IPv6AcceptRA=no",
+        *([f"Gateway={guest.vms.gateway}"] if guest.vms.gateway else []),
     ]
-    if seed.gateway:
-        lines.append(f"Gateway={seed.gateway}")
-    return "".join(f"{line}\n" for line in lines)
+    files = {
+        "etc/hostname": (0o644, 0, guest.node.name),
+        "etc/hosts": (0o644, 0, "\n".join(["127.0.0.1 localhost", *hosts])),
+        "etc/ssh/ssh_host_ed25519_key": (0o600, 0, key.read_text().removesuffix("\n")),
+        "etc/ssh/ssh_host_ed25519_key.pub": (0o644, 0, public_of(key)),
+        "etc/systemd/network/10-study.network": (0o644, 0, "\n".join(network)),
+        f"home/{USER}/.ssh/authorized_keys": (0o600, UID, public_of(keys.identity)),
+    }
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path, (mode, owner, text) in files.items():
+            _add(archive, path, mode, owner, text + "\n")
+    content = buffer.getvalue()
+    return content + b"\0" * (-len(content) % SECTOR_BYTES)
 
 
 def _add(archive: tarfile.TarFile, path: str, mode: int, owner: int, text: str) -> None:

@@ -1,7 +1,7 @@
 """The cache of golden images on a host: a libvirt pool that stays between studies.
 
-An image is whole when its last volume, `<key>.complete`, is there; what an interrupted upload left is
-uploaded anew.
+An image is complete when its last volume, `<key>.complete`, exists; what an interrupted upload left is
+uploaded again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cluster.model.errors import StudyError
-from cluster.providers.libvirt.image import Image
+from cluster.providers.libvirt.image import FILES, Image
 from cluster.providers.libvirt.names import IMAGE_POOL
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.libvirt.xml import pool_xml, volume_xml
@@ -29,10 +29,10 @@ class Stored:
 
 
 def store(virsh: Virsh, folder: str, image: Image, journal: Journal, tag: str) -> Stored:
-    """The image in the host's cache, uploaded first if it is not there whole."""
+    """The image in the host's cache, uploaded first if it is not complete there."""
     target = PurePosixPath(folder)
     _ensure_pool(virsh, target)
-    files = {"root": image.root, "kernel": image.kernel, "initrd": image.initrd}
+    files = {kind: image.folder / name for kind, name in FILES.items()}
     there = virsh.volumes(IMAGE_POOL)
     done = f"{image.key}.complete"
     if done not in there:
@@ -45,7 +45,7 @@ def store(virsh: Virsh, folder: str, image: Image, journal: Journal, tag: str) -
             _upload(virsh, done, Path(empty.name), there)
         journal.write("image-uploaded", tag=tag, uri=virsh.uri, image=image.key)
     paths = {kind: target / f"{image.key}.{kind}" for kind in files}
-    return Stored(paths["root"], paths["kernel"], paths["initrd"], image.root.stat().st_size)
+    return Stored(paths["root"], paths["kernel"], paths["initrd"], files["root"].stat().st_size)
 
 
 def _ensure_pool(virsh: Virsh, target: PurePosixPath) -> None:
@@ -57,7 +57,7 @@ def _ensure_pool(virsh: Virsh, target: PurePosixPath) -> None:
             f"libvirt {virsh.uri}",
             f"set the host's libvirt.images to the pool's path, or run: virsh pool-undefine {IMAGE_POOL}",
         )
-    if IMAGE_POOL not in virsh.run("pool-list", "--name").split():
+    if not virsh.active("pool-list", IMAGE_POOL):
         virsh.run("pool-build", IMAGE_POOL)
         virsh.run("pool-start", IMAGE_POOL)
 

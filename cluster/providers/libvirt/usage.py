@@ -7,11 +7,10 @@ core as used, so the guests of a busy host together count more than the host has
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 
 from cluster.model.errors import StudyError
-from cluster.providers.libvirt.guests import Guest
+from cluster.providers.libvirt.guests import Guest, by_uri
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.provider import VcpuTime
 
@@ -21,15 +20,11 @@ _VCPU = re.compile(r"vcpu\.[0-9]+\.(time|delay)=([0-9]+)")
 
 def guest_times(guests: Iterable[Guest]) -> dict[str, VcpuTime]:
     """CPU time by node since its guest was started. StudyError if libvirt does not report it."""
-    by_uri: dict[str, list[Guest]] = defaultdict(list)
-    for guest in guests:
-        by_uri[guest.vms.uri].append(guest)
     found = {}
-    for uri, theirs in by_uri.items():
-        times = vcpu_times(
-            Virsh(uri).run("domstats", "--vcpu", *(guest.domain for guest in theirs))
-        )
-        for guest in theirs:
+    for uri, here in by_uri(guests).items():
+        domains = [guest.domain for guest in here]
+        times = vcpu_times(Virsh(uri).run("domstats", "--vcpu", *domains))
+        for guest in here:
             if guest.domain not in times:
                 raise StudyError(
                     f"libvirt reports no vCPU times for guest {guest.node.name}.",

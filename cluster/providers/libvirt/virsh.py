@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
-from cluster.model.errors import InputError, StudyError
+from cluster.model.errors import StudyError
+from cluster.providers.ssh.options import find_program
 
 TIMEOUT_S = 120
 UPLOAD_TIMEOUT_S = 1800
@@ -20,13 +19,13 @@ class Virsh:
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
-        self._program = _program()
+        self._program = find_program("virsh", "libvirt-clients", "provider libvirt")
 
     def run(self, *args: str, stdin: str | None = None, timeout_s: float = TIMEOUT_S) -> str:
         done = self._done(args, stdin, timeout_s)
         if done.returncode != 0:
             raise StudyError(
-                f"virsh {args[0]} failed: {_said(done)}",
+                f"virsh {args[0]} failed: {_message(done)}",
                 f"libvirt {self.uri}",
                 "read libvirt's log on that host; `study reap` removes what was made so far.",
             )
@@ -34,21 +33,30 @@ class Virsh:
 
     def found(self, *args: str) -> str | None:
         """The output; None if the resource does not exist."""
-        done = self._done(args, None, TIMEOUT_S)
+        done = self._done(args)
         if done.returncode == 0:
             return done.stdout
-        said = _said(done).lower()
-        if any(absent in said for absent in _ABSENT):
+        message = _message(done)
+        if any(absent in message.lower() for absent in _ABSENT):
             return None
         raise StudyError(
-            f"virsh {args[0]} failed: {_said(done)}",
+            f"virsh {args[0]} failed: {message}",
             f"libvirt {self.uri}",
             "check that libvirtd is running there and that you have access to it.",
         )
 
-    def names(self, what: str, *options: str) -> list[str]:
+    def stop(self, domain: str) -> None:
+        """Power off a domain that runs."""
+        if self.run("domstate", domain).strip() not in ("shut off", "crashed"):
+            self.run("destroy", domain)
+
+    def active(self, what: str, name: str) -> bool:
+        """Whether a network (`net-list`) or pool (`pool-list`) exists and is active."""
+        return name in self.run(what, "--name").split()
+
+    def names(self, what: str) -> list[str]:
         """Of domains (`list`), networks (`net-list`) or pools (`pool-list`), inactive ones too."""
-        return self.run(what, "--all", "--name", *options).split()
+        return self.run(what, "--all", "--name").split()
 
     def volumes(self, pool: str) -> dict[str, str]:
         """Name -> path of the volumes of an active pool."""
@@ -63,15 +71,13 @@ class Virsh:
         )
 
     def _done(
-        self, args: tuple[str, ...], stdin: str | None, timeout_s: float
+        self, args: tuple[str, ...], stdin: str | None = None, timeout_s: float = TIMEOUT_S
     ) -> subprocess.CompletedProcess[str]:
         argv = [self._program, "--connect", self.uri, *args]
-        given: Mapping[str, object] = (
-            {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
-        )
+        given = stdin or ""  # never our own standard input
         try:
-            return subprocess.run(  # type: ignore[call-overload,no-any-return]
-                argv, capture_output=True, text=True, check=False, timeout=timeout_s, **given
+            return subprocess.run(
+                argv, input=given, capture_output=True, text=True, check=False, timeout=timeout_s
             )
         except subprocess.TimeoutExpired as error:
             raise StudyError(
@@ -81,17 +87,6 @@ class Virsh:
             ) from error
 
 
-def _said(done: subprocess.CompletedProcess[str]) -> str:
+def _message(done: subprocess.CompletedProcess[str]) -> str:
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     return " ".join(lines[-3:]) or f"exit code {done.returncode}"
-
-
-def _program() -> str:
-    found = shutil.which("virsh")
-    if found is None:
-        raise InputError(
-            "`virsh` is not on PATH.",
-            "provider libvirt",
-            "install it (Debian: apt install libvirt-clients).",
-        )
-    return found

@@ -11,23 +11,28 @@ from cluster.model.errors import BringUpError, HostLostError, StudyError
 from cluster.providers.libvirt.guests import Guest
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.ssh.transport import SshTransport
+from cluster.state.events import Accel
 
+BOOT_LIMIT_S: dict[Accel, float] = {"kvm": 120.0, "tcg": 600.0}
 POLL_S = 0.5
 CONSOLE_LINES = 30
 
 
 def await_guests(
-    transport: SshTransport, guests: Sequence[Guest], limits_s: Mapping[str, float]
+    transport: SshTransport, guests: Sequence[Guest], accelerations: Mapping[str, Accel]
 ) -> dict[str, float]:
-    """Seconds until each answered. `limits_s` is by libvirt's URI.
+    """Seconds until each answered. `accelerations`: by libvirt's URI.
 
     BringUpError with the end of its console output for a guest that ended or is late.
     """
     began = time.monotonic()
+
+    def seconds_until_up(guest: Guest) -> float:
+        deadline = began + BOOT_LIMIT_S[accelerations[guest.vms.uri]]
+        return _await(transport, guest, deadline, began)
+
     with ThreadPoolExecutor(max_workers=max(1, len(guests))) as pool:
-        seconds = pool.map(
-            lambda g: _await(transport, g, began + limits_s[g.vms.uri], began), guests
-        )
+        seconds = pool.map(seconds_until_up, guests)
         return {guest.node.name: s for guest, s in zip(guests, seconds, strict=True)}
 
 
@@ -59,9 +64,8 @@ def console_tail(virsh: Virsh, guest: Guest) -> str:
     """The last lines of its console; empty if they cannot be read."""
     try:
         virsh.run("pool-refresh", guest.pool)
-        said = virsh.run(
-            "vol-download", guest.volume("console"), "/dev/stdout", "--pool", guest.pool
-        )
+        volume = guest.volume("console")
+        output = virsh.run("vol-download", volume, "/dev/stdout", "--pool", guest.pool)
     except StudyError:
         return ""
-    return "\n".join(said.splitlines()[-CONSOLE_LINES:])
+    return "\n".join(output.splitlines()[-CONSOLE_LINES:])

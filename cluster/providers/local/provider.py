@@ -74,29 +74,22 @@ class LocalProvider(Provider, Capacity):
         for path in _io_groups(site, journal):
             io_limits.remove(path)
         directories.remove(site, journal)
-        return self._settled(site, journal)
+        deadline = (
+            time.monotonic() + 1.0
+        )  # a killed process may take a moment to go, and its ports with it
+        while (left := self.leftovers(site, journal)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return left
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
-        intents = journal.intents("build", site.tag)
-        ports = {address for intent in intents for address in intent.ports}
+        builds = journal.intents("build", site.tag)
+        ports = {address for build in builds for address in build.ports}
         listening = HOST_COMMANDS["listening"](ports, site.tag)
-        return Leftovers(
-            processes=tuple(f"process {p.pid} ({p.name} on {p.node})" for p in tagged(site.tag)),
-            directories=tuple(
-                map(str, (*directories.made(site, journal), *_io_groups(site, journal)))
-            ),
-            ports=tuple(f"port {port} on {host}" for host, port in listening),
+        return (
+            *map(str, tagged(site.tag)),
+            *map(str, (*directories.made(site, journal), *_io_groups(site, journal))),
+            *(f"port {port} on {host}" for host, port in listening),
         )
-
-    def _settled(self, site: Site, journal: Journal) -> Leftovers:
-        """A killed process may take a moment to go, and its ports with it."""
-        leftovers = self.leftovers(site, journal)
-        for _ in range(20):
-            if not leftovers:
-                break
-            time.sleep(0.05)
-            leftovers = self.leftovers(site, journal)
-        return leftovers
 
 
 def provider() -> LocalProvider:
@@ -112,9 +105,10 @@ def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
         journal.intend("make-io-group", site.tag, path=str(path))
         held = io_limits.make(path, Path(disk.path), disk.limits)
         folder = str(directories.data_dir(site, node) / "tmp")
-        told = prove(io_limits.LimitedReads(path), node, folder, disk.limits)
-        told = {**told, "held_back": held}
-        journal.record(DiskEmulated(tag=site.tag, disk=disk.path, told=told))
+        proof = prove(io_limits.LimitedReads(path), node, folder, disk.limits)
+        journal.record(
+            DiskEmulated(tag=site.tag, disk=disk.path, proof={**proof, "held_back": held})
+        )
 
 
 def _io_groups(site: Site, journal: Journal) -> list[Path]:

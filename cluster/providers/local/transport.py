@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,13 +10,13 @@ from typing import Any
 
 from cluster.machine import io_limits
 from cluster.machine.host_commands import HOST_COMMANDS
-from cluster.machine.processes import spawn, stop_all
+from cluster.machine.processes import Children
 from cluster.model.command import Command
 from cluster.model.topology import Node
 from cluster.model.transport import ProcessId
 from cluster.state import atomic
 from cluster.state.journal import Journal
-from cluster.state.tags import child_start_ticks, is_alive
+from cluster.state.tags import is_alive
 
 
 class LocalTransport:
@@ -27,7 +26,7 @@ class LocalTransport:
     def __init__(self, tag: str, journal: Journal) -> None:
         self.tag = tag
         self.journal = journal
-        self._children: dict[ProcessId, subprocess.Popen[bytes]] = {}
+        self._children = Children()
 
     @property
     def same_kernel(self) -> bool:
@@ -37,12 +36,11 @@ class LocalTransport:
         """Start `command` in a session of its own. StudyError if it cannot be executed."""
         named = {"tag": self.tag, "node": node.name, "name": command.name}
         self.journal.intend("start", argv=list(command.argv), **named)
-        child = spawn(self.tag, node.name, command, stdout, stderr, _cgroup(self.tag, node))
-        # A child that already ended is a zombie now, and keeps its entry in /proc.
-        process = ProcessId(node.name, command.name, child.pid, child_start_ticks(child.pid))
-        self._children[process] = child
-        fields = {"pid": process.pid, "start_ticks": process.start_ticks}
-        self.journal.write("process-started", **named, **fields)
+        group = _cgroup(self.tag, node)
+        process = self._children.start(self.tag, node.name, command, stdout, stderr, group)
+        self.journal.write(
+            "process-started", **named, pid=process.pid, start_ticks=process.start_ticks
+        )
         return process
 
     def serve(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
@@ -55,16 +53,10 @@ class LocalTransport:
         return [process for process in processes if not is_alive(process)]
 
     def wait(self, process: ProcessId, timeout_s: float) -> int:
-        """Exit code, negative for a signal. TimeoutError past the limit."""
-        try:
-            return self._children[process].wait(timeout_s)
-        except subprocess.TimeoutExpired as error:
-            raise TimeoutError(f"{process.name} on {process.node} still runs") from error
+        return self._children.wait(process, timeout_s)
 
     def stop(self, process: ProcessId, grace_s: float = 10.0) -> None:
-        stop_all([process], grace_s)
-        if process in self._children:
-            self._children[process].wait()
+        self._children.stop(process, grace_s)
         self.journal.write("process-stopped", pid=process.pid, start_ticks=process.start_ticks)
 
     def put(self, node: Node, text: str, path: Path) -> None:

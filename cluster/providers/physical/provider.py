@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import PurePath
@@ -11,7 +11,7 @@ from typing import Any
 from cluster.machine import directories
 from cluster.model.cluster import Site
 from cluster.model.errors import InputError, StudyError
-from cluster.model.host import Host, Login
+from cluster.model.host import Target
 from cluster.model.ports import Ports
 from cluster.model.topology import Topology
 from cluster.providers.provider import (
@@ -24,21 +24,13 @@ from cluster.providers.provider import (
     Provider,
 )
 from cluster.providers.ssh.ansible import play
-from cluster.providers.ssh.build import SshBuild, check_same_java, no_build
-from cluster.providers.ssh.channel import channel
-from cluster.providers.ssh.fan_out import on_all
+from cluster.providers.ssh.build import SshBuild, same_java
+from cluster.providers.ssh.channel import channel, on_all
 from cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
-from cluster.providers.ssh.stack_copies import (
-    StackCopy,
-    classpath_there,
-    copied,
-    place_of,
-    work_folder,
-)
-from cluster.providers.ssh.target import Target, target_from_json, target_to_json
+from cluster.providers.ssh.stack_copies import StackCopy, work_folder
 from cluster.providers.ssh.transport import SshTransport
 from cluster.providers.ssh.units import run_argv, unit_name
-from cluster.providers.stacks import Stacks
+from cluster.providers.stacks import Stacks, moved
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import Stack, ensure_all
 from cluster.state.events import NodeReach
@@ -47,7 +39,7 @@ from cluster.state.journal import Journal
 
 class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
-        folder = work_folder(_login(topology.hosts[0]).user) / "builds" / site.tag
+        folder = _work(topology) / "builds" / site.tag
         data = {
             node.name: directories.data_dir(site, node)
             if node.disk
@@ -61,50 +53,42 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
         return NodePaths(folder / "conf", folder / "logs", data, more)
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
-        return place_of(path, _all_copies(topology))
+        return moved(path, {copy.stack.home: copy.home for copy in _copies(topology)})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        hadoop, hbase = _copies(topology, (stacks.hadoop, stacks.hbase))
-        return InstallDirs(
-            java=PurePath(_java(topology)[0]),
-            hadoop=hadoop.home,
-            hbase=hbase.home,
-            hadoop_classpath=classpath_there(hadoop),
-            hbase_classpath=classpath_there(hbase),
-        )
+        java, _ = _java(topology)
+        return stacks.install_dirs(PurePath(java), lambda stack: _home(topology, stack))
 
     def check_leases(self, topology: Topology, tag: str) -> None:
-        held = on_all(_targets(topology), lambda _, target: lease_holder(target, tag))
-        for host, target in _targets(topology).items():
-            if (holder := held[host]) is not None:
-                raise busy(target, holder)
+        targets = _targets(topology)
+        held = on_all(targets, lambda _, target: lease_holder(target, tag))
+        for host, holder in held.items():
+            if holder is not None:
+                raise busy(targets[host], holder)
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Every port free on its own host."""
         wanted = list(ports.by_service.values())
 
-        def free(_: str, target: Target) -> None:
+        def check(_: str, target: Target) -> None:
             own = [address for address in wanted if address[0] == target.address]
-            channel(target).call("act", "check-free", [own])
+            channel(target).act("check-free", own)
 
-        on_all(_targets(topology), free)
+        on_all(_targets(topology), check)
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """Ansible, Java and, where systemd runs the host, the sudo rule. InputError names the host."""
         targets = _targets(topology)
-        systemd = on_all(
-            targets, lambda _, target: channel(target).call("act", "describe", [])["systemd"]
-        )
-        login = _login(topology.hosts[0])
-        unit = run_argv(login.user, unit_name(tag, "node", "daemon"), tag, ("/bin/true",))
+        described = _describe(topology)
+        user = topology.hosts[0].target.user
+        unit = run_argv(user, unit_name(tag, "node", "daemon"), tag, ("/bin/true",))
         try:
             play(
                 "preflight",
-                targets,
+                {targets[host]: {"systemd": found["systemd"]} for host, found in described.items()},
                 {"java": _java(topology)[0], "unit_command": list(unit[2:])},
                 tag=tag,
-                work=str(work_folder(login.user)),
-                of_host={host: {"systemd": found} for host, found in systemd.items()},
+                work=str(_work(topology)),
             )
         except StudyError as error:
             raise InputError(error.what, error.where, error.remedy) from error
@@ -117,118 +101,95 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
 
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         paths = {
-            host.name: [*(disk.path for disk in host.disks), str(work_folder(_login(host).user))]
+            host.name: [*(disk.path for disk in host.disks), str(_work(topology))]
             for host in topology.hosts
         }
 
         def free(host: str, target: Target) -> FreeResources:
-            ask = channel(target)
-            return FreeResources(
-                ask.call("act", "available-memory-mib", []),
-                {path: ask.call("act", "free-mib", [path]) for path in paths[host]},
-            )
+            ask = channel(target).act
+            disks_mib = {path: ask("free-mib", path) for path in paths[host]}
+            return FreeResources(ask("available-memory-mib"), disks_mib)
 
         return on_all(_targets(topology), free)
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        for node, target in _reach(topology).items():
-            journal.record(NodeReach(tag=site.tag, node=node, target=target_to_json(target)))
-        build = _known(site, journal)
-        hadoop, hbase, ycsb = _all_copies(topology)
-        client = build.reach[topology.client.name].host
+        targets = _targets(topology)
+        for node in topology.nodes:
+            reach = NodeReach(tag=site.tag, node=node.name, target=targets[node.host])
+            journal.record(reach)
+        hadoop, hbase, ycsb = _copies(topology)
         copies = {
-            host: (hadoop, hbase, ycsb) if host == client else (hadoop, hbase)
-            for host in build.hosts
+            host: (hadoop, hbase, ycsb) if host == topology.client.host else (hadoop, hbase)
+            for host in targets
         }
-        java, _ = _java(topology)
-        build.create(topology, self.node_paths(site, topology), copies, java)
+        data = self.node_paths(site, topology).all_data(topology.nodes)
+        SshBuild.known(site, journal).create(data, copies, _java(topology)[0])
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
-        return SshTransport(site, journal, lambda: _known(site, journal).place)
+        return SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         disks = {host.name: [disk.path for disk in host.disks] for host in topology.hosts}
 
         def machine(host: str, target: Target) -> dict[str, Any]:
-            ask = channel(target)
+            ask = channel(target).act
             return {
-                **ask.call("act", "describe", []),
-                "java": ask.call("act", "java", [])["version"],
-                "disks": {path: ask.call("act", "describe-disk", [path]) for path in disks[host]},
+                **ask("describe"),
+                "java": ask("java")["version"],
+                "disks": {path: ask("describe-disk", path) for path in disks[host]},
             }
 
         return {"machines": on_all(_targets(topology), machine)}
 
     def memory_mib(self, topology: Topology) -> int:
-        described = on_all(
-            _targets(topology), lambda _, target: channel(target).call("act", "describe", [])
-        )
-        return sum(machine["memory_mib"] for machine in described.values())
+        return sum(machine["memory_mib"] for machine in _describe(topology).values())
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
         build = SshBuild.of(site, journal)
-        return build.destroy() if build else Leftovers()
+        return build.destroy() if build else ()
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         build = SshBuild.of(site, journal)
-        return build.leftovers() if build else Leftovers()
+        return build.leftovers() if build else ()
 
     def release_leases(self, tag: str, journal: Journal) -> None:
-        targets = (target_from_json(reach.target) for reach in journal.events(NodeReach))
-        release_leases({target.host: target for target in targets}, tag)
+        targets = {reach.target.host: reach.target for reach in journal.events(NodeReach)}
+        release_leases(targets.values(), tag)
 
 
 def provider() -> PhysicalProvider:
     return PhysicalProvider()
 
 
-def _known(site: Site, journal: Journal) -> SshBuild:
-    build = SshBuild.of(site, journal)
-    if build is None:
-        raise no_build(site)
-    return build
+def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
+    return on_all(_targets(topology), lambda _, target: channel(target).act("describe"))
 
 
-def _login(host: Host) -> Login:
-    if host.login is None:
-        raise InputError(
-            "the SSH user is not known.", f"host {host.name!r}", "add the key `ssh` to the study."
-        )
-    return host.login
+def _work(topology: Topology) -> PurePath:
+    """The program's folder, the same on all hosts: they have one SSH user."""
+    return work_folder(topology.hosts[0].target.user)
 
 
 @cache
-def _all_copies(topology: Topology) -> list[StackCopy]:
+def _copies(topology: Topology) -> list[StackCopy]:
     """hadoop, hbase, ycsb; the trees do not change while the program runs."""
-    return _copies(topology, ensure_all(("hadoop", "hbase", "ycsb")))
+    stacks = ensure_all(("hadoop", "hbase", "ycsb"))
+    return [StackCopy(stack, _home(topology, stack)) for stack in stacks]
 
 
-def _copies(topology: Topology, stacks: Sequence[Stack]) -> list[StackCopy]:
-    work = work_folder(_login(topology.hosts[0]).user)
-    return [copied(stack, work, _java(topology)[1]) for stack in stacks]
+def _home(topology: Topology, stack: Stack) -> PurePath:
+    return _work(topology) / "stacks" / f"{stack.home.name}-java{_java(topology)[1]}"
 
 
 @cache
 def _java(topology: Topology) -> tuple[str, str]:
-    """(home, version), as the plan has them; where it was made without asking the hosts, as they say."""
-    login = _login(topology.hosts[0])
-    if login.java_home:
+    """(home, version) from the plan; where it was made without contacting the hosts, from the hosts."""
+    login = topology.hosts[0].login
+    if login and login.java_home:
         return login.java_home, login.java_version
-    return check_same_java(
-        on_all(_targets(topology), lambda _, target: channel(target).call("act", "java", []))
-    )
-
-
-def _target(host: Host) -> Target:
-    login = _login(host)
-    return Target(host.name, host.address, login.port, login.user, login.known_hosts)
+    return same_java(_targets(topology))
 
 
 def _targets(topology: Topology) -> dict[str, Target]:
     used = {node.host for node in topology.nodes}
-    return {host.name: _target(host) for host in topology.hosts if host.name in used}
-
-
-def _reach(topology: Topology) -> dict[str, Target]:
-    targets = _targets(topology)
-    return {node.name: targets[node.host] for node in topology.nodes}
+    return {host.name: host.target for host in topology.hosts if host.name in used}

@@ -1,7 +1,7 @@
 """Runs playbooks with Ansible's command line: one per phase, on all hosts at once.
 
-Ansible logs in through the connection that the agents' channels hold open (its ControlPath), so a host sees
-one session. The user's own Ansible configuration is not read.
+Ansible uses the connections that the agents' channels hold open (ControlPath), so a host sees one session.
+The user's own Ansible configuration is not read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from cluster.model.errors import HostLostError, StudyError
+from cluster.model.host import Target
 from cluster.providers.ssh.channel import control_path
 from cluster.providers.ssh.options import ssh_options
-from cluster.providers.ssh.target import Target
 from cluster.state.runtime import runtime_dir
 from cluster.state.tags import TAG
 
@@ -31,34 +30,34 @@ TIMEOUT_S = 900.0
 
 def play(
     playbook: str,
-    targets: Mapping[str, Target],
+    hosts: Mapping[Target, Mapping[str, Any]],
     variables: Mapping[str, Any],
     *,
     tag: str,
     work: str,
-    of_host: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Run playbooks/<playbook>.yml on `targets` (by host name) with `variables`, and those `of_host`.
+    """Run playbooks/<playbook>.yml on `hosts`, each with its own variables, and with `variables`.
 
     `work` is the program's folder on the hosts, where Ansible keeps what it needs meanwhile.
     HostLostError if a host cannot be reached, StudyError with the task if one fails.
     """
-    folder = Path(tempfile.mkdtemp(prefix="ansible-", dir=runtime_dir()))
-    try:
-        hosts = {
-            name: {**_address(target), **(of_host or {}).get(name, {})}
-            for name, target in targets.items()
+    inventory = {
+        "all": {
+            "hosts": {target.host: {**_address(target), **own} for target, own in hosts.items()},
+            "vars": {**variables, "tag": tag, "work": work},
         }
-        inventory = {"all": {"hosts": hosts, "vars": {**variables, "tag": tag, "work": work}}}
+    }
+    with tempfile.TemporaryDirectory(
+        prefix="ansible-", dir=runtime_dir(), ignore_cleanup_errors=True
+    ) as name:
+        folder = Path(name)
         (folder / "hosts.json").write_text(json.dumps(inventory))
         (folder / "ansible.cfg").write_text("[defaults]\n")
-        environment = _environment(folder, len(hosts), tag, work)
-        _judge(playbook, _run(playbook, folder, environment))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _judge(playbook, *_run(playbook, folder, _environment(folder, len(hosts), tag, work)))
 
 
 def _run(playbook: str, folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+    """Exit code and output."""
     program = Path(sys.executable).with_name("ansible-playbook")
     argv = (str(program), "-i", str(folder / "hosts.json"), str(PLAYBOOKS / f"{playbook}.yml"))
     child = subprocess.Popen(
@@ -80,17 +79,15 @@ def _run(playbook: str, folder: Path, environment: Mapping[str, str]) -> tuple[i
     return child.returncode, output
 
 
-def _judge(playbook: str, ended: tuple[int, str]) -> None:
-    code, output = ended
+def _judge(playbook: str, code: int, output: str) -> None:
     results = [json.loads(line) for line in output.splitlines() if line.startswith('{"host"')]
-    bad = [entry for entry in results if entry["state"] != "ok"]
     for kind, state in ((HostLostError, "unreachable"), (StudyError, "failed")):
-        those = [entry for entry in bad if entry["state"] == state]
-        if those:
-            why = dict.fromkeys(f"{entry['task']}: {entry['message'] or state}." for entry in those)
+        bad = [entry for entry in results if entry["state"] == state]
+        if bad:
+            why = dict.fromkeys(f"{entry['task']}: {entry['message'] or state}." for entry in bad)
             raise kind(
                 " ".join(why),
-                f"host {', '.join(repr(entry['host']) for entry in those)}, playbook {playbook}",
+                f"host {', '.join(repr(entry['host']) for entry in bad)}, playbook {playbook}",
                 "fix the named problem on the host, then start again.",
             )
     if code != 0:

@@ -1,7 +1,7 @@
 """`Channel`: one SSH connection to a host, and the agent behind it.
 
 The agent's code goes with the connection into the host's memory; when the connection ends, so does the
-agent. The connection is also the master that Ansible's run through: a host is signed on to once.
+agent. The connection is also the master that Ansible's run through: a host needs one login.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ import shlex
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import execnet
 from execnet.gateway_base import Popen2IO, get_execmodel
 from execnet.gateway_bootstrap import bootstrap
 from execnet.gateway_io import Popen2IOMaster, popen_bootstrapline
 
-from cluster.model.errors import HostLostError, InputError
-from cluster.providers.ssh.options import ssh_options, ssh_program
-from cluster.providers.ssh.target import Target
+from cluster.model.errors import HostLostError, InputError, StudyError
+from cluster.model.host import Target
+from cluster.providers.ssh.agent import ERRORS
+from cluster.providers.ssh.options import find_program, ssh_options
 from cluster.providers.ssh.toolkit import toolkit
-from cluster.providers.ssh.wire import raise_failure
 from cluster.state.runtime import check_own, runtime_dir
 
+T = TypeVar("T")
 CALL_TIMEOUT_S = 60.0
 READY_TIMEOUT_S = 40.0
 MAX_SOCKET_PATH = 90
@@ -54,7 +56,7 @@ class _Ssh(Popen2IOMaster):
         options = (*ssh_options(target), *master, "-T", target.address)
         control_path(target).unlink(missing_ok=True)  # of one that was killed
         self.popen = subprocess.Popen(
-            (ssh_program(), *options, remote),
+            (find_program("ssh"), *options, remote),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -90,6 +92,10 @@ class Channel:
             raise_failure(answer, f"host {self.target.host!r}")
         return answer["ok"]
 
+    def act(self, name: str, *arguments: Any) -> Any:
+        """The result of one of `cluster.machine.host_commands` on the host."""
+        return self.call("act", name, list(arguments))
+
     @contextlib.contextmanager
     def _within(self, timeout_s: float) -> Iterator[None]:
         """Ends the connection after that time: sending may block as well as receiving."""
@@ -103,14 +109,14 @@ class Channel:
             self.close()  # else the next request would be given this one's answer
             if not isinstance(error, _ENDED):
                 raise
-            said = "the connection ended"
+            reason = "the connection ended"
             if time.monotonic() >= deadline:
-                said = f"no answer within {limit_s:.0f} s"
+                reason = f"no answer within {limit_s:.0f} s"
             elif isinstance(error, execnet.RemoteError):
-                said = f"the agent ended: {str(error).splitlines()[-1]}"
+                reason = f"the agent ended: {str(error).splitlines()[-1]}"
             elif isinstance(error, AssertionError):
-                said = "what answered is not Python (does a login script print something?)"
-            raise self._lost(said) from error
+                reason = "what answered is not Python (does a login script print something?)"
+            raise self._lost(reason) from error
         finally:
             limit.cancel()
 
@@ -124,25 +130,37 @@ class Channel:
             self._ssh.kill()
             self._ssh.wait()
 
-    def _lost(self, said: str) -> HostLostError | InputError:
-        """With what ssh said; a refused key or an unknown host is bad input."""
+    def _lost(self, reason: str) -> HostLostError | InputError:
+        """With the output of ssh; a refused key or an unknown host is bad input."""
         error = self._ssh.stderr.read().decode(errors="replace").strip()[-500:]
         if any(fatal in error for fatal in _FATAL):
             return InputError(
-                f"SSH was refused: {error.splitlines()[-1] if error else said}.",
+                f"SSH was refused: {error.splitlines()[-1]}.",
                 str(self.target),
                 "check the user, the key, and the host's entry in known_hosts.",
             )
         return HostLostError(
-            f"{said}{': ' + error if error else ''}.",
+            f"{reason}{': ' + error if error else ''}.",
             str(self.target),
             "bring the host back, and run `study reap`.",
         )
 
 
+def raise_failure(answer: Mapping[str, Any], host: str) -> None:
+    """Raise the exception that an agent's answer describes, with the host where it happened."""
+    kind, what = answer["error"], answer["what"]
+    if kind in ERRORS:
+        raise ERRORS[kind](what, f"{host}, {answer['where']}", answer["remedy"])
+    if kind == "FileNotFoundError":
+        raise FileNotFoundError(2, "no such file", f"{host}:{what}")
+    if kind == "TimeoutError":
+        raise TimeoutError(what)
+    raise StudyError(f"{what}.", host, "read the host's own logs, and try again.")
+
+
 def control_path(target: Target) -> Path:
-    """One a process: it dies with its master. Where the runtime folder's path is too long for a socket
-    (108 bytes, and ssh appends 17 while it makes one), a folder of this user's below /tmp."""
+    """One per process: it dies with its master. Where the runtime folder's path is too long for a socket
+    (108 bytes, and ssh appends 17 while it makes one), it is in a folder of this user's below /tmp."""
     key = sha256(f"{os.getpid()} {target}".encode()).hexdigest()[:16]
     path = runtime_dir() / f"ssh-{key}"
     if len(str(path)) < MAX_SOCKET_PATH:
@@ -154,24 +172,41 @@ def control_path(target: Target) -> Path:
 
 
 _open: dict[Target, Channel] = {}
-_opening = threading.Lock()
 
 
 def channel(target: Target) -> Channel:
     """The process's channel to a host; opened anew if it is not, or no longer, there."""
-    with _opening:
-        known = _open.get(target)
-    if known is not None and known.open:
-        return known
-    made = Channel(target)
-    with _opening:
-        _open[target] = made
-    return made
+    known = _open.get(target)
+    if known is None or not known.open:
+        known = _open[target] = Channel(target)
+    return known
 
 
 def close_channels() -> None:
     """End every connection of this process."""
-    with _opening:
-        for one in _open.values():
-            one.close()
-        _open.clear()
+    while _open:
+        _open.popitem()[1].close()
+
+
+def on_all(hosts: Mapping[str, Target], act: Callable[[str, Target], T]) -> dict[str, T]:
+    """The result of `act` for each host, all at once; raises the first error when all have ended."""
+    with ThreadPoolExecutor(max_workers=max(1, len(hosts))) as pool:
+        begun = {host: pool.submit(act, host, target) for host, target in hosts.items()}
+    return {host: answer.result() for host, answer in begun.items()}
+
+
+def try_all(
+    hosts: Mapping[str, Target], act: Callable[[str, Target], T]
+) -> tuple[dict[str, T], list[str]]:
+    """The same; hosts that do not answer are named instead."""
+
+    def tried(host: str, target: Target) -> T | HostLostError:
+        try:
+            return act(host, target)
+        except HostLostError as error:
+            return error
+
+    answers = on_all(hosts, tried)
+    lost = [host for host, answer in answers.items() if isinstance(answer, HostLostError)]
+    found = {h: a for h, a in answers.items() if not isinstance(a, HostLostError)}
+    return found, lost

@@ -6,7 +6,6 @@ known, so a lease expires; it cannot be taken while a process of its run still r
 
 from __future__ import annotations
 
-import fcntl
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -23,18 +22,19 @@ EXPIRES_S = 24 * 3600.0
 """After its last renewal; every build renews it."""
 
 
-def take(work: str, lease: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Take or renew the host for `lease` (tag, owner, and `stale`: the tag of a holder known to be
-    dead). None on success, else the holder's lease."""
+def take(work: str, tag: str, owner: Mapping[str, Any], dead: str = "") -> dict[str, Any] | None:
+    """Take or renew the host for the run `tag`; `dead` is the tag of a holder known to be dead.
+
+    None on success, else the holder's lease.
+    """
     with _locked(work) as path:
         held = _read(path)
-        if held is not None and held["tag"] != lease["tag"]:
-            free = held["tag"] == lease.get("stale") or _has_expired(held)
-            if not free or tagged(held["tag"]):
-                return {**held, "running": len(tagged(held["tag"]))}
-        fields = {key: value for key, value in lease.items() if key != "stale"}
-        ours = {"format": 2, **fields, "since": time.time(), "renewed": _clocks()}
-        atomic.write_text(path, json.dumps(ours) + "\n")
+        if held is not None and held["tag"] != tag:
+            running = len(tagged(held["tag"]))
+            if running or not (held["tag"] == dead or _has_expired(held)):
+                return {**held, "running": running}
+        lease = {"tag": tag, "owner": owner, "since": time.time(), "renewed": _clocks()}
+        atomic.write_text(path, json.dumps({"format": 2, **lease}) + "\n")
         return None
 
 
@@ -54,14 +54,12 @@ def _has_expired(held: Mapping[str, Any]) -> bool:
     return bool(now[clock] - then[clock] > EXPIRES_S)
 
 
-def release(work: str, lease: Mapping[str, Any]) -> bool:
-    """Release the host; returns whether the tag held it."""
+def release(work: str, tag: str) -> None:
+    """Release the host if `tag` holds it."""
     with _locked(work) as path:
         held = _read(path)
-        if held is None or held["tag"] != lease["tag"]:
-            return False
-        path.unlink()
-        return True
+        if held is not None and held["tag"] == tag:
+            path.unlink()
 
 
 def holder(work: str) -> dict[str, Any] | None:
@@ -76,8 +74,7 @@ def _locked(work: str) -> Iterator[Path]:
     folder = Path(work)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     check_own(folder)
-    with (folder / "host-lease.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with atomic.locked(folder / "host-lease.lock"):
         yield folder / "host-lease.json"
 
 

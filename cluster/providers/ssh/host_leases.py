@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from cluster.model.errors import HostBusyError, HostLostError, InputError
+from cluster.model.host import Target
 from cluster.providers.ssh.channel import channel
 from cluster.providers.ssh.stack_copies import work_folder
-from cluster.providers.ssh.target import Target
 from cluster.state.events import RunOpened
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner, here, judge
@@ -21,28 +22,29 @@ def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None
 
     Hosts are taken in the order of their names, so that two runs cannot deadlock.
     """
+    opened = journal.last(RunOpened)
+    # The owner of the run outlives the processes that carry out its steps.
+    owner = (opened and opened.owner) or Owner.of_process(os.getpid())
     for host in sorted(hosts):
         journal.intend("lease-host", tag, host=host)
-        held = _take(hosts[host], tag, journal)
+        held = _take(hosts[host], tag, owner)
         if held is not None:
             raise busy(hosts[host], held)
 
 
-def release_leases(hosts: Mapping[str, Target], tag: str) -> None:
+def release_leases(targets: Iterable[Target], tag: str) -> None:
     """Release the hosts that answer; on the others the lease expires."""
-    for target in hosts.values():
-        try:
-            channel(target).call("lease", "release", _work(target), {"tag": tag})
-        except HostLostError:
-            continue
+    for target in targets:
+        with suppress(HostLostError):
+            channel(target).call("release_lease", _work(target), tag)
 
 
 def lease_holder(target: Target, tag: str) -> dict[str, Any] | None:
     """The lease of another run on a host; None if there is none, it has expired, or its owner is dead."""
     held: dict[str, Any] | None = channel(target).call("lease_holder", _work(target))
-    if held is None or held["tag"] == tag or held["expired"]:
+    if held is None or held["tag"] == tag or held["expired"] or _is_dead(held):
         return None
-    return None if _is_dead(held) else held
+    return held
 
 
 def busy(target: Target, held: Mapping[str, Any]) -> InputError:
@@ -60,11 +62,12 @@ def busy(target: Target, held: Mapping[str, Any]) -> InputError:
     )
 
 
-def _take(target: Target, tag: str, journal: Journal) -> dict[str, Any] | None:
-    ours = {"tag": tag, "owner": _owner(journal).to_json()}
-    held: dict[str, Any] | None = channel(target).call("lease", "take", _work(target), ours)
+def _take(target: Target, tag: str, owner: Owner) -> dict[str, Any] | None:
+    """The lease of the run that holds the host; None if it is now the lease of `tag`."""
+    lease = (_work(target), tag, owner.to_json())
+    held: dict[str, Any] | None = channel(target).call("take_lease", *lease)
     if held is not None and _is_dead(held):
-        held = channel(target).call("lease", "take", _work(target), {**ours, "stale": held["tag"]})
+        held = channel(target).call("take_lease", *lease, held["tag"])
     return held
 
 
@@ -76,11 +79,3 @@ def _is_dead(held: Mapping[str, Any]) -> bool:
     """Known only for an owner in this PID namespace: the run's heartbeat may be on another machine."""
     owner = Owner.from_json(held["owner"])
     return owner.place == here() and judge(owner, lock_free=None, silent_s=float("inf")) == "dead"
-
-
-def _owner(journal: Journal) -> Owner:
-    """The owner of the run, which outlives the processes that carry out its steps."""
-    opened = journal.last(RunOpened)
-    return (
-        Owner.from_json(opened.owner) if opened and opened.owner else Owner.of_process(os.getpid())
-    )

@@ -1,15 +1,21 @@
-"""Options of every `ssh` process: strict host keys, no prompts, none of the user's own configuration."""
+"""Options of every `ssh` process: strict host keys, no prompts, none of the user's own configuration.
+
+A study has its own known_hosts, with the entries of its hosts only. Unknown host keys are rejected, never
+added.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cluster.model.errors import InputError
-from cluster.providers.ssh.target import Target
+from cluster.model.host import Target
+from cluster.state import atomic
 
 IDENTITY = "DENSITY_STUDY_SSH_IDENTITY"
 """Names the file of the private key; without it the keys of the user's SSH agent are offered."""
@@ -17,14 +23,12 @@ CONNECT_TIMEOUT_S = 10
 ALIVE_EVERY_S, ALIVE_MISSED = 5, 3
 
 
-def ssh_program() -> str:
-    """InputError if OpenSSH's client is not installed."""
-    found = shutil.which("ssh")
+def find_program(name: str, package: str = "openssh-client", where: str = "this machine") -> str:
+    """The path of a program on this machine. InputError if it is not installed."""
+    found = shutil.which(name)
     if found is None:
         raise InputError(
-            "`ssh` is not on PATH.",
-            "controller",
-            "install it (Debian: apt install openssh-client).",
+            f"`{name}` is not on PATH.", where, f"install it (Debian: apt install {package})."
         )
     return found
 
@@ -50,8 +54,7 @@ def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tupl
         "User": target.user,
     }
     options = [part for key, value in pairs.items() for part in ("-o", f"{key}={value}")]
-    named = {IDENTITY: target.identity} if target.identity else environ
-    identity = identity_file(named)
+    identity = identity_file({IDENTITY: target.identity} if target.identity else environ)
     if identity is not None:
         options += ["-o", "IdentitiesOnly=yes", "-i", str(identity)]
     return ("-F", "/dev/null", *options)
@@ -78,3 +81,33 @@ def identity_file(environ: Mapping[str, str] = os.environ) -> Path | None:
             "run chmod 600 on the file.",
         )
     return path.absolute()
+
+
+def write_known_hosts(source: Path, addresses: Sequence[tuple[str, int]], to: Path) -> None:
+    """Copy to `to` what `source` holds for each (address, port). InputError names a host it lacks."""
+    lines: list[str] = []
+    for address, port in addresses:
+        entry = address if port == 22 else f"[{address}]:{port}"
+        found = _entries(source, entry)
+        if not found:
+            raise InputError(
+                f"it has no host key for {entry}.",
+                str(source),
+                f"get the key by a way you trust, and add it: ssh-keyscan -p {port} {address}, "
+                "its fingerprint compared with the host's own.",
+            )
+        lines += found
+    atomic.write_text(to, "".join(f"{line}\n" for line in lines), mode=0o600)
+
+
+def _entries(source: Path, entry: str) -> list[str]:
+    """Found by ssh-keygen, which handles hashed names and wildcards."""
+    if not source.is_file():
+        raise InputError(
+            "the file does not exist.",
+            str(source),
+            "set ssh.known_hosts to the file that holds your hosts' keys.",
+        )
+    argv = (find_program("ssh-keygen"), "-F", entry, "-f", str(source))
+    listed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    return [line for line in listed.splitlines() if line and not line.startswith("#")]

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from cluster.model.errors import InputError
-from cluster.providers.ssh.options import ssh_options, ssh_program
-from cluster.providers.ssh.target import Target
+from cluster.model.host import Target
+from cluster.providers.ssh.options import find_program, ssh_options
 
 TIMEOUT_S = 60.0
 HERE = "this machine"
@@ -79,7 +79,7 @@ def _missing(machine: Asked) -> list[Need]:
     shell = ["sh", "-c", script]
     if machine.target is not None:
         options = ssh_options(machine.target)
-        shell = [ssh_program(), *options, "-T", machine.target.address, shlex.join(shell)]
+        shell = [find_program("ssh"), *options, "-T", machine.target.address, shlex.join(shell)]
     try:
         done = subprocess.run(
             shell,

@@ -26,7 +26,6 @@ _MODULES = (
     "cluster/providers/ssh/agent.py",
     "cluster/providers/ssh/host_lease.py",
     "cluster/providers/ssh/units.py",
-    "cluster/providers/ssh/wire.py",
     "cluster/stack/java.py",
     "cluster/state/__init__.py",
     "cluster/state/atomic.py",

@@ -11,27 +11,23 @@ from typing import Any
 
 from cluster.model.cluster import Site
 from cluster.model.command import Command
+from cluster.model.host import Target
 from cluster.model.topology import Node
 from cluster.model.transport import ProcessId
 from cluster.providers.ssh.channel import CALL_TIMEOUT_S, channel
-from cluster.providers.ssh.target import Target
 from cluster.providers.ssh.toolkit import TOOLKIT
 from cluster.state.journal import Journal
 
-Reach = Mapping[str, Target]
-"""Node's name -> the SSH server of the machine it is on."""
+CHUNK_BYTES = 4 * 2**20
+_STOP_MARGIN_S = 30.0
 
 
 @dataclass(frozen=True)
 class Place:
-    """The folder of a build on every host, and the SSH servers of its nodes."""
+    """The folder of a build on every host, and the SSH servers of its nodes by name."""
 
     folder: PurePath
-    reach: Reach
-
-
-CHUNK_BYTES = 4 * 2**20
-_STOP_MARGIN_S = 30.0
+    reach: Mapping[str, Target]
 
 
 class SshTransport:
@@ -65,9 +61,9 @@ class SshTransport:
         for process in processes:
             by_target[self._target(process.node)].append(process)
         found: list[ProcessId] = []
-        for target, theirs in by_target.items():
-            alive = channel(target).call("alive", [astuple(process) for process in theirs])
-            found += [process for process, is_it in zip(theirs, alive, strict=True) if not is_it]
+        for target, there in by_target.items():
+            alive = channel(target).call("alive", [astuple(process) for process in there])
+            found += [process for process, lives in zip(there, alive, strict=True) if not lives]
         return found
 
     def wait(self, process: ProcessId, timeout_s: float) -> int:
@@ -89,7 +85,7 @@ class SshTransport:
 
     def collect(self, node: Node, folder: Path) -> None:
         there = self.at(node, folder)
-        for name, _ in self._call(node.name, "files", str(there)):
+        for name in self._call(node.name, "files", str(there)):
             self._fetch(node, str(there / name), folder / name)
 
     def at(self, node: Node, path: Path) -> PurePath:
@@ -118,15 +114,12 @@ class SshTransport:
 
     def _fetch(self, node: Node, path: str, to: Path) -> None:
         """Copy the file up to its current end: a log may still grow."""
-        content = b""
-        while len(chunk := self._read(node, path, len(content))) == CHUNK_BYTES:
+        content = chunk = self._call(node.name, "read", path, 0, CHUNK_BYTES)
+        while len(chunk) == CHUNK_BYTES:
+            chunk = self._call(node.name, "read", path, len(content), CHUNK_BYTES)
             content += chunk
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(content + chunk)
-
-    def _read(self, node: Node, path: str, offset: int) -> bytes:
-        chunk: bytes = self._call(node.name, "read", path, offset, CHUNK_BYTES)
-        return chunk
+        to.write_bytes(content)
 
     def _call(
         self, node: str, verb: str, *arguments: Any, timeout_s: float = CALL_TIMEOUT_S

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cluster.machine.disk_benchmark import read_rate
+from cluster.machine.medium import read_rate
 from cluster.model.errors import StudyError
 from cluster.model.host import IoLimits
 from cluster.providers.emulation import prove
@@ -16,8 +16,8 @@ from tests.support.topologies import local
 
 def test_a_rate_is_reads_by_their_size(tmp_path: Path) -> None:
     found = read_rate(tmp_path, 65536, 0.05)
-    assert found.iops > 0
-    assert found.mib_s == pytest.approx(found.iops / 16)
+    assert found["iops"] > 0
+    assert found["mib_s"] == pytest.approx(found["iops"] / 16)
     assert list(tmp_path.iterdir()) == []  # its file is removed
 
 

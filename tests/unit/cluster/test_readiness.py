@@ -112,7 +112,7 @@ def watch(fake: Fake, logs: Path, deadline_s: float = 60) -> StartupMonitor:
     (logs / "w1").mkdir(parents=True, exist_ok=True)
     made = StartupMonitor(fake, {"w1": local().workers[0]}, logs, deadline_s)  # type: ignore[arg-type]
     for number, name in enumerate(("namenode", "datanode")):
-        made.add(ProcessId("w1", name, number, number), daemon(name, logs))
+        made.running[ProcessId("w1", name, number, number)] = daemon(name, logs)
     return made
 
 

@@ -12,8 +12,8 @@ from cluster.model.errors import InputError
 from cluster.model.memory import CONTAINER_MIB
 from cluster.model.ports import FIRST_PORT
 from cluster.model.topology import Topology
+from cluster.render.conf_files import configuration_xml
 from cluster.render.rendered import Rendered, owner, render
-from cluster.render.xml import configuration_xml
 from tests.support.topologies import blueprint, local, physical
 
 

@@ -16,6 +16,7 @@ from cluster.machine.host_commands import HOST_COMMANDS
 from cluster.machine.medium import check_disk, probe
 from cluster.model.errors import InputError
 from cluster.providers.local.provider import LocalProvider
+from cluster.providers.ssh import build
 from dags.airflow_home.home import project_root
 from tests.support.drafts import study
 from workloads.planning import resolve
@@ -203,11 +204,12 @@ def test_a_plan_on_hosts_over_ssh_leaves_nothing_and_makes_no_disk(
     """With the acts of a host's agent carried out in this process."""
 
     class Channel:
-        def call(self, verb: str, act: str, arguments: list[Any]) -> Any:
-            assert act != "probe"
-            return HOST_COMMANDS[act](*arguments)
+        def act(self, name: str, *arguments: Any) -> Any:
+            assert name != "probe"
+            return HOST_COMMANDS[name](*arguments)
 
-    monkeypatch.setattr(resolve, "channel", lambda target: Channel())
+    for module in (resolve, build):
+        monkeypatch.setattr(module, "channel", lambda target: Channel())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     known = tmp_path / "known_hosts"

@@ -12,10 +12,9 @@ from jsonschema import Draft202012Validator
 
 from analysis.validity.remedies import REMEDIES
 from analysis.validity.rules import RULES
-from cluster.model.environment import VARIABLES
 from dags.airflow_home.home import project_root
 from dags.reference.cli_page import commands
-from dags.reference.pages import FOLDER, pages
+from dags.reference.pages import FOLDER, environment_variables, pages
 from workloads.spec.schema import study_schema
 
 CHECKOUT = project_root()
@@ -114,4 +113,4 @@ def test_every_variable_of_ours_is_declared() -> None:
         if OWN.fullmatch(node.value)
     }
     assert len(named) >= 8
-    assert named <= {variable.name for variable in VARIABLES}
+    assert named <= {variable["name"] for variable in environment_variables()}

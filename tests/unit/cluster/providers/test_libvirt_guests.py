@@ -15,15 +15,16 @@ from cluster.model.errors import InputError
 from cluster.model.host import IoLimits
 from cluster.model.memory import GUEST_OS_MIB
 from cluster.model.topology import Topology
-from cluster.providers.libvirt.cpus import Vcpus, vcpus
-from cluster.providers.libvirt.guests import guests, networks
+from cluster.providers.libvirt.accel import probe_xml
+from cluster.providers.libvirt.guests import Vcpus, guests, networks, vcpus
+from cluster.providers.libvirt.keys import Keys
 from cluster.providers.libvirt.names import METADATA_URI
-from cluster.providers.libvirt.seed import SECTOR_BYTES, Seed, seed_bytes
+from cluster.providers.libvirt.seed import SECTOR_BYTES, seed_bytes
 from cluster.providers.libvirt.xml import (
     KERNEL_ARGUMENTS,
-    domain_xml,
-    mark_in,
     network_xml,
+    pool_xml,
+    tag_in,
     volume_xml,
 )
 from tests.live.support.guests import topology, vm_host
@@ -38,7 +39,7 @@ def layout(tmp_path: Path) -> Topology:
 
 
 def element(layout: Topology, index: int = 1) -> ET.Element:
-    return ET.fromstring(domain_xml(guests(SITE, layout)[index].xml("tcg", KERNEL, INITRD)))
+    return ET.fromstring(guests(SITE, layout)[index].xml("tcg", KERNEL, INITRD))
 
 
 def test_a_domain_bears_its_mark_and_reads_past_the_hosts_memory(layout: Topology) -> None:
@@ -66,8 +67,21 @@ def test_only_the_data_disk_of_an_emulated_medium_is_held_back(layout: Topology)
 
 def test_only_an_emulated_kernel_is_told_to_believe_in_its_clock(layout: Topology) -> None:
     assert "tsc=reliable" in element(layout).findtext("os/cmdline", "")
-    real = ET.fromstring(domain_xml(guests(SITE, layout)[1].xml("kvm", KERNEL, INITRD)))
+    real = ET.fromstring(guests(SITE, layout)[1].xml("kvm", KERNEL, INITRD))
     assert real.findtext("os/cmdline") == KERNEL_ARGUMENTS
+
+
+def test_a_probe_boots_a_kernel_and_has_nothing_else() -> None:
+    domain = ET.fromstring(probe_xml(SITE.tag, "kvm", KERNEL))
+    assert domain.get("type") == "kvm" and domain.findtext("on_reboot") == "destroy"
+    assert domain.findtext("os/cmdline") == "panic=-1 quiet" and domain.find("os/initrd") is None
+    devices = domain.find("devices")
+    assert devices is not None and {device.tag for device in devices} == {"rng", "memballoon"}
+
+
+def test_values_are_escaped() -> None:
+    pool = ET.fromstring(pool_xml("p", None, PurePosixPath("/data/<a>&'b'")))
+    assert pool.findtext("target/path") == "/data/<a>&'b'"
 
 
 def test_all_cores_or_pinned_equal_shares() -> None:
@@ -97,10 +111,10 @@ def test_a_host_without_libvirt_is_refused(layout: Topology) -> None:
 def test_a_network_of_our_own_leads_nowhere_and_a_given_bridge_is_only_named(
     layout: Topology,
 ) -> None:
-    ((uuid, bridge, address),) = networks(SITE, layout).values()
-    own = ET.fromstring(network_xml("n", uuid, bridge, address))
+    ((bridge, address),) = networks(SITE, layout).values()
+    own = ET.fromstring(network_xml("n", "u", bridge, address))
     assert own.find("forward") is None and own.find("ip/dhcp") is None
-    given = ET.fromstring(network_xml("n", uuid, "br0", None))
+    given = ET.fromstring(network_xml("n", "u", "br0", None))
     forward = given.find("forward")
     assert forward is not None and forward.get("mode") == "bridge"
     assert given.find("ip") is None
@@ -114,21 +128,30 @@ def test_a_clone_names_its_image_and_a_seed_is_secret() -> None:
 
 
 def test_the_mark_is_read_back_from_what_libvirt_tells() -> None:
-    assert mark_in('<build xmlns="urn:density-study:1" tag="s/r/b1" node="w1"/>') == "s/r/b1"
-    assert mark_in("no XML") is None
+    assert tag_in('<build xmlns="urn:density-study:1" tag="s/r/b1" node="w1"/>') == "s/r/b1"
+    assert tag_in("no XML") is None
 
 
-def test_a_seed_is_a_tar_of_whole_sectors_with_private_keys_private() -> None:
-    seed = Seed(
-        "w1", "52:54:00:00:00:01", "10.78.0.11/24", None, {"10.78.0.11": "w1"}, "ssh-ed25519 A",
-        "PRIVATE", "ssh-ed25519 B",
-    )  # fmt: skip
-    content = seed_bytes(seed)
-    assert content == seed_bytes(seed) and len(content) % SECTOR_BYTES == 0
+def test_a_seed_is_a_tar_of_whole_sectors_with_private_keys_private(
+    layout: Topology, tmp_path: Path
+) -> None:
+    for name, text in {
+        "identity": "", "identity.pub": "ssh-ed25519 A\n",
+        "host-w1": "PRIVATE\n", "host-w1.pub": "ssh-ed25519 B\n",
+    }.items():  # fmt: skip
+        (tmp_path / name).write_text(text)
+    guest, keys = guests(SITE, layout)[1], Keys(tmp_path)
+    content = seed_bytes(guest, keys)
+    assert content == seed_bytes(guest, keys) and len(content) % SECTOR_BYTES == 0
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         modes = {entry.name: (entry.mode, entry.uid) for entry in archive}
-        told = archive.extractfile("etc/systemd/network/10-study.network")
-        assert told is not None and b"Address=10.78.0.11/24\n" in told.read()
+        files = {name: archive.extractfile(name).read().decode() for name in modes}  # type: ignore[union-attr]
     assert modes["etc/ssh/ssh_host_ed25519_key"] == (0o600, 0)
     assert modes["home/study/.ssh/authorized_keys"] == (0o600, 1000)
-    assert "PRIVATE" not in repr(seed)
+    assert files["etc/hosts"].splitlines() == [
+        "127.0.0.1 localhost", "10.78.0.11 m1", "10.78.0.12 w1", "10.78.0.13 w2"
+    ]  # fmt: skip
+    network = files["etc/systemd/network/10-study.network"]
+    assert "Address=10.78.0.12/24\n" in network and "Gateway" not in network
+    assert files["etc/ssh/ssh_host_ed25519_key"] == "PRIVATE\n"
+    assert files["home/study/.ssh/authorized_keys"] == "ssh-ed25519 A\n"

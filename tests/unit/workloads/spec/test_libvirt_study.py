@@ -12,7 +12,7 @@ from cluster.model.errors import InputError
 from cluster.model.memory import GUEST_OS_MIB
 from cluster.model.ports import allocate_ports
 from cluster.render.blueprint import Blueprint, NodePaths
-from cluster.render.hdfs import RACK_FAULT_TOLERANT
+from cluster.render.conf_files import RACK_FAULT_TOLERANT
 from cluster.render.rendered import render
 from dags.cli.display import warnings_of
 from tests.support.topologies import HOMES

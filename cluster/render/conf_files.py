@@ -1,0 +1,144 @@
+"""Configuration files of nodes and clients, from `templates/`.
+
+`<name>.properties` holds the properties of <name>.xml, as `name = value` lines with comments; other templates
+are the files' own text. A misspelt variable in a template is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any, Literal
+from xml.etree import ElementTree as ET
+
+import jinja2
+
+from cluster.model.host import Medium
+from cluster.model.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
+from cluster.model.topology import Node
+from cluster.render.blueprint import Blueprint, InstallDirs
+from cluster.render.jvm import ADD_OPENS, FAST_START, jit_flags
+
+StackName = Literal["hadoop", "hbase"]
+CLASSPATH_SUFFIX = ".classpath"
+HISTORY_DIR = "/study/history"
+"""In HDFS: `intermediate/<user>/*.jhist` is what the ApplicationMaster leaves of each job."""
+UNUSED_PORT = 1
+"""Reserved for a service (tcpmux) that nothing offers any more; below the ports of `Ports`."""
+RACK_FAULT_TOLERANT = (
+    "org.apache.hadoop.hdfs.server.blockmanagement.BlockPlacementPolicyRackFaultTolerant"
+)
+"""A rack is a host: replicas go to as many hosts as possible before two go to the same one."""
+STORAGE: dict[Medium, tuple[str, str]] = {"flash": ("SSD", "ALL_SSD"), "hdd": ("DISK", "HOT")}
+"""A medium's storage type, and the policy that places blocks there."""
+_SITES = ("core-site", "hdfs-site", "yarn-site", "mapred-site", "hbase-site")
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+
+
+def node_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    """Name -> text of the files in the conf folder of a node with daemons."""
+    values = _values(blueprint, node)
+    files = {f"{site}.xml": _xml(site, values) for site in _SITES}
+    files["log4j.properties"] = _text("log4j-daemon.properties", values)
+    files["hadoop-metrics2.properties"] = _text("hadoop-metrics2.properties", values)
+    if "master" in node.roles:
+        files["capacity-scheduler.xml"] = _xml("capacity-scheduler", values)
+        files["racks"] = _text("racks", values)
+        files["zoo.cfg"] = _text("zoo.cfg", values)
+    return files | _classpath_files(blueprint.homes, blueprint.places.conf_of(node))
+
+
+def client_files(blueprint: Blueprint) -> dict[str, str]:
+    """The same for clients. They may share a node with daemons, but must not get the daemons' settings."""
+    values = _values(blueprint, replace(blueprint.topology.client, roles=("client",)))
+    files = {f"{site}.xml": _xml(site, values) for site in _SITES}
+    files["log4j.properties"] = _text("log4j-client.properties", values)
+    return files | _classpath_files(blueprint.homes, blueprint.places.client_conf)
+
+
+def configuration_xml(properties: Mapping[str, str]) -> str:
+    """The text of a Hadoop configuration file: properties sorted by name, values escaped."""
+    root = ET.Element("configuration")
+    for name in sorted(properties):
+        entry = ET.SubElement(root, "property")
+        ET.SubElement(entry, "name").text = name
+        ET.SubElement(entry, "value").text = properties[name]
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def classpath_flag(conf: PurePath, stack: StackName) -> str:
+    """The argument that makes `java` read the class path from a file: 180 jars make a command unreadable."""
+    return f"@{conf}/{stack}{CLASSPATH_SUFFIX}"
+
+
+def log_flags(conf: str) -> tuple[str, ...]:
+    """By full path: Hadoop's tests jar comes earlier on the class path and has a file of its own."""
+    return (f"-Dlog4j.configuration=file:{conf}/log4j.properties",)
+
+
+def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
+    """The variables of the templates."""
+    topology, places, ports = blueprint.topology, blueprint.places, blueprint.ports
+    storage_type, storage_policy = STORAGE[topology.medium]
+    return {
+        "topology": topology,
+        "master": topology.master,
+        "node": node,
+        "is_master": "master" in node.roles,
+        "is_worker": "worker" in node.roles,
+        "is_client": node.roles == ("client",),
+        "several_hosts": len({worker.host for worker in topology.workers}) > 1,
+        "shared_address": blueprint.shared_address,
+        "address": ports.address,
+        "port": ports.port,
+        "homes": blueprint.homes,
+        "places": places,
+        "conf": places.conf_of(node),
+        "data": places.data[node.name],
+        "datanode_dirs": [f"[{storage_type}]file://{d}/datanode" for d in places.data_of(node)],
+        "storage_policy": storage_policy,
+        "racks": sorted({f"{worker.address} /{worker.host}" for worker in topology.workers}),
+        "wal_provider": blueprint.wal_provider,
+        "beat_ms": blueprint.beat_ms,
+        "jit_flags": jit_flags(blueprint.timeout_scale),
+        "ADD_OPENS": ADD_OPENS,
+        "CONTAINER_HEAP_MIB": CONTAINER_HEAP_MIB,
+        "CONTAINER_MIB": CONTAINER_MIB,
+        "FAST_START": FAST_START,
+        "HISTORY_DIR": HISTORY_DIR,
+        "RACK_FAULT_TOLERANT": RACK_FAULT_TOLERANT,
+        "UNUSED_PORT": UNUSED_PORT,
+    }
+
+
+def _text(template: str, values: Mapping[str, Any]) -> str:
+    return _TEMPLATES.get_template(template).render(values)
+
+
+def _xml(name: str, values: Mapping[str, Any]) -> str:
+    return configuration_xml(dict(_properties(_text(f"{name}.properties", values))))
+
+
+def _properties(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, _, value = line.partition(" = ")
+            yield name, value
+
+
+def _classpath_files(homes: InstallDirs, conf: PurePath) -> dict[str, str]:
+    """Both argument files. The conf folder comes last: a class-data archive binds to the jars before it, and
+    may hold no folder. One entry per line: within quotes, a backslash continues the line."""
+    paths = {"hadoop": homes.hadoop_classpath, "hbase": homes.hbase_classpath}
+    return {
+        f"{stack}{CLASSPATH_SUFFIX}": '-cp "' + ":\\\n".join((*path, str(conf))) + '"\n'
+        for stack, path in paths.items()
+    }
