@@ -12,6 +12,7 @@ from analysis.summary.summary import Metric, SettingSummary
 
 RATES = ("throughput", "throughput_map_phase")
 Points = tuple[float, ...]
+Pair = tuple[SettingSummary, SettingSummary]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from analysis import tables
 from analysis.summary.summary import Summary
-from analysis.validity.remedies import REMEDIES
 from analysis.validity.rules import RULES, Rule
 from cluster.model.environment import VARIABLES
 from cluster.model.errors import InputError, StudyError
@@ -82,7 +81,7 @@ def _rules() -> Iterator[str]:
                 rule.broken,
                 rule.null,
                 _causes(rule),
-                REMEDIES[rule.check],
+                rule.remedy,
             )
             for rule in RULES
             if rule.suite == suite
