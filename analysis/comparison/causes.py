@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.summary.comparability import ABSENT, leaves
-from analysis.summary.disclosure import DIFFERENCES
+from analysis.summary.disclosure import ABSENT, DIFFERENCES, leaves, one_line
 from analysis.summary.summary import Summary
 
 _SHORT = 80
@@ -55,9 +54,4 @@ def _own(summary: Summary, build: str) -> dict[str, str]:
 def _change(key: str, old: str, new: str) -> str:
     if key.startswith(("files.", "daemons.")):
         return f"{key}: rendered differently"
-    return f"{key}: {_line(old)} -> {_line(new)}"
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHORT else f"{line[:_SHORT]}…"
+    return f"{key}: {one_line(old, _SHORT)} -> {one_line(new, _SHORT)}"

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from analysis.summary.summary import Finding
+from workloads.base.values import Frozen
 
 FORMAT: Literal[1] = 1
 Outcome = Literal["regression", "slower", "faster", "within tolerance", "no claim"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Change(_Frozen):
+class Change(Frozen):
     """One number of one setting on one topology, later run over earlier ones.
 
     regression: significantly slower, by more than the tolerance. slower: significantly, but within the
@@ -27,7 +24,7 @@ class Change(_Frozen):
     finding: Finding
 
 
-class ChangePoint(_Frozen):
+class ChangePoint(Frozen):
     """The first run at a new level of a rate. `ratio`: level after over level before."""
 
     subject: str
@@ -36,7 +33,7 @@ class ChangePoint(_Frozen):
     p: float = Field(description="by permutation, Bonferroni over all series")
 
 
-class RunComparison(_Frozen):
+class RunComparison(Frozen):
     format: Literal[1] = FORMAT
     study: str
     baseline: tuple[str, ...] = Field(description="ids of the earlier runs, oldest first")

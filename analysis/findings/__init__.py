@@ -7,8 +7,6 @@ the factor under study are not compared (method 23).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from analysis.findings import claims, effects, expectations
 from analysis.findings.arms import Comparison, comparisons, rate, used_cpu
 from analysis.findings.best_density import best_density
@@ -36,10 +34,7 @@ def findings(evidence: Evidence, hypotheses: Hypotheses = NO_HYPOTHESES) -> tupl
     """Every finding of a run: effects, the study's own hypotheses, the best density, the talk's
     claims."""
     questions = [
-        *effects.density(evidence),
-        *effects.medium(evidence),
-        *effects.control(evidence),
-        *effects.isolation(evidence),
+        *effects.questions(evidence),
         *expectations.questions(evidence, hypotheses.expect),
     ]
     return (
@@ -47,7 +42,3 @@ def findings(evidence: Evidence, hypotheses: Hypotheses = NO_HYPOTHESES) -> tupl
         *best_density(evidence, hypotheses.slo),
         *claims.findings(evidence),
     )
-
-
-def of_family(found: Sequence[Finding], family: str) -> tuple[Finding, ...]:
-    return tuple(finding for finding in found if finding.family == family)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.findings.claim_rules import table
+from analysis.findings.claims import table
 
 if __name__ == "__main__":
     print(table(), end="")

@@ -8,10 +8,10 @@ from itertools import groupby
 from statistics import mean
 
 from analysis.statistics.interval import ratio_of_means
-from analysis.summary.summary import Metric, SettingSummary
+from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
 
-RATES = ("throughput", "throughput_map_phase")
 Points = tuple[float, ...]
+Pair = tuple[SettingSummary, SettingSummary]
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def _arm(entry: SettingSummary) -> tuple[str, int]:
 
 def rate(entry: SettingSummary) -> float | None:
     """The setting's main rate: operations per second, or MiB/s over the map phase."""
-    return next((metric.value for metric in entry.metrics if metric.name in RATES), None)
+    return next((metric.value for metric in entry.metrics if metric.name in MAIN_RATES), None)
 
 
 def rate_points(entry: SettingSummary) -> Points:
-    return next((points_of(metric) for metric in entry.metrics if metric.name in RATES), ())
+    return next((points_of(metric) for metric in entry.metrics if metric.name in MAIN_RATES), ())
 
 
 def used_cpu(entry: SettingSummary) -> float | None:

@@ -1,18 +1,57 @@
 """The talk's claims C1 to C8 (Shvachko and Sundar, ApacheCon NA 2013), each with its numeric rule.
 
-The rules are in analysis/findings/claim_rules.py and, as a table, in docs/claims.md; both were fixed
-before any data. Each part of a claim is a separate finding, adjusted by Holm within the claim. A claim is
-reproduced if all of its parts are, contradicted if any part is, and otherwise there is no claim.
+The rules are in claims.toml and, as a table that `python -m analysis.findings` prints, in docs/claims.md;
+both were fixed before any data. Each part of a claim is a separate finding, adjusted by Holm within the
+claim. A claim is reproduced if all of its parts are, contradicted if any part is, and otherwise there is no
+claim.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from analysis.findings.claim_rules import CLAIMS, Claim
+from analysis.findings import media_claims, vm_claims
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence, Question
 from analysis.summary.summary import Finding, FindingVerdict
+
+_QUESTIONS: dict[str, Callable[[Evidence], Iterable[Question]]] = {
+    "C1": media_claims.c1,
+    "C2": media_claims.c2,
+    "C3": media_claims.c3,
+    "C4": media_claims.c4,
+    "C5": vm_claims.c5,
+    "C6": vm_claims.c6,
+    "C7": vm_claims.c7,
+    "C8": media_claims.c8,
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """parts: (name, rule in words, the arms that a study must have to decide it) of each inequality."""
+
+    id: str
+    statement: str
+    parts: list[tuple[str, str, str]]
+
+    @property
+    def rule(self) -> str:
+        return "; ".join(words for _, words, _ in self.parts)
+
+
+_DECLARED = Path(__file__).with_name("claims.toml").read_text(encoding="utf-8")
+CLAIMS = tuple(Claim(id_, **declared) for id_, declared in tomllib.loads(_DECLARED).items())
+
+
+def table() -> str:
+    """Markdown: claim, statement, its parts' rules."""
+    lines = ["| claim | statement | rule: each of |", "|---|---|---|"]
+    lines += [f"| {claim.id} | {claim.statement} | {claim.rule} |" for claim in CLAIMS]
+    return "\n".join(lines) + "\n"
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
@@ -21,7 +60,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
-    questions = tuple(claim.questions(evidence))
+    questions = tuple(_QUESTIONS[claim.id](evidence))
     parts = decide(questions, evidence.repetitions)
     verdict, why = _verdict(claim, questions, parts)
     whole = Finding(
@@ -30,7 +69,7 @@ def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
         subject=claim.id,
         measure="claim of the talk",
         family=claim.id,
-        rule="; ".join(part.rule_words for part in claim.parts),
+        rule=claim.rule,
         verdict=verdict,
         why=why,
     )
@@ -45,7 +84,7 @@ def _verdict(
         if part.verdict == "contradicted":
             return "contradicted", f"{part.statement}: {part.why}"
     seen = {question.part for question in questions}
-    missing = [part.needs for part in claim.parts if part.name not in seen]
+    missing = [needs for name, _, needs in claim.parts if name not in seen]
     if missing:
         return "no claim", f"this study lacks the arms: {'; '.join(missing)}"
     undecided = [part for part in parts if part.verdict == "no claim"]

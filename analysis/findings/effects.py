@@ -7,11 +7,11 @@ neighbour lowers a victim's throughput and raises its latency.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from analysis.findings.arms import (
-    Comparison,
+    Pair,
     Points,
     comparisons,
     cpu_points,
@@ -24,9 +24,18 @@ from analysis.findings.rule import FALLS, RISES, Rule
 from analysis.summary.summary import SettingSummary
 from workloads.ycsb.placement import NOBODY
 
-MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts", "latency": "latency"}
+MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts"}
 TAIL = 99.0
 """The percentile of latency effects."""
+FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS}
+BUSIER = {"rate": RISES, "cpu": RISES}
+SLOWER = {"rate": FALLS, "latency": RISES}
+
+
+def questions(evidence: Evidence) -> Iterator[Question]:
+    """All standard comparisons, family by family."""
+    for family in (density, medium, control, isolation):
+        yield from family(evidence)
 
 
 def density(evidence: Evidence) -> Iterator[Question]:
@@ -34,9 +43,7 @@ def density(evidence: Evidence) -> Iterator[Question]:
     for pair in comparisons(_alone(evidence.settings)):
         first, later = pair.first, pair.later
         arms = f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}"
-        for what, rule in (("rate", RISES), ("cpu", RISES), ("latency", FALLS)):
-            obstacles = evidence.about_vms(first, later)
-            yield from _question("density", what, pair, arms, rule, obstacles, evidence)
+        yield from _questions(evidence, "density", (first, later), arms, FASTER)
 
 
 def medium(evidence: Evidence) -> Iterator[Question]:
@@ -44,22 +51,15 @@ def medium(evidence: Evidence) -> Iterator[Question]:
     for first, later in _pairs(evidence.settings, "medium"):
         flash, hdd = sorted((first, later), key=lambda entry: entry.medium)
         arms = f"{flash.medium} over {hdd.medium}"
-        obstacles = evidence.about_media(first, later)
-        for what, rule in (("rate", RISES), ("cpu", RISES), ("latency", FALLS)):
-            pair = Comparison(hdd, flash)
-            yield from _question("medium", what, pair, arms, rule, obstacles, evidence)
+        yield from _questions(evidence, "medium", (hdd, flash), arms, FASTER)
 
 
 def control(evidence: Evidence) -> Iterator[Question]:
     """More RegionServers per node over fewer, at equal density and medium: the part of a density
     effect that more RegionServers alone explain (method 3)."""
-    for first, later in _pairs(evidence.settings, "regionservers_per_node"):
-        few, many = sorted((first, later), key=lambda entry: entry.regionservers_per_node)
+    for few, many in _pairs(evidence.settings, "regionservers_per_node"):
         arms = f"{many.regionservers_per_node} over {few.regionservers_per_node} RegionServers per node"
-        obstacles = evidence.about_media(first, later)
-        for what, rule in (("rate", RISES), ("cpu", RISES)):
-            pair = Comparison(few, many)
-            yield from _question("control", what, pair, arms, rule, obstacles, evidence)
+        yield from _questions(evidence, "control", (few, many), arms, BUSIER)
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
@@ -71,13 +71,9 @@ def isolation(evidence: Evidence) -> Iterator[Question]:
         if entry.neighbour in (None, NOBODY):
             continue
         alone = _victim_alone(evidence.settings, entry)
-        if alone is None:
-            continue
-        arms = f"beside {entry.neighbour} over alone"
-        for what, rule in (("rate", FALLS), ("latency", RISES)):
-            pair = Comparison(alone, entry)
-            obstacles = evidence.about_vms(alone, entry)
-            yield from _question("isolation", what, pair, arms, rule, obstacles, evidence)
+        if alone is not None:
+            arms = f"beside {entry.neighbour} over alone"
+            yield from _questions(evidence, "isolation", (alone, entry), arms, SLOWER)
 
 
 def _alone(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
@@ -94,9 +90,7 @@ def _victim_alone(
     return next((e for e in settings if e.neighbour == NOBODY and same(e) == same(victim)), None)
 
 
-def _pairs(
-    settings: Sequence[SettingSummary], factor: str
-) -> Iterator[tuple[SettingSummary, SettingSummary]]:
+def _pairs(settings: Sequence[SettingSummary], factor: str) -> Iterator[Pair]:
     """The lowest and highest level of `factor` per setting, at equal other factors."""
     factors = ("vms_per_host", "medium", "regionservers_per_node")
     others = [name for name in factors if name != factor]
@@ -111,36 +105,31 @@ def _pairs(
             yield levels[0], levels[-1]
 
 
-def _question(
-    effect: str,
-    what: str,
-    pair: Comparison,
-    arms: str,
-    rule: Rule,
-    obstacles: tuple[str, ...],
-    evidence: Evidence,
+def _questions(
+    evidence: Evidence, effect: str, pair: Pair, arms: str, rules: Mapping[str, Rule]
 ) -> Iterator[Question]:
-    """Nothing if the setting lacks the measure."""
-    first, later = pair.first, pair.later
-    measured = _measured(what, first, later)
-    if measured is None:
-        return
-    measure, first_points, later_points = measured
-    among = ", ".join(_among(effect, first, evidence))
-    yield Question(
-        id=f"{effect}-{what}-{later.setting}-{first.topology}-{later.topology}",
-        family=f"{effect}-{what}",
-        subject=first.label,
-        measure=measure,
-        arms=arms,
-        among=among or None,
-        rule=rule,
-        first=first_points,
-        later=later_points,
-        unit="trial" if effect == "isolation" else "build",
-        obstacles=obstacles,
-        refused=evidence.differences(first, later),
-    )
+    """One for each measure in `rules` that the setting has."""
+    first, later = pair
+    about = evidence.about_vms if effect in ("density", "isolation") else evidence.about_media
+    for what, rule in rules.items():
+        measured = _measured(what, first, later)
+        if measured is None:
+            continue
+        measure, first_points, later_points = measured
+        yield Question(
+            id=f"{effect}-{what}-{later.setting}-{first.topology}-{later.topology}",
+            family=f"{effect}-{what}",
+            subject=first.label,
+            measure=measure,
+            arms=arms,
+            among=", ".join(_among(effect, first, evidence)) or None,
+            rule=rule,
+            first=first_points,
+            later=later_points,
+            unit="trial" if effect == "isolation" else "build",
+            obstacles=about(first, later),
+            refused=evidence.differences(first, later),
+        )
 
 
 def _measured(

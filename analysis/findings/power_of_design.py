@@ -153,10 +153,7 @@ def _questions(study: Study, plan: Plan) -> Iterator[Question]:
         for topology in plan.topologies.values()
     )
     evidence = Evidence(settings, plan.repetitions, "vm")
-    yield from effects.density(evidence)
-    yield from effects.medium(evidence)
-    yield from effects.control(evidence)
-    yield from effects.isolation(evidence)
+    yield from effects.questions(evidence)
     yield from expectations.questions(evidence, study.expect)
 
 

@@ -4,12 +4,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from analysis.findings.question import Evidence
+from analysis.findings.arms import Pair, Points, rate_points
+from analysis.findings.question import Evidence, Question
+from analysis.findings.rule import Rule
 from analysis.summary.summary import SettingSummary
+
+_ABOUT_VMS = ("C5", "C6", "C7")
 
 _SPECIAL_DFSIO = re.compile(r"testdfsio-(?![a-z]+-n\d+(-r\d+)?$).*")
 """With compression, erasure coding or another read size. Plain settings differ in their readers only."""
+
+
+def compared(
+    evidence: Evidence,
+    claim: str,
+    part: str,
+    pair: Pair,
+    id_: str,
+    arms: str,
+    rule: Rule,
+    points: tuple[Points, Points] | None = None,
+    **more: Any,
+) -> Question:
+    """A part of a claim: the later setting of `pair` over the first, by their rates unless `points` says
+    otherwise. more: other fields of the question; the subject is otherwise the first setting."""
+    first, later = points or (rate_points(pair[0]), rate_points(pair[1]))
+    about = evidence.about_vms if claim in _ABOUT_VMS else evidence.about_media
+    fields = {"subject": pair[0].label, "measure": "throughput", **more}
+    return Question(
+        id=f"{claim}-{id_}",
+        family=claim,
+        part=part,
+        arms=arms,
+        rule=rule,
+        first=first,
+        later=later,
+        obstacles=about(*pair),
+        refused=evidence.differences(*pair),
+        **fields,
+    )
 
 
 def least_dense(
@@ -65,13 +100,13 @@ def readers(entry: SettingSummary) -> float:
     return float(found if found is not None else entry.files or 0)
 
 
-def by_threads(entries: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
-    """(fewest, most threads) at the largest data set; empty if they are equal."""
+def by_threads(entries: Sequence[SettingSummary]) -> tuple[Pair, ...]:
+    """The settings with the fewest and the most threads at the largest data set; empty if they are equal."""
     sized = [entry for entry in entries if entry.threads]
-    if not sized:
-        return ()
-    largest = max(entry.records or 0 for entry in sized)
+    largest = max((entry.records or 0 for entry in sized), default=0)
     ordered = sorted(
         (entry for entry in sized if entry.records == largest), key=lambda e: e.threads or 0
     )
-    return (ordered[0], ordered[-1]) if ordered[0].threads != ordered[-1].threads else ()
+    if not ordered or ordered[0].threads == ordered[-1].threads:
+        return ()
+    return ((ordered[0], ordered[-1]),)

@@ -13,15 +13,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from analysis.report.charts.findings_table import findings_table, shared_why
 from analysis.report.table import summary_header, summary_rows
-from analysis.report.trials import counts
-from analysis.report.validity import reasons
+from analysis.report.trials import counts, reasons
 from analysis.summary.summary import Metric, SettingSummary, Summary
 
-CSV_COLUMNS = (
-    *("study", "run", "topology", "vms_per_host", "regionservers_per_node", "medium"),
-    *("setting", "workload", "label", "metric", "operation", "latency_kind", "percentile"),
-    *("scope", "unit", "value", "low", "high", "n", "points"),
+_OF_SETTING = (
+    "topology",
+    "vms_per_host",
+    "regionservers_per_node",
+    "medium",
+    "setting",
+    "workload",
+    "label",
 )
+_OF_METRIC = (
+    "operation",
+    "latency_kind",
+    "percentile",
+    "scope",
+    "unit",
+    "value",
+    "low",
+    "high",
+    "n",
+)
+CSV_COLUMNS = ("study", "run", *_OF_SETTING, "metric", *_OF_METRIC, "points")
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 
@@ -39,27 +54,9 @@ def as_csv(summary: Summary) -> str:
 
 
 def _csv_row(summary: Summary, setting: SettingSummary, metric: Metric) -> tuple[object, ...]:
-    return (
-        summary.study,
-        summary.run,
-        setting.topology,
-        setting.vms_per_host,
-        setting.regionservers_per_node,
-        setting.medium,
-        setting.setting,
-        setting.workload,
-        setting.label,
-        metric.name,
-        metric.operation,
-        metric.latency_kind,
-        metric.percentile,
-        metric.scope,
-        metric.unit,
-        metric.value,
-        metric.low,
-        metric.high,
-        metric.n,
-    )
+    of_setting = (getattr(setting, name) for name in _OF_SETTING)
+    of_metric = (getattr(metric, name) for name in _OF_METRIC)
+    return (summary.study, summary.run, *of_setting, metric.name, *of_metric)
 
 
 def _cell(value: object) -> object:
@@ -88,7 +85,7 @@ def _markdown(summary: Summary) -> Iterator[str]:
         yield f"All verdicts have the same reason: {_escaped(shared)}.\n"
     findings = findings_table(summary)
     yield from _table([column.header for column in findings.columns], findings.rows)
-    yield f"\n## Trials\n\n{_escaped(counts(summary))}\n"
+    yield f"\n## Trials\n\n{_escaped(counts(trial.verdict for trial in summary.trials))}\n"
     why = reasons(summary)
     if why.rows:
         yield from _table([column.header for column in why.columns], why.rows)

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,21 +22,19 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.report import trials, validity
+from analysis.report import trials
 from analysis.report.charts import effects, findings_table, inside, seconds
 from analysis.report.charts.datatable import other_table
 from analysis.report.charts.figure import DATA, vega_bundle
-from analysis.report.charts.observations import badges, names
-from analysis.report.charts.palette import CPU, config
-from analysis.report.charts.quantity import duration, ratio
+from analysis.report.charts.observations import Names, badges, names
+from analysis.report.charts.palette import CPU, VERDICT, config
+from analysis.report.charts.quantity import duration, quantity, ratio
 from analysis.report.charts.sections import sections
 from analysis.report.charts.talk import talk_charts
-from analysis.report.choices import choices
 from analysis.report.disclosure import entries
-from analysis.report.glossary import TERMS
 from analysis.report.matrix import matrix
 from analysis.report.planning import planning
-from analysis.summary.summary import Summary
+from analysis.summary.summary import SettingSummary, Summary, TrialSummary
 from cluster.state import atomic
 
 _HERE = Path(__file__).parent
@@ -67,18 +66,19 @@ def render(summary: Summary) -> str:
         talk=talk_charts(summary, called),
         matrix=matrix(summary, called),
         has_intervals=any(m.low is not None for one in summary.settings for m in one.metrics),
-        choices=choices(summary, called),
-        validity=validity.reasons(summary),
+        choices=_choices(summary, called),
+        validity=trials.reasons(summary),
         courses=trials.courses(summary, called),
         symbols=inside.symbols(),
         cpu_kinds=CPU,
         others=other_table(summary, called),
         findings=findings_table.findings_table(summary),
         why=findings_table.shared_why(summary),
-        trials=trials.rows(summary, called),
-        trial_counts=trials.counts(summary),
+        labels=trials.labels(summary),
+        trials=sorted(summary.trials, key=lambda trial: trial.order),
+        trial_counts=_trial_counts(summary),
         disclosure=entries(summary.disclosure),
-        terms=TERMS,
+        terms=tomllib.loads((_HERE / "glossary.toml").read_text("utf-8")),
         css=Markup((_HERE / "static/report.css").read_text("utf-8")),
         scripts=scripts,
         policy=_policy(scripts),
@@ -96,12 +96,31 @@ def summary_values(summary: Summary) -> dict[str, Any]:
     return {"format": summary.format, **json.loads(summary.model_dump_json(exclude_defaults=True))}
 
 
+def _choices(summary: Summary, called: Names) -> dict[str, list[tuple[str, str]]]:
+    """The options of the page's filters, each with its label: only values that occur in the run."""
+    entries: list[SettingSummary | TrialSummary] = [*summary.settings, *summary.trials]
+    densities = sorted({one.vms_per_host for one in entries})
+    verdicts = {trial.verdict for trial in summary.trials}
+    claims = {finding.verdict for finding in summary.findings}
+    return {
+        "settings": list(trials.labels(summary).items()),
+        "densities": [(str(density), called.density_in_words(density)) for density in densities],
+        "media": [(one, called.medium(one)) for one in sorted({one.medium for one in entries})],
+        "verdicts": [(f"verdict:{one}", one) for one in trials.VERDICTS if one in verdicts],
+        "claims": [(f"claim:{one}", one) for one in VERDICT if one in claims],
+    }
+
+
+def _trial_counts(summary: Summary) -> str:
+    return trials.counts(trial.verdict for trial in summary.trials)
+
+
 def _facts(summary: Summary) -> list[tuple[str, str]]:
     measuring = f"{duration(summary.time.measuring_s)} of {duration(summary.time.total_s)}"
     return [
         ("Provider", f"{summary.provider}, isolation: {summary.isolation}"),
         ("Repetitions", f"{summary.repetitions}, seed {summary.seed}"),
-        ("Trials", trials.counts(summary)),
+        ("Trials", _trial_counts(summary)),
         ("Measuring", measuring),
         *_monitoring_overhead(summary),
     ]
@@ -184,4 +203,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["unbroken"] = _unbroken
+    environment.globals |= {"quantity": quantity, "main_rate": trials.main_rate}
     return environment

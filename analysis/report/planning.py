@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from analysis.capacity.plan.plan import Excuse, Plan
@@ -60,47 +61,44 @@ def _plan(plan: Plan) -> Planning:
 
 
 def _loads(plan: Plan) -> DataTable:
-    columns = (
-        Column("Resource"),
-        Column("All hosts", True),
-        Column("After one host failure", True),
-        Column("Limit", True),
-    )
-    rows = tuple(
-        (one.resource, spread(one.rho, ".0%"), spread(one.rho_one_lost, ".0%"), f"{one.limit:.0%}")
-        for one in plan.loads
-    )
-    return DataTable(columns, rows)
+    return _table(
+        ("Resource", "All hosts#", "After one host failure#", "Limit#"),
+        (
+            (one.resource, spread(one.rho, ".0%"), spread(one.rho_one_lost, ".0%"), f"{one.limit:.0%}")
+            for one in plan.loads
+        ),
+    )  # fmt: skip
 
 
 def _stages(plan: Plan) -> DataTable:
-    columns = (
-        Column("Stage"),
-        Column("Medium"),
-        Column("Hours", True),
-        Column("Share of slots", True),
+    return _table(
+        ("Stage", "Medium", "Hours#", "Share of slots#"),
+        (
+            (one.stage, one.medium, spread(one.hours, ".2f"), spread(one.share, ".0%"))
+            for one in plan.stages
+        ),
     )
-    rows = tuple(
-        (one.stage, one.medium, spread(one.hours, ".2f"), spread(one.share, ".0%"))
-        for one in plan.stages
-    )
-    return DataTable(columns, rows)
 
 
 def _alternatives(plan: Plan) -> DataTable:
-    columns = (
-        Column("Host type"), Column("VMs per host", True), Column("Media"), Column("Hosts", True),
-        Column("USD per genome", True), Column("Bottleneck"),
+    return _table(
+        ("Host type", "VMs per host#", "Media", "Hosts#", "USD per genome#", "Bottleneck"),
+        (
+            (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)), str(one.hosts),
+             f"{one.usd_per_genome:.2f}", one.bottleneck)
+            for one in plan.alternatives
+        ),
     )  # fmt: skip
-    rows = tuple(
-        (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)), str(one.hosts),
-         f"{one.usd_per_genome:.2f}", one.bottleneck)
-        for one in plan.alternatives
-    )  # fmt: skip
-    return DataTable(columns, rows)
 
 
 def _evidence(plan: Plan) -> DataTable:
-    columns = (Column("Number"), Column("Based on"), Column("Tag"))
-    rows = tuple((one.number, one.based_on, one.tag) for one in plan.evidence[:SHOWN_EVIDENCE])
-    return DataTable(columns, rows)
+    shown = plan.evidence[:SHOWN_EVIDENCE]
+    return _table(
+        ("Number", "Based on", "Tag"), ((one.number, one.based_on, one.tag) for one in shown)
+    )
+
+
+def _table(headers: Sequence[str], rows: Iterable[tuple[str, ...]]) -> DataTable:
+    """A column of numbers has a # after its header."""
+    columns = (Column(header.rstrip("#"), header.endswith("#")) for header in headers)
+    return DataTable(tuple(columns), tuple(rows))

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from analysis.report.charts.observations import Names, names
 from analysis.report.charts.quantity import ABSENT, quantity
-from analysis.report.trials import MAIN_RATES
-from analysis.summary.summary import Metric, SettingSummary, Summary, TrialSummary
+from analysis.report.trials import counts, host_cpu, labels, main_rate, slowest_p99, verdicts_by_arm
+from analysis.summary.summary import SettingSummary, Summary
 
 NONE = "none"
 NO_TRIAL = "no valid trial"
-Key = tuple[str, str]
-"""Topology and setting of a row."""
 
 
 def summary_header(summary: Summary) -> tuple[str, ...]:
     """Names of the columns of `summary_rows`."""
-    return (
-        "Setting",
-        names(summary).density_header,
-        "Medium",
-        "Throughput",
-        "p99",
-        "Host CPU",
-        "Trials",
-    )
+    density = names(summary).density_header
+    return ("Setting", density, "Medium", "Throughput", "p99", "Host CPU", "Trials")
 
 
 def summary_rows(summary: Summary) -> list[tuple[str, ...]]:
@@ -33,22 +22,21 @@ def summary_rows(summary: Summary) -> list[tuple[str, ...]]:
 
     p99 is that of the slowest operation, with its kind: "31.5 ms SCAN, closed-loop".
     """
-    called = names(summary)
-    verdicts: dict[Key, Counter[str]] = {}
-    first: dict[Key, TrialSummary] = {}
-    for trial in summary.trials:
-        key = (trial.topology, trial.setting)
-        verdicts.setdefault(key, Counter())[trial.verdict] += 1
-        first.setdefault(key, trial)
+    called, verdicts = names(summary), verdicts_by_arm(summary)
     settled = {(entry.topology, entry.setting): entry for entry in summary.settings}
-    labels = {entry.setting: entry.label for entry in summary.settings}
-    rows = [_row(entry, called, verdicts.get(key, Counter())) for key, entry in settled.items()]
-    rows += [
-        _empty(trial, called, labels, verdicts[key])
-        for key, trial in first.items()
-        if key not in settled
+    tried = {(trial.topology, trial.setting): trial for trial in reversed(summary.trials)}
+    rows = [
+        (*_row(entry, called), counts(verdicts.get(key, ()), NONE))
+        for key, entry in settled.items()
     ]
-    return sorted(rows, key=lambda row: _place(row, list(labels.values())))
+    rows += [
+        (labels(summary)[trial.setting], called.density(trial.vms_per_host),
+         called.medium(trial.medium), NO_TRIAL, NONE, NONE, counts(verdicts[key], NONE))
+        for key, trial in reversed(tried.items())
+        if key not in settled
+    ]  # fmt: skip
+    order = [entry.label for entry in summary.settings]
+    return sorted(rows, key=lambda row: _place(row, order))
 
 
 def _place(row: tuple[str, ...], labels: list[str]) -> tuple[int, int, str]:
@@ -57,65 +45,31 @@ def _place(row: tuple[str, ...], labels: list[str]) -> tuple[int, int, str]:
     return at, int(row[1]) if row[1].isdigit() else 0, row[2]
 
 
-def _row(entry: SettingSummary, called: Names, verdicts: Counter[str]) -> tuple[str, ...]:
+def _row(entry: SettingSummary, called: Names) -> tuple[str, ...]:
+    rate = main_rate(entry.metrics)
+    throughput = quantity(rate.value, rate.unit) if rate else NONE
     return (
         entry.label,
         called.density(entry.vms_per_host),
         called.arm(entry),
-        _throughput(entry),
+        NO_TRIAL if entry.n_builds == 0 else throughput,
         _p99(entry),
         _host_cpu(entry),
-        _verdicts(verdicts),
     )
 
 
-def _empty(
-    trial: TrialSummary, called: Names, labels: dict[str, str], verdicts: Counter[str]
-) -> tuple[str, ...]:
-    label = labels.get(trial.setting, trial.setting)
-    density, medium = called.density(trial.vms_per_host), called.medium(trial.medium)
-    return (label, density, medium, NO_TRIAL, NONE, NONE, _verdicts(verdicts))
-
-
-def _throughput(entry: SettingSummary) -> str:
-    if entry.n_builds == 0:
-        return NO_TRIAL
-    rate = next((one for one in entry.metrics if one.name in MAIN_RATES), None)
-    return quantity(rate.value, rate.unit) if rate else NONE
-
-
 def _p99(entry: SettingSummary) -> str:
-    """Intended latency if there is any, because closed-loop latency hides waiting."""
-    found = [one for one in entry.metrics if one.name == "latency" and one.percentile == 99.0]
-    intended = [one for one in found if one.latency_kind == "intended"]
-    known = [one for one in intended or found if one.value is not None]
-    if not found:
+    slowest = slowest_p99(entry.metrics)
+    if slowest is None:
         return NONE
-    if not known:
+    if slowest.value is None:
         return ABSENT
-    slowest = max(known, key=lambda one: one.value or 0.0)
     return f"{quantity(slowest.value, slowest.unit)} {slowest.operation}, {slowest.latency_kind}"
 
 
 def _host_cpu(entry: SettingSummary) -> str:
     """Each host's used CPU; hosts are named if there are several."""
-    hosts = [one for one in entry.metrics if one.name == "cpu_used" and _is_host(one)]
-    if len(hosts) == 1:
-        return quantity(hosts[0].value, hosts[0].unit)
-    named = (f"{_scope_name(one)} {quantity(one.value, one.unit)}" for one in hosts)
-    return ", ".join(named) or NONE
-
-
-def _is_host(metric: Metric) -> bool:
-    return (metric.scope or "").startswith("host:")
-
-
-def _scope_name(metric: Metric) -> str:
-    return (metric.scope or "").partition(":")[2]
-
-
-def _verdicts(verdicts: Counter[str]) -> str:
-    counts = (
-        f"{verdicts[name]} {name}" for name in ("valid", "invalid", "unknown") if verdicts[name]
-    )
-    return ", ".join(counts) or NONE
+    used = {str(one.scope)[5:]: quantity(one.value, one.unit) for one in host_cpu(entry.metrics)}
+    if len(used) == 1:
+        return next(iter(used.values()))
+    return ", ".join(f"{host} {value}" for host, value in used.items()) or NONE

@@ -1,70 +1,77 @@
-"""The table of trials: every trial of the run, including failed, invalid and unknown ones."""
+"""The trials of a run: their counts by verdict, the reasons for these, and their drill-downs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
+from analysis.report.charts.figure import Column, DataTable
 from analysis.report.charts.observations import Names
-from analysis.report.charts.quantity import quantity
-from analysis.summary.summary import Summary, TrialSummary
+from analysis.summary.summary import MAIN_RATES, Metric, Summary
 
-MAIN_RATES = ("throughput", "throughput_map_phase")
-
-
-@dataclass(frozen=True)
-class TrialRow:
-    """A trial as the template shows it. Texts carry units. JavaScript sorts by `sort_*`; `course` is
-    the index of the trial's series in the summary."""
-
-    trial: TrialSummary
-    density: str
-    medium: str
-    label: str
-    measured: str
-    rate: str
-    sort_rate: float
-    reasons: str
-    course: int | None
-    density_in_words: str
+VERDICTS = ("valid", "invalid", "unknown")
+_WORST_FIRST = ("invalid", "unknown", "valid")
 
 
-def rows(summary: Summary, names: Names) -> tuple[TrialRow, ...]:
-    """In the order in which the trials ran."""
-    labels = {entry.setting: entry.label for entry in summary.settings}
-    ordered = sorted(summary.trials, key=lambda trial: trial.order)
-    courses = {series.trial: place for place, series in enumerate(summary.series)}
-    return tuple(_row(trial, names, labels, courses.get(trial.trial)) for trial in ordered)
-
-
-def courses(summary: Summary, names: Names) -> tuple[tuple[int, str], ...]:
-    """(index in the summary's series, label) of every trial that has a series, in their order."""
-    found = [row for row in rows(summary, names) if row.course is not None]
-    return tuple(
-        (row.course or 0, f"{row.trial.order}: {row.label}, {row.density_in_words}, {row.medium}, "
-         f"repetition {row.trial.repetition} ({row.trial.verdict})")
-        for row in found
-    )  # fmt: skip
-
-
-def _row(trial: TrialSummary, names: Names, labels: dict[str, str], course: int | None) -> TrialRow:
-    rate = next((one for one in trial.metrics if one.name in MAIN_RATES), None)
-    value = rate.value if rate else None
-    return TrialRow(
-        trial=trial,
-        density=names.density(trial.vms_per_host),
-        medium=names.medium(trial.medium),
-        label=labels.get(trial.setting, trial.setting),
-        measured=quantity(trial.measure_s, "s") if trial.measure_s is not None else "not finished",
-        rate=quantity(value, rate.unit) if rate else "none",
-        sort_rate=-1.0 if value is None else value,
-        reasons="; ".join(trial.reasons),
-        course=course,
-        density_in_words=names.density_in_words(trial.vms_per_host),
-    )
-
-
-def counts(summary: Summary) -> str:
+def counts(verdicts: Iterable[str], none: str = "no trials") -> str:
     """12 valid, 1 invalid, 1 unknown."""
-    verdicts = [trial.verdict for trial in summary.trials]
-    counted = [(name, verdicts.count(name)) for name in ("valid", "invalid", "unknown")]
-    return ", ".join(f"{count} {name}" for name, count in counted if count) or "no trials"
+    counted = Counter(verdicts)
+    return ", ".join(f"{counted[name]} {name}" for name in VERDICTS if counted[name]) or none
+
+
+def verdicts_by_arm(summary: Summary) -> dict[tuple[str, str], list[str]]:
+    """The verdicts of each topology and setting, in the order of the trials."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for trial in summary.trials:
+        found.setdefault((trial.topology, trial.setting), []).append(trial.verdict)
+    return found
+
+
+def labels(summary: Summary) -> dict[str, str]:
+    """The label of each setting; its id where no setting of the summary has it."""
+    known = {entry.setting: entry.label for entry in summary.settings}
+    return known | {t.setting: known.get(t.setting, t.setting) for t in summary.trials}
+
+
+def reasons(summary: Summary) -> DataTable:
+    """Why trials are not valid, and the flags of valid ones: a row per reason and verdict, invalid before
+    unknown before valid, then by frequency."""
+    counted = Counter((trial.verdict, why) for trial in summary.trials for why in trial.reasons)
+    ordered = sorted(
+        counted.items(), key=lambda one: (_WORST_FIRST.index(one[0][0]), -one[1], one[0][1])
+    )
+    columns = (Column("Reason"), Column("Verdict"), Column("Trials"))
+    rows = tuple((why, verdict, str(count)) for (verdict, why), count in ordered)
+    return DataTable(columns, rows)
+
+
+def courses(summary: Summary, names: Names) -> dict[str, tuple[int, str]]:
+    """Each trial that has a series, in the order they ran: the series' index, and a label."""
+    places = {series.trial: place for place, series in enumerate(summary.series)}
+    called = labels(summary)
+    return {
+        one.trial: (
+            places[one.trial],
+            f"{one.order}: {called[one.setting]}, {names.density_in_words(one.vms_per_host)}, "
+            f"{names.medium(one.medium)}, repetition {one.repetition} ({one.verdict})",
+        )
+        for one in sorted(summary.trials, key=lambda trial: trial.order)
+        if one.trial in places
+    }
+
+
+def main_rate(metrics: Sequence[Metric]) -> Metric | None:
+    return next((one for one in metrics if one.name in MAIN_RATES), None)
+
+
+def slowest_p99(metrics: Sequence[Metric]) -> Metric | None:
+    """Of the slowest operation; intended latency if there is any, because closed-loop latency hides
+    waiting. A value that is not known comes last."""
+    found = [one for one in metrics if one.name == "latency" and one.percentile == 99.0]
+    intended = [one for one in found if one.latency_kind == "intended"]
+    return max(intended or found, key=lambda one: one.value or 0.0, default=None)
+
+
+def host_cpu(metrics: Sequence[Metric]) -> list[Metric]:
+    """Used CPU of each host."""
+    return [m for m in metrics if m.name == "cpu_used" and (m.scope or "").startswith("host:")]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis import tables
 from analysis.summarise import read_series
-from analysis.summary.comparability import Difference, unexpected_differences
+from analysis.summary.disclosure import Difference, unexpected_differences
 from analysis.summary.labels import labels
 from analysis.summary.summary import SettingSummary
 from analysis.tables.store import read_table

@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 
 from analysis import tables
 from analysis.summary.series import CpuSeries, LatencyCurve, RateSeries, TrialSeries, Values
+from analysis.summary.summary import MAIN_RATES
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
 from analysis.tables.store import dataset, read_table, table_path
@@ -28,7 +29,6 @@ MAX_POINTS = 400
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
 MAIN_SERIES = ("operations", "transferred")
-MAIN_RATES = ("throughput", "throughput_map_phase")
 _CPU = [f"cpu_{part}" for part in CPU_PARTS]
 
 

@@ -18,8 +18,7 @@ from analysis.summarise.setting_summaries import setting_summaries
 from analysis.summarise.time_spent import time_spent
 from analysis.summarise.trial_summaries import trial_summaries
 from analysis.summarise.warnings import warnings
-from analysis.summary.comparability import guests_are_emulated
-from analysis.summary.disclosure import merge
+from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary
 from analysis.tables.store import read_table
 from cluster.model.topology import Topology

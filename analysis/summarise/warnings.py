@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.findings import MIN_BUILDS
 from analysis.summarise.monitoring_overhead import sentence
-from analysis.summary.comparability import Difference
+from analysis.summary.disclosure import Difference
 from analysis.summary.summary import MonitoringOverhead, SummaryWarning, TrialSummary
 from cluster.model.topology import Topology
 from workloads.record.manifest import Manifest

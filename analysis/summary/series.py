@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from workloads.base.values import Frozen
 
 Values = tuple[float | None, ...]
 """One number per point of the series; null if it was not sampled or the scope lacks it."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class CpuSeries(_Frozen):
+class CpuSeries(Frozen):
     """Where the cores' time went, percent of all cores of `host`. One value per point of `at_s`."""
 
     scope: str = Field(description="host:<name>, node:<name>, client, monitor: as in metrics")
@@ -30,14 +28,14 @@ class CpuSeries(_Frozen):
     idle: Values = ()
 
 
-class RateSeries(_Frozen):
+class RateSeries(Frozen):
     name: Literal["operations", "transferred", "disk_read", "disk_write"]
     unit: Literal["ops/s", "MiB/s"]
     at_s: tuple[int, ...]
     rate: Values
 
 
-class LatencyCurve(_Frozen):
+class LatencyCurve(Frozen):
     """Latency by percentile of merged histograms; `ms[i]` is that of `percentile[i]`."""
 
     operation: str
@@ -47,7 +45,7 @@ class LatencyCurve(_Frozen):
     ms: tuple[float, ...]
 
 
-class TrialSeries(_Frozen):
+class TrialSeries(Frozen):
     trial: str
     step_s: int = Field(description="every point is the mean over this many seconds")
     cpu: tuple[CpuSeries, ...] = ()

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from analysis.capacity.plan.plan import PlanOrExcuse
 from analysis.summary.series import TrialSeries
+from workloads.base.values import Frozen
 
 FORMAT: Literal[3] = 3
 VerdictName = Literal["valid", "invalid", "unknown"]
@@ -33,14 +34,12 @@ MetricName = Literal[
     "throughput_cv",  # coefficient of variation of the rate by second, percent
     "price_performance",  # the main rate for each USD an hour
 ]
+MAIN_RATES: tuple[MetricName, ...] = ("throughput", "throughput_map_phase")
+"""The rate of a setting: of YCSB, and of TestDFSIO."""
 Unit = Literal["MiB/s", "ops/s", "ms", "percent", "count", "ops/s per USD/h", "MiB/s per USD/h"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Metric(_Frozen):
+class Metric(Frozen):
     """One number, identified by its name and, where they apply, operation to scope."""
 
     name: MetricName
@@ -64,7 +63,7 @@ class Metric(_Frozen):
     high: float | None = None
 
 
-class TrialSummary(_Frozen):
+class TrialSummary(Frozen):
     trial: str
     order: int
     repetition: int
@@ -86,7 +85,7 @@ class TrialSummary(_Frozen):
     monitored: bool = Field(True, description="whether the monitors ran")
 
 
-class MonitoringOverhead(_Frozen):
+class MonitoringOverhead(Frozen):
     """Monitoring overhead, from pairs of trials of one setting with and without monitors."""
 
     setting: str
@@ -103,7 +102,7 @@ class MonitoringOverhead(_Frozen):
     points: tuple[float, ...] = Field((), description="the ratio of each pair, in order")
 
 
-class SettingSummary(_Frozen):
+class SettingSummary(Frozen):
     """One setting on one topology, over its valid trials of all repetitions."""
 
     topology: str
@@ -141,7 +140,7 @@ class SettingSummary(_Frozen):
     )
 
 
-class Finding(_Frozen):
+class Finding(Frozen):
     """A comparison with its verdict. With fewer than 5 units per arm it is always `no claim`."""
 
     id: str
@@ -172,13 +171,13 @@ class Finding(_Frozen):
     )
 
 
-class BuildSummary(_Frozen):
+class BuildSummary(Frozen):
     build: str
     topology: str
     phases_s: dict[str, float]
 
 
-class TimeSummary(_Frozen):
+class TimeSummary(Frozen):
     """Where the run's wall time went, seconds. null: not finished when this was written."""
 
     measuring_s: float
@@ -202,7 +201,7 @@ WarningCode = Literal[
 ]
 
 
-class SummaryWarning(_Frozen):
+class SummaryWarning(Frozen):
     """A limit of the run's numbers. Programs read `code` and `subject`, people the two texts."""
 
     code: WarningCode
@@ -214,7 +213,7 @@ class SummaryWarning(_Frozen):
     remedy: str | None = Field(None, description="what to do about it; null: nothing to do")
 
 
-class Summary(_Frozen):
+class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
     run: str

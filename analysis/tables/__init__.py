@@ -1,121 +1,86 @@
-"""Every table jobs and analysis meet at: columns, types, units, keys, meaning. Declared once, here.
+"""Every table that jobs and analysis share: columns, types, units, keys and meaning.
 
-Standard library only: Spark executors load this module. `jobs/spark/spark_types.py` derives Spark types from
-it, `analysis/tables/store.py` Arrow types. `make reference` writes docs/reference/tables.md.
-
-Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s` columns say how
-far that clock is ahead of the controller's. A null is "not known", never zero.
+`tables.toml` declares them. `jobs/spark/spark_types.py` derives Spark types from them, `arrow.py` Arrow
+types, and `make reference` writes docs/reference/tables.md. Standard library only: Spark's executors
+import this module.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
-from analysis.tables.aggregates import (
-    HOST_DISK_SERIES,
-    HOST_USE,
-    LATENCY_PERCENTILES,
-    MONITOR_ROUNDS,
-    NODE_USE,
-    OPERATION_SECONDS,
-)
-from analysis.tables.manifests import BRING_UP, CLIENTS, MONITORS, NODES, TRIALS
-from analysis.tables.raw import (
-    DFSIO_IO,
-    DFSIO_RESULTS,
-    HOST_SAMPLES,
-    MAP_ATTEMPTS,
-    MAPREDUCE_JOBS,
-    NODE_CPU_SAMPLES,
-    QUARANTINE,
-    YCSB_HISTOGRAMS,
-    YCSB_STATUS,
-    YCSB_SUMMARY,
-)
-from analysis.tables.results import CHECKS, METRICS, SETTING_METRICS, VERDICTS
-from analysis.tables.series import (
-    BRING_UP_TIMES,
-    PRICE_PERFORMANCE,
-    STEADINESS,
-    TRIAL_CPU_SERIES,
-    TRIAL_RATE_SERIES,
-)
-from analysis.tables.table import Column, Table, Type
+Type = Literal["string", "int", "long", "double", "boolean", "strings", "longs", "doubles"]
 
-__all__ = [
-    "BRING_UP",
-    "BRING_UP_TIMES",
-    "CHECKS",
-    "CLIENTS",
-    "DFSIO_IO",
-    "DFSIO_RESULTS",
-    "HOST_DISK_SERIES",
-    "HOST_SAMPLES",
-    "HOST_USE",
-    "LATENCY_PERCENTILES",
-    "MAPREDUCE_JOBS",
-    "MAP_ATTEMPTS",
-    "METRICS",
-    "MONITORS",
-    "MONITOR_ROUNDS",
-    "NODES",
-    "NODE_CPU_SAMPLES",
-    "NODE_USE",
-    "OPERATION_SECONDS",
-    "PRICE_PERFORMANCE",
-    "QUARANTINE",
-    "SETTING_METRICS",
-    "STEADINESS",
-    "TABLES",
-    "TRIALS",
-    "TRIAL_CPU_SERIES",
-    "TRIAL_RATE_SERIES",
-    "VERDICTS",
-    "YCSB_HISTOGRAMS",
-    "YCSB_STATUS",
-    "YCSB_SUMMARY",
-    "Column",
-    "Table",
-    "Type",
-    "markdown",
-]
 
-TABLES: dict[str, Table] = {
-    table.name: table
-    for table in (
-        TRIALS,
-        NODES,
-        CLIENTS,
-        MONITORS,
-        HOST_SAMPLES,
-        NODE_CPU_SAMPLES,
-        DFSIO_RESULTS,
-        DFSIO_IO,
-        MAPREDUCE_JOBS,
-        MAP_ATTEMPTS,
-        YCSB_SUMMARY,
-        YCSB_STATUS,
-        YCSB_HISTOGRAMS,
-        BRING_UP,
-        QUARANTINE,
-        HOST_USE,
-        NODE_USE,
-        MONITOR_ROUNDS,
-        HOST_DISK_SERIES,
-        OPERATION_SECONDS,
-        LATENCY_PERCENTILES,
-        CHECKS,
-        VERDICTS,
-        METRICS,
-        SETTING_METRICS,
-        TRIAL_CPU_SERIES,
-        TRIAL_RATE_SERIES,
-        STEADINESS,
-        BRING_UP_TIMES,
-        PRICE_PERFORMANCE,
-    )
-}
+@dataclass(frozen=True)
+class Column:
+    """One column, in the order in which tables.toml lists its parts."""
 
+    name: str
+    type: Type
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One Parquet table, `tables/<name>/`. No two rows agree in all columns of `key`."""
+
+    name: str
+    meaning: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+
+def _declared() -> Iterator[Table]:
+    text = Path(__file__).with_name("tables.toml").read_text(encoding="utf-8")
+    declared = tomllib.loads(text)
+    shared = declared["columns"]
+    for name, table in declared["tables"].items():
+        rows = (shared[row] if isinstance(row, str) else row for row in table["columns"])
+        columns = tuple(Column(*row) for row in rows)
+        yield Table(name, table["meaning"], tuple(table["key"]), columns)
+
+
+TABLES = {table.name: table for table in _declared()}
+TRIALS = TABLES["trials"]
+NODES = TABLES["nodes"]
+CLIENTS = TABLES["clients"]
+MONITORS = TABLES["monitors"]
+HOST_SAMPLES = TABLES["host_samples"]
+NODE_CPU_SAMPLES = TABLES["node_cpu_samples"]
+DFSIO_RESULTS = TABLES["dfsio_results"]
+DFSIO_IO = TABLES["dfsio_io"]
+MAPREDUCE_JOBS = TABLES["mapreduce_jobs"]
+MAP_ATTEMPTS = TABLES["map_attempts"]
+YCSB_SUMMARY = TABLES["ycsb_summary"]
+YCSB_STATUS = TABLES["ycsb_status"]
+YCSB_HISTOGRAMS = TABLES["ycsb_histograms"]
+BRING_UP = TABLES["bring_up"]
+QUARANTINE = TABLES["quarantine"]
+HOST_USE = TABLES["host_cpu_usage"]
+NODE_USE = TABLES["node_cpu_usage"]
+MONITOR_ROUNDS = TABLES["monitor_rounds"]
+HOST_DISK_SERIES = TABLES["host_disk_series"]
+OPERATION_SECONDS = TABLES["operation_seconds"]
+LATENCY_PERCENTILES = TABLES["latency_percentiles"]
+CHECKS = TABLES["checks"]
+VERDICTS = TABLES["verdicts"]
+METRICS = TABLES["metrics"]
+SETTING_METRICS = TABLES["setting_metrics"]
+TRIAL_CPU_SERIES = TABLES["trial_cpu_series"]
+TRIAL_RATE_SERIES = TABLES["trial_rate_series"]
+STEADINESS = TABLES["steadiness"]
+BRING_UP_TIMES = TABLES["bringup"]
+PRICE_PERFORMANCE = TABLES["price_performance"]
 
 _LAYOUT = """\
 Each is a folder of Parquet files, `runs/<study>/<run-id>/tables/<table>/`, so that one study among many

@@ -86,11 +86,12 @@ def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
         common: dict[str, Any] = {"column": rule.check}
         if rule.only is not None:
             common["row_condition"] = Column(rule.only) == rule.equal
-        notes = f"{rule.reason}. Remedy: {rule.remedy}."  # shown in Data Docs
+        notes = f"{rule.reason}. Remedy: {rule.remedy}"  # shown in Data Docs
         meta = {"rule": number, "null": False, "notes": notes}
         if rule.allowed is not None:
-            allowed = list(rule.allowed)
-            built.append(gxe.ExpectColumnValuesToBeInSet(**common, value_set=allowed, meta=meta))
+            built.append(
+                gxe.ExpectColumnValuesToBeInSet(**common, value_set=rule.allowed, meta=meta)
+            )
         else:
             built.append(
                 gxe.ExpectColumnValuesToBeBetween(

@@ -10,7 +10,6 @@ import yaml
 
 from analysis import tables
 from analysis.summary.summary import Summary
-from analysis.validity.remedies import REMEDIES
 from analysis.validity.rules import RULES, Rule
 from cluster.model.errors import InputError, StudyError
 from dags.airflow_home.interrupt import Interrupted
@@ -85,7 +84,7 @@ def _rules() -> Iterator[str]:
                 rule.broken,
                 rule.null,
                 _causes(rule),
-                REMEDIES[rule.check],
+                rule.remedy,
             )
             for rule in RULES
             if rule.suite == suite

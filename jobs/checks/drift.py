@@ -1,7 +1,7 @@
 """Drift of a YCSB trial's rate during measurement (method 7), by a rule fixed before the data.
 
 The time after the ramp-up is cut into three equal parts, and the rate of the last part is compared with the
-rate of the first. `analysis/validity/rules.py` decides which ratio is too large.
+rate of the first. `analysis/validity/rules.toml` decides which ratio is too large.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The facts behind a trial's verdict, one row per trial.
 
-Facts only: `analysis/validity/rules.py` decides which values are acceptable. An unknown fact is null, and
+Facts only: `analysis/validity/rules.toml` decides which values are acceptable. An unknown fact is null, and
 never counts as acceptable.
 """
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.capacity.curves.surface import Forecast, NoForecastError, Surface, surfaces
+from analysis.capacity.curves.surface import Forecast, NotMeasuredError, Surface, surfaces
 from analysis.capacity.inputs.points import Arm, Point, sizes
 from cluster.model.errors import InputError
 
@@ -96,7 +96,7 @@ def _predicted(points: Sequence[Point], held: dict[Key, int], mode: Mode) -> Ite
             continue
         try:
             forecast = surface.forecast(np.array([float(hosts)]), v)
-        except NoForecastError:
+        except NotMeasuredError:
             continue
         yield _miss(surface, found, forecast)
 

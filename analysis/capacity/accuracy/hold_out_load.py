@@ -23,7 +23,7 @@ import numpy as np
 from analysis.capacity.curves.fit import Laws, fit_laws
 from analysis.capacity.curves.latency import LatencyCurve
 from analysis.capacity.curves.model import LatencyFit, UtilizationFit
-from analysis.capacity.curves.surface import NoForecastError, surfaces
+from analysis.capacity.curves.surface import NotMeasuredError, surfaces
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.points import Point, sizes
 
@@ -131,7 +131,7 @@ def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
         return None
     try:
         forecast = surface.forecast(np.array([float(hosts)]), density)
-    except NoForecastError:
+    except NotMeasuredError:
         return None
     return float(np.exp(-forecast.prediction.log_time[0]))
 
@@ -172,7 +172,7 @@ def _latency(
     """None beyond 0.8, or beyond a neighbour's measurements. rho: or the busy share, as `at` requires."""
     if rho > MAX_RHO:
         return None
-    levels = {c.vms_per_host: float(np.log(at(c.curve(), np.array([rho]))[0])) for c in curves}
+    levels = {c.vms_per_host: float(np.log(at(c, np.array([rho]))[0])) for c in curves}
     found = _between({v: level for v, level in levels.items() if np.isfinite(level)}, density)
     return None if found is None else float(np.exp(found))
 

@@ -13,13 +13,14 @@ speed multiply a latency. The line from load to busy cores is fitted separately.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from pydantic import Field
 from scipy.optimize import nnls
 
 from analysis.capacity.curves.utilization import fit_utilization
 from analysis.capacity.inputs.array import Floats
+from workloads.base.values import Frozen
 
 MIN_LOADS = 3
 SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -34,8 +35,7 @@ def stretch(rho: Floats, servers: float) -> Floats:
     return result
 
 
-@dataclass(frozen=True)
-class LatencyCurve:
+class LatencyCurve(Frozen):
     """service_s: S. factor: k. spread: sd of log misses at a load, inflated for the two coefficients
     fitted. of_cpu: it is a curve of busy = idle + busy_per_rho * rho."""
 
@@ -46,8 +46,8 @@ class LatencyCurve:
     largest_rho: float
     smallest_rho: float
     loads: int
-    of_cpu: bool = False
-    idle: float = 0.0
+    of_cpu: bool = Field(False, description="in place of rho stands idle + busy_per_rho * rho")
+    idle: float = Field(0.0, description="share of the hosts' cores, at no load")
     busy_per_rho: float = 1.0
     largest_busy: float = 1.0
 
@@ -121,24 +121,24 @@ def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
         smallest_rho=float(load.min()),
         loads=_distinct(load),
     )
-    return replace(curve, spread=_spread(curve, load, time))
+    return curve.model_copy(update={"spread": _spread(curve, load, time)})
 
 
 def _over_load(by_cpu: LatencyCurve, load: Floats, used: Floats, time: Floats) -> LatencyCurve:
     """A curve of the CPU as a function of load, including the error of the line between them."""
     law = fit_utilization(load.tolist(), (100 * used).tolist())
     assert law is not None  # a curve has at least two loads
-    curve = replace(
-        by_cpu,
-        largest_rho=float(load.max()),
-        smallest_rho=float(load.min()),
-        loads=_distinct(load),
-        of_cpu=True,
-        idle=law.idle_percent / 100,
-        busy_per_rho=law.percent_per_rate / 100,
-        largest_busy=float(used.max()),
-    )
-    return replace(curve, spread=_spread(curve, load, time))
+    over_load = {
+        "largest_rho": float(load.max()),
+        "smallest_rho": float(load.min()),
+        "loads": _distinct(load),
+        "of_cpu": True,
+        "idle": law.idle_percent / 100,
+        "busy_per_rho": law.percent_per_rate / 100,
+        "largest_busy": float(used.max()),
+    }
+    curve = by_cpu.model_copy(update=over_load)
+    return curve.model_copy(update={"spread": _spread(curve, load, time)})
 
 
 def _spread(curve: LatencyCurve, load: Floats, time: Floats) -> float:

@@ -7,25 +7,22 @@ there to be read, drawn and compared.
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from analysis.capacity.curves.latency import LatencyCurve
+from analysis.capacity.curves.utilization import UtilizationLaw
 from analysis.capacity.inputs.points import Point
 from cluster.model.errors import InputError
 from cluster.state.atomic import write_text
+from workloads.base.values import Frozen
 
 FORMAT: Literal[1] = 1
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class CellFit(_Frozen):
+class CellFit(Frozen):
     """One measured cell of a curve at `x` hosts (scaling) or VMs per host (density)."""
 
     x: int
@@ -35,14 +32,14 @@ class CellFit(_Frozen):
     left_out: float | None = Field(description="predicted without the cell / level - 1")
 
 
-class ErrorOfPrediction(_Frozen):
+class ErrorOfPrediction(Frozen):
     """Half widths of the 90 % interval, as factors minus 1."""
 
     inside: float
     above: float
 
 
-class ScalingFit(_Frozen):
+class ScalingFit(Frozen):
     """T(n) = a + b/n + c*n (Amdahl 1967; Ernest, Venkataraman et al. 2016): seconds of work time per unit."""
 
     group: str
@@ -59,7 +56,7 @@ class ScalingFit(_Frozen):
     repeat_noise: float = Field(description="sd of log times within a cell of this curve")
 
 
-class DensityFit(_Frozen):
+class DensityFit(Frozen):
     """X(v) = g*v / (1 + alpha*(v-1) + beta*v*(v-1)) (USL, Gunther 2007), at one host count."""
 
     group: str
@@ -74,54 +71,33 @@ class DensityFit(_Frozen):
     cells: tuple[CellFit, ...]
 
 
-class InteractionFit(_Frozen):
+class InteractionFit(Frozen):
     group: str
     medium: str
     verdict: Literal["present", "absent", "untested"]
     p: float | None
 
 
-class UtilizationFit(_Frozen):
+class Place(Frozen):
+    group: str
+    medium: str
+    hosts: int
+    vms_per_host: int
+
+
+class UtilizationFit(UtilizationLaw, Place):
     """U = idle + per_rate * X (utilization law, Denning and Buzen 1978), percent of the hosts' cores."""
 
-    group: str
-    medium: str
-    hosts: int
-    vms_per_host: int
-    idle_percent: float
-    percent_per_rate: float
-    spread_points: float
-    largest_rate: float
-    loads: int
 
-
-class LatencyFit(_Frozen):
+class LatencyFit(LatencyCurve, Place):
     """R = S * (1 + k * rho^(sqrt(2(c+1))-1) / (c*(1-rho))) (M/M/c, Sakasegawa 1977)."""
 
-    group: str
-    medium: str
-    hosts: int
-    vms_per_host: int
     operation: str
     percentile: float
-    service_s: float
-    factor: float
-    servers: float
-    spread: float
-    smallest_rho: float
-    largest_rho: float
     largest_rate: float = Field(description="what rho is a share of, things a second")
-    loads: int
-    of_cpu: bool = Field(False, description="in place of rho stands idle + busy_per_rho * rho")
-    idle: float = Field(0.0, description="share of the hosts' cores, at no load")
-    busy_per_rho: float = 1.0
-    largest_busy: float = 1.0
-
-    def curve(self) -> LatencyCurve:
-        return LatencyCurve(**{one.name: getattr(self, one.name) for one in fields(LatencyCurve)})
 
 
-class Model(_Frozen):
+class Model(Frozen):
     format: Literal[1] = FORMAT
     created: str = Field(description="UTC, ISO 8601")
     sources: tuple[str, ...]

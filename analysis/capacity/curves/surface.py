@@ -40,8 +40,8 @@ class Forecast:
     notes: tuple[str, ...] = ()
 
 
-class NoForecastError(Exception):
-    """No measurement supports the requested number; the text says what to measure."""
+class NotMeasuredError(Exception):
+    """No measurement supports the requested number; the text says why, and what to measure."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Surface:
         return tuple(v for v, curve in self.arms.items() if len(curve.cells) >= MIN_COUNTS)
 
     def forecast(self, hosts: Floats, vms_per_host: int) -> Forecast:
-        """NoForecastError if the density, or a curve over hosts, was not measured."""
+        """NotMeasuredError if the density, or a curve over hosts, was not measured."""
         if vms_per_host in self.arms:
             return self._measured_density(hosts, vms_per_host)
         return self._between(hosts, vms_per_host)
@@ -79,7 +79,7 @@ class Surface:
         if set(hosts.astype(int)) <= {cell.x for cell in curve.cells}:
             return self._own(curve, hosts)
         if not self.scalable:
-            raise NoForecastError(
+            raise NotMeasuredError(
                 f"{self.group} on {self.medium} was measured only at {_counted(self.host_counts)}, so its "
                 "scaling with hosts is unknown; measure at 3 or more host counts, "
                 f"for example {_proposal(self.host_counts)}"
@@ -107,7 +107,7 @@ class Surface:
     def _between(self, hosts: Floats, v: int) -> Forecast:
         measured = [one for one in self.densities if one >= 1]
         if len(measured) < MIN_DENSITIES or not measured[0] < v < measured[-1]:
-            raise NoForecastError(
+            raise NotMeasuredError(
                 f"{self.group} on {self.medium} was measured at {_densities(self.densities)}, "
                 f"not at {v} and not on both sides of {v}; measure at {v}"
             )

@@ -9,16 +9,16 @@ negative. Above 100 % there is nothing, so a load whose U would lie there is bey
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import nnls
 
+from workloads.base.values import Frozen
+
 MIN_LOADS = 2
 
 
-@dataclass(frozen=True)
-class UtilizationLaw:
+class UtilizationLaw(Frozen):
     """idle_percent: U0. percent_per_rate: S, percent per unit per second. spread: in points."""
 
     idle_percent: float
@@ -43,4 +43,10 @@ def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> Utiliz
     misses = percent - idle - slope * rate / scale
     degrees = max(1, len(rate) - 2)
     spread = float(np.sqrt((misses**2).sum() / degrees))
-    return UtilizationLaw(float(idle), float(slope / scale), spread, float(scale), distinct)
+    return UtilizationLaw(
+        idle_percent=float(idle),
+        percent_per_rate=float(slope / scale),
+        spread_points=spread,
+        largest_rate=float(scale),
+        loads=distinct,
+    )

@@ -10,20 +10,16 @@ import datetime
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from analysis.capacity.inputs.ranged import UncertainValue
+from analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
 from analysis.capacity.inputs.yaml_file import read_model
 from cluster.model.errors import InputError
 
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class CatalogueDisk(_Frozen):
+class CatalogueDisk(FiniteModel):
     medium: str
     count: int = Field(ge=1)
     size_gib: float = Field(gt=0)
@@ -32,7 +28,7 @@ class CatalogueDisk(_Frozen):
     )
 
 
-class HostType(_Frozen):
+class HostType(FiniteModel):
     """Bought (capex_usd) or rented (usd_per_hour). A host with neither is excluded and named."""
 
     name: str
@@ -66,14 +62,14 @@ class HostType(_Frozen):
         return sum((rate or 0.0) * count for rate, count in zip(rates, counts, strict=True))
 
 
-class MeasuredOn(_Frozen):
+class MeasuredOn(FiniteModel):
     """The host on which the model's points were measured."""
 
     name: str
     cores: int = Field(ge=1)
 
 
-class Site(_Frozen):
+class Site(FiniteModel):
     usd_per_kwh: float = Field(ge=0)
     pue: float = Field(ge=1)
     price_error: float = Field(
@@ -81,7 +77,7 @@ class Site(_Frozen):
     )
 
 
-class Catalogue(_Frozen):
+class Catalogue(FiniteModel):
     format: Literal[1]
     catalogue: str
     date: datetime.date

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from analysis.capacity.inputs.csv_rows import Row, csv_rows
 from analysis.capacity.inputs.unit import Unit, parse_unit
 from cluster.model.errors import InputError
+from workloads.base.values import Frozen
 
 COLUMNS = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
@@ -34,10 +35,8 @@ Arm = tuple[str, str, int]
 """Group, medium, VMs per host: identifies a curve over hosts."""
 
 
-class Point(BaseModel):
+class Point(Frozen):
     """`value` in the unit of its quantity: seconds, things a second, or percent of the hosts' cores."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     group: str
     hosts: int = Field(ge=1)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from analysis.capacity.inputs.ranged import UncertainValue
+from analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
 from analysis.capacity.inputs.yaml_file import read_model
 from cluster.model.errors import InputError
 
@@ -35,11 +35,7 @@ UNIT_OF: dict[Resource, str] = {
 SHIPPED = Path(__file__).parent / "profiles"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Stage(_Frozen):
+class Stage(FiniteModel):
     """One step of the graph. A task is one container: `cores_per_task` cores, `ram_gib` memory."""
 
     name: str = Field(pattern=r"^[a-z0-9-]+$")
@@ -58,7 +54,7 @@ class Stage(_Frozen):
     )
 
 
-class Retention(_Frozen):
+class Retention(FiniteModel):
     """Data stored per genome."""
 
     name: str
@@ -69,7 +65,7 @@ class Retention(_Frozen):
     days: UncertainValue = Field(description="how long it is kept")
 
 
-class Storage(_Frozen):
+class Storage(FiniteModel):
     replication: int = Field(3, ge=1)
     horizon_days: int = Field(1095, ge=1)
     genomes_at_start: int = Field(0, ge=0, description="cohort there is already")
@@ -78,14 +74,14 @@ class Storage(_Frozen):
     kept: tuple[Retention, ...]
 
 
-class Query(_Frozen):
+class Query(FiniteModel):
     """Cohort queries: their rate does not depend on the genomes per day."""
 
     per_s: UncertainValue
     scans: UncertainValue = Field(description="scan operations of one query")
 
 
-class Profile(_Frozen):
+class Profile(FiniteModel):
     format: Literal[1]
     profile: str
     about: str

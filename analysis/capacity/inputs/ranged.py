@@ -13,16 +13,20 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy import stats
 
 from analysis.capacity.inputs.array import Floats
-from analysis.capacity.plan.quantiles import Quantiles
+from analysis.capacity.plan.plan import Quantiles
 
 Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
 QUANTILES = (0.05, 0.5, 0.95)
 
 
-class UncertainValue(BaseModel):
-    """low <= value <= high, all positive, or all 0 for something that does not happen."""
+class FiniteModel(BaseModel):
+    """The base of every model that a user writes as YAML."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class UncertainValue(FiniteModel):
+    """low <= value <= high, all positive, or all 0 for something that does not happen."""
 
     value: float = Field(ge=0)
     low: float = Field(ge=0)

@@ -5,19 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from analysis.capacity.plan.quantiles import Quantiles
 from cluster.model.errors import InputError
+from workloads.base.values import Frozen
 
 FORMAT: Literal[2] = 2
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Quantiles(Frozen):
+    """q05, q50 and q95 of a result over the uncertainty draws."""
+
+    q05: float
+    q50: float
+    q95: float
 
 
-class Load(_Frozen):
+class Load(Frozen):
     """Utilization of a resource over the draws, with all hosts and with one host failed."""
 
     resource: str
@@ -26,14 +30,14 @@ class Load(_Frozen):
     limit: float
 
 
-class StageRow(_Frozen):
+class StageRow(Frozen):
     stage: str
     medium: str = Field(description="medium of its data; - if it moves none")
     hours: Quantiles = Field(description="service time of one genome, without waiting")
     share: Quantiles = Field(description="share of the compute slots, in the busiest hour")
 
 
-class Evidence(_Frozen):
+class Evidence(Frozen):
     """The source of a number."""
 
     number: str
@@ -41,7 +45,7 @@ class Evidence(_Frozen):
     tag: str
 
 
-class Alternative(_Frozen):
+class Alternative(Frozen):
     host_type: str
     vms_per_host: int
     media: tuple[str, ...]
@@ -50,14 +54,14 @@ class Alternative(_Frozen):
     bottleneck: str
 
 
-class Survival(_Frozen):
+class Survival(Frozen):
     """Probability that every SLO is still met with any one of the identical hosts failed."""
 
     all_slos: float
     turnaround_p95_h: Quantiles | None
 
 
-class Plan(_Frozen):
+class Plan(Frozen):
     format: Literal[2] = FORMAT
     kind: Literal["plan"] = "plan"
     created: str
@@ -101,7 +105,7 @@ class Plan(_Frozen):
     seed: int
 
 
-class Excuse(_Frozen):
+class Excuse(Frozen):
     """No plan: the reasons, and what to measure or change next."""
 
     format: Literal[2] = FORMAT

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 
+from analysis.capacity.curves.surface import NotMeasuredError
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue, HostType
 from analysis.capacity.inputs.profile import SEQUENTIAL, Resource
@@ -19,12 +22,13 @@ from analysis.capacity.sizing.disk_space import kept_gib, scratch_gib
 from analysis.capacity.sizing.promise_curve import QueryCurve, query_curve, query_fit
 from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.slots import Slots
-from analysis.capacity.sizing.supply import MeasuredSupply, NotMeasured, SupplyCatalog
+from analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
 
 DISK_EFFICIENCY = 0.6
 DISK_ERROR = 0.25
 """Assumed HDFS rate relative to the disks' data sheet, and its log error, if HDFS was not measured."""
 CATALOGUE_HOSTS = 1000
+T = TypeVar("T")
 
 
 @dataclass
@@ -56,14 +60,13 @@ class Search:
             self.refused[forbidden] += 1
             return
         media = slots.host.media
-        sequential = {medium: self._provided(slots, medium, True) for medium in media}
-        random = {medium: self._provided(slots, medium, False) for medium in media}
-        queries = {medium: self._query(slots, medium) for medium in media}
+        sequential = {one: _attempt(partial(self._provided, slots, one, True)) for one in media}
+        random = {one: _attempt(partial(self._provided, slots, one, False)) for one in media}
+        queries = {one: _attempt(partial(self._query, slots, one)) for one in media}
         for first, second in product(media, media):
             parts = (sequential[first], random[second], queries[second])
-            missing = [part.reason for part in parts if isinstance(part, NotMeasured)]
-            for reason in missing:
-                self.refused[reason] += 1
+            missing = [str(part) for part in parts if isinstance(part, NotMeasuredError)]
+            self.refused.update(missing)
             if not missing:
                 yield self._candidate(slots, first, second, parts)  # type: ignore[arg-type]
 
@@ -92,44 +95,29 @@ class Search:
         promise = self.demand.question.query
         if one.resource != "hbase_scan" or query is None or promise is None:
             return one
-        limit = np.minimum(one.limit, query.allowed_rho(promise.limit_s))
-        return ResourceSupply(one.resource, one.supply, one.factor, one.required, limit)
+        return replace(one, limit=np.minimum(one.limit, query.allowed_rho(promise.limit_s)))
 
-    def _provided(
-        self, slots: Slots, medium: str, sequential: bool
-    ) -> tuple[ResourceSupply, ...] | NotMeasured:
+    def _provided(self, slots: Slots, medium: str, sequential: bool) -> tuple[ResourceSupply, ...]:
         wanted = [r for r in self.demand.resources() if (r in SEQUENTIAL) == sequential]
-        found = []
-        for resource in wanted:
-            one = self._one(slots, medium, resource)
-            if isinstance(one, NotMeasured):
-                return one
-            found.append(one)
-        return tuple(found)
+        return tuple(self._one(slots, medium, resource) for resource in wanted)
 
-    def _one(self, slots: Slots, medium: str, resource: Resource) -> ResourceSupply | NotMeasured:
+    def _one(self, slots: Slots, medium: str, resource: Resource) -> ResourceSupply:
         limit = np.full(self.demand.question.draws, self.demand.profile.rho_max)
         required = self.demand.per_s(resource)
         if resource in SEQUENTIAL and self.market.group(resource) is None:
             supply = self._by_data_sheet(slots.host, medium, resource)
-            if isinstance(supply, NotMeasured):
-                return supply
             return ResourceSupply(resource, supply, np.ones_like(limit), required, limit)
-        measured = self.market.supply(resource, slots.vms_per_host, medium)
-        if isinstance(measured, NotMeasured):
-            return measured
-        for note in measured.notes:
-            self.warnings[f"{measured.group}: {note}"] = None
+        supply = self.market.supply(resource, slots.vms_per_host, medium)
+        for note in supply.notes:
+            self.warnings[f"{supply.group}: {note}"] = None
         factor = slots.host.cores / self.catalogue.measured_on.cores * slots.speed
-        return ResourceSupply(resource, measured, factor, required, limit)
+        return ResourceSupply(resource, supply, factor, required, limit)
 
-    def _by_data_sheet(
-        self, host: HostType, medium: str, resource: Resource
-    ) -> MeasuredSupply | NotMeasured:
+    def _by_data_sheet(self, host: HostType, medium: str, resource: Resource) -> MeasuredSupply:
         """Sequential rate of the catalogue's disks, if HDFS was not measured."""
         rate = host.mib_s(medium)
         if rate is None:
-            return NotMeasured(
+            raise NotMeasuredError(
                 f"no measured group provides {resource}, and {host.name} has no mib_s for {medium}: "
                 "measure TestDFSIO, or give the disks' rate"
             )
@@ -144,21 +132,21 @@ class Search:
         rates = (rate * DISK_EFFICIENCY / copies * error)[:, None] * hosts[None, :]
         return MeasuredSupply("the catalogue's disks", hosts, rates, CATALOGUE_HOSTS, ())
 
-    def _query(self, slots: Slots, medium: str) -> QueryCurve | NotMeasured | None:
+    def _query(self, slots: Slots, medium: str) -> QueryCurve | None:
         promise = self.demand.question.query
         if promise is None or self.demand.profile.query is None:
             return None
         group = self.market.group("hbase_scan")
         if group is None:
-            return NotMeasured("no measured group provides hbase_scan, which the query SLO needs")
+            raise NotMeasuredError(
+                "no measured group provides hbase_scan, which the query SLO needs"
+            )
         found = query_fit(self.market.model, group, medium, slots.vms_per_host, promise.percentile)
-        if isinstance(found, NotMeasured):
-            return found
         rng = np.random.default_rng([self.demand.question.seed, 4])
         curve = query_curve(found, self.demand.drawn["query.scans"], slots.speed, rng)
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
-            return NotMeasured(
+            raise NotMeasuredError(
                 f"{promise} cannot be met: a query of {group} takes {idle:.3g} s on the idle cluster "
                 f"({slots.vms_per_host} VMs per host, {medium})"
             )
@@ -181,3 +169,11 @@ class Search:
             first: (files, host.size_gib(first) * fill),
             second: (rows, host.size_gib(second) * fill),
         }
+
+
+def _attempt(make: Callable[[], T]) -> T | NotMeasuredError:
+    """What `make` returns, or why it was not measured: one medium's reason must not end the search."""
+    try:
+        return make()
+    except NotMeasuredError as error:
+        return error

@@ -27,10 +27,6 @@ def usd_per_host_day(host: HostType, site: Site) -> float:
     return capital + host.kw * 24 * site.pue * site.usd_per_kwh + host.operations_usd_per_day
 
 
-def usd_per_genome(hosts: float, host_day_usd: float, genomes_per_day: float) -> float:
-    return hosts * host_day_usd / genomes_per_day
-
-
 def usd_3_years_per_daily_genome(
     hosts: float, host_day_usd: float, genomes_per_day: float
 ) -> float:

@@ -10,8 +10,15 @@ import numpy as np
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.profile import SEQUENTIAL
 from analysis.capacity.inputs.ranged import quantiles
-from analysis.capacity.plan.plan import Alternative, Evidence, Load, Plan, StageRow, Survival
-from analysis.capacity.plan.quantiles import Quantiles
+from analysis.capacity.plan.plan import (
+    Alternative,
+    Evidence,
+    Load,
+    Plan,
+    Quantiles,
+    StageRow,
+    Survival,
+)
 from analysis.capacity.sizing.candidate import COMPUTE, Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.cost import usd_3_years_per_daily_genome

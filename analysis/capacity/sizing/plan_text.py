@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.capacity.plan.plan import Plan
-from analysis.capacity.plan.quantiles import Quantiles
+from analysis.capacity.plan.plan import Plan, Quantiles
 
 
 def spread(value: Quantiles, form: str) -> str:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.capacity.curves.latency import LatencyCurve
 from analysis.capacity.curves.model import LatencyFit, Model
+from analysis.capacity.curves.surface import NotMeasuredError
 from analysis.capacity.inputs.array import Floats
-from analysis.capacity.sizing.supply import NotMeasured
 
 GRID = np.linspace(0.0, 1.0, 201)
 PERCENTILES_APART = 1.0
@@ -25,44 +24,43 @@ PERCENTILES_APART = 1.0
 class QueryCurve:
     """Seconds of a query at rho. `stretch` (draws,): factor for scans, CPU speed and misfit."""
 
-    curve: LatencyCurve
     fit: LatencyFit
     stretch: Floats
 
     def seconds(self, rho: Floats) -> Floats:
         """(draws,) at rho (draws,); infinite beyond the largest measured rho."""
-        found = self.curve.at(rho) * self.stretch
+        found = self.fit.at(rho) * self.stretch
         return np.where(np.isnan(found), np.inf, found)
 
     def allowed_rho(self, limit_s: float) -> Floats:
         """The largest measured rho that meets the SLO (draws,); 0 if even an idle cluster does not."""
-        levels = self.curve.at(GRID)
+        levels = self.fit.at(GRID)
         holds = levels[None, :] * self.stretch[:, None] <= limit_s  # nan compares false
         return np.where(holds.any(axis=1), np.where(holds, GRID[None, :], 0.0).max(axis=1), 0.0)
 
 
 def query_fit(
     model: Model, group: str, medium: str, vms_per_host: int, percentile: float
-) -> LatencyFit | NotMeasured:
-    """The latency curve of a group at a density, for the SLO's percentile."""
+) -> LatencyFit:
+    """The latency curve of a group at a density, for the SLO's percentile. NotMeasuredError without one."""
     of_group = [one for one in model.latency if one.group == group]
     close = [one for one in of_group if abs(one.percentile - percentile) < PERCENTILES_APART]
     here = [one for one in close if one.medium == medium and one.vms_per_host == vms_per_host]
     if not of_group:
-        return NotMeasured(
+        raise NotMeasuredError(
             f"no latency by load was measured for {group}: measure p{percentile:g} at 3 or more loads "
             "(a sweep of targets up to 90 % of saturation)"
         )
     if not close:
         known = ", ".join(f"p{p:g}" for p in sorted({one.percentile for one in of_group}))
-        return NotMeasured(
+        raise NotMeasuredError(
             f"{group} has latencies for {known}, not p{percentile:g}: measure that percentile"
         )
     if not here:
         known = ", ".join(
             str(v) for v in sorted({o.vms_per_host for o in close if o.medium == medium})
         )
-        return NotMeasured(
+        raise NotMeasuredError(
             f"latency of {group} on {medium} was measured at {known or 'no'} VMs per host, not at "
             f"{vms_per_host}: measure it there"
         )
@@ -75,4 +73,4 @@ def query_curve(
 ) -> QueryCurve:
     degrees = max(1, fit.loads - 2)
     misfit = np.exp(np.clip(rng.standard_t(degrees, len(scans)) * fit.spread, -1.5, 1.5))
-    return QueryCurve(fit.curve(), fit, scans * misfit / speed)
+    return QueryCurve(fit, scans * misfit / speed)

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from analysis.capacity.curves.model import Model
-from analysis.capacity.curves.surface import FARTHEST, NoForecastError, Surface, surfaces
+from analysis.capacity.curves.surface import FARTHEST, NotMeasuredError, Surface, surfaces
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.profile import UNIT_OF, Profile, Resource
 from analysis.capacity.inputs.question import Question
@@ -36,13 +36,6 @@ class MeasuredSupply:
 
 
 @dataclass(frozen=True)
-class NotMeasured:
-    """Why there is no supply: the reason in an excuse."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
 class SupplyCatalog:
     """All supplies of a model, computed on demand and cached."""
 
@@ -50,7 +43,7 @@ class SupplyCatalog:
     profile: Profile
     question: Question
     surfaces: Mapping[tuple[str, str], Surface]
-    _made: dict[tuple[Resource, int, str], MeasuredSupply | NotMeasured]
+    _made: dict[tuple[Resource, int, str], MeasuredSupply]
 
     @classmethod
     def of(cls, model: Model, profile: Profile, question: Question) -> SupplyCatalog:
@@ -81,42 +74,34 @@ class SupplyCatalog:
                     return group
         return None
 
-    def supply(
-        self, resource: Resource, vms_per_host: int, medium: str
-    ) -> MeasuredSupply | NotMeasured:
+    def supply(self, resource: Resource, vms_per_host: int, medium: str) -> MeasuredSupply:
+        """NotMeasuredError if the points do not support it."""
         key = (resource, vms_per_host, medium)
         if key not in self._made:
             self._made[key] = self._make(*key)
         return self._made[key]
 
-    def _make(
-        self, resource: Resource, vms_per_host: int, medium: str
-    ) -> MeasuredSupply | NotMeasured:
+    def _make(self, resource: Resource, vms_per_host: int, medium: str) -> MeasuredSupply:
         group = self.group(resource)
         if group is None:
             known = ", ".join(self.model.groups)
-            return NotMeasured(
+            raise NotMeasuredError(
                 f"no measured group provides {resource} ({UNIT_OF[resource]}): measure one, or map one of "
                 f"{known} to it with --map {resource}=GROUP"
             )
         surface = self.surfaces.get((group, medium))
         if surface is None:
             media = ", ".join(sorted({m for g, m in self.surfaces if g == group}))
-            return NotMeasured(
+            raise NotMeasuredError(
                 f"{group} was measured only on {media}, not on {medium}: measure it there"
             )
-        return self._rates(surface, vms_per_host, resource)
+        return self._rates(surface, vms_per_host)
 
-    def _rates(
-        self, surface: Surface, vms_per_host: int, resource: Resource
-    ) -> MeasuredSupply | NotMeasured:
+    def _rates(self, surface: Surface, vms_per_host: int) -> MeasuredSupply:
         counts = surface.host_counts
         hosts = np.arange(counts[0], int(counts[-1] * FARTHEST) + 1, dtype=float)
         places = _places(hosts)
-        try:
-            forecast = surface.forecast(places, vms_per_host)
-        except NoForecastError as refused:
-            return NotMeasured(str(refused))
+        forecast = surface.forecast(places, vms_per_host)
         # Each surface has its own rng, shared by its densities, so that their errors are correlated.
         seed = zlib.crc32(f"{surface.group}/{surface.medium}".encode())
         rng = np.random.default_rng([self.question.seed, seed])

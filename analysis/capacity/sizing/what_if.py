@@ -6,25 +6,23 @@ Turnaround is not simulated here: rows are checked against rates, memory, disks 
 from __future__ import annotations
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from analysis.capacity.curves.model import Model
 from analysis.capacity.inputs.catalogue import Catalogue
 from analysis.capacity.inputs.profile import Profile
 from analysis.capacity.inputs.question import Question
 from analysis.capacity.inputs.ranged import quantiles
-from analysis.capacity.plan.quantiles import Quantiles
+from analysis.capacity.plan.plan import Quantiles
 from analysis.capacity.sizing.candidate import Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.demand import Demand
 from analysis.capacity.sizing.size import densities, ranking
 from analysis.capacity.sizing.supply import SupplyCatalog
+from workloads.base.values import Frozen
 
 
-class WhatIf(BaseModel):
+class WhatIf(Frozen):
     """One host type, density and medium (sequential + random). hosts None: no count is enough."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     host_type: str
     vms_per_host: int

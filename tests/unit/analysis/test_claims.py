@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.findings import Evidence, claims
-from analysis.findings.claim_rules import table
+from analysis.findings.claims import table
 from analysis.summary.summary import Finding, SettingSummary
 from tests.support.arms import dfsio, noisy, ycsb
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.summarise.warnings import warnings
-from analysis.summary.comparability import guests_are_emulated, unexpected_differences
+from analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from cluster.lifecycle.disclosure import disclose
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks

@@ -10,7 +10,6 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from analysis.validity.remedies import REMEDIES
 from analysis.validity.rules import RULES
 from dags.airflow_home.home import project_root
 from dags.reference.cli_page import commands
@@ -90,8 +89,9 @@ def test_every_key_of_a_study_has_a_meaning() -> None:
     assert [row for row in rows if row.endswith("|  |")] == []
 
 
-def test_every_rule_has_a_remedy_and_every_remedy_a_rule() -> None:
-    assert {rule.check for rule in RULES} == set(REMEDIES)
+def test_every_rule_has_a_remedy() -> None:
+    assert len(RULES) > 20
+    assert [rule.check for rule in RULES if not rule.remedy.endswith(".")] == []
 
 
 def test_every_command_has_a_purpose_of_one_line_and_an_example() -> None:
