@@ -6,6 +6,7 @@ Sent into memory by `cluster.providers.ssh.channel`; standard library only. It s
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -95,11 +96,23 @@ class Agent:
     lease_holder = staticmethod(host_lease.holder)
 
 
-def serve(channel: Channel) -> None:
-    """Requests (verb, *arguments); answers {"ok": value} or {"error": ...}."""
+def serve(channel: Channel, silent_s: float) -> None:
+    """Requests (verb, *arguments); answers {"ok": value} or {"error": ...}. None is a ping without answer.
+
+    Ends this process after `silent_s` seconds without either.
+    """
     agent = Agent()
     channel.send("ready")
-    for verb, *arguments in channel:
+    while True:
+        try:
+            request = channel.receive(silent_s)
+        except channel.TimeoutError:
+            os._exit(1)
+        except EOFError:
+            return
+        if request is None:
+            continue
+        verb, *arguments = request
         try:
             answer = {"ok": getattr(agent, verb)(*arguments)}
         except Exception as error:  # the controller raises it again

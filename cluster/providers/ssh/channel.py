@@ -34,13 +34,17 @@ T = TypeVar("T")
 CALL_TIMEOUT_S = 60.0
 READY_TIMEOUT_S = 40.0
 MAX_SOCKET_PATH = 90
+PING_EVERY_S = 4.0
+SILENT_S = 20.0
+"""An agent that hears nothing for this long ends, so that a request delivered later is not executed. Otherwise
+a broken network that comes back would deliver requests to a host that was cleaned up meanwhile."""
 SERVE = """
 import os, sys
 toolkit = os.memfd_create("toolkit")
 os.write(toolkit, channel.receive())
 sys.path.insert(0, f"/proc/self/fd/{toolkit}")
 from cluster.providers.ssh.agent import serve
-serve(channel)
+serve(channel, channel.receive())
 """
 _FATAL = ("Host key verification failed", "Permission denied", "REMOTE HOST IDENTIFICATION")
 _ENDED = (OSError, EOFError, AssertionError, execnet.RemoteError)
@@ -71,13 +75,21 @@ class Channel:
     def __init__(self, target: Target) -> None:
         self.target = target
         self._lock = threading.Lock()
+        self._closed = threading.Event()
         self._io = _Ssh(target)
         self._ssh = self._io.popen
         with self._within(READY_TIMEOUT_S):
             gateway = bootstrap(self._io, execnet.XSpec("ssh//execmodel=thread"))
             self._agent = gateway.remote_exec(SERVE)
             self._agent.send(toolkit())
+            self._agent.send(SILENT_S * target.timeout_scale)
             self._agent.receive()
+        threading.Thread(target=self._ping, daemon=True, name=f"ping {target.host}").start()
+
+    def _ping(self) -> None:
+        with contextlib.suppress(*_ENDED):
+            while self.open and not self._closed.wait(PING_EVERY_S):
+                self._agent.send(None)
 
     @property
     def open(self) -> bool:
@@ -122,6 +134,7 @@ class Channel:
 
     def close(self) -> None:
         """End the connection, and the agent with it. Again: nothing."""
+        self._closed.set()
         with contextlib.suppress(BrokenPipeError):
             self._io.close_write()
         try:

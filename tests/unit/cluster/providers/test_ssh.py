@@ -97,6 +97,7 @@ def test_the_agent_needs_the_standard_library_alone(tmp_path: Path) -> None:
     group = execnet.Group()
     agent = group.makegateway(f"popen//python={sys.executable} -I -S").remote_exec(SERVE)
     agent.send(toolkit())
+    agent.send(60.0)
     assert agent.receive() == "ready"
 
     def answer(*request: Any) -> Any:

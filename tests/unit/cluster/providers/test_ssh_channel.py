@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,28 @@ def test_bytes_go_there_and_back(host: Channel, tmp_path: Path) -> None:
         host.call("read", str(tmp_path / "none"), 0, 1)
     assert host.call("files", str(tmp_path / "bin")) == ["ssh"]
     assert host.act("clock") > 1e9
+
+
+def test_pings_keep_an_idle_agent(ssh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PING_EVERY_S", 0.1)
+    monkeypatch.setattr(module, "SILENT_S", 1.0)
+    idle = Channel(TARGET)
+    time.sleep(2.5)
+    assert idle.act("clock") > 1e9
+    idle.close()
+
+
+def test_a_request_that_comes_after_a_long_silence_is_not_executed(
+    ssh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As behind a cable that was out: by now the host may have been cleaned up."""
+    monkeypatch.setattr(module, "PING_EVERY_S", 60.0)
+    monkeypatch.setattr(module, "SILENT_S", 0.5)
+    cut_off = Channel(TARGET)
+    time.sleep(1.5)
+    with pytest.raises(HostLostError, match="the connection ended"):
+        cut_off.call("put", str(tmp_path / "late"), b"")
+    assert not (tmp_path / "late").exists()
 
 
 def test_a_host_that_dies_is_named(host: Channel) -> None:
