@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cluster.providers.ssh.programs import HERE as THIS_MACHINE
-from cluster.providers.ssh.programs import PYTHON, Asked, Need
+from cluster.providers.ssh.programs import PYTHON, Need, Requirements
 
 HERE = "qemu:///"
 """How the address of this machine's own libvirt begins."""
@@ -16,7 +16,7 @@ _ON_HOST = (
     Need("qemu-system-x86_64", "qemu-system-x86"),
     Need("qemu-img", "qemu-utils"),
 )
-CONTROLLER = Asked(
+CONTROLLER = Requirements(
     THIS_MACHINE,
     None,
     (
