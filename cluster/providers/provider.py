@@ -65,25 +65,20 @@ class Provider(Protocol):
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         """Make the nodes and their directories. Each act is journalled before it is done."""
-        ...
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
         """Remove everything of this build; returns what could not be removed."""
-        ...
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         """What `destroy` would remove. Changes nothing."""
-        ...
 
     def transport(self, site: Site, journal: Journal) -> Transport: ...
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         """What a stranger must know of the machines: kernel, CPU, memory, disks."""
-        ...
 
     def memory_mib(self, topology: Topology) -> int:
         """Memory of all machines together, which could cache the data set."""
-        ...
 
 
 @runtime_checkable
@@ -92,15 +87,12 @@ class Paths(Protocol):
 
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         """Where the nodes' files will be. Pure."""
-        ...
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
         """Where Java and the stacks are on every node."""
-        ...
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """The nodes' path of a file of the controller's stacks. Pure."""
-        ...
 
 
 @runtime_checkable
@@ -109,7 +101,6 @@ class Preflight(Protocol):
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """InputError if a host lacks what a build needs. Leaves nothing there."""
-        ...
 
 
 @runtime_checkable
@@ -118,15 +109,12 @@ class Capacity(Protocol):
 
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         """What each host (by name) has free. Starts nothing."""
-        ...
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """InputError if a port is taken. Starts nothing."""
-        ...
 
     def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
         """`check_ports`, and hold the ports against other studies while daemons take them."""
-        ...
 
 
 @runtime_checkable
@@ -135,11 +123,9 @@ class Leases(Protocol):
 
     def check_leases(self, topology: Topology, tag: str) -> None:
         """HostBusyError if a live run other than `tag` holds a host."""
-        ...
 
     def release_leases(self, tag: str, journal: Journal) -> None:
         """Release the hosts that the run `tag` holds, if any."""
-        ...
 
 
 @runtime_checkable
@@ -148,11 +134,9 @@ class Guests(Protocol):
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         """What monitors watch: every host, and every guest."""
-        ...
 
     def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
         """Each node's CPU time so far."""
-        ...
 
 
 _MODULES = {

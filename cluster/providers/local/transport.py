@@ -23,14 +23,12 @@ class LocalTransport:
     """Processes outlive the caller and need not be its children: Airflow starts and stops them in
     different tasks. Only `wait` is for the process that started them."""
 
+    same_kernel = True
+
     def __init__(self, tag: str, journal: Journal) -> None:
         self.tag = tag
         self.journal = journal
         self._children = Children()
-
-    @property
-    def same_kernel(self) -> bool:
-        return True
 
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
         """Start `command` in a session of its own. StudyError if it cannot be executed."""

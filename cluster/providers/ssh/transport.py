@@ -33,6 +33,8 @@ class Place:
 class SshTransport:
     """`place` is called on first use: it reads the journal, which has the place once `create` begins."""
 
+    same_kernel = False
+
     def __init__(self, site: Site, journal: Journal, place: Callable[[], Place]) -> None:
         self.tag = site.tag
         self.journal = journal
@@ -42,10 +44,6 @@ class SshTransport:
     @property
     def folder(self) -> PurePath:
         return self._place().folder
-
-    @property
-    def same_kernel(self) -> bool:
-        return False
 
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
         return self._started("start", node, command, stdout, stderr)
