@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cluster.model.cluster import Cluster
-from cluster.model.command import Command
 from cluster.model.memory import CLIENT_HEAP_MIB
+from cluster.model.transport import Command
 from cluster.providers.provider import node_paths, remote_path
 from cluster.render.conf_files import classpath_flag, log_flags
 from cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags

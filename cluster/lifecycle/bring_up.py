@@ -7,16 +7,16 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cluster.lifecycle.disclosure import disclose
 from cluster.lifecycle.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
 from cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from cluster.model.cluster import Cluster, Phase, Site, cluster_to_json
-from cluster.model.command import Command
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Node, Topology
-from cluster.model.transport import ProcessId, Transport
+from cluster.model.transport import Command, ProcessId, Transport
 from cluster.providers.emulation import emulated_of
 from cluster.providers.provider import Capacity, Provider, install_dirs, node_paths, provider_of
 from cluster.providers.stacks import Stacks
@@ -203,14 +203,14 @@ class _Build:
         return seen.ready
 
 
+@dataclass
 class _Phases:
     """Journals the phases as they end, and reports them to a progress callback."""
 
-    def __init__(self, site: Site, journal: Journal, on_phase: OnPhase | None) -> None:
-        self.ended: list[Phase] = []
-        self._site = site
-        self._journal = journal
-        self._on_phase = on_phase
+    site: Site
+    journal: Journal
+    on_phase: OnPhase | None
+    ended: list[Phase] = field(default_factory=list)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -222,7 +222,7 @@ class _Phases:
     def end(self, name: str, seconds: float) -> None:
         phase = Phase(name, round(seconds, 3))
         self.ended.append(phase)
-        build, tag = self._site.root.name, self._site.tag
-        self._journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
-        if self._on_phase is not None:
-            self._on_phase(phase)
+        build, tag = self.site.root.name, self.site.tag
+        self.journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
+        if self.on_phase is not None:
+            self.on_phase(phase)

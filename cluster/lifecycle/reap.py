@@ -17,8 +17,7 @@ from cluster.model.cluster import Site
 from cluster.model.errors import StudyError, TearDownError
 from cluster.state import lease, presence
 from cluster.state.events import OwnerDeclaredDead
-from cluster.state.journal import Journal
-from cluster.state.run_folders import JOURNAL, run_folders
+from cluster.state.journal import JOURNAL, Journal, run_folders
 from cluster.state.run_state import RunState, run_state
 from cluster.state.tags import is_below, tagged
 

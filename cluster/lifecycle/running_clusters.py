@@ -8,8 +8,7 @@ from pathlib import Path
 from cluster.model.cluster import Cluster
 from cluster.model.errors import InputError, StudyError
 from cluster.state.events import BuildDestroyed, BuildReady, Event, Intent
-from cluster.state.journal import Journal
-from cluster.state.run_folders import JOURNAL, run_folders
+from cluster.state.journal import JOURNAL, Journal, run_folders
 
 _ANSWER_S = 5.0
 _REMEDY = (

@@ -9,9 +9,8 @@ import time
 from pathlib import Path
 
 from cluster.machine import io_limits
-from cluster.model.command import Command
 from cluster.model.errors import StudyError
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.state.tags import NODE, TAG, child_start_ticks, is_alive
 
 _KEPT = ("HOME", "USER", "LOGNAME")

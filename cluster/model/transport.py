@@ -1,17 +1,26 @@
-"""`Transport`: starts processes on nodes and copies files to and from them. It renders nothing."""
+"""`Transport`: starts commands on nodes and copies files to and from them. It renders nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
-
-from cluster.model.command import Command
 
 if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
     from collections.abc import Sequence
 
     from cluster.model.topology import Node
+
+
+@dataclass(frozen=True)
+class Command:
+    """An argv list (never a shell string), variables to add to a clean environment, and a directory."""
+
+    name: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
 
 
 @dataclass(frozen=True)

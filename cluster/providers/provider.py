@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import PurePath
+from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
 from cluster.machine.directories import data_dir
@@ -139,21 +139,23 @@ class Guests(Protocol):
         """Each node's CPU time so far."""
 
 
-_MODULES = {
-    "local": "cluster.providers.local.provider",
-    "physical": "cluster.providers.physical.provider",
-    "libvirt": "cluster.providers.libvirt.provider",
+_PROVIDERS = {
+    "local": "cluster.providers.local.provider:LocalProvider",
+    "physical": "cluster.providers.physical.provider:PhysicalProvider",
+    "libvirt": "cluster.providers.libvirt.provider:LibvirtProvider",
 }
 
 
 def provider_of(name: str) -> Provider:
     """The provider of that name; InputError if there is none."""
-    if name not in _MODULES:
+    if name not in _PROVIDERS:
         raise InputError(
-            f"provider {name!r} does not exist.", "provider", f"use one of: {', '.join(_MODULES)}."
+            f"provider {name!r} does not exist.",
+            "provider",
+            f"use one of: {', '.join(_PROVIDERS)}.",
         )
-    make: Callable[[], Provider] = import_module(_MODULES[name]).provider
-    return make()
+    provider: Provider = resolve_name(_PROVIDERS[name])()
+    return provider
 
 
 def node_paths(site: Site, topology: Topology) -> NodePaths:

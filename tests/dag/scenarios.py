@@ -77,7 +77,7 @@ def _run_dag(conf: dict[str, Any]) -> dict[str, Any]:
 def _reap(runs_folder: Path) -> dict[str, Any]:
     """DAG reap_clusters, beside what a killed run left: one process of its tag."""
     from cluster.machine.processes import spawn
-    from cluster.model.command import Command
+    from cluster.model.transport import Command
     from cluster.state.journal import Journal
     from dags.reap_clusters import reap_hourly
 

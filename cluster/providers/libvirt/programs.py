@@ -16,18 +16,15 @@ _ON_HOST = (
     Need("qemu-system-x86_64", "qemu-system-x86"),
     Need("qemu-img", "qemu-utils"),
 )
-CONTROLLER = Requirements(
-    THIS_MACHINE,
-    None,
-    (
-        Need("virsh", "libvirt-clients"),
-        Need("mmdebstrap", "mmdebstrap"),
-        Need("mke2fs", "e2fsprogs"),
-        Need("unshare", "util-linux"),
-        Need("ssh", "openssh-client"),
-        Need("ssh-keygen", "openssh-client"),
-    ),
-)
+_HERE = {
+    "virsh": "libvirt-clients",
+    "mmdebstrap": "mmdebstrap",
+    "mke2fs": "e2fsprogs",
+    "unshare": "util-linux",
+    "ssh": "openssh-client",
+    "ssh-keygen": "openssh-client",
+}
+CONTROLLER = Requirements(THIS_MACHINE, None, tuple(Need(*pair) for pair in _HERE.items()))
 
 
 def on_host(signed_on: bool) -> tuple[Need, ...]:

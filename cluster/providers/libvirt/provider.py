@@ -147,10 +147,6 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         )
 
 
-def provider() -> LibvirtProvider:
-    return LibvirtProvider()
-
-
 def _used(topology: Topology) -> list[Host]:
     """Hosts that carry nodes."""
     used = {node.host for node in topology.nodes}

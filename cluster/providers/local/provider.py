@@ -92,10 +92,6 @@ class LocalProvider(Provider, Capacity):
         )
 
 
-def provider() -> LocalProvider:
-    return LocalProvider()
-
-
 def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
     """Limits on the workers' disks that have some, each proved by reads before anything uses it."""
     disks = {node.disk: node for node in topology.workers if node.disk and node.disk.limits}

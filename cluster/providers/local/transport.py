@@ -11,9 +11,8 @@ from typing import Any
 from cluster.machine import io_limits
 from cluster.machine.host_commands import HOST_COMMANDS
 from cluster.machine.processes import Children
-from cluster.model.command import Command
 from cluster.model.topology import Node
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.state import atomic
 from cluster.state.journal import Journal
 from cluster.state.tags import is_alive

@@ -157,10 +157,6 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
         release_leases(targets.values(), tag)
 
 
-def provider() -> PhysicalProvider:
-    return PhysicalProvider()
-
-
 def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
     return on_all(_targets(topology), lambda _, target: channel(target).act("describe"))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path, PurePath
@@ -33,17 +34,14 @@ GRACE_S = 2.0
 _STOP_TIMEOUT_S = 90.0
 
 
+@dataclass(frozen=True)
 class SshBuild:
     """`reach`: a node's name -> SSH server of its machine. `work`: the program's folder on each host."""
 
-    def __init__(
-        self, site: Site, journal: Journal, reach: Mapping[str, Target], work: PurePath
-    ) -> None:
-        self.site = site
-        self.journal = journal
-        self.reach = reach
-        self.work = work
-        self.hosts: dict[str, Target] = {target.host: target for target in reach.values()}
+    site: Site
+    journal: Journal
+    reach: Mapping[str, Target]
+    work: PurePath
 
     @classmethod
     def of(
@@ -71,6 +69,10 @@ class SshBuild:
                 "the journal does not name its hosts.", f"build {site.tag}", "run `study reap`."
             )
         return build
+
+    @property
+    def hosts(self) -> dict[str, Target]:
+        return {target.host: target for target in self.reach.values()}
 
     @property
     def place(self) -> Place:

@@ -10,10 +10,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from cluster.model.cluster import Site
-from cluster.model.command import Command
 from cluster.model.host import Target
 from cluster.model.topology import Node
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.providers.ssh.channel import CALL_TIMEOUT_S, channel
 from cluster.providers.ssh.toolkit import TOOLKIT
 from cluster.state.journal import Journal

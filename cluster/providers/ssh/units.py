@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cluster.machine.processes import environment
-from cluster.model.command import Command
 from cluster.model.errors import StudyError
+from cluster.model.transport import Command
 from cluster.state import atomic
 from cluster.state.tags import is_below, start_ticks
 
