@@ -18,7 +18,6 @@ from cluster.providers.ssh.build import same_java
 from cluster.providers.ssh.channel import channel, on_all
 from cluster.providers.ssh.options import write_known_hosts
 from cluster.providers.ssh.programs import PHYSICAL, Requirements, check_programs
-from cluster.providers.ssh.stack_copies import work_folder
 from cluster.render.names import check_path
 from workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
 from workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
@@ -130,7 +129,7 @@ def _machines(
         return _Machine(
             cores=found["cores"],
             memory_mib=found["memory_mib"],
-            auto_disk=Path(work_folder(ssh.user) / "data"),
+            auto_disk=Path(target.work / "data"),
             check_disk=lambda folder: channel(target).act("check-disk", str(folder)),
             probe=prober if probed else None,
             login=login,

@@ -18,6 +18,7 @@ from cluster.providers.libvirt.names import prefix, uuid_of
 from cluster.providers.libvirt.store import Stored, store
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.libvirt.xml import network_xml, pool_xml, volume_xml
+from cluster.providers.ssh.stack_copies import add_text
 from cluster.state.events import Accel
 from cluster.state.journal import Journal
 
@@ -120,13 +121,6 @@ def seed_bytes(guest: Guest, keys: Keys) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for path, (mode, owner, text) in files.items():
-            _add(archive, path, mode, owner, text + "\n")
+            add_text(archive, path, text + "\n", mode, owner)
     content = buffer.getvalue()
     return content + b"\0" * (-len(content) % SECTOR_BYTES)
-
-
-def _add(archive: tarfile.TarFile, path: str, mode: int, owner: int, text: str) -> None:
-    content = text.encode()
-    entry = tarfile.TarInfo(path)
-    entry.mode, entry.uid, entry.gid, entry.size = mode, owner, owner, len(content)
-    archive.addfile(entry, io.BytesIO(content))

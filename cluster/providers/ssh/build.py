@@ -22,7 +22,7 @@ from cluster.providers.provider import Leftovers
 from cluster.providers.ssh.ansible import play
 from cluster.providers.ssh.channel import channel, on_all, try_all
 from cluster.providers.ssh.host_leases import take_leases
-from cluster.providers.ssh.stack_copies import README, SUMS, StackCopy, work_folder
+from cluster.providers.ssh.stack_copies import README, SUMS, StackCopy
 from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from cluster.providers.ssh.transport import Place
 from cluster.state.events import HostReach, NodeReach
@@ -58,7 +58,7 @@ class SshBuild:
         reach = {e.node: e.target for e in journal.events(kind) if e.tag == site.tag}
         if not reach:
             return None
-        return cls(site, journal, reach, work or work_folder(next(iter(reach.values())).user))
+        return cls(site, journal, reach, work or next(iter(reach.values())).work)
 
     @classmethod
     def known(cls, site: Site, journal: Journal, work: PurePath | None = None) -> SshBuild:
