@@ -13,17 +13,9 @@ from cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
 from cluster.stack.archive import archive_flag
 from cluster.state.timeout_scale import timeout_scale_of
 
-SERIAL_GC = "-XX:+UseSerialGC"
-
 
 def hadoop_command(
-    cluster: Cluster,
-    name: str,
-    main_class: str,
-    args: Sequence[str],
-    heap_mib: int = CLIENT_HEAP_MIB,
-    jvm_flags: Sequence[str] = (),
-    collector: str = SERIAL_GC,
+    cluster: Cluster, name: str, main_class: str, args: Sequence[str], jvm_flags: Sequence[str] = ()
 ) -> Command:
     """A Java program on Hadoop's class path (with its test jars), for the client node.
 
@@ -32,7 +24,7 @@ def hadoop_command(
     conf = node_paths(cluster.site, cluster.topology).client_conf
     archive, path = archive_flag(cluster.hadoop_home), classpath_flag(conf, "hadoop")
     program = (archive, *jvm_flags, path, main_class, *args)
-    return _java(cluster, name, (*heap_flags(heap_mib), collector), program)
+    return _java(cluster, name, CLIENT_HEAP_MIB, program)
 
 
 def java_command(
@@ -43,7 +35,6 @@ def java_command(
     args: Sequence[str],
     heap_mib: int = CLIENT_HEAP_MIB,
     jvm_flags: Sequence[str] = (),
-    collector: str = SERIAL_GC,
 ) -> Command:
     """A Java program on `classpath`, to which the client's conf folder is appended last.
 
@@ -54,13 +45,13 @@ def java_command(
     entries = [remote_path(cluster.topology, entry) for entry in classpath]
     program = (archive_flag(entries[-1]), *NETTY, *jvm_flags, main_class, *args)
     env = {"CLASSPATH": ":".join((*entries, str(conf)))}
-    return _java(cluster, name, (*heap_flags(heap_mib), collector), program, env)
+    return _java(cluster, name, heap_mib, program, env)
 
 
 def _java(
     cluster: Cluster,
     name: str,
-    memory_flags: Sequence[str],
+    heap_mib: int,
     program: Sequence[str],
     env: Mapping[str, str] | None = None,
 ) -> Command:
@@ -69,7 +60,8 @@ def _java(
     directory = str(places.data[cluster.topology.client.name])
     argv = (
         f"{cluster.java_home}/bin/java",
-        *memory_flags,
+        *heap_flags(heap_mib),
+        "-XX:+UseSerialGC",
         *jit_flags(timeout_scale_of(cluster.disclosure.get("acceleration", {}))),
         *common_flags(f"{directory}/tmp"),
         *log_flags(str(places.client_conf)),

@@ -43,11 +43,8 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
     try:
         socket.create_connection((host, int(port)), _ANSWER_S).close()
     except OSError as error:
-        raise StudyError(
-            f"the ResourceManager does not answer: {error}.",
-            address,
-            _REMEDY,
-        ) from error
+        what = f"the ResourceManager does not answer: {error}."
+        raise StudyError(what, address, _REMEDY) from error
 
 
 def _ready(journal: Path) -> dict[str, float]:

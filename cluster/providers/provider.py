@@ -19,6 +19,8 @@ from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.state.journal import Journal
 
+GRACE_S = 2.0
+"""Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
 Leftovers = tuple[str, ...]
 """Descriptions of what of a build still exists: processes, directories, ports, units, libvirt's resources.
 Empty proves its removal; an unreachable host counts as left."""

@@ -40,8 +40,7 @@ class LocalTransport:
         )
         return process
 
-    def serve(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
-        return self.start(node, command, stdout, stderr)
+    serve = start
 
     def alive(self, process: ProcessId) -> bool:
         return is_alive(process)

@@ -18,7 +18,7 @@ from cluster.model.cluster import Site
 from cluster.model.errors import HostLostError, InputError, StudyError
 from cluster.model.host import Target
 from cluster.model.transport import ProcessId
-from cluster.providers.provider import Leftovers
+from cluster.providers.provider import GRACE_S, Leftovers
 from cluster.providers.ssh.ansible import play
 from cluster.providers.ssh.channel import channel, on_all, try_all
 from cluster.providers.ssh.host_leases import take_leases
@@ -29,8 +29,6 @@ from cluster.state.events import HostReach, NodeReach
 from cluster.state.journal import Journal
 from cluster.state.runtime import runtime_dir
 
-GRACE_S = 2.0
-"""Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
 _STOP_TIMEOUT_S = 90.0
 
 
