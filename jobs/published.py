@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cluster.state.run_folders import run_folders
+from cluster.state.journal import run_folders
 
 
 def page_of(run_root: Path) -> Path:

@@ -11,7 +11,7 @@ from statistics import mean
 from analysis.findings.arms import rate_points
 from analysis.summary.summary import FORMAT, Summary
 from cluster.model.errors import InputError, StudyError
-from cluster.state.run_folders import run_folders
+from cluster.state.journal import run_folders
 
 SUMMARY = "report/summary.json"
 

@@ -27,11 +27,8 @@ class IoCounters:
         """StudyError or OSError if a DataNode is gone."""
         read_bytes = written_bytes = 0
         for node in cluster.topology.workers:
-            pids = [
-                p.pid
-                for p in cluster.processes
-                if p.name.startswith("datanode") and p.node == node.name
-            ]
+            here = (process for process in cluster.processes if process.node == node.name)
+            pids = [process.pid for process in here if process.name.startswith("datanode")]
             counted = transport.act(node, "io-bytes", pids)
             read_bytes += counted["read_bytes"]
             written_bytes += counted["write_bytes"]
@@ -56,11 +53,6 @@ def flush_dirty_pages(cluster: Cluster, transport: Transport) -> None:
 def evict_blocks(cluster: Cluster, transport: Transport) -> Evicted:
     """Drop the cluster's own block files from the page caches; returns their total size in bytes."""
     places = node_paths(cluster.site, cluster.topology)
-    return Evicted(
-        "posix_fadvise",
-        sum(
-            transport.act(node, "evict", str(folder))
-            for node in cluster.topology.workers
-            for folder in places.data_of(node)
-        ),
-    )
+    folders = [(node, path) for node in cluster.topology.workers for path in places.data_of(node)]
+    size_bytes = sum(transport.act(node, "evict", str(folder)) for node, folder in folders)
+    return Evicted("posix_fadvise", size_bytes)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from cluster.lifecycle.disclosure import disclose
 from cluster.lifecycle.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
 from cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from cluster.model.cluster import Cluster, Phase, Site, cluster_to_json
-from cluster.model.command import Command
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Node, Topology
-from cluster.model.transport import ProcessId, Transport
+from cluster.model.transport import Command, ProcessId, Transport
 from cluster.providers.emulation import emulated_of
 from cluster.providers.provider import Capacity, Provider, install_dirs, node_paths, provider_of
 from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import Blueprint
+from cluster.render.conf_files import CLASSPATH_SUFFIX
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import Rendered, owner, render
 from cluster.state import atomic
@@ -203,14 +205,14 @@ class _Build:
         return seen.ready
 
 
+@dataclass
 class _Phases:
     """Journals the phases as they end, and reports them to a progress callback."""
 
-    def __init__(self, site: Site, journal: Journal, on_phase: OnPhase | None) -> None:
-        self.ended: list[Phase] = []
-        self._site = site
-        self._journal = journal
-        self._on_phase = on_phase
+    site: Site
+    journal: Journal
+    on_phase: OnPhase | None
+    ended: list[Phase] = field(default_factory=list)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -222,7 +224,40 @@ class _Phases:
     def end(self, name: str, seconds: float) -> None:
         phase = Phase(name, round(seconds, 3))
         self.ended.append(phase)
-        build, tag = self._site.root.name, self._site.tag
-        self._journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
-        if self._on_phase is not None:
-            self._on_phase(phase)
+        build, tag = self.site.root.name, self.site.tag
+        self.journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
+        if self.on_phase is not None:
+            self.on_phase(phase)
+
+
+def disclose(
+    blueprint: Blueprint, rendered: Rendered, stacks: Stacks, provider: Provider
+) -> dict[str, Any]:
+    """What another person needs to reproduce the cluster: software, machine, every rendered file with its
+    SHA-256, every daemon's command line."""
+    topology = blueprint.topology
+    return {
+        "provider": topology.provider,
+        "isolation": topology.isolation,
+        "stacks": stacks.disclose(),
+        "wal_provider": blueprint.wal_provider,
+        "files": {path: _file(path, text) for path, text in sorted(rendered.files.items())},
+        "daemons": {
+            f"{daemon.node}/{daemon.name}": list(daemon.command.argv) for daemon in rendered.daemons
+        },
+        # Hadoop binds these to every address and has no setting for it; all other listeners use the node's.
+        "listens_on_all_addresses": {
+            "ShuffleHandler of the NodeManagers": [
+                f"{worker.name}: port {blueprint.ports.port(worker, 'nodemanager.shuffle')}"
+                for worker in topology.workers
+            ],
+            "MapReduce ApplicationMaster": ["any worker: ephemeral ports, during a job"],
+        },
+        **provider.disclose(topology),
+    }
+
+
+def _file(path: str, text: str) -> dict[str, str]:
+    """A class path is disclosed by hash only; `stacks` discloses its jars."""
+    entry = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+    return entry if path.endswith(CLASSPATH_SUFFIX) else {**entry, "text": text}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +24,9 @@ class Seen:
     state: str
 
 
+Judge = Callable[[dict[str, Any], int], Seen]
+
+
 @dataclass(frozen=True)
 class Service:
     """`daemon` answers for the service; its log is shown when it does not."""
@@ -36,24 +38,31 @@ class Service:
 
 def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None) -> list[Service]:
     """HDFS, YARN and HBase of a topology, with their checks."""
-    fetch = fetch or fetch_json
     workers = len(topology.workers)
     servers = len(endpoints.regionserver_http)
-    namenode = f"http://{endpoints.namenode_http}/jmx?qry={_FS_STATE}"
-    resourcemanager = f"http://{endpoints.resourcemanager_http}/jmx?qry={_RM_METRICS}"
-    hmaster = f"http://{endpoints.hmaster_http}/jmx?qry={_HMASTER}"
+
+    def service(
+        name: str, daemon: str, address: str, bean: str, judge: Judge, expected: int
+    ) -> Service:
+        url = f"http://{address}/jmx?qry=Hadoop:service={bean}"
+        return Service(name, daemon, lambda: _query(fetch or fetch_json, url, judge, expected))
+
+    namenode, hmaster = endpoints.namenode_http, endpoints.hmaster_http
+    manager = endpoints.resourcemanager_http
     return [
-        Service("hdfs", "namenode", lambda: _query(fetch, namenode, hdfs_seen, workers)),
-        Service(
-            "yarn", "resourcemanager", lambda: _query(fetch, resourcemanager, yarn_seen, workers)
+        service(
+            "hdfs", "namenode", namenode, "NameNode,name=FSNamesystemState", hdfs_seen, workers
         ),
-        Service("hbase", "hmaster", lambda: _query(fetch, hmaster, hbase_seen, servers)),
+        service(
+            "yarn",
+            "resourcemanager",
+            manager,
+            "ResourceManager,name=ClusterMetrics",
+            yarn_seen,
+            workers,
+        ),
+        service("hbase", "hmaster", hmaster, "HBase,name=Master,sub=Server", hbase_seen, servers),
     ]
-
-
-_FS_STATE = "Hadoop:service=NameNode,name=FSNamesystemState"
-_RM_METRICS = "Hadoop:service=ResourceManager,name=ClusterMetrics"
-_HMASTER = "Hadoop:service=HBase,name=Master,sub=Server"
 
 
 def hdfs_seen(beans: dict[str, Any], expected: int) -> Seen:
@@ -83,12 +92,10 @@ def fetch_json(url: str, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
         return json.load(answer)
 
 
-def _query(
-    fetch: Fetch, url: str, judge: Callable[[dict[str, Any], int], Seen], expected: int
-) -> Seen:
+def _query(fetch: Fetch, url: str, judge: Judge, expected: int) -> Seen:
     try:
         return judge(fetch(url)["beans"][0], expected)
-    except (OSError, http.client.HTTPException, urllib.error.URLError) as error:
+    except (OSError, http.client.HTTPException) as error:
         return Seen(False, f"no answer from {url}: {error}")
     except (LookupError, ValueError) as error:
         # The web server is up before the service has registered its metrics.

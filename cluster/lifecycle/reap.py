@@ -17,8 +17,7 @@ from cluster.model.cluster import Site
 from cluster.model.errors import StudyError, TearDownError
 from cluster.state import lease, presence
 from cluster.state.events import OwnerDeclaredDead
-from cluster.state.journal import Journal
-from cluster.state.run_folders import JOURNAL, run_folders
+from cluster.state.journal import JOURNAL, Journal, run_folders
 from cluster.state.run_state import RunState, run_state
 from cluster.state.tags import is_below, tagged
 
@@ -69,19 +68,11 @@ def reap(
     the caller knows of, such as open records, and returns what it did. TearDownError if something
     cannot be removed.
     """
-    reaped: list[Reaped] = []
-    left_alone: list[LeftAlone] = []
+    swept: list[Reaped | LeftAlone | None] = []
     failures: list[str] = []
     for root in run_folders(runs.absolute()):
         try:
-            if _is_alive(root):
-                continue
-            with _held_still(root, dry_run) as locked:
-                left = DeadRun.of(root, locked, force)
-                if isinstance(left, LeftAlone):
-                    left_alone.append(left)
-                elif left is not None:
-                    reaped += left.swept(dry_run, on_run)
+            swept.append(_sweep(root, dry_run, on_run, force))
         except StudyError as error:  # of one run; the others are still reaped
             failures.append(str(error))
     if failures:
@@ -90,20 +81,10 @@ def reap(
             str(runs),
             "fix each problem above, then run `study reap` again.",
         )
-    return Swept(tuple(reaped), tuple(left_alone))
-
-
-def _is_alive(root: Path) -> bool:
-    """A quick test without the lock, so that reap does not wait for a live run."""
-    found = run_state(root, presence.is_free(root))
-    return found is None or found.state == "alive"
-
-
-def _held_still(root: Path, dry_run: bool) -> AbstractContextManager[bool]:
-    """Keep other processes from opening the run meanwhile. A dry run writes no lock file."""
-    if dry_run:
-        return nullcontext(presence.is_free(root) is not False)
-    return presence.alone(root)
+    return Swept(
+        tuple(result for result in swept if isinstance(result, Reaped)),
+        tuple(result for result in swept if isinstance(result, LeftAlone)),
+    )
 
 
 def clear(root: Path) -> None:
@@ -114,75 +95,74 @@ def clear(root: Path) -> None:
     """
     state = run_state(root, lock_free=True)
     if state is not None:
-        DeadRun.from_state(root, state).clear()
+        _clear(root, state.tag)
 
 
-@dataclass(frozen=True)
-class DeadRun:
-    """A run that is over, and its builds."""
-
-    tag: str
-    root: Path
-    journal: Journal
-    sites: tuple[Site, ...]
-    declared_dead: str = ""
-
-    @classmethod
-    def of(cls, root: Path, locked: bool, force: str | None) -> DeadRun | LeftAlone | None:
-        """None for a run that is alive or was never opened. `locked`: the caller alone holds its lock."""
+def _sweep(
+    root: Path, dry_run: bool, on_run: OnRun | None, force: str | None
+) -> Reaped | LeftAlone | None:
+    """None if the run is alive, was never opened, or left nothing."""
+    if _is_alive(run_state(root, presence.is_free(root))):
+        return None  # a quick test without the lock, so that reap does not wait for a live run
+    with _held_still(root, dry_run) as locked:
         found = run_state(root, lock_free=locked)
-        if found is None or found.state == "alive":
+        if found is None or _is_alive(found):
             return None
-        if not locked:
-            over = "has ended" if found.state == "ended" else f"lost its owner {found.owner_name}"
-            why = f"it {over}, but a process is still working on it."
+        if why := _doubt(found, locked, force):
             return LeftAlone(found.tag, why)
-        if found.state == "unknown" and found.owner_name != force:
-            why = (
-                f"its owner {found.owner_name} cannot be seen from here, and has been silent for "
-                f"{found.silent_s:.0f} s. If you are sure that it is dead, run: "
-                f"study reap --force {found.owner_name}"
-            )
-            return LeftAlone(found.tag, why)
-        forced = found.owner_name if found.state == "unknown" else ""
-        return cls.from_state(root, found, forced)
-
-    @classmethod
-    def from_state(cls, root: Path, state: RunState, declared_dead: str = "") -> DeadRun:
-        journal = Journal(root / JOURNAL)
-        return cls(state.tag, root, journal, _sites(root, state.tag, journal), declared_dead)
-
-    def swept(self, dry_run: bool, on_run: OnRun | None) -> list[Reaped]:
-        """Remove what the run left (with `dry_run`: only list it). Empty if there is nothing."""
-        removed = self.described()
+        removed = _describe(root, found.tag)
         if not dry_run:
-            self.remove()
-        removed += on_run(self.root, dry_run) if on_run else ()
-        return [Reaped(self.tag, self.root, removed, dry_run)] if removed else []
+            if found.state == "unknown":
+                Journal(root / JOURNAL).record(OwnerDeclaredDead(owner=found.owner_name))
+            _clear(root, found.tag)
+            release_hosts(found.tag, Journal(root / JOURNAL))
+            lease.release(found.tag)
+        removed += on_run(root, dry_run) if on_run else ()
+        return Reaped(found.tag, root, removed, dry_run) if removed else None
 
-    def described(self) -> tuple[str, ...]:
-        """What exists now: processes, directories, the lease."""
-        found = [str(process) for process in tagged(self.tag)]
-        for site in self.sites:
-            found += leftovers_of(site, self.journal)
-        return (*dict.fromkeys(found), *self._held_lease())
 
-    def remove(self) -> None:
-        if self.declared_dead:
-            self.journal.record(OwnerDeclaredDead(owner=self.declared_dead))
-        self.clear()
-        release_hosts(self.tag, self.journal)
-        lease.release(self.tag)
+def _is_alive(found: RunState | None) -> bool:
+    return found is None or found.state == "alive"
 
-    def clear(self) -> None:
-        # The run's own controller process is among them; tear-down finds what that still starts.
-        stop_all(tagged(self.tag), GRACE_S)
-        for site in self.sites:
-            tear_down(site, self.journal)
 
-    def _held_lease(self) -> tuple[str, ...]:
-        held = lease.holder()
-        return ("the host's lease",) if held is not None and held.tag == self.tag else ()
+def _doubt(found: RunState, locked: bool, force: str | None) -> str:
+    """Why the run may still be running; empty if it is over. `locked`: the caller alone holds its lock."""
+    if not locked:
+        over = "has ended" if found.state == "ended" else f"lost its owner {found.owner_name}"
+        return f"it {over}, but a process is still working on it."
+    if found.state == "unknown" and found.owner_name != force:
+        return (
+            f"its owner {found.owner_name} cannot be seen from here, and has been silent for "
+            f"{found.silent_s:.0f} s. If you are sure that it is dead, run: "
+            f"study reap --force {found.owner_name}"
+        )
+    return ""
+
+
+def _held_still(root: Path, dry_run: bool) -> AbstractContextManager[bool]:
+    """Keep other processes from opening the run meanwhile. A dry run writes no lock file."""
+    if dry_run:
+        return nullcontext(presence.is_free(root) is not False)
+    return presence.alone(root)
+
+
+def _describe(root: Path, tag: str) -> tuple[str, ...]:
+    """What of the run exists now: processes, directories, the lease."""
+    journal, held = Journal(root / JOURNAL), lease.holder()
+    found = [str(process) for process in tagged(tag)]
+    for site in _sites(root, tag, journal):
+        found += leftovers_of(site, journal)
+    if held is not None and held.tag == tag:
+        found.append("the host's lease")
+    return tuple(dict.fromkeys(found))
+
+
+def _clear(root: Path, tag: str) -> None:
+    journal = Journal(root / JOURNAL)
+    # The run's own controller process is among them; tear-down finds what that still starts.
+    stop_all(tagged(tag), GRACE_S)
+    for site in _sites(root, tag, journal):
+        tear_down(site, journal)
 
 
 def _sites(root: Path, tag: str, journal: Journal) -> tuple[Site, ...]:

@@ -8,8 +8,7 @@ from pathlib import Path
 from cluster.model.cluster import Cluster
 from cluster.model.errors import InputError, StudyError
 from cluster.state.events import BuildDestroyed, BuildReady, Event, Intent
-from cluster.state.journal import Journal
-from cluster.state.run_folders import JOURNAL, run_folders
+from cluster.state.journal import JOURNAL, Journal, run_folders
 
 _ANSWER_S = 5.0
 _REMEDY = (
@@ -44,11 +43,8 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
     try:
         socket.create_connection((host, int(port)), _ANSWER_S).close()
     except OSError as error:
-        raise StudyError(
-            f"the ResourceManager does not answer: {error}.",
-            address,
-            _REMEDY,
-        ) from error
+        what = f"the ResourceManager does not answer: {error}."
+        raise StudyError(what, address, _REMEDY) from error
 
 
 def _ready(journal: Path) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +23,7 @@ WIDTH = 300
 _ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Caused by:|^Exception in thread")
 
 
+@dataclass
 class StartupMonitor:
     """The daemons of one bring-up, their processes, and the deadline by which all must be ready.
 
@@ -29,44 +31,36 @@ class StartupMonitor:
     for emulated guests: ten polls per second would take half of a guest's CPU.
     """
 
-    def __init__(
-        self,
-        transport: Transport,
-        nodes: Mapping[str, Node],
-        logs: Path,
-        deadline_s: float,
-        poll_s: float = POLL_S,
-    ) -> None:
-        self.running: dict[ProcessId, Daemon] = {}
-        self._transport = transport
-        self._nodes = nodes
-        self._logs = logs
-        self._deadline_s = deadline_s
-        self.poll_s = poll_s
-        self._began_s = time.monotonic()
+    transport: Transport
+    nodes: Mapping[str, Node]
+    logs: Path
+    deadline_s: float
+    poll_s: float = POLL_S
+    running: dict[ProcessId, Daemon] = field(default_factory=dict)
+    began_s: float = field(default_factory=time.monotonic)
 
     @property
     def seconds(self) -> float:
         """Seconds since the first process was started."""
-        return time.monotonic() - self._began_s
+        return time.monotonic() - self.began_s
 
     @property
     def overdue(self) -> bool:
-        return self.seconds > self._deadline_s
+        return self.seconds > self.deadline_s
 
     def check_alive(self) -> None:
         """BringUpError if a daemon has died."""
-        for process in self._transport.dead(tuple(self.running)):
+        for process in self.transport.dead(tuple(self.running)):
             self._fail(self.running[process], "died during bring-up.")
 
     def until_ended(self, process: ProcessId, daemon: Daemon) -> None:
         """Wait for a preparing command. BringUpError if it fails, is late, or a daemon dies."""
-        while self._transport.alive(process):
+        while self.transport.alive(process):
             self.check_alive()
             if self.overdue:
                 self._fail(daemon, f"did not finish within {self.seconds:.0f} s.")
             time.sleep(self.poll_s)
-        code = self._transport.wait(process, timeout_s=1.0)
+        code = self.transport.wait(process, timeout_s=1.0)
         if code != 0:
             self._fail(daemon, f"exited with code {code}.")
 
@@ -99,9 +93,9 @@ class StartupMonitor:
         return "\n".join(parts)
 
     def _lines(self, daemon: Daemon, path: Path) -> list[str]:
-        to = self._logs / daemon.node / path.name
+        to = self.logs / daemon.node / path.name
         try:
-            self._transport.fetch(self._nodes[daemon.node], path, to)
+            self.transport.fetch(self.nodes[daemon.node], path, to)
             return to.read_text(errors="replace").splitlines()
         except FileNotFoundError:
             return []  # it died before it wrote there

@@ -46,9 +46,8 @@ def _mount_of(path: Path) -> tuple[str, str, str]:
     rows = [line.split()[:3] for line in Path("/proc/mounts").read_text().splitlines()]
     holding = [row for row in rows if path.is_relative_to(row[1])]
     # The longest mount point holds the path; among equals the last mount hides the others.
-    device, mount, filesystem = max(
-        enumerate(holding), key=lambda item: (len(item[1][1]), item[0])
-    )[1]
+    longest = max(enumerate(holding), key=lambda item: (len(item[1][1]), item[0]))
+    device, mount, filesystem = longest[1]
     return device, mount, filesystem
 
 

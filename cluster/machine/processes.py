@@ -9,44 +9,12 @@ import time
 from pathlib import Path
 
 from cluster.machine import io_limits
-from cluster.model.command import Command
 from cluster.model.errors import StudyError
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.state.tags import NODE, TAG, child_start_ticks, is_alive
 
 _KEPT = ("HOME", "USER", "LOGNAME")
 _POLL_S = 0.05
-
-
-def spawn(
-    tag: str, node: str, command: Command, stdout: Path, stderr: Path, cgroup: Path | None = None
-) -> subprocess.Popen[bytes]:
-    """Start `command` in a session of its own, tagged, in `cgroup` if one is given.
-
-    StudyError if it cannot be executed.
-    """
-    for stream in (stdout, stderr):
-        stream.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with stdout.open("ab") as out, stderr.open("ab") as err:
-            child = subprocess.Popen(
-                command.argv,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env=environment(tag, node, command),
-                cwd=command.cwd,
-                start_new_session=True,
-            )
-            if cgroup is not None:
-                io_limits.join(cgroup, child.pid)
-            return child
-    except OSError as error:
-        raise StudyError(
-            f"{command.argv[0]} cannot be executed: {error.strerror}.",
-            f"{command.name} on node {node!r}",
-            "check that the file exists and is executable.",
-        ) from error
 
 
 def environment(tag: str, node: str, command: Command) -> dict[str, str]:
@@ -66,8 +34,31 @@ class Children:
         self, tag: str, node: str, command: Command, stdout: Path, stderr: Path,
         cgroup: Path | None = None,
     ) -> ProcessId:  # fmt: skip
-        """As `spawn`."""
-        child = spawn(tag, node, command, stdout, stderr, cgroup)
+        """Start `command` in a session of its own, tagged, in `cgroup` if one is given.
+
+        StudyError if it cannot be executed.
+        """
+        for stream in (stdout, stderr):
+            stream.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with stdout.open("ab") as out, stderr.open("ab") as err:
+                child = subprocess.Popen(
+                    command.argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    env=environment(tag, node, command),
+                    cwd=command.cwd,
+                    start_new_session=True,
+                )
+                if cgroup is not None:
+                    io_limits.join(cgroup, child.pid)
+        except OSError as error:
+            raise StudyError(
+                f"{command.argv[0]} cannot be executed: {error.strerror}.",
+                f"{command.name} on node {node!r}",
+                "check that the file exists and is executable.",
+            ) from error
         # A child that already ended is a zombie now, and keeps its entry in /proc.
         process = ProcessId(node, command.name, child.pid, child_start_ticks(child.pid))
         self._children[process] = child

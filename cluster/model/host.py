@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
 from typing import Literal
 
 from cluster.model.errors import InputError
@@ -101,6 +102,11 @@ class Target:
     known_hosts: str
     identity: str = ""
     timeout_scale: int = 1
+
+    @property
+    def work(self) -> PurePosixPath:
+        """The program's folder on the host; the user's alone."""
+        return PurePosixPath(f"/var/tmp/density-study-{self.user}")
 
     def __str__(self) -> str:
         return f"host {self.host!r} ({self.user}@{self.address}:{self.port})"

@@ -6,44 +6,38 @@ Hadoop and HBase daemons were measured to use beyond their heaps.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cluster.model.errors import InputError
 from cluster.model.topology import Node
 
 OVERHEAD_MIB = 160
-"""Beyond the heap, each JVM."""
-NAMENODE_MIB = 256
-RESOURCEMANAGER_MIB = 256
-ZOOKEEPER_MIB = 128
-HMASTER_MIB = 256
-DATANODE_MIB = 128
-NODEMANAGER_MIB = 128
+"""Of each JVM, beyond its heap."""
 REGIONSERVER_LEAST_MIB = 256
-"""Heaps. A RegionServer gets what is left of its node, never less than this."""
+"""Heap. A RegionServer gets what is left of its node, never less than this."""
 CONTAINER_MIB = 256
 """Every YARN container: ApplicationMaster, map and reduce alike, so that as many fit at any density."""
 CLIENT_HEAP_MIB = 512
 CLIENT_RESERVE_MIB = CLIENT_HEAP_MIB + OVERHEAD_MIB
-MASTER_RESERVE_MIB = (
-    NAMENODE_MIB + RESOURCEMANAGER_MIB + ZOOKEEPER_MIB + HMASTER_MIB + 4 * OVERHEAD_MIB
-)
 GUEST_OS_MIB = 192
 """Of a VM's memory: kernel, sshd, dool and some page cache; daemons divide the rest."""
 CONTAINER_HEAP_MIB = 176
 """Of a container; the rest is what its JVM takes beyond."""
 
-_MASTER_HEAPS = {
-    "namenode": NAMENODE_MIB,
-    "resourcemanager": RESOURCEMANAGER_MIB,
-    "zookeeper": ZOOKEEPER_MIB,
-    "hmaster": HMASTER_MIB,
-}
-_WORKER_HEAPS = {"datanode": DATANODE_MIB, "nodemanager": NODEMANAGER_MIB}
+_MASTER_HEAPS = {"namenode": 256, "resourcemanager": 256, "zookeeper": 128, "hmaster": 256}
+_WORKER_HEAPS = {"datanode": 128, "nodemanager": 128}
+
+
+def _with_overhead(heaps: Mapping[str, int]) -> int:
+    return sum(heaps.values()) + len(heaps) * OVERHEAD_MIB
+
+
+MASTER_RESERVE_MIB = _with_overhead(_MASTER_HEAPS)
 
 
 def worker_minimum_mib(regionservers: int) -> int:
     """The minimum that a worker node needs for its daemons, without YARN's containers."""
-    daemons = DATANODE_MIB + NODEMANAGER_MIB + 2 * OVERHEAD_MIB
-    return daemons + regionservers * (REGIONSERVER_LEAST_MIB + OVERHEAD_MIB)
+    return _with_overhead(_WORKER_HEAPS) + regionservers * (REGIONSERVER_LEAST_MIB + OVERHEAD_MIB)
 
 
 def daemon_heaps(node: Node) -> dict[str, int]:
@@ -56,7 +50,7 @@ def daemon_heaps(node: Node) -> dict[str, int]:
         return heaps
     heaps |= _WORKER_HEAPS
     if node.regionservers:
-        fixed_mib = sum(heaps.values()) + len(heaps) * OVERHEAD_MIB + node.container_mib
+        fixed_mib = _with_overhead(heaps) + node.container_mib
         heaps["regionserver"] = _regionserver_heap(node, fixed_mib)
     return heaps
 

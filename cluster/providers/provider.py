@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import PurePath
+from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
 from cluster.machine.directories import data_dir
@@ -19,6 +19,8 @@ from cluster.providers.stacks import Stacks
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.state.journal import Journal
 
+GRACE_S = 2.0
+"""Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
 Leftovers = tuple[str, ...]
 """Descriptions of what of a build still exists: processes, directories, ports, units, libvirt's resources.
 Empty proves its removal; an unreachable host counts as left."""
@@ -65,25 +67,20 @@ class Provider(Protocol):
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         """Make the nodes and their directories. Each act is journalled before it is done."""
-        ...
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
         """Remove everything of this build; returns what could not be removed."""
-        ...
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         """What `destroy` would remove. Changes nothing."""
-        ...
 
     def transport(self, site: Site, journal: Journal) -> Transport: ...
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         """What a stranger must know of the machines: kernel, CPU, memory, disks."""
-        ...
 
     def memory_mib(self, topology: Topology) -> int:
         """Memory of all machines together, which could cache the data set."""
-        ...
 
 
 @runtime_checkable
@@ -92,15 +89,12 @@ class Paths(Protocol):
 
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         """Where the nodes' files will be. Pure."""
-        ...
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
         """Where Java and the stacks are on every node."""
-        ...
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """The nodes' path of a file of the controller's stacks. Pure."""
-        ...
 
 
 @runtime_checkable
@@ -109,7 +103,6 @@ class Preflight(Protocol):
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """InputError if a host lacks what a build needs. Leaves nothing there."""
-        ...
 
 
 @runtime_checkable
@@ -118,15 +111,12 @@ class Capacity(Protocol):
 
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         """What each host (by name) has free. Starts nothing."""
-        ...
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """InputError if a port is taken. Starts nothing."""
-        ...
 
     def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
         """`check_ports`, and hold the ports against other studies while daemons take them."""
-        ...
 
 
 @runtime_checkable
@@ -135,11 +125,9 @@ class Leases(Protocol):
 
     def check_leases(self, topology: Topology, tag: str) -> None:
         """HostBusyError if a live run other than `tag` holds a host."""
-        ...
 
     def release_leases(self, tag: str, journal: Journal) -> None:
         """Release the hosts that the run `tag` holds, if any."""
-        ...
 
 
 @runtime_checkable
@@ -148,28 +136,28 @@ class Guests(Protocol):
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         """What monitors watch: every host, and every guest."""
-        ...
 
     def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
         """Each node's CPU time so far."""
-        ...
 
 
-_MODULES = {
-    "local": "cluster.providers.local.provider",
-    "physical": "cluster.providers.physical.provider",
-    "libvirt": "cluster.providers.libvirt.provider",
+_PROVIDERS = {
+    "local": "cluster.providers.local.provider:LocalProvider",
+    "physical": "cluster.providers.physical.provider:PhysicalProvider",
+    "libvirt": "cluster.providers.libvirt.provider:LibvirtProvider",
 }
 
 
 def provider_of(name: str) -> Provider:
     """The provider of that name; InputError if there is none."""
-    if name not in _MODULES:
+    if name not in _PROVIDERS:
         raise InputError(
-            f"provider {name!r} does not exist.", "provider", f"use one of: {', '.join(_MODULES)}."
+            f"provider {name!r} does not exist.",
+            "provider",
+            f"use one of: {', '.join(_PROVIDERS)}.",
         )
-    make: Callable[[], Provider] = import_module(_MODULES[name]).provider
-    return make()
+    provider: Provider = resolve_name(_PROVIDERS[name])()
+    return provider
 
 
 def node_paths(site: Site, topology: Topology) -> NodePaths:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from cluster.model.command import Command
 from cluster.model.memory import daemon_heaps
 from cluster.model.topology import Node
+from cluster.model.transport import Command
 from cluster.render.blueprint import Blueprint
 from cluster.render.conf_files import StackName, classpath_flag, log_flags
 from cluster.render.jvm import (
     FAST_START,
     NETTY,
-    collector_flags,
     common_flags,
     heap_flags,
     jit_flags,
@@ -108,7 +107,8 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
     return (
         f"{homes.java}/bin/java",
         *heap_flags(daemon_heaps(node)[kind]),
-        *collector_flags(kind),
+        # By kind, never by size: a collector that changes with density would be a confounder.
+        "-XX:+UseG1GC" if kind == "regionserver" else "-XX:+UseSerialGC",
         *(FAST_START if name == PREPARE else jit_flags(blueprint.timeout_scale)),
         *common_flags(f"{blueprint.data(node)}/tmp"),
         *(NETTY if kind in _OF_HBASE else ()),

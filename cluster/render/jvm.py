@@ -41,11 +41,6 @@ def jit_flags(timeout_scale: float) -> tuple[str, ...]:
     return EMULATED_JIT if timeout_scale > 1 else ()
 
 
-def collector_flags(kind: str) -> tuple[str, ...]:
-    """Chosen by kind of daemon, never by size: a collector that changes with density is a confounder."""
-    return ("-XX:+UseG1GC",) if kind == "regionserver" else ("-XX:+UseSerialGC",)
-
-
 def common_flags(temporary: str) -> tuple[str, ...]:
     """Exit when out of memory; leave no hsperfdata file behind; use the build's own tmp."""
     return (

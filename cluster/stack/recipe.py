@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,21 +44,17 @@ class Recipe:
         return f"{self.name} {self.version}"
 
     def key(self) -> str:
-        """16 hex digits over pom, lock and sources: other content, other tree."""
+        """16 hex digits over the pom, the lock if there is one yet, and the sources of what we build (no
+        tests): other content, other tree."""
         shape = f"tree format {TREE_FORMAT}, {' '.join(self.webapps)}\n"
         digest = hashlib.sha256(shape.encode())
-        for path in self.inputs():
+        locks = [self.lock] if self.lock.exists() else []
+        sources = sorted(p for p in (self.directory / "src" / "main").rglob("*") if p.is_file())
+        for path in (self.pom, *locks, *sources):
             content = path.read_bytes()
             name = path.relative_to(self.directory).as_posix()
             digest.update(f"{name} {len(content)}\n".encode() + content)
         return digest.hexdigest()[:16]
-
-    def inputs(self) -> Iterator[Path]:
-        """The pom, the lock if there is one yet, and the sources of what we build (no tests)."""
-        yield self.pom
-        if self.lock.exists():
-            yield self.lock
-        yield from sorted(p for p in (self.directory / "src" / "main").rglob("*") if p.is_file())
 
 
 RECIPES: dict[str, Recipe] = {

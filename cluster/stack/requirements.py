@@ -20,34 +20,21 @@ MIN_MEMORY_MIB = 7000
 MIN_DISK_MIB = 6000
 
 PACKAGES = {
-    "apt-get install": {
-        "git": "git",
-        "Maven": "maven",
-        "JDK": "openjdk-17-jdk-headless",
-        "Python": "python3-venv",
-    },
-    "dnf install": {
-        "git": "git",
-        "Maven": "maven",
-        "JDK": "java-17-openjdk-devel",
-        "Python": "python3",
-    },
-}
+    "apt-get install": {"git": "git", "Maven": "maven", "JDK": "openjdk-17-jdk-headless",
+                        "Python": "python3-venv"},
+    "dnf install": {"git": "git", "Maven": "maven", "JDK": "java-17-openjdk-devel",
+                    "Python": "python3"},
+}  # fmt: skip
 
 
 def missing() -> dict[str, str]:
     """{requirement: what was found instead}."""
-    found = {}
-    for name, program in (("git", "git"), ("Maven", "mvn")):
-        if shutil.which(program) is None:
-            found[name] = f"no {program} on PATH"
-    java = _java()
-    if java:
-        found["JDK"] = java
-    python = _python()
-    if python:
-        found["Python"] = python
-    return found
+    found = {"git": _program("git"), "Maven": _program("mvn"), "JDK": _java(), "Python": _python()}
+    return {name: instead for name, instead in found.items() if instead}
+
+
+def _program(name: str) -> str:
+    return "" if shutil.which(name) else f"no {name} on PATH"
 
 
 def scarce() -> Iterator[str]:

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from cluster.model.errors import StudyError
 from cluster.state.events import Event, Intent, RunOpened, event_of
 
+JOURNAL = "journal.jsonl"
+"""The journal's name in a run's folder."""
 FORMAT = 1
 E = TypeVar("E", bound=Event)
 
@@ -92,3 +94,14 @@ def _separator(descriptor: int) -> bytes:
     """A newline where a crash left the last line torn, so that the next one stays readable."""
     size = os.fstat(descriptor).st_size
     return b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
+
+
+def run_folders(runs: Path, study: str | None = None) -> list[Path]:
+    """Folders of the runs below `runs`, of one study or of all, in the order of their ids.
+
+    A folder with a journal is a run. A link to a run's folder, or to its report, is not. A study's folder
+    may be a link: runs are written there, too.
+    """
+    journals = (runs / study).glob(f"*/{JOURNAL}") if study else runs.glob(f"*/*/{JOURNAL}")
+    found = (path.parent for path in journals if not path.parent.is_symlink())
+    return sorted(found, key=lambda folder: (folder.name, folder))

@@ -28,9 +28,8 @@ _staying: list[ExitStack] = []
 def present(root: Path) -> Iterator[None]:
     """Hold the lock of the run in `root`, and emit heartbeats."""
     with _opened(root / LOCK) as descriptor:
-        fcntl.flock(
-            descriptor, fcntl.LOCK_SH
-        )  # waits a moment at most: a check releases the lock at once
+        # Waits a moment at most: a check releases the lock at once.
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
         ended = threading.Event()
 
         def beat() -> None:

@@ -10,9 +10,8 @@ from typing import Literal
 from cluster.model.errors import HostBusyError
 from cluster.state import presence
 from cluster.state.events import OwnerDeclaredDead, RunEnded, RunOpened
-from cluster.state.journal import Journal
+from cluster.state.journal import JOURNAL, Journal
 from cluster.state.owner import Owner, State, here, judge
-from cluster.state.run_folders import JOURNAL
 
 ONE_STUDY = "one study at a time on a host"
 

@@ -17,7 +17,8 @@ def runtime_dir() -> Path:
     $XDG_RUNTIME_DIR is ignored: a login shell sets it and cron does not, but all processes of a user must
     find the same leases. InputError if the folder belongs to another user: anyone can write to /tmp.
     """
-    path = _chosen()
+    given = os.environ.get(VARIABLE)
+    path = Path(given).absolute() if given else Path(f"/tmp/density-study-{os.getuid()}")
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     check_own(path)
     return path
@@ -32,9 +33,3 @@ def check_own(path: Path) -> None:
             str(path),
             f"set {VARIABLE} to a folder of your own.",
         )
-
-
-def _chosen() -> Path:
-    if given := os.environ.get(VARIABLE):
-        return Path(given).absolute()
-    return Path("/tmp") / f"density-study-{os.getuid()}"

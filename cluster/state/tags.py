@@ -25,9 +25,8 @@ def start_ticks(pid: int) -> int | None:
     A killed process whose first thread has exited reads as a zombie while its other threads still hold
     its files and ports, for seconds in a large JVM. It counts as gone when its last thread has exited.
     """
-    try:
-        stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
+    stat = _read(pid, "stat")
+    if not stat:
         return None
     state, threads, ticks = _state_threads_ticks(stat)
     return None if state in "ZX" and threads <= 1 else ticks
@@ -35,7 +34,7 @@ def start_ticks(pid: int) -> int | None:
 
 def child_start_ticks(pid: int) -> int:
     """The same for a child not yet waited for, which keeps its /proc entry after it has ended."""
-    return _state_threads_ticks((_PROC / str(pid) / "stat").read_text(errors="replace"))[2]
+    return _state_threads_ticks(_read(pid, "stat"))[2]
 
 
 def is_alive(process: ProcessId) -> bool:
@@ -67,25 +66,23 @@ def _all_tagged() -> Iterator[tuple[ProcessId, str]]:
         if before is None or TAG not in environment or start_ticks(pid) != before:
             continue
         node = environment.get(NODE, "")
-        yield ProcessId(node, _name(pid), pid, before), environment[TAG]
+        name = os.fsdecode(_read(pid, "comm")).strip() or "?"
+        yield ProcessId(node, name, pid, before), environment[TAG]
 
 
-def _state_threads_ticks(stat: str) -> tuple[str, int, int]:
-    fields = stat.rpartition(")")[2].split()  # the name before may hold anything
-    return fields[0], int(fields[17]), int(fields[19])
+def _state_threads_ticks(stat: bytes) -> tuple[str, int, int]:
+    fields = stat.rpartition(b")")[2].split()  # the name before may hold anything
+    return fields[0].decode(), int(fields[17]), int(fields[19])
 
 
 def _environment(pid: int) -> dict[str, str]:
+    entries = map(os.fsdecode, _read(pid, "environ").split(b"\0"))
+    return dict(entry.split("=", 1) for entry in entries if "=" in entry)
+
+
+def _read(pid: int, file: str) -> bytes:
+    """A file of /proc/<pid>; empty if the process is gone or another user's."""
     try:
-        raw = (_PROC / str(pid) / "environ").read_bytes()
+        return (_PROC / str(pid) / file).read_bytes()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return {}
-    pairs = (entry.partition(b"=") for entry in raw.split(b"\0") if b"=" in entry)
-    return {os.fsdecode(key): os.fsdecode(value) for key, _, value in pairs}
-
-
-def _name(pid: int) -> str:
-    try:
-        return (_PROC / str(pid) / "comm").read_text(errors="replace").strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return "?"
+        return b""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cluster.model.errors import StudyError
 from cluster.state.events import StepEnded
-from cluster.state.run_folders import run_folders
+from cluster.state.journal import run_folders
 from dags.run_status.status import status_of
 from workloads.execution.run import load_run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from cluster.model.errors import InputError, StudyError
 from cluster.state import presence
 from cluster.state.events import Event
-from cluster.state.run_folders import run_folders
+from cluster.state.journal import run_folders
 from cluster.state.run_state import run_state
 from dags.run_status.progress import Progress, progress
 from dags.stages import study_stages

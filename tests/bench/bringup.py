@@ -20,9 +20,9 @@ from cluster.lifecycle.readiness import services
 from cluster.lifecycle.startup_monitor import POLL_S
 from cluster.lifecycle.tear_down import tear_down
 from cluster.model.cluster import Endpoints, Site
-from cluster.model.command import Command
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Topology
+from cluster.model.transport import Command
 from cluster.providers.provider import node_paths, provider_of
 from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.blueprint import Blueprint

@@ -76,9 +76,10 @@ def _run_dag(conf: dict[str, Any]) -> dict[str, Any]:
 
 def _reap(runs_folder: Path) -> dict[str, Any]:
     """DAG reap_clusters, beside what a killed run left: one process of its tag."""
-    from cluster.machine.processes import spawn
-    from cluster.model.command import Command
+    from cluster.machine.processes import Children
+    from cluster.model.transport import Command
     from cluster.state.journal import Journal
+    from cluster.state.tags import is_alive
     from dags.reap_clusters import reap_hourly
 
     child = subprocess.Popen(["sleep", "60"])
@@ -89,9 +90,10 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
     journal = Journal(runs_folder / tag / "journal.jsonl")
     journal.write("run-opened", study=tag, run="r1", tag=tag, owner=owner.to_json())
     out = runs_folder / "out"
-    left = spawn(f"{tag}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
+    children = Children()
+    left = children.start(f"{tag}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
     looked = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": True})
-    alive_after_look = left.poll() is None
+    alive_after_look = is_alive(left)
     # Said anew: `test` keeps the params of its last run.
     run = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": False})
     refused = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_rnu": True})
@@ -100,7 +102,7 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
         "schedule": reap_hourly.schedule,
         "states": [str(looked.state.value), str(run.state.value)],
         "alive_after_look": alive_after_look,
-        "exit": left.wait(10),
+        "exit": children.wait(left, 10),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cluster.state.run_folders import run_folders
+from cluster.state.journal import run_folders
 from dags.run_status.status import find_run, status_of
 from tests.dag.backend import wait_until
 from tests.dag.scheduled_scenarios import STUDY

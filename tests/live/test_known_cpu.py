@@ -25,8 +25,8 @@ import pytest
 from analysis.tables import METRICS
 from analysis.tables.store import read_table
 from cluster.model.cluster import Cluster, Endpoints, Site
-from cluster.model.command import Command
 from cluster.model.topology import Topology, topology_to_json
+from cluster.model.transport import Command
 from cluster.providers.provider import provider_of
 from cluster.state import lease
 from cluster.state.journal import Journal

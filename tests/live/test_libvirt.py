@@ -16,12 +16,12 @@ import pytest
 from cluster.lifecycle.reap import reap
 from cluster.lifecycle.tear_down import tear_down
 from cluster.model.cluster import Site
-from cluster.model.command import Command
 from cluster.model.errors import InputError
 from cluster.model.host import IoLimits
 from cluster.model.topology import Node, Topology
+from cluster.model.transport import Command
 from cluster.providers.libvirt.accel import boots
-from cluster.providers.libvirt.image import Image, ensure_image
+from cluster.providers.libvirt.image import ensure_image
 from cluster.providers.libvirt.names import IMAGE_POOL, domain_name
 from cluster.providers.libvirt.provider import STACKS, LibvirtProvider
 from cluster.providers.libvirt.store import store
@@ -70,7 +70,7 @@ def foreign_domain(virsh: Virsh, name: str) -> Iterator[None]:
         virsh.run("undefine", name)
 
 
-def store_image(folder: Path, running: Libvirtd, image: Image) -> None:
+def store_image(folder: Path, running: Libvirtd, image: Path) -> None:
     journal = Journal(folder / "journal.jsonl")
     vms = one_guest(running.uri, folder).hosts[0].vms
     assert vms is not None

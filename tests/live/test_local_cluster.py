@@ -22,9 +22,8 @@ from cluster.lifecycle.bring_up import bring_up
 from cluster.lifecycle.reap import reap
 from cluster.lifecycle.tear_down import tear_down
 from cluster.model.cluster import Phase, Site, cluster_from_json
-from cluster.model.command import Command
 from cluster.model.errors import BringUpError, InputError
-from cluster.model.transport import ProcessId, Transport
+from cluster.model.transport import Command, ProcessId, Transport
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.conf_files import HISTORY_DIR

@@ -19,9 +19,8 @@ from cluster.clients.client_commands import hadoop_command, java_command
 from cluster.lifecycle.bring_up import bring_up
 from cluster.lifecycle.tear_down import tear_down
 from cluster.model.cluster import Cluster, Site
-from cluster.model.command import Command
 from cluster.model.topology import Node
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.providers.local.provider import LocalProvider
 from cluster.providers.local.transport import LocalTransport
 from cluster.providers.stacks import ensure_stacks

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.stack.lock import lock_of
 from cluster.stack.recipe import RECIPES, Recipe
+from cluster.stack.tree import lock_of
 
 # Stands for mvn: copies the "repository" to -Dstack.lib, notes each call, fails when told to.
 FAKE_MAVEN = """\

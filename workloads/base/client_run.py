@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from cluster.model.command import Command
 from cluster.model.errors import StudyError
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from workloads.base.values import ClientRun
 from workloads.base.workload import TrialContext
 

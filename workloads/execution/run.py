@@ -19,9 +19,8 @@ from cluster.providers.provider import Leases, Preflight, provider_of
 from cluster.state import lease, presence
 from cluster.state.atomic import write_text
 from cluster.state.events import RunEnded, RunOpened
-from cluster.state.journal import Journal
+from cluster.state.journal import JOURNAL, Journal, run_folders
 from cluster.state.owner import Owner
-from cluster.state.run_folders import JOURNAL, run_folders
 from cluster.state.run_state import busy, run_state
 from workloads.planning.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.planning.planned_study import DEFAULT_RUNS, check_runs

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cluster.model.command import Command
+from cluster.model.transport import Command
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
 from workloads.monitors.dool_cells import (
     bytes_and_operations,

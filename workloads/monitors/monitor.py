@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from cluster.model.command import Command
+from cluster.model.transport import Command
 from workloads.base.parsing import Parsed
 
 

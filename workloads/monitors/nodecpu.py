@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cluster.model.command import Command
+from cluster.model.transport import Command
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
 FORMAT = 1

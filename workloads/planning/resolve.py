@@ -17,8 +17,7 @@ from cluster.providers.libvirt import programs as guests_need
 from cluster.providers.ssh.build import same_java
 from cluster.providers.ssh.channel import channel, on_all
 from cluster.providers.ssh.options import write_known_hosts
-from cluster.providers.ssh.programs import PHYSICAL, Asked, check_programs
-from cluster.providers.ssh.stack_copies import work_folder
+from cluster.providers.ssh.programs import PHYSICAL, Requirements, check_programs
 from cluster.render.names import check_path
 from workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
 from workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
@@ -118,7 +117,7 @@ def _machines(
 ) -> dict[str, _Machine]:
     """Examines all hosts in parallel. InputError if a login fails or their Java versions differ."""
     targets = _targets(study, ssh, known_hosts)
-    check_programs([Asked(name, target, PHYSICAL) for name, target in targets.items()])
+    check_programs([Requirements(name, target, PHYSICAL) for name, target in targets.items()])
     java_home, java_version = same_java(targets)
     login = Login(ssh.user, ssh.port, str(known_hosts), java_home, java_version)
 
@@ -130,7 +129,7 @@ def _machines(
         return _Machine(
             cores=found["cores"],
             memory_mib=found["memory_mib"],
-            auto_disk=Path(work_folder(ssh.user) / "data"),
+            auto_disk=Path(target.work / "data"),
             check_disk=lambda folder: channel(target).act("check-disk", str(folder)),
             probe=prober if probed else None,
             login=login,
@@ -147,7 +146,7 @@ def check_guest_hosts(study: Study, runs: Path) -> None:
         targets = _targets(study, study.ssh, pin_host_keys(study, runs))
     bare = PHYSICAL if 0 in study.factors.vms_per_host else ()
     hosts = [
-        Asked(host.name, targets.get(host.name), (*guests_need.on_host(by_ssh), *bare))
+        Requirements(host.name, targets.get(host.name), (*guests_need.on_host(by_ssh), *bare))
         for host in study.hosts
         if by_ssh or (host.libvirt or "").startswith(guests_need.HERE)
     ]

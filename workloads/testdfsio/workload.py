@@ -7,7 +7,7 @@ from pathlib import Path
 from cluster.clients.client_commands import hadoop_command
 from cluster.clients.cold_reads import IoCounters, evict_blocks, flush_dirty_pages
 from cluster.clients.hdfs import Hdfs
-from cluster.model.command import Command
+from cluster.model.transport import Command
 from workloads.base.client_run import require_success, run_client
 from workloads.base.values import ClientRun, ColdProof
 from workloads.base.workload import Collected, Prepared, TrialContext

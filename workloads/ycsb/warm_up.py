@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cluster.clients.compilers import compiled_s
-from cluster.model.command import Command
+from cluster.model.transport import Command
 from workloads.base.client_run import GRACE_S, require_success, run_client
 from workloads.base.workload import TrialContext
 from workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS

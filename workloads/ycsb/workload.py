@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from cluster.clients.client_commands import java_command
-from cluster.model.command import Command
 from cluster.model.errors import StudyError
+from cluster.model.transport import Command
 from cluster.stack import classpath, ensure
 from workloads.base.client_run import GRACE_S, require_success, run_clients
 from workloads.base.values import ClientRun

@@ -27,25 +27,14 @@ def find_acceleration(virsh: Virsh, site: Site, journal: Journal, kernel: PurePo
     """KVM if a guest boots under it within `KVM_LIMIT_S`, else emulation. Journalled."""
     booted, why = boots(virsh, site, journal, kernel, "kvm", KVM_LIMIT_S)
     accel: Accel = "kvm" if booted else "tcg"
-    journal.record(
-        Acceleration(
-            uri=virsh.uri,
-            tag=site.tag,
-            accel=accel,
-            why=why,
-            kernel_arguments=kernel_arguments(accel),
-        )
-    )
+    args = kernel_arguments(accel)
+    found = Acceleration(uri=virsh.uri, tag=site.tag, accel=accel, why=why, kernel_arguments=args)
+    journal.record(found)
     return accel
 
 
 def boots(
-    virsh: Virsh,
-    site: Site,
-    journal: Journal,
-    kernel: PurePosixPath,
-    accel: Accel,
-    limit_s: float,
+    virsh: Virsh, site: Site, journal: Journal, kernel: PurePosixPath, accel: Accel, limit_s: float
 ) -> tuple[bool, str]:
     """Whether the kernel boots until it misses its root filesystem, and a description of what happened."""
     name = domain_name(site.tag, PROBE_NODE)

@@ -20,9 +20,7 @@ _HEAP = "-Xmx512m"
 
 def early(plan: dict[str, Any], root: Path) -> None:
     """Before most packages: what their installation reads."""
-    (root / "usr/share/man/man1").mkdir(
-        parents=True, exist_ok=True
-    )  # the JRE's alternatives want it
+    (root / "usr/share/man/man1").mkdir(parents=True, exist_ok=True)  # for the JRE's alternatives
     _write(root, plan["early_files"])
 
 

@@ -17,7 +17,6 @@ from cluster.providers.libvirt.names import (
     bridge_name,
     domain_name,
     mac_of,
-    network_name,
     pool_name,
     prefix,
     uuid_of,
@@ -108,7 +107,7 @@ class Guest:
                 ("seed", "raw", "vdb", None),
                 ("data", "raw", "vdc", limits),
             ],
-            network=network_name(self.tag),
+            network=prefix(self.tag),
         )
 
 

@@ -17,7 +17,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -46,14 +45,6 @@ FILES = {"root": "root.raw", "kernel": "vmlinuz", "initrd": "initrd"}
 """What a host needs of an image; packages.txt beside them lists Debian's versions."""
 
 
-@dataclass(frozen=True)
-class Image:
-    """A golden image on the controller. `key` names its content."""
-
-    key: str
-    folder: Path
-
-
 def home_in_guest(stack: Stack) -> PurePosixPath:
     return STACKS / stack.home.name
 
@@ -78,10 +69,11 @@ def image_key(stacks: Sequence[Stack]) -> str:
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def ensure_image(stacks: Sequence[Stack]) -> Image:
-    """The image with these stacks, built first if the cache does not hold it (about a minute).
+def ensure_image(stacks: Sequence[Stack]) -> Path:
+    """The folder of the image with these stacks, named by its key.
 
-    InputError if a program that this needs is not installed; StudyError if the build fails.
+    Built first if the cache does not hold it (about a minute). InputError if a program that this needs is not
+    installed; StudyError if the build fails.
     """
     key = image_key(stacks)
     folder = cache_root() / "images" / key
@@ -89,7 +81,7 @@ def ensure_image(stacks: Sequence[Stack]) -> Image:
         with atomic.locked(folder.with_name(f".{key}.lock")):
             if not (folder / "image.json").exists():
                 _build(stacks, key, folder)
-    return Image(key, folder)
+    return folder
 
 
 def _build(stacks: Sequence[Stack], key: str, folder: Path) -> None:

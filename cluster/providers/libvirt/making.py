@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.model.cluster import Site
 from cluster.providers.libvirt.accel import find_acceleration
 from cluster.providers.libvirt.guests import Guest, Network
-from cluster.providers.libvirt.image import Image
-from cluster.providers.libvirt.keys import Keys
-from cluster.providers.libvirt.names import network_name, uuid_of
-from cluster.providers.libvirt.seed import seed_bytes
+from cluster.providers.libvirt.image import UID, USER
+from cluster.providers.libvirt.keys import Keys, public_of
+from cluster.providers.libvirt.names import prefix, uuid_of
 from cluster.providers.libvirt.store import Stored, store
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.libvirt.xml import network_xml, pool_xml, volume_xml
+from cluster.providers.ssh.stack_copies import add_text
 from cluster.state.events import Accel
 from cluster.state.journal import Journal
 
 GIB = 2**30
+SECTOR_BYTES = 512
 
 
+@dataclass(frozen=True)
 class Maker:
     """Makes what one build has in one libvirt."""
 
-    def __init__(self, virsh: Virsh, site: Site, journal: Journal) -> None:
-        self._virsh = virsh
-        self._site = site
-        self._journal = journal
+    virsh: Virsh
+    site: Site
+    journal: Journal
 
-    def make(self, guests: Sequence[Guest], network: Network, image: Image, keys: Keys) -> Accel:
+    def make(self, guests: Sequence[Guest], network: Network, image: Path, keys: Keys) -> Accel:
         """All guests of this libvirt, defined and started. Returns how they run."""
-        stored = store(self._virsh, guests[0].vms.images, image, self._journal, self._site.tag)
-        accel = find_acceleration(self._virsh, self._site, self._journal, stored.kernel)
+        stored = store(self.virsh, guests[0].vms.images, image, self.journal, self.site.tag)
+        accel = find_acceleration(self.virsh, self.site, self.journal, stored.kernel)
         self.network(network)
         self.pools(guests)
         for guest in guests:
@@ -44,19 +48,19 @@ class Maker:
         return accel
 
     def network(self, network: Network) -> None:
-        name = network_name(self._site.tag)
+        name = prefix(self.site.tag)
         self._intent("make-network", network=name)
-        xml = network_xml(name, uuid_of(self._site.tag, "network", name), *network)
-        self._virsh.run("net-define", "/dev/stdin", stdin=xml)
-        self._virsh.run("net-start", name)
+        xml = network_xml(name, uuid_of(self.site.tag, "network", name), *network)
+        self.virsh.run("net-define", "/dev/stdin", stdin=xml)
+        self.virsh.run("net-start", name)
 
     def pools(self, guests: Sequence[Guest]) -> None:
         for name, path in {guest.pool: guest.pool_path for guest in guests}.items():
             self._intent("make-pool", pool=name, path=str(path))
-            xml = pool_xml(name, uuid_of(self._site.tag, "pool", name), path)
-            self._virsh.run("pool-define", "/dev/stdin", stdin=xml)
-            self._virsh.run("pool-build", name)
-            self._virsh.run("pool-start", name)
+            xml = pool_xml(name, uuid_of(self.site.tag, "pool", name), path)
+            self.virsh.run("pool-define", "/dev/stdin", stdin=xml)
+            self.virsh.run("pool-build", name)
+            self.virsh.run("pool-start", name)
 
     def volumes(self, guest: Guest, stored: Stored, keys: Keys) -> None:
         """Its clone of the golden image, its seed and its empty data disk."""
@@ -67,22 +71,56 @@ class Maker:
         with tempfile.NamedTemporaryFile(dir=keys.folder) as file:  # 0600, in a folder of 0700
             file.write(seed)
             file.flush()
-            self._virsh.upload(guest.pool, guest.volume("seed"), Path(file.name))
+            self.virsh.upload(guest.pool, guest.volume("seed"), Path(file.name))
         data = volume_xml(guest.volume("data"), guest.vms.data_gib * GIB)
         self._volume(guest, "data", data)
 
     def domain(self, guest: Guest, accel: Accel, stored: Stored) -> None:
         self._intent("make-domain", domain=guest.domain, node=guest.node.name)
         xml = guest.xml(accel, stored.kernel, stored.initrd)
-        self._virsh.run("define", "/dev/stdin", stdin=xml)
+        self.virsh.run("define", "/dev/stdin", stdin=xml)
 
     def start(self, guest: Guest) -> None:
         self._intent("start-domain", domain=guest.domain, node=guest.node.name)
-        self._virsh.run("start", guest.domain)
+        self.virsh.run("start", guest.domain)
 
     def _volume(self, guest: Guest, kind: str, xml: str) -> None:
         self._intent("make-volume", pool=guest.pool, volume=guest.volume(kind))
-        self._virsh.run("vol-create", guest.pool, "/dev/stdin", stdin=xml)
+        self.virsh.run("vol-create", guest.pool, "/dev/stdin", stdin=xml)
 
     def _intent(self, act: str, **fields: str) -> None:
-        self._journal.intend(act, self._site.tag, uri=self._virsh.uri, **fields)
+        self.journal.intend(act, self.site.tag, uri=self.virsh.uri, **fields)
+
+
+def seed_bytes(guest: Guest, keys: Keys) -> bytes:
+    """The seed: a tar of name, addresses and keys, which the golden image unpacks over its root at boot.
+
+    Padded to whole sectors; the same bytes for the same guest and keys. It holds a private key, so it goes to
+    a volume that only the hypervisor's administrator can read. With the names of all nodes in it, guests need
+    no name server.
+    """
+    key = keys.host_key(guest.node.name)
+    hosts = [f"{address} {name}" for address, name in guest.names.items()]
+    network = [
+        "[Match]",
+        f"MACAddress={guest.mac}",
+        "[Network]",
+        f"Address={guest.address}",
+        "LinkLocalAddressing=no",
+        "IPv6AcceptRA=no",
+        *([f"Gateway={guest.vms.gateway}"] if guest.vms.gateway else []),
+    ]
+    files = {
+        "etc/hostname": (0o644, 0, guest.node.name),
+        "etc/hosts": (0o644, 0, "\n".join(["127.0.0.1 localhost", *hosts])),
+        "etc/ssh/ssh_host_ed25519_key": (0o600, 0, key.read_text().removesuffix("\n")),
+        "etc/ssh/ssh_host_ed25519_key.pub": (0o644, 0, public_of(key)),
+        "etc/systemd/network/10-study.network": (0o644, 0, "\n".join(network)),
+        f"home/{USER}/.ssh/authorized_keys": (0o600, UID, public_of(keys.identity)),
+    }
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path, (mode, owner, text) in files.items():
+            add_text(archive, path, text + "\n", mode, owner)
+    content = buffer.getvalue()
+    return content + b"\0" * (-len(content) % SECTOR_BYTES)

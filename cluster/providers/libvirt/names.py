@@ -16,7 +16,7 @@ IMAGE_POOL = "density-study-images"
 
 
 def prefix(tag: str) -> str:
-    """Begin of every name of a build, as study-0123456789ab."""
+    """The beginning of every name of a build, and the name of its network: study-0123456789ab."""
     return f"study-{_hash(tag)}"
 
 
@@ -27,10 +27,6 @@ def domain_name(tag: str, node: str) -> str:
 def pool_name(tag: str, disk_path: str) -> str:
     """A build has a pool on each disk it uses."""
     return f"{prefix(tag)}-{_hash(disk_path)[:6]}"
-
-
-def network_name(tag: str) -> str:
-    return prefix(tag)
 
 
 def bridge_name(tag: str) -> str:

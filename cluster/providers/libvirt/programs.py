@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cluster.providers.ssh.programs import HERE as THIS_MACHINE
-from cluster.providers.ssh.programs import PYTHON, Asked, Need
+from cluster.providers.ssh.programs import PYTHON, Need, Requirements
 
 HERE = "qemu:///"
 """How the address of this machine's own libvirt begins."""
@@ -16,18 +16,15 @@ _ON_HOST = (
     Need("qemu-system-x86_64", "qemu-system-x86"),
     Need("qemu-img", "qemu-utils"),
 )
-CONTROLLER = Asked(
-    THIS_MACHINE,
-    None,
-    (
-        Need("virsh", "libvirt-clients"),
-        Need("mmdebstrap", "mmdebstrap"),
-        Need("mke2fs", "e2fsprogs"),
-        Need("unshare", "util-linux"),
-        Need("ssh", "openssh-client"),
-        Need("ssh-keygen", "openssh-client"),
-    ),
-)
+_HERE = {
+    "virsh": "libvirt-clients",
+    "mmdebstrap": "mmdebstrap",
+    "mke2fs": "e2fsprogs",
+    "unshare": "util-linux",
+    "ssh": "openssh-client",
+    "ssh-keygen": "openssh-client",
+}
+CONTROLLER = Requirements(THIS_MACHINE, None, tuple(Need(*pair) for pair in _HERE.items()))
 
 
 def on_host(signed_on: bool) -> tuple[Need, ...]:

@@ -7,25 +7,27 @@ from collections.abc import Mapping
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
+from cluster.machine.medium import Probe
 from cluster.machine.processes import stop_all
 from cluster.model.cluster import Site
 from cluster.model.errors import StudyError
-from cluster.model.host import Host, Target
+from cluster.model.host import Disk, Host, Target
 from cluster.model.memory import GUEST_OS_MIB
 from cluster.model.topology import Node, Topology
 from cluster.model.transport import Transport
+from cluster.providers.emulation import prove
 from cluster.providers.libvirt import removal
 from cluster.providers.libvirt.guests import by_uri, guests, networks
 from cluster.providers.libvirt.image import DATA, JAVA_HOME, USER, ensure_image, home_in_guest
 from cluster.providers.libvirt.image import STACKS as STACKS_IN_GUEST
 from cluster.providers.libvirt.keys import Keys, keys_of, make_keys
 from cluster.providers.libvirt.making import Maker
-from cluster.providers.libvirt.proving import prove_disks
 from cluster.providers.libvirt.usage import guest_times
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.libvirt.waiting import await_guests
 from cluster.providers.local.transport import LocalTransport
 from cluster.providers.provider import (
+    GRACE_S,
     Guests,
     Leftovers,
     Machine,
@@ -34,16 +36,16 @@ from cluster.providers.provider import (
     Provider,
     VcpuTime,
 )
-from cluster.providers.ssh.build import GRACE_S, SshBuild
+from cluster.providers.ssh.build import SshBuild
 from cluster.providers.ssh.channel import close_channels
 from cluster.providers.ssh.transport import SshTransport
 from cluster.providers.stacks import Stacks, moved
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import ensure_all, stack_home
-from cluster.state.events import Accel, GuestsUp, HostReach, NodeReach
+from cluster.state.events import Accel, DiskEmulated, GuestsUp, HostReach, NodeReach
 from cluster.state.journal import Journal
 from cluster.state.tags import tagged
-from cluster.state.timeout_scale import timeout_scale
+from cluster.state.timeout_scale import acceleration, timeout_scale
 
 STACKS = ("hadoop", "hbase", "ycsb")
 WORK = PurePosixPath(DATA)
@@ -88,7 +90,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         journal.record(GuestsUp(tag=site.tag, seconds=seconds))
         places = self.node_paths(site, topology)
         _in_guests(site, journal).make_folders(places.all_data(topology.nodes))
-        prove_disks(transport, topology, places, journal)
+        _prove_disks(transport, topology, places, journal)
         for host in _used(topology):
             if host.login is not None:
                 journal.record(HostReach(tag=site.tag, node=host.name, target=host.target))
@@ -138,17 +140,18 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         build, keys = _on_hosts(site, journal), keys_of(site).folder
         uris = removal.uris_of(site, journal)
-        machines = [line for u in uris for line in removal.find(Virsh(u), site.tag).describe(u)]
+        machines = [
+            f"{kind} {name} on {uri}"
+            for uri in uris
+            for kind, names in removal.find(Virsh(uri), site.tag).items()
+            for name in names
+        ]
         return (
             *machines,
             *([str(keys)] if keys.exists() else []),
             *map(str, tagged(site.tag)),
             *(build.leftovers() if build else ()),
         )
-
-
-def provider() -> LibvirtProvider:
-    return LibvirtProvider()
 
 
 def _used(topology: Topology) -> list[Host]:
@@ -181,3 +184,35 @@ def _save_logs(site: Site, journal: Journal) -> None:
         _in_guests(site, journal).stop_and_fetch_logs()
     except (StudyError, OSError) as error:
         journal.write("logs-lost", tag=site.tag, message=str(error))
+
+
+def _prove_disks(
+    transport: SshTransport, topology: Topology, places: NodePaths, journal: Journal
+) -> None:
+    """Probe each drive of the workers once, in one guest on it. StudyError with both figures if a drive
+    does not behave like its medium, or its limits do not hold.
+
+    In an emulated guest the figure is recorded but not judged: it describes the emulator.
+    """
+    emulated = "tcg" in acceleration(transport.tag, journal).values()
+    seen: set[tuple[str, Disk]] = set()
+    for node in topology.workers:
+        if node.disk is None or (node.host, node.disk) in seen:
+            continue
+        seen.add((node.host, node.disk))
+        disk, folder = f"{node.host}:{node.disk.path}", f"{places.data[node.name]}/tmp"
+        if node.disk.limits is not None:
+            proof = prove(transport, node, folder, node.disk.limits)
+            journal.record(DiskEmulated(tag=transport.tag, disk=disk, proof=proof))
+            continue
+        probe = Probe(**transport.act(node, "probe", folder))
+        read_ms = round(probe.random_4k_read_ms, 3)
+        result = {"random_4k_read_ms": read_ms, "medium": probe.medium}
+        journal.write("probed", tag=transport.tag, disk=disk, result=result)
+        if not emulated and probe.medium not in (None, node.disk.medium):
+            raise StudyError(
+                f"the study says {node.disk.medium}, but a random 4 KiB read in a guest took "
+                f"{read_ms:.2f} ms, like {probe.medium}.",
+                f"host {node.host!r}, disk {node.disk.path}",
+                f"set medium: {probe.medium}, or use a disk that is {node.disk.medium}.",
+            )

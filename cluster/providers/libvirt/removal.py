@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from cluster.model.cluster import Site
@@ -15,52 +14,39 @@ from cluster.providers.libvirt.xml import tag_in
 from cluster.state.journal import Journal
 
 
-@dataclass(frozen=True)
-class OwnedResources:
-    """The resources of a build in one libvirt. `volumes` are (pool, name)."""
-
-    domains: tuple[str, ...]
-    volumes: tuple[tuple[str, str], ...]
-    pools: tuple[str, ...]
-    networks: tuple[str, ...]
-
-    def describe(self, uri: str) -> Iterator[str]:
-        volumes = (f"{pool}/{volume}" for pool, volume in self.volumes)
-        for kind, names in (
-            ("domain", self.domains), ("volume", volumes), ("pool", self.pools), ("network", self.networks),
-        ):  # fmt: skip
-            yield from (f"{kind} {name} on {uri}" for name in names)
-
-
 def uris_of(site: Site, journal: Journal) -> list[str]:
     """Every libvirt in which this build intended to make something."""
     return sorted({intent.uri for intent in journal.intents(tag=site.tag) if intent.uri})
 
 
-def find(virsh: Virsh, tag: str) -> OwnedResources:
-    """Changes nothing, except that it starts the build's pools: only active ones list their volumes."""
+def find(virsh: Virsh, tag: str) -> dict[str, list[str]]:
+    """The resources of a build in one libvirt by kind; a volume as <pool>/<volume>.
+
+    Changes nothing, except that it starts the build's pools: only active ones list their volumes.
+    """
     pools = _with_uuid(virsh, "pool", tag)
-    return OwnedResources(
-        domains=tuple(name for name in virsh.names("list") if _is_ours(virsh, name, tag)),
-        volumes=tuple((pool, volume) for pool in pools for volume in _volumes(virsh, pool)),
-        pools=pools,
-        networks=_with_uuid(virsh, "net", tag),
-    )
+    return {
+        "domain": [name for name in virsh.names("list") if _is_ours(virsh, name, tag)],
+        "volume": [f"{pool}/{volume}" for pool in pools for volume in _volumes(virsh, pool)],
+        "pool": pools,
+        "network": _with_uuid(virsh, "net", tag),
+    }
 
 
 def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
     """Remove in the order of dependency: domains, volumes, pools, network."""
     ours = find(virsh, tag)
-    for name in ours.domains:
+    for name in ours["domain"]:
         virsh.stop(name)
         virsh.run("undefine", name)
         journal.write("domain-removed", tag=tag, uri=virsh.uri, domain=name)
-    for pool, volume in find(virsh, tag).volumes:  # a guest's end may write its console's file anew
+    for path in find(virsh, tag)["volume"]:  # a guest's end may write its console's file anew
+        pool, _, volume = path.partition("/")
         virsh.run("vol-delete", volume, "--pool", pool)
-    for pool in ours.pools:
+    for pool in ours["pool"]:
         _remove_pool(virsh, pool)
         journal.write("pool-removed", tag=tag, uri=virsh.uri, pool=pool)
-    for network in ours.networks:
+    for network in ours["network"]:
         if virsh.active("net-list", network):
             virsh.run("net-destroy", network)
         virsh.run("net-undefine", network)
@@ -75,12 +61,12 @@ def _is_ours(virsh: Virsh, domain: str, tag: str) -> bool:
     return metadata is not None and tag_in(metadata) == tag
 
 
-def _with_uuid(virsh: Virsh, kind: Literal["net", "pool"], tag: str) -> tuple[str, ...]:
+def _with_uuid(virsh: Virsh, kind: Literal["net", "pool"], tag: str) -> list[str]:
     """Networks or pools with the build's name and UUID."""
     named = (name for name in virsh.names(f"{kind}-list") if name.startswith(prefix(tag)))
     uuids = {name: (virsh.found(f"{kind}-uuid", name) or "").strip() for name in named}
     word = "network" if kind == "net" else "pool"
-    return tuple(name for name, uuid in uuids.items() if uuid == uuid_of(tag, word, name))
+    return [name for name, uuid in uuids.items() if uuid == uuid_of(tag, word, name)]
 
 
 def _volumes(virsh: Virsh, pool: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cluster.model.errors import StudyError
-from cluster.providers.libvirt.image import FILES, Image
+from cluster.providers.libvirt.image import FILES
 from cluster.providers.libvirt.names import IMAGE_POOL
 from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.libvirt.xml import pool_xml, volume_xml
@@ -28,23 +28,23 @@ class Stored:
     root_bytes: int
 
 
-def store(virsh: Virsh, folder: str, image: Image, journal: Journal, tag: str) -> Stored:
+def store(virsh: Virsh, folder: str, image: Path, journal: Journal, tag: str) -> Stored:
     """The image in the host's cache, uploaded first if it is not complete there."""
     target = PurePosixPath(folder)
     _ensure_pool(virsh, target)
-    files = {kind: image.folder / name for kind, name in FILES.items()}
+    files = {kind: image / name for kind, name in FILES.items()}
     there = virsh.volumes(IMAGE_POOL)
-    done = f"{image.key}.complete"
+    done = f"{image.name}.complete"
     if done not in there:
-        journal.intend("upload-image", tag, uri=virsh.uri, image=image.key)
+        journal.intend("upload-image", tag, uri=virsh.uri, image=image.name)
         for kind, file in files.items():
-            _upload(virsh, f"{image.key}.{kind}", file, there)
+            _upload(virsh, f"{image.name}.{kind}", file, there)
         with tempfile.NamedTemporaryFile() as empty:
             empty.write(b"\0" * 512)
             empty.flush()
             _upload(virsh, done, Path(empty.name), there)
-        journal.write("image-uploaded", tag=tag, uri=virsh.uri, image=image.key)
-    paths = {kind: target / f"{image.key}.{kind}" for kind in files}
+        journal.write("image-uploaded", tag=tag, uri=virsh.uri, image=image.name)
+    paths = {kind: target / f"{image.name}.{kind}" for kind in files}
     return Stored(paths["root"], paths["kernel"], paths["initrd"], files["root"].stat().st_size)
 
 

@@ -20,13 +20,10 @@ from cluster.model.ports import Ports
 from cluster.model.topology import Topology
 from cluster.providers.emulation import prove
 from cluster.providers.local.transport import LocalTransport
-from cluster.providers.provider import Capacity, FreeResources, Leftovers, Provider
+from cluster.providers.provider import GRACE_S, Capacity, FreeResources, Leftovers, Provider
 from cluster.state.events import DiskEmulated
 from cluster.state.journal import Journal
 from cluster.state.tags import tagged
-
-GRACE_S = 2.0
-"""Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
 
 
 class LocalProvider(Provider, Capacity):
@@ -74,9 +71,8 @@ class LocalProvider(Provider, Capacity):
         for path in _io_groups(site, journal):
             io_limits.remove(path)
         directories.remove(site, journal)
-        deadline = (
-            time.monotonic() + 1.0
-        )  # a killed process may take a moment to go, and its ports with it
+        # A killed process may take a moment to go, and its ports with it.
+        deadline = time.monotonic() + 1.0
         while (left := self.leftovers(site, journal)) and time.monotonic() < deadline:
             time.sleep(0.05)
         return left
@@ -90,10 +86,6 @@ class LocalProvider(Provider, Capacity):
             *map(str, (*directories.made(site, journal), *_io_groups(site, journal))),
             *(f"port {port} on {host}" for host, port in listening),
         )
-
-
-def provider() -> LocalProvider:
-    return LocalProvider()
 
 
 def _emulate(site: Site, topology: Topology, journal: Journal) -> None:

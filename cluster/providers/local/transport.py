@@ -11,9 +11,8 @@ from typing import Any
 from cluster.machine import io_limits
 from cluster.machine.host_commands import HOST_COMMANDS
 from cluster.machine.processes import Children
-from cluster.model.command import Command
 from cluster.model.topology import Node
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.state import atomic
 from cluster.state.journal import Journal
 from cluster.state.tags import is_alive
@@ -23,14 +22,12 @@ class LocalTransport:
     """Processes outlive the caller and need not be its children: Airflow starts and stops them in
     different tasks. Only `wait` is for the process that started them."""
 
+    same_kernel = True
+
     def __init__(self, tag: str, journal: Journal) -> None:
         self.tag = tag
         self.journal = journal
         self._children = Children()
-
-    @property
-    def same_kernel(self) -> bool:
-        return True
 
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
         """Start `command` in a session of its own. StudyError if it cannot be executed."""
@@ -43,8 +40,7 @@ class LocalTransport:
         )
         return process
 
-    def serve(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
-        return self.start(node, command, stdout, stderr)
+    serve = start
 
     def alive(self, process: ProcessId) -> bool:
         return is_alive(process)

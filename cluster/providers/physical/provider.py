@@ -27,7 +27,7 @@ from cluster.providers.ssh.ansible import play
 from cluster.providers.ssh.build import SshBuild, same_java
 from cluster.providers.ssh.channel import channel, on_all
 from cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
-from cluster.providers.ssh.stack_copies import StackCopy, work_folder
+from cluster.providers.ssh.stack_copies import StackCopy
 from cluster.providers.ssh.transport import SshTransport
 from cluster.providers.ssh.units import run_argv, unit_name
 from cluster.providers.stacks import Stacks, moved
@@ -39,7 +39,7 @@ from cluster.state.journal import Journal
 
 class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
-        folder = _work(topology) / "builds" / site.tag
+        folder = topology.hosts[0].target.work / "builds" / site.tag
         data = {
             node.name: directories.data_dir(site, node)
             if node.disk
@@ -88,7 +88,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
                 {targets[host]: {"systemd": found["systemd"]} for host, found in described.items()},
                 {"java": _java(topology)[0], "unit_command": list(unit[2:])},
                 tag=tag,
-                work=str(_work(topology)),
+                work=str(topology.hosts[0].target.work),
             )
         except StudyError as error:
             raise InputError(error.what, error.where, error.remedy) from error
@@ -101,7 +101,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
 
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         paths = {
-            host.name: [*(disk.path for disk in host.disks), str(_work(topology))]
+            host.name: [*(disk.path for disk in host.disks), str(topology.hosts[0].target.work)]
             for host in topology.hosts
         }
 
@@ -157,17 +157,8 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
         release_leases(targets.values(), tag)
 
 
-def provider() -> PhysicalProvider:
-    return PhysicalProvider()
-
-
 def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
     return on_all(_targets(topology), lambda _, target: channel(target).act("describe"))
-
-
-def _work(topology: Topology) -> PurePath:
-    """The program's folder, the same on all hosts: they have one SSH user."""
-    return work_folder(topology.hosts[0].target.user)
 
 
 @cache
@@ -178,7 +169,7 @@ def _copies(topology: Topology) -> list[StackCopy]:
 
 
 def _home(topology: Topology, stack: Stack) -> PurePath:
-    return _work(topology) / "stacks" / f"{stack.home.name}-java{_java(topology)[1]}"
+    return topology.hosts[0].target.work / "stacks" / f"{stack.home.name}-java{_java(topology)[1]}"
 
 
 @cache

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from cluster.machine.host_commands import HOST_COMMANDS
 from cluster.machine.processes import Children
-from cluster.model.command import Command
 from cluster.model.errors import InputError, StudyError, TearDownError
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.providers.ssh import host_lease, units
 from cluster.state import atomic
 from cluster.state.tags import is_alive

@@ -26,6 +26,7 @@ from cluster.state.tags import TAG
 
 PLAYBOOKS = Path(__file__).with_name("playbooks")
 TIMEOUT_S = 900.0
+_KEPT = ("HOME", "PATH", "USER", "SSH_AUTH_SOCK")
 
 
 def play(
@@ -109,11 +110,7 @@ def _address(target: Target) -> dict[str, Any]:
 
 
 def _environment(folder: Path, forks: int, tag: str, work: str) -> dict[str, str]:
-    kept = {
-        key: os.environ[key]
-        for key in ("HOME", "PATH", "USER", "SSH_AUTH_SOCK")
-        if key in os.environ
-    }
+    kept = {key: os.environ[key] for key in _KEPT if key in os.environ}
     return {
         **kept,
         TAG: tag,  # so that reap finds a play whose orchestrator was killed

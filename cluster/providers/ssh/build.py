@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path, PurePath
@@ -17,33 +18,28 @@ from cluster.model.cluster import Site
 from cluster.model.errors import HostLostError, InputError, StudyError
 from cluster.model.host import Target
 from cluster.model.transport import ProcessId
-from cluster.providers.provider import Leftovers
+from cluster.providers.provider import GRACE_S, Leftovers
 from cluster.providers.ssh.ansible import play
 from cluster.providers.ssh.channel import channel, on_all, try_all
 from cluster.providers.ssh.host_leases import take_leases
-from cluster.providers.ssh.stack_copies import README, SUMS, StackCopy, work_folder
+from cluster.providers.ssh.stack_copies import README, SUMS, StackCopy
 from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from cluster.providers.ssh.transport import Place
 from cluster.state.events import HostReach, NodeReach
 from cluster.state.journal import Journal
 from cluster.state.runtime import runtime_dir
 
-GRACE_S = 2.0
-"""Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
 _STOP_TIMEOUT_S = 90.0
 
 
+@dataclass(frozen=True)
 class SshBuild:
     """`reach`: a node's name -> SSH server of its machine. `work`: the program's folder on each host."""
 
-    def __init__(
-        self, site: Site, journal: Journal, reach: Mapping[str, Target], work: PurePath
-    ) -> None:
-        self.site = site
-        self.journal = journal
-        self.reach = reach
-        self.work = work
-        self.hosts: dict[str, Target] = {target.host: target for target in reach.values()}
+    site: Site
+    journal: Journal
+    reach: Mapping[str, Target]
+    work: PurePath
 
     @classmethod
     def of(
@@ -60,7 +56,7 @@ class SshBuild:
         reach = {e.node: e.target for e in journal.events(kind) if e.tag == site.tag}
         if not reach:
             return None
-        return cls(site, journal, reach, work or work_folder(next(iter(reach.values())).user))
+        return cls(site, journal, reach, work or next(iter(reach.values())).work)
 
     @classmethod
     def known(cls, site: Site, journal: Journal, work: PurePath | None = None) -> SshBuild:
@@ -71,6 +67,10 @@ class SshBuild:
                 "the journal does not name its hosts.", f"build {site.tag}", "run `study reap`."
             )
         return build
+
+    @property
+    def hosts(self) -> dict[str, Target]:
+        return {target.host: target for target in self.reach.values()}
 
     @property
     def place(self) -> Place:

@@ -11,7 +11,6 @@ from typing import Any
 from cluster.model.errors import HostBusyError, HostLostError, InputError
 from cluster.model.host import Target
 from cluster.providers.ssh.channel import channel
-from cluster.providers.ssh.stack_copies import work_folder
 from cluster.state.events import RunOpened
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner, here, judge
@@ -36,12 +35,12 @@ def release_leases(targets: Iterable[Target], tag: str) -> None:
     """Release the hosts that answer; on the others the lease expires."""
     for target in targets:
         with suppress(HostLostError):
-            channel(target).call("release_lease", _work(target), tag)
+            channel(target).call("release_lease", str(target.work), tag)
 
 
 def lease_holder(target: Target, tag: str) -> dict[str, Any] | None:
     """The lease of another run on a host; None if there is none, it has expired, or its owner is dead."""
-    held: dict[str, Any] | None = channel(target).call("lease_holder", _work(target))
+    held: dict[str, Any] | None = channel(target).call("lease_holder", str(target.work))
     if held is None or held["tag"] == tag or held["expired"] or _is_dead(held):
         return None
     return held
@@ -64,15 +63,11 @@ def busy(target: Target, held: Mapping[str, Any]) -> InputError:
 
 def _take(target: Target, tag: str, owner: Owner) -> dict[str, Any] | None:
     """The lease of the run that holds the host; None if it is now the lease of `tag`."""
-    lease = (_work(target), tag, owner.to_json())
+    lease = (str(target.work), tag, owner.to_json())
     held: dict[str, Any] | None = channel(target).call("take_lease", *lease)
     if held is not None and _is_dead(held):
         held = channel(target).call("take_lease", *lease, held["tag"])
     return held
-
-
-def _work(target: Target) -> str:
-    return str(work_folder(target.user))
 
 
 def _is_dead(held: Mapping[str, Any]) -> bool:

@@ -23,7 +23,7 @@ CONNECT_TIMEOUT_S = 10
 ALIVE_EVERY_S, ALIVE_MISSED = 5, 3
 
 
-def find_program(name: str, package: str = "openssh-client", where: str = "this machine") -> str:
+def find_program(name: str, package: str = "openssh-client", where: str = "controller") -> str:
     """The path of a program on this machine. InputError if it is not installed."""
     found = shutil.which(name)
     if found is None:

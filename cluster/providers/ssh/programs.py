@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -50,7 +50,7 @@ PHYSICAL = (PYTHON, JAVA, *UNDER_SYSTEMD)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requirements:
     """A machine and what it needs. `target` is None for this machine itself."""
 
     name: str
@@ -58,23 +58,29 @@ class Asked:
     needs: tuple[Need, ...]
 
 
-def check_programs(machines: Sequence[Asked]) -> None:
+def check_programs(machines: Sequence[Requirements]) -> None:
     """InputError that names every missing program of every machine.
 
     A host that refuses the login is skipped: the next connection reports why.
     """
     with ThreadPoolExecutor(max_workers=max(1, len(machines))) as pool:
         answers = list(pool.map(_missing, machines))
-    missing = {one.name: lacks for one, lacks in zip(machines, answers, strict=True) if lacks}
-    if missing:
+    lacking, installs = [], []
+    for machine, needs in zip(machines, answers, strict=True):
+        if needs:
+            where = "here" if machine.name == HERE else f"on {machine.name}"
+            packages = " ".join(dict.fromkeys(need.package for need in needs))
+            lacking.append(f"{machine.name} lacks {', '.join(need.program for need in needs)}")
+            installs.append(f"{where}, apt-get install {packages}")
+    if lacking:
         raise InputError(
-            f"{'; '.join(f'{name} lacks {_listed(lacks)}' for name, lacks in missing.items())}.",
+            f"{'; '.join(lacking)}.",
             "programs that the study needs",
-            f"install the Debian packages: {'; '.join(_installs(missing))}.",
+            f"install the Debian packages: {'; '.join(installs)}.",
         )
 
 
-def _missing(machine: Asked) -> list[Need]:
+def _missing(machine: Requirements) -> list[Need]:
     script = "\n".join(["PATH=$PATH:/usr/sbin:/sbin", *(need.line for need in machine.needs)])
     shell = ["sh", "-c", script]
     if machine.target is not None:
@@ -93,13 +99,3 @@ def _missing(machine: Asked) -> list[Need]:
         return []
     names = done.stdout.splitlines()
     return [need for need in machine.needs if need.program in names]
-
-
-def _listed(needs: Iterable[Need]) -> str:
-    return ", ".join(need.program for need in needs)
-
-
-def _installs(missing: Mapping[str, Iterable[Need]]) -> Iterable[str]:
-    for name, needs in missing.items():
-        packages = " ".join(dict.fromkeys(need.package for need in needs))
-        yield f"{'here' if name == HERE else f'on {name}'}, apt-get install {packages}"

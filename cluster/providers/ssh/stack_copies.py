@@ -6,7 +6,7 @@ import io
 import json
 import tarfile
 from dataclasses import dataclass
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePath
 from typing import Any
 
 from cluster.stack import Stack, classpath
@@ -54,14 +54,9 @@ class StackCopy:
             for part in sorted(self.stack.home.iterdir()):
                 if part.is_dir():
                     tar.add(part, part.name, filter=_owned_by_root)
-            _add(tar, CLASS_LIST, class_list(self.stack).encode())
-            _add(tar, SUMS, self.sums.encode())
+            add_text(tar, CLASS_LIST, class_list(self.stack))
+            add_text(tar, SUMS, self.sums)
         return path
-
-
-def work_folder(user: str) -> PurePosixPath:
-    """The program's folder on every host of that user; the user's alone."""
-    return PurePosixPath(f"/var/tmp/density-study-{user}")
 
 
 def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
@@ -72,7 +67,8 @@ def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return None
 
 
-def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+def add_text(tar: tarfile.TarFile, name: str, text: str, mode: int = 0o644, owner: int = 0) -> None:
+    content = text.encode()
     entry = tarfile.TarInfo(name)
-    entry.size, entry.mode = len(content), 0o644
+    entry.mode, entry.uid, entry.gid, entry.size = mode, owner, owner, len(content)
     tar.addfile(entry, io.BytesIO(content))

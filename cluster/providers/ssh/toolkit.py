@@ -17,7 +17,6 @@ _MODULES = (
     "cluster/__init__.py",
     "cluster/machine/*.py",
     "cluster/model/__init__.py",
-    "cluster/model/command.py",
     "cluster/model/errors.py",
     "cluster/model/host.py",
     "cluster/model/transport.py",

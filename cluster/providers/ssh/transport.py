@@ -10,10 +10,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from cluster.model.cluster import Site
-from cluster.model.command import Command
 from cluster.model.host import Target
 from cluster.model.topology import Node
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.providers.ssh.channel import CALL_TIMEOUT_S, channel
 from cluster.providers.ssh.toolkit import TOOLKIT
 from cluster.state.journal import Journal
@@ -33,6 +32,8 @@ class Place:
 class SshTransport:
     """`place` is called on first use: it reads the journal, which has the place once `create` begins."""
 
+    same_kernel = False
+
     def __init__(self, site: Site, journal: Journal, place: Callable[[], Place]) -> None:
         self.tag = site.tag
         self.journal = journal
@@ -42,10 +43,6 @@ class SshTransport:
     @property
     def folder(self) -> PurePath:
         return self._place().folder
-
-    @property
-    def same_kernel(self) -> bool:
-        return False
 
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
         return self._started("start", node, command, stdout, stderr)

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cluster.machine.processes import environment
-from cluster.model.command import Command
 from cluster.model.errors import StudyError
+from cluster.model.transport import Command
 from cluster.state import atomic
 from cluster.state.tags import is_below, start_ticks
 
@@ -108,11 +108,11 @@ def _identity(unit: str, spec: Path) -> list[int]:
             if b"STUDY_TAG=" in _environ(pid):
                 return [pid, ticks]
         time.sleep(0.02)
-    ended = (
-        "its process exited at once" if time.monotonic() < deadline else "it did not start in time"
-    )
+    in_time = time.monotonic() < deadline
     raise StudyError(
-        f"{ended}.", f"unit {unit}", f"read the log files next to {spec.with_suffix('')}."
+        "its process exited at once." if in_time else "it did not start in time.",
+        f"unit {unit}",
+        f"read the log files next to {spec.with_suffix('')}.",
     )
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cluster.state.run_folders import run_folders
+from cluster.state.journal import run_folders
 from tests.dag import backend, scheduled_scenarios
 
 OPS_S = (100.0, 80.0, 100.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, unexpected_differences
-from cluster.lifecycle.disclosure import disclose
+from cluster.lifecycle.bring_up import disclose
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks
 from cluster.render.rendered import render
@@ -25,7 +25,7 @@ def _sha256(text: str) -> str:
 
 
 def _disclosure(build: str, workers: int) -> dict[str, Any]:
-    """As cluster.lifecycle.disclosure makes it: files and command lines hold the build's paths."""
+    """As cluster.lifecycle.bring_up makes it: files and command lines hold the build's paths."""
     text = f"<value>/data/{build}/w{workers}</value><value>127.0.0.1:2100{workers}</value>"
     return {
         "stacks": {"java": "17.0.15", "hadoop": {"version": "3.4.2"}},

@@ -11,10 +11,9 @@ import pytest
 
 from cluster.lifecycle.readiness import hbase_seen, hdfs_seen, services, yarn_seen
 from cluster.lifecycle.startup_monitor import StartupMonitor
-from cluster.model.command import Command
 from cluster.model.errors import BringUpError
 from cluster.model.topology import Node
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.render.daemons import Daemon
 from cluster.render.rendered import endpoints
 from tests.support.topologies import blueprint, local

@@ -13,7 +13,7 @@ from cluster.lifecycle.reap import Swept, reap
 from cluster.machine.directories import make
 from cluster.machine.processes import stop_all
 from cluster.model.cluster import Site
-from cluster.model.command import Command
+from cluster.model.transport import Command
 from cluster.providers.local.transport import LocalTransport
 from cluster.state import lease
 from cluster.state.journal import Journal

@@ -11,8 +11,8 @@ from analysis.capacity.inputs.catalogue import EXAMPLE
 from analysis.capacity.inputs.question import question
 from analysis.capacity.sizing import run_plan
 from cluster.model.errors import InputError
+from cluster.state.journal import run_folders
 from cluster.state.owner import Owner
-from cluster.state.run_folders import run_folders
 from dags.run_status.status import find_run
 from dags.stages import study_stages
 from jobs.published import point_to_newest

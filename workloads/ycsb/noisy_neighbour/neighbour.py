@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.model.topology import Node, Topology
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from workloads.base.workload import TrialContext
 from workloads.ycsb.placement import pair
 

@@ -18,8 +18,8 @@ from cluster.model.topology import Topology
 from cluster.providers.libvirt.accel import probe_xml
 from cluster.providers.libvirt.guests import Vcpus, guests, networks, vcpus
 from cluster.providers.libvirt.keys import Keys
+from cluster.providers.libvirt.making import SECTOR_BYTES, seed_bytes
 from cluster.providers.libvirt.names import METADATA_URI
-from cluster.providers.libvirt.seed import SECTOR_BYTES, seed_bytes
 from cluster.providers.libvirt.xml import (
     KERNEL_ARGUMENTS,
     network_xml,

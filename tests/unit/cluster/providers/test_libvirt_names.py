@@ -8,7 +8,6 @@ from cluster.providers.libvirt.names import (
     bridge_name,
     domain_name,
     mac_of,
-    network_name,
     pool_name,
     prefix,
     uuid_of,
@@ -18,7 +17,7 @@ TAG, OTHER = "s/r/b1", "s/r/b2"
 
 
 def test_a_build_has_names_of_its_own() -> None:
-    for name in (prefix, network_name, bridge_name, lambda m: domain_name(m, "w1")):
+    for name in (prefix, bridge_name, lambda m: domain_name(m, "w1")):
         assert name(TAG) == name(TAG) != name(OTHER)
     assert pool_name(TAG, "/a") != pool_name(TAG, "/b")
     assert domain_name(TAG, "w1") != domain_name(TAG, "w2")

@@ -17,10 +17,10 @@ from cluster.machine.describe import describe_disk, describe_machine
 from cluster.machine.processes import stop_all
 from cluster.machine.sockets import is_taken, listener
 from cluster.model.cluster import Site
-from cluster.model.command import Command
 from cluster.model.errors import InputError, TearDownError
 from cluster.model.host import Disk
 from cluster.model.topology import Topology
+from cluster.model.transport import Command
 from cluster.providers.local.provider import LocalProvider
 from cluster.providers.provider import provider_of
 from cluster.state.journal import Journal

@@ -14,9 +14,8 @@ import psutil
 import pytest
 
 from cluster.machine.processes import stop_all
-from cluster.model.command import Command
 from cluster.model.errors import StudyError
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.providers.local.transport import LocalTransport
 from cluster.state.journal import Journal
 from cluster.state.tags import is_alive, is_below, start_ticks, tagged

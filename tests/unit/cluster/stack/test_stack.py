@@ -14,8 +14,8 @@ import pytest
 
 from cluster.model.errors import InputError
 from cluster.stack import classpath, ensure, ensure_all, stack_home
-from cluster.stack.lock import lock_of
 from cluster.stack.recipe import RECIPES, Recipe
+from cluster.stack.tree import lock_of
 from tests.support.toy_stack import ToyStack, executable
 
 

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from cluster.stack.lock import read_lock
 from cluster.stack.recipe import RECIPES, Recipe
+from cluster.stack.tree import read_lock
 
 MAVEN = {"m": "http://maven.apache.org/POM/4.0.0"}
 

@@ -1,0 +1,91 @@
+"""What a build has in libvirt is found by name, tag and UUID, and removed; nothing foreign is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cluster.providers.libvirt.names import domain_name, prefix, uuid_of
+from cluster.providers.libvirt.removal import find, remove
+from cluster.state.journal import Journal
+
+TAG = "s/r/b1"
+DOMAIN, POOL, NETWORK = domain_name(TAG, "w1"), f"{prefix(TAG)}-abc", prefix(TAG)
+IMPOSTOR = domain_name(TAG, "w2")
+"""A foreign domain that has a name of ours, but not the tag."""
+
+
+class FakeVirsh:
+    """One libvirt with a build's resources and foreign ones; `commands` are those that change something."""
+
+    uri = "qemu:///test"
+
+    def __init__(self) -> None:
+        self.there = {
+            "list": {DOMAIN, IMPOSTOR, "foreign"},
+            "net-list": {NETWORK, "default"},
+            "pool-list": {POOL, "images"},
+        }
+        self.files = {"w1.root": "/d/w1.root", "notes.txt": "/d/notes.txt"}
+        self.commands: list[tuple[str, ...]] = []
+
+    def names(self, what: str) -> list[str]:
+        return sorted(self.there[what])
+
+    def active(self, what: str, name: str) -> bool:
+        return name in self.there[what]
+
+    def volumes(self, pool: str) -> dict[str, str]:
+        assert pool == POOL
+        return self.files
+
+    def found(self, *args: str) -> str | None:
+        if args[0] == "metadata":
+            tag = TAG if args[1] == DOMAIN else "s/r/b2"
+            return f'<build xmlns="urn:density-study:1" tag="{tag}"/>'
+        kind = {"net-uuid": "network", "pool-uuid": "pool"}[args[0]]
+        return uuid_of(TAG, kind, args[1]) + "\n"
+
+    def stop(self, domain: str) -> None:
+        self.run("destroy", domain)
+
+    def run(self, *args: str) -> str:
+        self.commands.append(args)
+        kind = {"undefine": "list", "net-undefine": "net-list", "pool-undefine": "pool-list"}
+        if args[0] in kind:
+            self.there[kind[args[0]]].discard(args[1])
+        elif args[0] == "vol-delete":
+            del self.files[args[1]]
+        return ""
+
+
+def test_only_what_carries_the_builds_tag_is_found() -> None:
+    assert find(FakeVirsh(), TAG) == {  # type: ignore[arg-type]
+        "domain": [DOMAIN],
+        "volume": [f"{POOL}/w1.root"],
+        "pool": [POOL],
+        "network": [NETWORK],
+    }
+
+
+def test_it_is_removed_in_the_order_of_dependency_and_only_once(tmp_path: Path) -> None:
+    virsh, journal = FakeVirsh(), Journal(tmp_path / "journal.jsonl")
+    remove(virsh, TAG, journal)  # type: ignore[arg-type]
+    assert virsh.commands == [
+        ("destroy", DOMAIN),
+        ("undefine", DOMAIN),
+        ("vol-delete", "w1.root", "--pool", POOL),
+        ("pool-destroy", POOL),
+        ("pool-delete", POOL),
+        ("pool-undefine", POOL),
+        ("net-destroy", NETWORK),
+        ("net-undefine", NETWORK),
+    ]
+    assert virsh.there == {
+        "list": {IMPOSTOR, "foreign"}, "net-list": {"default"}, "pool-list": {"images"}
+    }  # fmt: skip
+    assert [entry["event"] for entry in journal.read()] == [
+        "domain-removed", "pool-removed", "network-removed"
+    ]  # fmt: skip
+    virsh.commands.clear()
+    remove(virsh, TAG, journal)  # type: ignore[arg-type]
+    assert virsh.commands == []
