@@ -18,7 +18,6 @@ from analysis.capacity.inputs.profile import SEQUENTIAL, Resource
 from analysis.capacity.sizing.candidate import Candidate, ResourceSupply
 from analysis.capacity.sizing.cost import usd_per_host_day
 from analysis.capacity.sizing.demand import DAY_S, Demand
-from analysis.capacity.sizing.disk_space import kept_gib, scratch_gib
 from analysis.capacity.sizing.promise_curve import QueryCurve, query_curve, query_fit
 from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.slots import Slots
@@ -155,14 +154,10 @@ class Search:
     def _disks(self, host: HostType, first: str, second: str) -> dict[str, tuple[Floats, float]]:
         """Medium to (GiB to store, GiB that a host stores at the maximum fill level)."""
         demand, fill = self.demand, self.demand.profile.storage.fill
-        daily = demand.question.genomes_per_day
         promise = demand.question.turnaround
-        in_work_s = promise.limit_s if promise else DAY_S
-        profile, drawn = demand.profile, demand.drawn
-        files = kept_gib(profile, drawn, daily, "sequential")
-        if profile.stages:
-            files = files + scratch_gib(drawn, daily, in_work_s)
-        rows = kept_gib(profile, drawn, daily, "random")
+        files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
+        if demand.profile.stages:
+            files = files + demand.scratch_gib(promise.limit_s if promise else DAY_S)
         if first == second:
             return {first: (files + rows, host.size_gib(first) * fill)}
         return {

@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.sizing.candidate import Candidate
-from analysis.capacity.sizing.stage_graph import turnarounds_s
+from analysis.capacity.sizing.stage_graph import Service, turnarounds_s
 
 GENOMES = 200
 DRAWS = 48
@@ -20,11 +20,18 @@ def turnaround_s(candidate: Candidate, hosts: int, percentile: float, draws: int
         if not name.startswith("storage"):
             overloaded |= rho >= 1
     rng = np.random.default_rng([candidate.demand.question.seed, 5])
-    found = []
-    for draw, (per_s, stages) in enumerate(candidate.services(hosts, draws)):
-        if overloaded[draw]:
-            found.append(np.inf)
-        else:
-            times = turnarounds_s(stages, per_s, GENOMES, rng)
-            found.append(float(np.percentile(times, percentile)))
-    return np.array(found)
+    stages = candidate.demand.profile.stages
+    seconds = [candidate.stage_s(stage, hosts) for stage in stages]
+    shares = [candidate.stage_share(stage, hosts) for stage in stages]
+    found = np.full(draws, np.inf)
+    for draw in np.flatnonzero(~overloaded[:draws]):
+        services = [
+            Service(
+                stage.name, stage.after, float(time_s[draw]), float(share[draw]),
+                lane=stage.core_hours is None,
+            )
+            for stage, time_s, share in zip(stages, seconds, shares, strict=True)
+        ]  # fmt: skip
+        per_s = float(candidate.demand.genomes_per_s[draw])
+        found[draw] = np.percentile(turnarounds_s(services, per_s, GENOMES, rng), percentile)
+    return found
