@@ -39,6 +39,8 @@ def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> Utiliz
     if distinct < MIN_LOADS:
         return None
     scale = rate.max()
+    # non-negative least squares (Lawson and Hanson 1974)
+    # non-negative least squares (Lawson and Hanson 1974)
     (idle, slope), _ = nnls(np.stack([np.ones_like(rate), rate / scale], axis=1), percent)
     misses = percent - idle - slope * rate / scale
     degrees = max(1, len(rate) - 2)

@@ -17,13 +17,6 @@ from analysis.capacity.inputs.yaml_file import read_model
 from cluster.model.errors import InputError
 
 Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
-RESOURCES: tuple[Resource, ...] = (
-    "hdfs_read",
-    "hdfs_write",
-    "hbase_write",
-    "hbase_scan",
-    "genome_job",
-)
 SEQUENTIAL: tuple[Resource, ...] = ("hdfs_read", "hdfs_write")
 UNIT_OF: dict[Resource, str] = {
     "hdfs_read": "MiB",

@@ -1,7 +1,9 @@
 """`UncertainValue`: a value with its range, where it came from, and draws of it.
 
 A range is taken as the middle 90 % of what is possible: draws are two half log-normals that meet at the
-value, so that one value in twenty lies under `low` and one above `high`, and none is negative.
+value, so that one value in twenty lies under `low` and one above `high`, and none is negative. Each half
+holds half of the draws, unlike in the two-piece normal distribution (K. Wallis, Statistical Science 29,
+2014), whose density is continuous: `value` is the median.
 """
 
 from __future__ import annotations

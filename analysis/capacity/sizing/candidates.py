@@ -11,10 +11,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from analysis.capacity.curves.model import Model
 from analysis.capacity.curves.surface import NotMeasuredError
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue, HostType
-from analysis.capacity.inputs.profile import SEQUENTIAL, Resource
+from analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
+from analysis.capacity.inputs.question import Question
 from analysis.capacity.sizing.candidate import Candidate, ResourceSupply
 from analysis.capacity.sizing.cost import usd_per_host_day
 from analysis.capacity.sizing.demand import DAY_S, Demand
@@ -40,6 +42,16 @@ class Search:
     densities: tuple[int, ...]
     refused: Counter[str] = field(default_factory=Counter)
     warnings: dict[str, None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Search:
+        """Over the measured VMs per host, and all counts between them."""
+        measured = {point.vms_per_host for point in model.points}
+        positive = [v for v in measured if v >= 1]
+        between = set(range(min(positive), max(positive) + 1)) if positive else set()
+        market = SupplyCatalog.of(model, profile, question)
+        densities = tuple(sorted(measured | between))
+        return cls(market, Demand.of(profile, question), catalogue, densities)
 
     def candidates(self) -> Iterator[Candidate]:
         for number, host in enumerate(self.catalogue.hosts):
