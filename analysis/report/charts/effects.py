@@ -14,12 +14,11 @@ from analysis.report.charts.figure import (
     DataTable,
     Figure,
     Panel,
-    colour_scale,
     describe,
     finished,
     legend,
     mark,
-    shape_scale,
+    series_look,
 )
 from analysis.report.charts.findings_table import findings_table
 from analysis.report.charts.observations import Names, Row, observations
@@ -173,17 +172,16 @@ def _strip(
     height_px = (AXIS_PX if axis else AXIS_PX - 18) + (ROW_PX + LINE_PX * high) * len(lines)
     base = alt.Chart().encode(y=_lines(list(lines)))
     across = alt.X("value:Q", scale=_scale(domain), axis=_across(axis, domain))
-    colour = alt.Color("series:N", scale=colour_scale(shown), legend=None)
-    shape = alt.Shape("series:N", scale=shape_scale(shown), legend=None)
+    look = series_look(shown)
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
     layers = [
         base.mark_point(filled=True, size=80, opacity=1).encode(
-            x=across, color=colour, shape=shape, description=mark()
+            x=across, **look, description=mark()
         )
     ]
     if any("low" in row for row in rows):
         low = alt.X("low:Q", title=axis or None)
-        layers.insert(0, bars.encode(x=low, x2="high:Q", color=colour, description=mark()))
+        layers.insert(0, bars.encode(x=low, x2="high:Q", color=look["color"], description=mark()))
     if domain:
         one = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.datum(1.0))
         layers = [one, *layers, _numbers(base)]

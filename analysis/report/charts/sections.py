@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from analysis.report.charts.chart import Chart, PanelKey, draw
+from analysis.report.charts.chart import Chart, PanelKey, by_arm, draw
 from analysis.report.charts.figure import Figure, Layout, LegendEntry
 from analysis.report.charts.observations import (
     Names,
@@ -187,15 +187,12 @@ class ByDensity:
 
     def _chart(self, **changes: object) -> Chart:
         """A chart by density with a series per arm, unless `changes` says otherwise."""
-        return Chart(**{
+        by_density = {
             "x": lambda o: self.names.density(o.setting.vms_per_host),
-            "series": lambda o: self.names.arm(o.setting),
-            "tip": self._tip,
             "axis": self.names.axis,
-            "styles": arm_styles(self.summary, self.names),
             "ticks": densities(self.summary, self.names),
-            **changes,
-        })  # type: ignore[arg-type]  # fmt: skip
+        }
+        return by_arm(self.summary, self.names, **(by_density | changes))
 
     def _seen(self, metrics: Collection[str]) -> list[Observation]:
         return list(observations(self.summary, metrics))
