@@ -110,6 +110,23 @@ class ByDensity:
         drawn = [one for one in seen if one.metric.percentile in (typical, tail)]
         return draw(chart, drawn, self.names, listed=seen)
 
+    def overview(self) -> Figure | None:
+        """The headline chart of a run whose findings have no effect yet."""
+        seen = [o for o in self._seen({"cpu_used"}) if _scope(o.metric) == "host"]
+        chart = self._chart(
+            id="overview",
+            title="Used host CPU",
+            caption="No finding has an effect yet. This is the share of the hosts' CPUs that each setting "
+            "used.",
+            panel=lambda o: (
+                f"overview-{o.setting.setting}-{o.metric.scope}", o.setting.label, str(o.metric.scope)
+            ),
+            unit="% used",
+            table=("Used CPU of", lambda metric: str(metric.scope)),
+            notes=point_notes(self.summary),
+        )  # fmt: skip
+        return draw(chart, seen, self.names)
+
     def host_cpu(self) -> Figure | None:
         seen = [o for o in self._seen(KINDS) if _scope(o.metric) == "host"]
         chart = self._chart(
