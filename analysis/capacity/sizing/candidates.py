@@ -18,7 +18,6 @@ from analysis.capacity.inputs.catalogue import Catalogue, HostType
 from analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
 from analysis.capacity.inputs.question import Question
 from analysis.capacity.sizing.candidate import Candidate, ResourceSupply
-from analysis.capacity.sizing.cost import usd_per_host_day
 from analysis.capacity.sizing.demand import DAY_S, Demand
 from analysis.capacity.sizing.promise_curve import QueryCurve, query_curve, query_fit
 from analysis.capacity.sizing.regret import SURE
@@ -99,7 +98,7 @@ class Search:
             provided=(*sequential, *random),
             disks=self._disks(slots.host, first, second),
             query=query,
-            host_day_usd=usd_per_host_day(slots.host, self.catalogue.site),
+            host_day_usd=slots.host.usd_per_day(self.catalogue.site),
         )
 
     def _limited(self, one: ResourceSupply, query: QueryCurve | None) -> ResourceSupply:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 
 from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.catalogue import DAYS
 from analysis.capacity.inputs.profile import SEQUENTIAL
 from analysis.capacity.inputs.ranged import UncertainValue, quantiles
 from analysis.capacity.plan.plan import (
@@ -21,10 +22,9 @@ from analysis.capacity.plan.plan import (
 )
 from analysis.capacity.sizing.candidate import COMPUTE, Candidate
 from analysis.capacity.sizing.candidates import Search
-from analysis.capacity.sizing.cost import usd_3_years_per_daily_genome
 from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.sensitivity import sensitivity
-from analysis.capacity.sizing.turnaround import turnaround_s
+from analysis.capacity.sizing.stage_graph import turnaround_s
 
 SHOWN_ALTERNATIVES = 5
 SHOWN_LEFT_OUT = 12
@@ -63,9 +63,7 @@ def make_plan(
         medium_random=chosen.medium_random,
         usd_per_genome=quantiles(_costs(chosen, search)),
         usd_per_genome_as_bought=cost,
-        usd_3_years_per_daily_genome=usd_3_years_per_daily_genome(
-            hosts, chosen.host_day_usd, question.genomes_per_day
-        ),
+        usd_3_years_per_daily_genome=hosts * chosen.host_day_usd * DAYS / question.genomes_per_day,
         usd_per_hour=hour,
         operations_per_usd_hour={
             one.resource: float(np.median(one.rate(hosts))) / hour for one in chosen.provided

@@ -22,7 +22,7 @@ from analysis.capacity.sizing.candidate import Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.plan_maker import make_plan
 from analysis.capacity.sizing.regret import SURE
-from analysis.capacity.sizing.turnaround import turnaround_s
+from analysis.capacity.sizing.stage_graph import turnaround_s
 from cluster.model.errors import InputError
 
 TRIED = 3
