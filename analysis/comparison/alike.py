@@ -1,15 +1,10 @@
-"""Whether entries with the same setting id, from several runs, are comparable."""
+"""Whether entries with the same setting id, from several runs, are comparable: no knob differs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from analysis.summary.summary import SettingSummary
-
-
-def is_comparable(entries: Iterable[SettingSummary]) -> bool:
-    """Whether all knobs that the id omits are equal: see `differing`."""
-    return not differing(entries)
 
 
 def differing(entries: Iterable[SettingSummary]) -> tuple[str, ...]:

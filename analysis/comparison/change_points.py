@@ -15,7 +15,7 @@ from math import log
 
 import numpy as np
 
-from analysis.comparison.alike import is_comparable
+from analysis.comparison.alike import differing
 from analysis.comparison.result import ChangePoint
 from analysis.findings.arms import rate_points
 from analysis.statistics.interval import ratio_of_means
@@ -101,7 +101,7 @@ def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Series]]:
     for key, last in by_run[-1].items():
         entries = [run[key] for run in by_run if key in run]
         points = [rate_points(entry) for entry in entries]
-        if len(entries) < len(by_run) or not is_comparable(entries):
+        if len(entries) < len(by_run) or differing(entries):
             continue
         if all(one and min(one) > 0 for one in points):
             means = [sum(map(log, one)) / len(one) for one in points]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.comparison.alike import differing, is_comparable
+from analysis.comparison.alike import differing
 from analysis.comparison.causes import candidate_causes
 from analysis.comparison.change_points import change_points
 from analysis.comparison.result import Change, Outcome, RunComparison
@@ -38,7 +38,7 @@ def compare(
     shared = [
         key
         for key in sides[-1]
-        if all(key in side for side in sides) and is_comparable(side[key] for side in sides)
+        if all(key in side for side in sides) and not differing(side[key] for side in sides)
     ]
     questions = [
         question

@@ -18,21 +18,27 @@ SUMMARY = "report/summary.json"
 
 def read_summary(root: Path) -> Summary:
     """The summary of an analysed run. InputError if it has none, or one of another version."""
-    path = root / SUMMARY
-    if not path.exists():
+    return read_summary_file(root / SUMMARY, str(root))
+
+
+def read_summary_file(path: Path, run: str = "RUN") -> Summary:
+    """As `read_summary`, from the file. run: what the remedy names."""
+    remedy = f"analyse the records with this version: study report {run}"
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        if value.get("format") == FORMAT:
+            return Summary.model_validate(value)
+    except FileNotFoundError as error:
         raise InputError(
-            "the run has no summary: it was not analysed.",
-            str(root),
-            f"analyse its records: study report {root}",
-        )
-    value = json.loads(path.read_text(encoding="utf-8"))
-    if value.get("format") != FORMAT:
-        raise InputError(
-            f"summary.json has format {value.get('format')!r}; this version reads format {FORMAT}.",
-            str(path),
-            f"analyse the records again with this version: study report {root}",
-        )
-    return Summary.model_validate(value)
+            "the run has no summary: it was not analysed.", str(path), remedy
+        ) from error
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"the summary cannot be read: {error}.", str(path), remedy) from error
+    raise InputError(
+        f"summary.json has format {value.get('format')!r}; this version reads format {FORMAT}.",
+        str(path),
+        remedy,
+    )
 
 
 def earlier(root: Path) -> tuple[Summary, ...]:
@@ -60,7 +66,9 @@ def seen_spread(summaries: Sequence[Summary]) -> float | None:
     None if no run has two builds of a topology. s = sqrt(sum of squares / sum of (n - 1))."""
     squares, freedom = 0.0, 0
     for summary in summaries:
-        for entry in summary.settings:
+        for (
+            entry
+        ) in summary.settings:  # pooled variance, with n - 1 degrees of freedom for each setting
             points = rate_points(entry)
             if len(points) < 2 or min(points) <= 0:
                 continue

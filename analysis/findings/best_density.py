@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
 from analysis.findings.arms import latency, points_of, rate_points
 from analysis.findings.decide import decide
@@ -25,6 +25,8 @@ from analysis.summary.summary import Finding, SettingSummary
 from workloads.spec.hypotheses import latency_name
 
 Compliance = Literal["met", "violated", "unsure", "none"]
+_OF_WORST = ("effect", "low", "high", "test", "p", "p_adjusted", "detectable")
+"""What the finding shows of its least certain comparison."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
     limits = ", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items())
     subject, medium = densities[0].entry.label.split(",")[0], densities[0].entry.medium
     able = [arm for arm in densities if arm.slo != "violated" and rate_points(arm.entry)]
-    base = {
+    base: dict[str, Any] = {
         "id": f"best-density-{densities[0].entry.mode}-r{densities[0].entry.records or 0}-{medium}",
         "family": "best-density",
         "subject": subject,
@@ -119,20 +121,15 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
     pairs = decide([_question(evidence, best, other) for other in others], evidence.repetitions)
     verdict, why = _verdict(evidence, best, pairs)
     worst = max(pairs, key=lambda pair: pair.p_adjusted or 1.0, default=None)
+    tested = {name: getattr(worst, name) for name in _OF_WORST} if worst else {}
     return Finding(
         **base,
+        **tested,
         statement=statement,
         verdict=verdict,
         why=why,
         arms=words,
-        effect=worst.effect if worst else None,
-        low=worst.low if worst else None,
-        high=worst.high if worst else None,
         n=tuple(len(rate_points(arm.entry)) for arm in densities),
-        test=worst.test if worst else None,
-        p=worst.p if worst else None,
-        p_adjusted=worst.p_adjusted if worst else None,
-        detectable=worst.detectable if worst else None,
     )
 
 

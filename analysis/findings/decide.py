@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from scipy import stats
 
 from analysis.findings.question import Question
 from analysis.findings.rule import Rule
-from analysis.statistics import equivalence, rank_test
-from analysis.statistics.equivalence import equivalence_p
-from analysis.statistics.holm import holm
 from analysis.statistics.interval import (
     CONFIDENCE,
     Interval,
@@ -24,10 +22,18 @@ from analysis.statistics.interval import (
     spread,
 )
 from analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
-from analysis.statistics.rank_test import least_p, rank_p
+from analysis.statistics.significance import (
+    EQUIVALENCE_TEST,
+    RANK_TEST,
+    equivalence_p,
+    holm,
+    least_p,
+    rank_p,
+)  # fmt: skip
 from analysis.summary.summary import Finding, FindingVerdict
 
 _LEVEL_TEST = "one-sample t"
+_OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit")
 
 
 @dataclass(frozen=True)
@@ -44,32 +50,20 @@ def decide(questions: Sequence[Question], repetitions: int) -> tuple[Finding, ..
     """A finding for each question, in their order. Holm adjusts over the questions of a family that
     were tested and have no obstacles."""
     tested = [_test(question) for question in questions]
-    adjusted = _adjusted(questions, tested)
-    sizes = {q.family: sum(_counts(o, t) for o, t in zip(questions, tested, strict=True)
-                           if o.family == q.family) for q in questions}  # fmt: skip
-    return tuple(
-        _finding(question, one, p, max(1, sizes[question.family]), repetitions)
-        for question, one, p in zip(questions, tested, adjusted, strict=True)
-    )
-
-
-def _counts(question: Question, tested: _Tested | None) -> bool:
-    return tested is not None and not question.obstacles
-
-
-def _adjusted(
-    questions: Sequence[Question], tested: Sequence[_Tested | None]
-) -> list[float | None]:
     families: dict[str, list[int]] = {}
     for place, (question, one) in enumerate(zip(questions, tested, strict=True)):
-        if _counts(question, one):
+        if one is not None and not question.obstacles:
             families.setdefault(question.family, []).append(place)
-    adjusted: list[float | None] = [None] * len(questions)
+    adjusted: dict[int, float] = {}
     for places in families.values():
         ps = holm([one.p for place in places if (one := tested[place]) is not None])
-        for place, p in zip(places, ps, strict=True):
-            adjusted[place] = p
-    return adjusted
+        adjusted |= dict(zip(places, ps, strict=True))
+    return tuple(
+        _finding(
+            question, one, adjusted.get(at), len(families.get(question.family, [0])), repetitions
+        )
+        for at, (question, one) in enumerate(zip(questions, tested, strict=True))
+    )
 
 
 def _units(question: Question) -> tuple[int, ...]:
@@ -99,8 +93,8 @@ def _test(question: Question) -> _Tested | None:
     interval = ratio_interval(first, later)
     if rule.low is not None and rule.high is not None and rule.holds(effect):
         p = equivalence_p(first, later, (rule.low, rule.high))
-        return _Tested(effect, interval, p, equivalence.NAME)
-    return _Tested(effect, interval, rank_p(first, later, rule.nearest(effect)), rank_test.NAME)
+        return _Tested(effect, interval, p, EQUIVALENCE_TEST)
+    return _Tested(effect, interval, rank_p(first, later, rule.nearest(effect)), RANK_TEST)
 
 
 def _level(question: Question, reference: float) -> _Tested:
@@ -120,26 +114,24 @@ def _finding(
     question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
 ) -> Finding:
     verdict, why = _verdict(question, tested, p, family_size, repetitions)
+    measured: dict[str, Any] = {"effect": _effect(question)}
+    if tested:
+        measured = {
+            "effect": tested.effect,
+            "low": tested.interval.low,
+            "high": tested.interval.high,
+            "test": tested.test,
+            "p": tested.p,
+            "detectable": _detectable(question, family_size),
+        }
     return Finding(
-        id=question.id,
-        statement=question.statement,
-        subject=question.subject,
-        measure=question.measure,
-        arms=question.arms,
-        among=question.among,
-        family=question.family,
+        **{name: getattr(question, name) for name in _OF_QUESTION},
+        **measured,
         rule=question.rule.words,
-        unit=question.unit,
         verdict=verdict,
         why=why,
-        effect=tested.effect if tested else _effect(question),
-        low=tested.interval.low if tested else None,
-        high=tested.interval.high if tested else None,
         n=_units(question),
-        test=tested.test if tested else None,
-        p=tested.p if tested else None,
         p_adjusted=p,
-        detectable=_detectable(question, family_size) if tested else None,
     )
 
 
@@ -186,7 +178,7 @@ def _too_few(question: Question, repetitions: int) -> list[str]:
 
 def _inside(tested: _Tested, rule: Rule) -> bool:
     """TOST decides an equivalence alone: it corresponds to the 90 % interval (Schuirmann 1987)."""
-    if tested.test == equivalence.NAME:
+    if tested.test == EQUIVALENCE_TEST:
         return True
     return rule.holds(tested.interval.low) and rule.holds(tested.interval.high)
 

@@ -21,7 +21,7 @@ from analysis.statistics.power import (
     detectable_ratio,
     units_needed,
 )
-from analysis.statistics.rank_test import least_p
+from analysis.statistics.significance import least_p
 from analysis.summary.summary import Metric, SettingSummary
 from cluster.model.errors import InputError
 from cluster.model.topology import Topology

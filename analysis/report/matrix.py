@@ -25,60 +25,44 @@ class Fact:
 class Cell:
     """A setting on one arm. `share`: its rate in percent of the setting's highest, for the bar."""
 
-    medium: str
     facts: tuple[Fact, ...]
     trials: str
     share: float | None
 
 
 @dataclass(frozen=True)
-class Row:
-    setting: str
-    label: str
-    vms_per_host: int
-    density: str
-    first: bool
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
 class Matrix:
-    """`arms`: (medium, name of the arm) of each column."""
+    """A row per setting (id, label) and density, a column per arm (medium, name). cells: by setting, density
+    and arm; an arm that did not run has none."""
 
+    settings: tuple[tuple[str, str], ...]
+    densities: tuple[int, ...]
     arms: tuple[tuple[str, str], ...]
-    rows: tuple[Row, ...]
+    cells: dict[tuple[str, int, str], Cell]
 
 
 def matrix(summary: Summary, names: Names) -> Matrix:
-    """A row per setting and density, a column per arm. An arm that did not run has an empty cell."""
-    by_name = sorted({names.arm(one): one.medium for one in summary.settings}.items())
-    arms = tuple((medium, arm) for arm, medium in by_name)
-    return Matrix(arms, tuple(_rows(summary, names, arms)))
-
-
-def _rows(summary: Summary, names: Names, arms: tuple[tuple[str, str], ...]) -> Iterator[Row]:
+    arms = sorted({names.arm(one): one.medium for one in summary.settings}.items())
+    best: dict[str, float] = {}
+    for one in summary.settings:
+        best[one.setting] = max(best.get(one.setting, 0.0), _rate(one) or 0.0)
     verdicts = verdicts_by_arm(summary)
-    found = {
-        (one.setting, one.vms_per_host, names.arm(one)): (at, one)
-        for at, one in enumerate(summary.settings)
-    }
-    densities = sorted({one.vms_per_host for one in summary.settings})
-    for setting in dict.fromkeys(one.setting for one in summary.settings):
-        same = [one for one in summary.settings if one.setting == setting]
-        best = max(_rate(one) or 0.0 for one in same)
-        for density in densities:
-            cells = []
-            for medium, arm in arms:
-                cell = Cell(medium, (), "did not run", None)
-                if (setting, density, arm) in found:
-                    at, entry = found[setting, density, arm]
-                    trials = counts(verdicts.get((entry.topology, setting), ()), "did not run")
-                    rate = _rate(entry)
-                    share = 100.0 * rate / best if rate is not None and best > 0 else None
-                    cell = Cell(medium, tuple(_facts(at, entry)), trials, share)
-                cells.append(cell)
-            words, first = names.density_in_words(density), density == densities[0]
-            yield Row(setting, same[0].label, density, words, first, tuple(cells))
+    cells = {}
+    for at, one in enumerate(summary.settings):
+        rate, most = _rate(one), best[one.setting]
+        share = 100.0 * rate / most if rate is not None and most > 0 else None
+        trials = counts(verdicts.get((one.topology, one.setting), ()), "did not run")
+        key = (one.setting, one.vms_per_host, names.arm(one))
+        cells[key] = Cell(tuple(_facts(at, one)), trials, share)
+    labels: dict[str, str] = {}
+    for one in summary.settings:
+        labels.setdefault(one.setting, one.label)
+    return Matrix(
+        tuple(labels.items()),
+        tuple(sorted({one.vms_per_host for one in summary.settings})),
+        tuple((medium, arm) for arm, medium in arms),
+        cells,
+    )
 
 
 def _rate(entry: SettingSummary) -> float | None:

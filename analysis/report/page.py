@@ -22,6 +22,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis.capacity.sizing.plan_text import facts, plan_sentence, spread
 from analysis.report import trials
 from analysis.report.charts import effects, findings_table, inside, seconds
 from analysis.report.charts.datatable import other_table
@@ -33,7 +34,6 @@ from analysis.report.charts.sections import sections
 from analysis.report.charts.talk import talk_charts
 from analysis.report.disclosure import entries
 from analysis.report.matrix import matrix
-from analysis.report.planning import planning
 from analysis.summary.summary import SettingSummary, Summary, TrialSummary
 from cluster.state import atomic
 
@@ -62,7 +62,7 @@ def render(summary: Summary) -> str:
         headline_figure=next(effects.figures(summary, called), None),
         sections=list(sections(summary, called)),
         time_figures=list(seconds.figures(summary, called)),
-        planning=planning(summary),
+        plan=summary.plan,
         talk=talk_charts(summary, called),
         matrix=matrix(summary, called),
         has_intervals=any(m.low is not None for one in summary.settings for m in one.metrics),
@@ -204,4 +204,5 @@ def _environment() -> Environment:
     )
     environment.filters["unbroken"] = _unbroken
     environment.globals |= {"quantity": quantity, "main_rate": trials.main_rate}
+    environment.globals |= {"plan_facts": facts, "plan_sentence": plan_sentence, "spread": spread}
     return environment

@@ -16,7 +16,7 @@ from math import exp, log, sqrt
 
 from scipy import optimize, stats
 
-from analysis.statistics.rank_test import least_p
+from analysis.statistics.significance import least_p
 
 ALPHA = 0.05
 POWER = 0.8

@@ -50,9 +50,9 @@ def trial_series(
         TrialSeries(
             trial=trial,
             step_s=step_s,
-            cpu=tuple(_cpu(cpu.get(trial))),
-            rates=tuple(_rates(rates.get(trial))),
-            latency=tuple(_curves(latency.get(trial))),
+            cpu=tuple(_cpu(cpu[trial])) if trial in cpu else (),
+            rates=tuple(_rates(rates[trial])) if trial in rates else (),
+            latency=tuple(_curves(latency[trial])) if trial in latency else (),
         )
         for trial in trials
         if trial in cpu or trial in rates or trial in latency
@@ -197,18 +197,14 @@ def _by_trial(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {str(trial): rows for trial, rows in frame.groupby("trial")}
 
 
-def _cpu(rows: pd.DataFrame | None) -> Iterator[CpuSeries]:
-    if rows is None:
-        return
+def _cpu(rows: pd.DataFrame) -> Iterator[CpuSeries]:
     for (scope, host), same in rows.groupby(["scope", "host"]):
         parts: dict[str, Any] = {part: _values(same[f"cpu_{part}"], 2) for part in CPU_PARTS}
         known = {part: v for part, v in parts.items() if any(one is not None for one in v)}
         yield CpuSeries(scope=str(scope), host=str(host), at_s=_whole(same["at_s"]), **known)
 
 
-def _rates(rows: pd.DataFrame | None) -> Iterator[RateSeries]:
-    if rows is None:
-        return
+def _rates(rows: pd.DataFrame) -> Iterator[RateSeries]:
     for (name, unit), same in rows.groupby(["name", "unit"]):
         yield RateSeries.model_validate(
             {
@@ -220,9 +216,7 @@ def _rates(rows: pd.DataFrame | None) -> Iterator[RateSeries]:
         )
 
 
-def _curves(rows: pd.DataFrame | None) -> Iterator[LatencyCurve]:
-    if rows is None:
-        return
+def _curves(rows: pd.DataFrame) -> Iterator[LatencyCurve]:
     known = rows[rows["value_us"].notna()].sort_values("percentile")
     for (operation, kind), same in known.groupby(["operation", "latency_kind"]):
         behind = same["operations"].iloc[0]

@@ -12,11 +12,10 @@ from analysis.capacity.sizing.run_plan import plan_beside
 from analysis.findings import Evidence, findings
 from analysis.summarise import read_series
 from analysis.summarise.analysed_run import AnalysedRun
+from analysis.summarise.entries import setting_summaries, trial_summaries
 from analysis.summarise.headline import headline
 from analysis.summarise.monitoring_overhead import monitoring_overhead
-from analysis.summarise.setting_summaries import setting_summaries
 from analysis.summarise.time_spent import time_spent
-from analysis.summarise.trial_summaries import trial_summaries
 from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary

@@ -29,10 +29,10 @@ class Format(StrEnum):
 
 def _print_format(root: Path, form: Format) -> None:
     """Write the summary, and nothing else, to standard output, so that it can be piped."""
-    from analysis.report.__main__ import load
+    from analysis.comparison.history import read_summary
     from analysis.report.formats import FORMATS
 
-    sys.stdout.write(FORMATS[form](load(root / "report" / "summary.json")))
+    sys.stdout.write(FORMATS[form](read_summary(root)))
 
 
 def add_to(app: typer.Typer) -> None:

@@ -105,6 +105,7 @@ def _coverage(misses: Sequence[Miss]) -> Goal:
 
 
 def _wilson(share: float, count: int) -> tuple[float, float]:
+    # Wilson's score interval: E. Wilson, J. American Statistical Association 22 (1927) 209
     interval = stats.binomtest(round(share * count), count).proportion_ci(SURE, "wilson")
     return float(interval.low), float(interval.high)
 

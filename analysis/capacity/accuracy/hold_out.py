@@ -1,6 +1,7 @@
 """Hold-out: leave measured points out, predict them from the rest, and compare the misses with goals.
 
-A round leaves out one host count (or density) of every group at once; blend, spreads and noise are
+Cross-validation (M. Stone 1974, Cross-validatory choice and assessment of statistical predictions). A
+round leaves out one host count (or density) of every group at once; blend, spreads and noise are
 learnt anew from what is left, so nothing of the held-out points enters their prediction.
 """
 

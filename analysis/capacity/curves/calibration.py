@@ -148,7 +148,7 @@ def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
 
 
 def _likeliest(weights: Floats) -> np.ndarray:
-    """NodePaths of the heaviest, which hold nearly all of the weight."""
+    """Indices of the heaviest, which hold nearly all of the weight."""
     order = np.argsort(-weights)
     count = int(np.searchsorted(np.cumsum(weights[order]), ENOUGH)) + 1
     return np.sort(order[:count])
@@ -161,6 +161,7 @@ def _learnt(log_likelihood: Floats, before: Floats) -> Floats:
     of_deviations, of_laws = before.sum(axis=1), before.sum(axis=0)
     first_deviations, first_laws = of_deviations.copy(), of_laws.copy()
     for _ in range(ROUNDS):
+        # E step: responsibilities of each curve; M step: their mean, with the prior as pseudo-counts
         by_deviation = (likelihood @ of_laws) * of_deviations
         total = by_deviation.sum(axis=1, keepdims=True)
         by_law = np.einsum("jhk,h->jk", likelihood, of_deviations) * of_laws / total
@@ -207,7 +208,7 @@ def _noise(curves: Sequence[Curve]) -> Noise:
 
 
 def _degrees(left: float) -> float:
-    """Whose trigamma of half is `left`, within the range."""
+    """The degrees d with trigamma(d / 2) = left, within the range (Smyth 2004)."""
     low, high = DEGREES_RANGE
 
     def over(degrees: float) -> float:

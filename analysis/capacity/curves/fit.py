@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -39,6 +38,7 @@ from analysis.capacity.curves.surface import (
 )
 from analysis.capacity.curves.utilization import fit_utilization
 from analysis.capacity.inputs.points import Point, check_units, sizes
+from analysis.capacity.plan.plan import utc_now
 from cluster.model.errors import InputError
 
 Place = tuple[str, str, int, int]
@@ -58,7 +58,7 @@ def fit(points: Sequence[Point], sources: Sequence[str]) -> Model:
         raise InputError(_nothing(points), "the points", _REMEDY)
     rates = _largest_rates(points)
     return Model(
-        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        created=utc_now(),
         sources=tuple(sources),
         points=tuple(points),
         scaling=scaling,

@@ -37,7 +37,8 @@ def interaction(arms: dict[int, Curve]) -> tuple[Verdict, float | None]:
     sizes = np.array([[len(cell) for cell in row] for row in table])
     left = means - means.mean(axis=1, keepdims=True) - means.mean(axis=0) + means.mean()
     free = (means.shape[0] - 1) * (means.shape[1] - 1)
-    # Unequal repetitions: the harmonic mean stands for their number (unweighted means analysis).
+    # Unequal repetitions: the harmonic mean stands for their number. Unweighted means analysis,
+    # Biometrika 61 (1974) 117: the ratio is then nearly F-distributed.
     repeats = sizes.size / float((1.0 / sizes).sum())
     ratio = repeats * float((left**2).sum()) / free / (within / degrees)
     p = float(stats.f.sf(ratio, free, degrees))

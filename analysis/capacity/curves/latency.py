@@ -29,7 +29,7 @@ ALMOST_SATURATED = 0.98
 
 
 def stretch(rho: Floats, servers: float) -> Floats:
-    """Waiting time over service time; shape as rho."""
+    """Waiting time over service time; shape as rho. Sakasegawa's approximation for M/M/c."""
     power = np.sqrt(2 * (servers + 1)) - 1
     result: Floats = np.power(rho, power) / (servers * (1 - rho))
     return result
@@ -110,6 +110,7 @@ def _closest(load: Floats, time: Floats) -> LatencyCurve:
 def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
     """load: or what is used of the cores."""
     matrix = np.stack([np.ones_like(load), stretch(load, servers)], axis=1) / time[:, None]
+    # non-negative least squares of relative misses (Lawson and Hanson 1974)
     (base, slope), _ = nnls(matrix, np.ones(len(load)))
     base = max(float(base), 1e-3 * float(time.min()))
     curve = LatencyCurve(

@@ -48,6 +48,7 @@ class Prediction:
     @cached_property
     def covariance(self) -> Floats:
         """Of the mixture (k, k)."""
+        # law of total variance: mean of the covariances, and covariance of the means
         apart = self.means - self.log_time
         own = np.einsum("h,hij->ij", self.shares, self.covariances)
         result: Floats = own + (apart * self.shares[:, None]).T @ apart
@@ -76,6 +77,7 @@ class Prediction:
         values, vectors = np.linalg.eigh(self.covariances)
         roots = vectors * np.sqrt(np.clip(values, 0.0, None))[:, None, :]
         which = rng.choice(len(self.shares), size=count, p=self.shares)
+        # multivariate t: a normal over the root of chi-squared / degrees
         scale = np.sqrt(self.degrees / rng.chisquare(self.degrees, count))
         normal = rng.standard_normal((count, len(self.log_time))) * scale[:, None]
         errors = np.einsum("dij,dj->di", roots[which], normal) + self.means[which] - self.log_time
@@ -114,6 +116,7 @@ class Mixed:
     @cached_property
     def log_likelihood(self) -> Floats:
         """Of the levels under every hypothesis and shape (H, K), up to one constant."""
+        # log p = -1/2 y' K^-1 y - 1/2 log |K|, K = L L' (Rasmussen and Williams 2006, chapter 2)
         root = np.linalg.cholesky(self.covariances)
         misses = (self.levels - self.levels.mean())[:, None] - self.of_shapes.T
         white = np.linalg.inv(root) @ misses
@@ -152,6 +155,7 @@ def _parts(
     log_x, log_cells = np.log(x), np.log(mixed.x)
     those = mixed.hypotheses[kept]
     edges = those.edges(log_cells)
+    # mean k' K^-1 y, covariance k(x, x') - k' K^-1 k (Rasmussen and Williams 2006, chapter 2)
     across = those.between(log_cells, log_x, edges)
     gain = np.linalg.solve(mixed.covariances[kept], across)  # (h, m, k)
     own = those.between(log_x, log_x, edges)

@@ -27,10 +27,6 @@ class UtilizationLaw(Frozen):
     largest_rate: float
     loads: int
 
-    def at(self, rate: float) -> float:
-        """Percent of the hosts' cores at `rate` units per second, at most 100."""
-        return min(100.0, self.idle_percent + self.percent_per_rate * rate)
-
 
 def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> UtilizationLaw | None:
     """The law through (rate, percent); None with fewer than 2 distinct rates."""
@@ -39,6 +35,8 @@ def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> Utiliz
     if distinct < MIN_LOADS:
         return None
     scale = rate.max()
+    # non-negative least squares (Lawson and Hanson 1974)
+    # non-negative least squares (Lawson and Hanson 1974)
     (idle, slope), _ = nnls(np.stack([np.ones_like(rate), rate / scale], axis=1), percent)
     misses = percent - idle - slope * rate / scale
     degrees = max(1, len(rate) - 2)

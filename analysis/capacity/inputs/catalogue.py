@@ -13,9 +13,10 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
-from analysis.capacity.inputs.yaml_file import read_model
 from cluster.model.errors import InputError
 
+DAYS = 36 * 30.4
+"""Of the 3 years over which hosts are paid."""
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
 
 
@@ -49,6 +50,18 @@ class HostType(FiniteModel):
     @property
     def is_priced(self) -> bool:
         return self.capex_usd is not None or self.usd_per_hour is not None
+
+    def usd_per_day(self, site: Site) -> float:
+        """Rent, or straight-line depreciation over 36 months plus power, and operations. ValueError without
+        a price."""
+        # bought: capex * (1 + maintenance) / (36 * 30.4) + kW * 24 * PUE * tariff + operations
+        # PUE: power usage effectiveness (The Green Grid 2007)
+        if self.usd_per_hour is not None:
+            return self.usd_per_hour * 24 + self.operations_usd_per_day
+        if self.capex_usd is None:
+            raise ValueError(f"host {self.name} has no price")
+        capital = self.capex_usd * (1 + self.maintenance) / DAYS
+        return capital + self.kw * 24 * site.pue * site.usd_per_kwh + self.operations_usd_per_day
 
     def size_gib(self, medium: str) -> float:
         return sum(disk.size_gib * disk.count for disk in self.disks if disk.medium == medium)
@@ -96,7 +109,7 @@ class Catalogue(FiniteModel):
 
 def read_catalogue(path: Path) -> Catalogue:
     """Read a catalogue. InputError if the file is not one, or if no host has a price."""
-    catalogue = read_model(path, Catalogue)
+    catalogue = Catalogue.read(path)
     if not any(host.is_priced for host in catalogue.hosts):
         raise InputError(
             f"prices are missing: none of {', '.join(host.name for host in catalogue.hosts)} has one.",

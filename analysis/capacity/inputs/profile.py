@@ -13,17 +13,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
-from analysis.capacity.inputs.yaml_file import read_model
 from cluster.model.errors import InputError
 
 Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
-RESOURCES: tuple[Resource, ...] = (
-    "hdfs_read",
-    "hdfs_write",
-    "hbase_write",
-    "hbase_scan",
-    "genome_job",
-)
 SEQUENTIAL: tuple[Resource, ...] = ("hdfs_read", "hdfs_write")
 UNIT_OF: dict[Resource, str] = {
     "hdfs_read": "MiB",
@@ -141,9 +133,9 @@ def read_profile(name: str) -> Profile:
     shipped = SHIPPED / f"{Path(name).stem}.yaml"
     path = Path(name)
     if path.exists():
-        return read_model(path, Profile)
+        return Profile.read(path)
     if path.parent == Path() and shipped.exists():
-        return read_model(shipped, Profile)
+        return Profile.read(shipped)
     known = ", ".join(sorted(one.stem for one in SHIPPED.glob("*.yaml")))
     raise InputError(
         "there is no such profile.", name, f"name a file, or a shipped profile: {known}."

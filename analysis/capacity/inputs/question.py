@@ -36,6 +36,10 @@ class Question:
     mapped: tuple[tuple[str, str], ...] = ()
     """(resource, group) from --map, which replaces the profile's patterns."""
 
+    @property
+    def slos(self) -> tuple[str, ...]:
+        return tuple(str(slo) for slo in (self.turnaround, self.query) if slo is not None)
+
 
 def parse_promises(texts: Sequence[str]) -> tuple[Slo, ...]:
     """`turnaround_p95=24h` as an SLO. InputError if the text is not one, or if two concern the same."""

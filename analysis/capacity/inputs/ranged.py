@@ -1,19 +1,25 @@
 """`UncertainValue`: a value with its range, where it came from, and draws of it.
 
 A range is taken as the middle 90 % of what is possible: draws are two half log-normals that meet at the
-value, so that one value in twenty lies under `low` and one above `high`, and none is negative.
+value, so that one value in twenty lies under `low` and one above `high`, and none is negative. Each half
+holds half of the draws, unlike in the two-piece normal distribution (K. Wallis, Statistical Science 29,
+2014), whose density is continuous: `value` is the median.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from scipy import stats
 
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.plan.plan import Quantiles
+from cluster.model.errors import InputError
+from workloads.base.checked import dotted, location_of, sentence
+from workloads.base.yaml_text import read_yaml
 
 Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
 QUANTILES = (0.05, 0.5, 0.95)
@@ -23,6 +29,22 @@ class FiniteModel(BaseModel):
     """The base of every model that a user writes as YAML."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """InputError, with line and key, if the file cannot be read or does not fit the model."""
+        document = read_yaml(path)
+        try:
+            return cls.model_validate(document.value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            location = location_of(first)
+            key = dotted(location)
+            raise InputError(
+                sentence(first, key),
+                f"{path}:{document.line_of(location)}" + (f", key {key}" if key else ""),
+                "correct the key; docs/capacity.md lists them.",
+            ) from error
 
 
 class UncertainValue(FiniteModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,10 @@ from cluster.model.errors import InputError
 from workloads.base.values import Frozen
 
 FORMAT: Literal[2] = 2
+
+
+def utc_now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 class Quantiles(Frozen):
@@ -64,7 +69,7 @@ class Survival(Frozen):
 class Plan(Frozen):
     format: Literal[2] = FORMAT
     kind: Literal["plan"] = "plan"
-    created: str
+    created: str = Field(default_factory=utc_now)
     genomes_per_day: float
     profile: str
     slos: tuple[str, ...]
@@ -110,7 +115,7 @@ class Excuse(Frozen):
 
     format: Literal[2] = FORMAT
     kind: Literal["excuse"] = "excuse"
-    created: str
+    created: str = Field(default_factory=utc_now)
     genomes_per_day: float
     profile: str
     slos: tuple[str, ...]

@@ -20,7 +20,6 @@ from analysis.capacity.sizing.demand import Demand
 from analysis.capacity.sizing.promise_curve import QueryCurve
 from analysis.capacity.sizing.regret import least_regret
 from analysis.capacity.sizing.slots import Slots
-from analysis.capacity.sizing.stage_graph import Service
 from analysis.capacity.sizing.supply import MeasuredSupply
 
 COMPUTE = "compute"
@@ -133,28 +132,6 @@ class Candidate:
         slots = np.maximum(self.slots.per_vm(stage), 1e-9) * self.slots.vms * hosts
         result: Floats = stage.tasks / slots
         return result
-
-    def services(self, hosts: int, draws: int) -> list[tuple[float, list[Service]]]:
-        """(genomes per second, stages) of the first `draws` draws, for the simulation."""
-        stages = self.demand.profile.stages
-        seconds = [self.stage_s(stage, hosts) for stage in stages]
-        shares = [self.stage_share(stage, hosts) for stage in stages]
-        return [
-            (
-                float(self.demand.genomes_per_s[draw]),
-                [
-                    Service(
-                        name=stage.name,
-                        after=stage.after,
-                        service_s=float(seconds[i][draw]),
-                        share=float(shares[i][draw]),
-                        lane=stage.core_hours is None,
-                    )
-                    for i, stage in enumerate(stages)
-                ],
-            )
-            for draw in range(draws)
-        ]
 
     def path_s(self) -> Floats:
         """Seconds of a genome that never waits, with unlimited hosts: the critical path (draws,)."""

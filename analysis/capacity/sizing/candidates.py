@@ -11,14 +11,14 @@ from typing import TypeVar
 
 import numpy as np
 
+from analysis.capacity.curves.model import Model
 from analysis.capacity.curves.surface import NotMeasuredError
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue, HostType
-from analysis.capacity.inputs.profile import SEQUENTIAL, Resource
+from analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
+from analysis.capacity.inputs.question import Question
 from analysis.capacity.sizing.candidate import Candidate, ResourceSupply
-from analysis.capacity.sizing.cost import usd_per_host_day
 from analysis.capacity.sizing.demand import DAY_S, Demand
-from analysis.capacity.sizing.disk_space import kept_gib, scratch_gib
 from analysis.capacity.sizing.promise_curve import QueryCurve, query_curve, query_fit
 from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.slots import Slots
@@ -41,6 +41,16 @@ class Search:
     densities: tuple[int, ...]
     refused: Counter[str] = field(default_factory=Counter)
     warnings: dict[str, None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Search:
+        """Over the measured VMs per host, and all counts between them."""
+        measured = {point.vms_per_host for point in model.points}
+        positive = [v for v in measured if v >= 1]
+        between = set(range(min(positive), max(positive) + 1)) if positive else set()
+        market = SupplyCatalog.of(model, profile, question)
+        densities = tuple(sorted(measured | between))
+        return cls(market, Demand.of(profile, question), catalogue, densities)
 
     def candidates(self) -> Iterator[Candidate]:
         for number, host in enumerate(self.catalogue.hosts):
@@ -88,7 +98,7 @@ class Search:
             provided=(*sequential, *random),
             disks=self._disks(slots.host, first, second),
             query=query,
-            host_day_usd=usd_per_host_day(slots.host, self.catalogue.site),
+            host_day_usd=slots.host.usd_per_day(self.catalogue.site),
         )
 
     def _limited(self, one: ResourceSupply, query: QueryCurve | None) -> ResourceSupply:
@@ -155,14 +165,10 @@ class Search:
     def _disks(self, host: HostType, first: str, second: str) -> dict[str, tuple[Floats, float]]:
         """Medium to (GiB to store, GiB that a host stores at the maximum fill level)."""
         demand, fill = self.demand, self.demand.profile.storage.fill
-        daily = demand.question.genomes_per_day
         promise = demand.question.turnaround
-        in_work_s = promise.limit_s if promise else DAY_S
-        profile, drawn = demand.profile, demand.drawn
-        files = kept_gib(profile, drawn, daily, "sequential")
-        if profile.stages:
-            files = files + scratch_gib(drawn, daily, in_work_s)
-        rows = kept_gib(profile, drawn, daily, "random")
+        files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
+        if demand.profile.stages:
+            files = files + demand.scratch_gib(promise.limit_s if promise else DAY_S)
         if first == second:
             return {first: (files + rows, host.size_gib(first) * fill)}
         return {

@@ -1,4 +1,4 @@
-"""Rates that a cluster must carry, by the forced flow law (Denning and Buzen 1978).
+"""Rates and disk space that a cluster must have. Rates by the forced flow law (Denning and Buzen 1978):
 
     lambda_r = sum over stages s of D[s, r] * N * peak / (86400 * availability)
 
@@ -68,4 +68,25 @@ class Demand:
     @cached_property
     def queries_per_s(self) -> Floats:
         result: Floats = self.drawn["query.per_s"] * self.drawn["peak"] / self.drawn["availability"]
+        return result
+
+    def kept_gib(self, medium: str) -> Floats:
+        """GiB of disk for data in HBase (`random`) or in files (`sequential`) over the horizon (draws,):
+        gib * (genomes per day * min(days retained, horizon) + cohort at start) * replication."""
+        storage = self.profile.storage
+        total: Floats = np.zeros(self.question.draws)
+        for kept in storage.kept:
+            if kept.medium == medium:
+                days = np.minimum(self.drawn[f"storage.{kept.name}.days"], storage.horizon_days)
+                genomes = self.question.genomes_per_day * days + storage.genomes_at_start
+                total = (
+                    total + self.drawn[f"storage.{kept.name}.gib"] * genomes * storage.replication
+                )
+        return total
+
+    def scratch_gib(self, turnaround_s: float) -> Floats:
+        """GiB of scratch space, not replicated, for the genomes in progress, at least one (draws,)."""
+        # Little's law, L = lambda W: J. Little, Operations Research 9 (1961).
+        in_progress = max(1.0, self.question.genomes_per_day / DAY_S * turnaround_s)
+        result: Floats = self.drawn["storage.scratch_gib"] * in_progress * self.drawn["peak"]
         return result

@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime
 import numpy as np
 
 from analysis.capacity.inputs.array import Floats
+from analysis.capacity.inputs.catalogue import DAYS
 from analysis.capacity.inputs.profile import SEQUENTIAL
-from analysis.capacity.inputs.ranged import quantiles
+from analysis.capacity.inputs.ranged import UncertainValue, quantiles
 from analysis.capacity.plan.plan import (
     Alternative,
     Evidence,
@@ -21,10 +22,9 @@ from analysis.capacity.plan.plan import (
 )
 from analysis.capacity.sizing.candidate import COMPUTE, Candidate
 from analysis.capacity.sizing.candidates import Search
-from analysis.capacity.sizing.cost import usd_3_years_per_daily_genome
 from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.sensitivity import sensitivity
-from analysis.capacity.sizing.turnaround import turnaround_s
+from analysis.capacity.sizing.stage_graph import turnaround_s
 
 SHOWN_ALTERNATIVES = 5
 SHOWN_LEFT_OUT = 12
@@ -51,10 +51,9 @@ def make_plan(
     if one_lost_s is not None:
         whole_s = turnaround_s(chosen, hosts, promise.percentile if promise else 95.0)
     return Plan(
-        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         genomes_per_day=question.genomes_per_day,
         profile=chosen.demand.profile.profile,
-        slos=tuple(str(p) for p in (promise, question.query) if p is not None),
+        slos=question.slos,
         host_type=chosen.host.name,
         hosts=hosts,
         hosts_needed=quantiles(chosen.need),
@@ -64,9 +63,7 @@ def make_plan(
         medium_random=chosen.medium_random,
         usd_per_genome=quantiles(_costs(chosen, search)),
         usd_per_genome_as_bought=cost,
-        usd_3_years_per_daily_genome=usd_3_years_per_daily_genome(
-            hosts, chosen.host_day_usd, question.genomes_per_day
-        ),
+        usd_3_years_per_daily_genome=hosts * chosen.host_day_usd * DAYS / question.genomes_per_day,
         usd_per_hour=hour,
         operations_per_usd_hour={
             one.resource: float(np.median(one.rate(hosts))) / hour for one in chosen.provided
@@ -173,14 +170,9 @@ def _hours(seconds: Floats | None) -> Quantiles | None:
     return None if seconds is None else quantiles(seconds / HOUR_S)
 
 
-def _query_s(one: Candidate, hosts: int) -> Floats | None:
-    rho = one.rhos(hosts).get("hbase_scan")
-    return None if one.query is None or rho is None else one.query.seconds(rho[0])
-
-
 def _query(one: Candidate, hosts: int) -> Quantiles | None:
-    seconds = _query_s(one, hosts)
-    return None if seconds is None else quantiles(seconds)
+    rho = one.rhos(hosts).get("hbase_scan")
+    return None if one.query is None or rho is None else quantiles(one.query.seconds(rho[0]))
 
 
 def _survival(one: Candidate, hosts: int, one_lost_s: Floats | None) -> Survival:
@@ -194,32 +186,34 @@ def _survival(one: Candidate, hosts: int, one_lost_s: Floats | None) -> Survival
 
 
 def _evidence(one: Candidate, search: Search) -> Iterator[Evidence]:
+    for number, based_on, tag in _sources(one, search):
+        yield Evidence(number=number, based_on=based_on, tag=tag)
+
+
+def _sources(one: Candidate, search: Search) -> Iterator[tuple[str, str, str]]:
+    """Each number that the plan rests on, its source and the source's tag."""
     for supplied in one.provided:
         supply = supplied.supply
         on = f"{supply.group}, hosts {supply.hosts[0]:.0f} to {supply.measured}"
         tag = "catalogue" if supply.group == "the catalogue's disks" else "measured"
-        yield Evidence(number=f"rate of {supplied.resource}", based_on=on, tag=tag)
-    speed = one.host.cpu_speed
-    yield Evidence(
-        number="CPU speed relative to the measured host",
-        based_on=f"{speed.value:g} ({speed.low:g} to {speed.high:g}): {speed.source}",
-        tag=speed.tag,
+        yield f"rate of {supplied.resource}", on, tag
+    yield (
+        "CPU speed relative to the measured host",
+        _range(one.host.cpu_speed),
+        one.host.cpu_speed.tag,
     )
     if one.query is not None:
         fit = one.query.fit
         on = f"{fit.group} p{fit.percentile:g} at {fit.loads} loads up to rho {fit.largest_rho:.2f}"
-        yield Evidence(number="query latency", based_on=on, tag="measured")
+        yield "query latency", on, "measured"
     for name, value in one.demand.profile.ranges():
-        yield Evidence(
-            number=name,
-            based_on=f"{value.value:g} ({value.low:g} to {value.high:g}): {value.source}",
-            tag=value.tag,
-        )
-    yield Evidence(
-        number="prices",
-        based_on=f"{search.catalogue.price_basis}, {search.catalogue.date.isoformat()}",
-        tag="catalogue",
-    )
+        yield name, _range(value), value.tag
+    prices = f"{search.catalogue.price_basis}, {search.catalogue.date.isoformat()}"
+    yield "prices", prices, "catalogue"
+
+
+def _range(value: UncertainValue) -> str:
+    return f"{value.value:g} ({value.low:g} to {value.high:g}): {value.source}"
 
 
 def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,10 +34,9 @@ def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path)
         found = _sized(run_root, question, profile, catalogue)
     except InputError as error:
         found = Excuse(
-            created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
             genomes_per_day=question.genomes_per_day,
             profile=profile.profile,
-            slos=tuple(str(p) for p in (question.turnaround, question.query) if p is not None),
+            slos=question.slos,
             reasons=(f"{error.where}: {error.what}",),
             next_steps=(error.remedy,),
         )

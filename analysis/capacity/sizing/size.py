@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 
 import numpy as np
@@ -21,11 +20,9 @@ from analysis.capacity.inputs.question import Question
 from analysis.capacity.plan.plan import Excuse, Plan
 from analysis.capacity.sizing.candidate import Candidate
 from analysis.capacity.sizing.candidates import Search
-from analysis.capacity.sizing.demand import Demand
 from analysis.capacity.sizing.plan_maker import make_plan
 from analysis.capacity.sizing.regret import SURE
-from analysis.capacity.sizing.supply import SupplyCatalog
-from analysis.capacity.sizing.turnaround import turnaround_s
+from analysis.capacity.sizing.stage_graph import turnaround_s
 from cluster.model.errors import InputError
 
 TRIED = 3
@@ -45,12 +42,7 @@ class SizingResult:
 def size(question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Plan | Excuse:
     """InputError if an SLO concerns something that the profile lacks."""
     _check(question, profile)
-    search = Search(
-        SupplyCatalog.of(model, profile, question),
-        Demand.of(profile, question),
-        catalogue,
-        densities(model),
-    )
+    search = Search.of(question, model, profile, catalogue)
     ranked = ranking(search)
     feasible = [(one, hosts) for one, hosts in ranked if hosts is not None]
     for one, hosts in islice(feasible, TRIED):
@@ -65,14 +57,6 @@ def size(question: Question, model: Model, profile: Profile, catalogue: Catalogu
             f"{limit} is not met by {_name(one)}, even with a few more than {hosts} hosts"
         ] += 1
     return _excuse(search, [one for one, hosts in ranked if hosts is None])
-
-
-def densities(model: Model) -> tuple[int, ...]:
-    """The measured VMs per host, and all counts between them."""
-    measured = {point.vms_per_host for point in model.points}
-    positive = sorted(v for v in measured if v >= 1)
-    between = set(range(positive[0], positive[-1] + 1)) if positive else set()
-    return tuple(sorted(measured | between))
 
 
 def ranking(search: Search) -> list[tuple[Candidate, int | None]]:
@@ -125,12 +109,10 @@ def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
     reasons = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
     reasons += list(dict.fromkeys(_beyond(one) for one in without))[:SHOWN_REASONS]
     question = search.demand.question
-    slos = [str(p) for p in (question.turnaround, question.query) if p is not None]
     return Excuse(
-        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         genomes_per_day=question.genomes_per_day,
         profile=search.demand.profile.profile,
-        slos=tuple(slos),
+        slos=question.slos,
         reasons=tuple(reasons) or ("no combination of host type, density and medium remains",),
         next_steps=tuple(_next_steps(reasons)),
     )

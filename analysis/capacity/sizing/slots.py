@@ -83,6 +83,7 @@ class Slots:
 
     def hosts_busy(self, stage: Stage) -> Floats:
         """Hosts that a stage keeps busy in the busiest hour, by Little's law (draws,)."""
+        # Little's law, L = lambda W: tasks in work = tasks per second * seconds of a task
         tasks_in_work = self.demand.genomes_per_s * stage.tasks * self.task_s(stage)
         slots = np.maximum(self.per_vm(stage), 1e-9) * self.vms
         result: Floats = tasks_in_work / slots

@@ -15,9 +15,7 @@ from analysis.capacity.inputs.ranged import quantiles
 from analysis.capacity.plan.plan import Quantiles
 from analysis.capacity.sizing.candidate import Candidate
 from analysis.capacity.sizing.candidates import Search
-from analysis.capacity.sizing.demand import Demand
-from analysis.capacity.sizing.size import densities, ranking
-from analysis.capacity.sizing.supply import SupplyCatalog
+from analysis.capacity.sizing.size import ranking
 from workloads.base.values import Frozen
 
 
@@ -39,8 +37,7 @@ def whatif(
     question: Question, model: Model, profile: Profile, catalogue: Catalogue
 ) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
     """(rows, cheapest first; why other combinations were excluded)."""
-    market = SupplyCatalog.of(model, profile, question)
-    search = Search(market, Demand.of(profile, question), catalogue, densities(model))
+    search = Search.of(question, model, profile, catalogue)
     rows = tuple(_row(one, hosts) for one, hosts in ranking(search))
     return rows, tuple(text for text, _ in search.refused.most_common())
 

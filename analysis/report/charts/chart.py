@@ -23,10 +23,10 @@ from analysis.report.charts.figure import (
     mark,
     shape_scale,
 )
-from analysis.report.charts.observations import Names, Observation, Row
+from analysis.report.charts.observations import Names, Observation, Row, arm_styles
 from analysis.report.charts.palette import PAPER, Style
 from analysis.report.charts.quantity import interval, quantity
-from analysis.summary.summary import Metric
+from analysis.summary.summary import Metric, Summary
 
 WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
 SIGNS = {"percent": "%"}
@@ -63,6 +63,16 @@ class Chart:
     notes: tuple[str, ...] = ()
     layout: Layout = "threes"
     height_px: int = 208
+
+
+def by_arm(summary: Summary, names: Names, **changes: object) -> Chart:
+    """A chart with a series per arm, unless `changes` says otherwise."""
+    return Chart(**{
+        "series": lambda o: names.arm(o.setting),
+        "tip": lambda o: f"{names.density_in_words(o.setting.vms_per_host)}, {names.arm(o.setting)}",
+        "styles": arm_styles(summary, names),
+        **changes,
+    })  # type: ignore[arg-type]  # fmt: skip
 
 
 def draw(

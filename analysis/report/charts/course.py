@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from analysis.report.charts.figure import (
     Column,
@@ -55,10 +54,10 @@ def _hosts(summary: Summary) -> Iterator[HostCourse]:
     """The first host's series of each valid trial."""
     trials = {trial.trial: trial for trial in summary.trials if trial.verdict == "valid"}
     for at, series in enumerate(summary.series):
-        hosts = ((i, cpu) for i, cpu in enumerate(series.cpu) if cpu.scope.startswith("host:"))
-        if series.trial in trials:
-            for index, cpu in islice(hosts, 1):
-                yield trials[series.trial], f"/series/{at}/cpu/{index}", cpu, series.step_s
+        hosts = [i for i, cpu in enumerate(series.cpu) if cpu.scope.startswith("host:")]
+        if series.trial in trials and hosts:
+            ref = f"/series/{at}/cpu/{hosts[0]}"
+            yield trials[series.trial], ref, series.cpu[hosts[0]], series.step_s
 
 
 def _pairs(courses: list[HostCourse], summary: Summary) -> Iterator[tuple[HostCourse, HostCourse]]:

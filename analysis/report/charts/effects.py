@@ -10,21 +10,19 @@ import altair as alt
 
 from analysis.report.charts.figure import (
     DATA,
-    Column,
-    DataTable,
     Figure,
     Panel,
-    colour_scale,
     describe,
     finished,
     legend,
     mark,
-    shape_scale,
+    series_look,
 )
 from analysis.report.charts.findings_table import findings_table
-from analysis.report.charts.observations import Names, Row, observations
-from analysis.report.charts.palette import INK, MUTED, VERDICT, Style, styles
-from analysis.report.charts.quantity import interval, quantity, ratio
+from analysis.report.charts.observations import Names, Row
+from analysis.report.charts.palette import INK, MUTED, VERDICT, Style
+from analysis.report.charts.quantity import interval, ratio
+from analysis.report.charts.sections import ByDensity
 from analysis.summary.summary import Finding, Summary
 
 ROW_PX = 27
@@ -47,10 +45,9 @@ Drawn = tuple[int, Finding]
 def figures(summary: Summary, names: Names) -> Iterator[Figure]:
     """One figure: effects, or used CPU, or none if there is no valid number yet."""
     drawn = list(_once(summary.findings))
-    if drawn:
-        yield _effects(summary, drawn)
-    else:
-        yield from _overview(summary, names)
+    figure = _effects(summary, drawn) if drawn else ByDensity(summary, names).overview()
+    if figure is not None:
+        yield figure
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Drawn]:
@@ -119,8 +116,7 @@ def _capital(words: str) -> str:
 
 
 def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
-    """Both ends of a logarithmic scale that holds 1 and every effect with its interval, with a margin.
-    Logarithmic, because half and double are equally far from 1."""
+    """Both ends of a scale that holds 1 and every effect with its interval, with a margin."""
     values = (end for f in findings for end in (f.effect, f.low, f.high))
     ends = [1.0, *(end for end in values if end is not None and end > 0)]
     low, high = min(ends), max(ends)
@@ -160,34 +156,30 @@ def _strip(
     rows: list[Row],
     shown: dict[str, Style],
     axis: str,
-    domain: tuple[float, float] | None = None,
+    domain: tuple[float, float],
 ) -> Panel:
-    """A line per row: its words at the left, its value with its interval on a common scale.
-
-    With a `domain`, values are ratios and 1 is marked; without, they are percentages from zero.
-    """
+    """A line per row: its words at the left, its ratio with its interval on a common scale with 1 marked."""
     for row in rows:
         row["line"] = f"{row['line']}|{_wrapped(row['label'])}"
     lines = dict.fromkeys(row["line"] for row in rows)
     high = max(line.count("\n") for line in lines)
     height_px = (AXIS_PX if axis else AXIS_PX - 18) + (ROW_PX + LINE_PX * high) * len(lines)
     base = alt.Chart().encode(y=_lines(list(lines)))
-    across = alt.X("value:Q", scale=_scale(domain), axis=_across(axis, domain))
-    colour = alt.Color("series:N", scale=colour_scale(shown), legend=None)
-    shape = alt.Shape("series:N", scale=shape_scale(shown), legend=None)
+    # logarithmic, because half and double are equally far from 1
+    scale = alt.Scale(type="log", domain=list(domain), nice=False)
+    across = alt.X("value:Q", scale=scale, axis=_across(axis, domain))
+    look = series_look(shown)
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
     layers = [
         base.mark_point(filled=True, size=80, opacity=1).encode(
-            x=across, color=colour, shape=shape, description=mark()
+            x=across, **look, description=mark()
         )
     ]
     if any("low" in row for row in rows):
         low = alt.X("low:Q", title=axis or None)
-        layers.insert(0, bars.encode(x=low, x2="high:Q", color=colour, description=mark()))
-    if domain:
-        one = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.datum(1.0))
-        layers = [one, *layers, _numbers(base)]
-    chart = alt.layer(*layers, data=alt.NamedData(DATA))
+        layers.insert(0, bars.encode(x=low, x2="high:Q", color=look["color"], description=mark()))
+    one = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.datum(1.0))
+    chart = alt.layer(one, *layers, _numbers(base), data=alt.NamedData(DATA))
     spec = finished(chart, rows, height_px)
     words = describe(", ".join(filter(None, titles)) or "Effects", rows)
     return Panel(id_, *titles, words, spec, width_px=560)
@@ -208,25 +200,15 @@ def _lines(lines: list[str]) -> alt.Y:
     return alt.Y("line:N", sort=lines, axis=axis)
 
 
-def _scale(domain: tuple[float, float] | None) -> alt.Scale:
-    if domain:
-        return alt.Scale(type="log", domain=list(domain), nice=False)
-    return alt.Scale(zero=True, nice=True, padding=12)
-
-
 def _numbers(base: alt.Chart) -> alt.Chart:
     """The effect as text, in a column at the right."""
     look: dict[str, Any] = {"align": "right", "fontSize": 11, "color": MUTED}
     return base.mark_text(**look).encode(x=alt.value("width"), text="text:N")
 
 
-def _across(axis: str, domain: tuple[float, float] | None) -> alt.Axis:
-    if domain is None:
-        return alt.Axis(title=axis or None, labelExpr="datum.label + ' %'", tickCount=5, grid=True)
-    given = {"values": _ticks(*domain)}
-    return alt.Axis(
-        title=axis or None, labelExpr="'×' + format(datum.value, '~r')", grid=True, **given
-    )
+def _across(axis: str, domain: tuple[float, float]) -> alt.Axis:
+    label = "'×' + format(datum.value, '~r')"
+    return alt.Axis(title=axis or None, labelExpr=label, grid=True, values=_ticks(*domain))
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -237,40 +219,3 @@ def _ticks(low: float, high: float) -> list[float]:
         if len(within) >= MIN_TICKS:
             break
     return within
-
-
-def _overview(summary: Summary, names: Names) -> Iterator[Figure]:
-    rows = list(_overview_rows(summary, names))
-    if not rows:
-        return
-    shown = styles(list(dict.fromkeys(row["series"] for row in rows)))
-    yield Figure(
-        id="overview",
-        title="Used host CPU",
-        caption="No finding has an effect yet. This is the share of the hosts' CPUs that each setting used.",
-        panels=(_strip("overview", ("Used host CPU", ""), rows, shown, "used host CPU"),),
-        legend=legend(shown),
-        table=DataTable(
-            (Column("Setting"), Column("Arm"), Column("Used host CPU", numeric=True)),
-            tuple((r["label"], r["series"], quantity(r["value"], "percent")) for r in rows),
-        ),
-        layout="one",
-    )
-
-
-def _overview_rows(summary: Summary, names: Names) -> Iterator[Row]:
-    for one in observations(summary, {"cpu_used"}):
-        if not (one.metric.scope or "").startswith("host:"):
-            continue
-        setting = one.setting
-        arm = f"{names.density_in_words(setting.vms_per_host)}, {names.arm(setting)}"
-        row = one.value_row()
-        if row is not None:
-            used = quantity(row["value"], "percent")
-            yield {
-                **row,
-                "series": arm,
-                "label": setting.label,
-                "line": setting.setting,
-                "tip": f"{setting.label}, {arm}, {one.metric.scope}: {used}",
-            }

@@ -143,6 +143,14 @@ def shape_scale(styles: dict[str, Style]) -> Any:
     return alt.Scale(domain=list(styles), range=[style.shape for style in styles.values()])
 
 
+def series_look(styles: dict[str, Style]) -> dict[str, Any]:
+    """The colour and shape of each series, as channels."""
+    return {
+        "color": alt.Color("series:N", scale=colour_scale(styles), legend=None),
+        "shape": alt.Shape("series:N", scale=shape_scale(styles), legend=None),
+    }
+
+
 def describe(what: str, rows: Sequence[Row]) -> str:
     """A chart in words: every value, unless there are too many to listen to."""
     values = [str(row["tip"]) for row in rows if row["part"] == "value" or len(rows) <= 12]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from analysis.report.charts.figure import Column, DataTable
 from analysis.report.charts.quantity import ratio
 from analysis.summary.summary import Finding, Summary
@@ -22,51 +24,27 @@ def findings_table(summary: Summary) -> DataTable:
     """Every finding: statement, verdict, effect, interval, required ratio and units per arm. If any
     finding was tested: the test, p before and after Holm, and the minimum detectable effect. The
     reason, unless `shared_why` gives one for all."""
-    cells = [_cells(finding) for finding in summary.findings]
     left_out = {"Why"} if shared_why(summary) else set()
     if not any(finding.test for finding in summary.findings):
         left_out |= {*_TESTED}
     if not any(finding.rule for finding in summary.findings):
         left_out |= {"Required"}
-    columns = [column for column in _COLUMNS if column.header not in left_out]
+    cells = {column: cell for column, cell in _CELLS.items() if column.header not in left_out}
     return DataTable(
-        tuple(columns),
-        tuple(tuple(row[column.header] for column in columns) for row in cells),
+        tuple(cells),
+        tuple(tuple(cell(finding) for cell in cells.values()) for finding in summary.findings),
         claims=tuple(finding.verdict for finding in summary.findings),
     )
 
 
-_COLUMNS = (
-    Column("Finding"),
-    Column("Verdict"),
-    Column("Effect", numeric=True),
-    Column("Interval", numeric=True),
-    Column("Required"),
-    Column("Units per arm", numeric=True),
-    Column("Test"),
-    Column("p", numeric=True),
-    Column("p, adjusted", numeric=True),
-    Column("Detectable", numeric=True),
-    Column("Why"),
-)
-
-
-def _cells(finding: Finding) -> dict[str, str]:
+def _interval(finding: Finding) -> str:
     ends = finding.low is not None and finding.high is not None
+    return f"{ratio(finding.low)} to {ratio(finding.high)}" if ends else NONE
+
+
+def _units(finding: Finding) -> str:
     units = ", ".join(map(str, finding.n))
-    return {
-        "Finding": finding.statement,
-        "Verdict": finding.verdict,
-        "Effect": ratio(finding.effect),
-        "Interval": f"{ratio(finding.low)} to {ratio(finding.high)}" if ends else NONE,
-        "Required": finding.rule or NONE,
-        "Units per arm": f"n = {units} {finding.unit}s" if units else NONE,
-        "Test": finding.test or NONE,
-        "p": probability(finding.p),
-        "p, adjusted": probability(finding.p_adjusted),
-        "Detectable": ratio(finding.detectable) if finding.detectable else NONE,
-        "Why": finding.why,
-    }
+    return f"n = {units} {finding.unit}s" if units else NONE
 
 
 def probability(p: float | None) -> str:
@@ -74,3 +52,20 @@ def probability(p: float | None) -> str:
     if p is None:
         return NONE
     return f"p < {_MIN_P}" if p < _MIN_P else f"p = {p:.2g}"
+
+
+_CELLS: dict[Column, Callable[[Finding], str]] = {
+    Column("Finding"): lambda one: one.statement,
+    Column("Verdict"): lambda one: one.verdict,
+    Column("Effect", numeric=True): lambda one: ratio(one.effect),
+    Column("Interval", numeric=True): _interval,
+    Column("Required"): lambda one: one.rule or NONE,
+    Column("Units per arm", numeric=True): _units,
+    Column("Test"): lambda one: one.test or NONE,
+    Column("p", numeric=True): lambda one: probability(one.p),
+    Column("p, adjusted", numeric=True): lambda one: probability(one.p_adjusted),
+    Column("Detectable", numeric=True): lambda one: (
+        ratio(one.detectable) if one.detectable else NONE
+    ),
+    Column("Why"): lambda one: one.why,
+}

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from analysis.report.charts.axis import vertical
-from analysis.report.charts.figure import DATA, colour_scale, finished, mark, shape_scale
+from analysis.report.charts.figure import DATA, colour_scale, finished, mark, series_look
 from analysis.report.charts.palette import CPU, INK, MUTED, SERIES, Style
 
 WINDOW = "window"
@@ -53,15 +53,14 @@ def cpu_bars() -> alt.Chart:
 
 def _rate() -> dict[str, Any]:
     """Rows: at (s, the middle of the step), series, value (null: unknown), tip, ref."""
-    colour = alt.Color("series:N", scale=colour_scale(RATES), legend=None)
-    base = alt.Chart(alt.NamedData(DATA)).encode(x=_seconds(), y=vertical(""), color=colour)
+    look = series_look(RATES)
+    base = alt.Chart(alt.NamedData(DATA)).encode(x=_seconds(), y=vertical(""), color=look["color"])
     points = base.transform_filter("isValid(datum.value)").mark_point(
         filled=True, size=14, opacity=1
     )
-    shape = alt.Shape("series:N", scale=shape_scale(RATES), legend=None)
     return _with_window(
         base.mark_line(strokeWidth=1.25, invalid="break-paths-filter-domains"),
-        points.encode(shape=shape, tooltip=alt.Tooltip("tip:N")),
+        points.encode(shape=look["shape"], tooltip=alt.Tooltip("tip:N")),
     )
 
 
@@ -73,18 +72,17 @@ def _latency() -> dict[str, Any]:
     ticks = [2, 10, 100, 1000, 10000]
     axis = alt.Axis(values=ticks, labelExpr=percent, grid=True, title="of operations")
     scale = alt.Scale(type="log", nice=False)
-    colour = alt.Color("series:N", scale=colour_scale(styles), legend=None)
+    look = series_look(styles)
     upwards = alt.Y(
         "value:Q",
         scale=alt.Scale(type="log"),
         axis=alt.Axis(title="ms", format="~r", values=DECADES),
     )
     base = alt.Chart(alt.NamedData(DATA)).encode(
-        x=alt.X("part:Q", scale=scale, axis=axis), y=upwards, color=colour
+        x=alt.X("part:Q", scale=scale, axis=axis), y=upwards, color=look["color"]
     )
     points = base.mark_point(filled=True, size=22, opacity=1).encode(
-        shape=alt.Shape("series:N", scale=shape_scale(styles), legend=None),
-        tooltip=alt.Tooltip("tip:N"),
+        shape=look["shape"], tooltip=alt.Tooltip("tip:N")
     )
     return finished(alt.layer(base.mark_line(strokeWidth=1.25), points), [], HEIGHT_PX)
 

@@ -17,7 +17,7 @@ from analysis.report.charts.figure import (
     finished,
     legend,
     mark,
-    shape_scale,
+    series_look,
 )
 from analysis.report.charts.observations import Names, Row, pointer_token
 from analysis.report.charts.palette import PAPER, TIME, Style, styles
@@ -141,8 +141,7 @@ def _phase_panel(rows: list[Row], shown: dict[str, Style]) -> Panel:
             x=alt.X("value:Q", title="seconds", axis=_seconds(grid=True)),
             y=alt.Y("phase:N", sort=phases, title=None, axis=alt.Axis(grid=True, labelLimit=150)),
             yOffset=alt.YOffset("series:N", sort=list(shown)),
-            color=alt.Color("series:N", scale=colour_scale(shown), legend=None),
-            shape=alt.Shape("series:N", scale=shape_scale(shown), legend=None),
+            **series_look(shown),
             description=mark(),
         )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from analysis.report.charts.chart import Chart, PanelKey, draw
+from analysis.report.charts.chart import Chart, PanelKey, by_arm, draw
 from analysis.report.charts.figure import Figure, Layout, LegendEntry
 from analysis.report.charts.observations import (
     Names,
@@ -110,6 +110,23 @@ class ByDensity:
         drawn = [one for one in seen if one.metric.percentile in (typical, tail)]
         return draw(chart, drawn, self.names, listed=seen)
 
+    def overview(self) -> Figure | None:
+        """The headline chart of a run whose findings have no effect yet."""
+        seen = [o for o in self._seen({"cpu_used"}) if _scope(o.metric) == "host"]
+        chart = self._chart(
+            id="overview",
+            title="Used host CPU",
+            caption="No finding has an effect yet. This is the share of the hosts' CPUs that each setting "
+            "used.",
+            panel=lambda o: (
+                f"overview-{o.setting.setting}-{o.metric.scope}", o.setting.label, str(o.metric.scope)
+            ),
+            unit="% used",
+            table=("Used CPU of", lambda metric: str(metric.scope)),
+            notes=point_notes(self.summary),
+        )  # fmt: skip
+        return draw(chart, seen, self.names)
+
     def host_cpu(self) -> Figure | None:
         seen = [o for o in self._seen(KINDS) if _scope(o.metric) == "host"]
         chart = self._chart(
@@ -187,15 +204,12 @@ class ByDensity:
 
     def _chart(self, **changes: object) -> Chart:
         """A chart by density with a series per arm, unless `changes` says otherwise."""
-        return Chart(**{
+        by_density = {
             "x": lambda o: self.names.density(o.setting.vms_per_host),
-            "series": lambda o: self.names.arm(o.setting),
-            "tip": self._tip,
             "axis": self.names.axis,
-            "styles": arm_styles(self.summary, self.names),
             "ticks": densities(self.summary, self.names),
-            **changes,
-        })  # type: ignore[arg-type]  # fmt: skip
+        }
+        return by_arm(self.summary, self.names, **(by_density | changes))
 
     def _seen(self, metrics: Collection[str]) -> list[Observation]:
         return list(observations(self.summary, metrics))

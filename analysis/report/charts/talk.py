@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from analysis.report.charts.chart import Chart, draw
+from analysis.report.charts.chart import Chart, by_arm, draw
 from analysis.report.charts.course import course
 from analysis.report.charts.figure import Figure
-from analysis.report.charts.observations import Names, Observation, arm_styles, observations
+from analysis.report.charts.observations import Names, Observation, observations
 from analysis.report.charts.palette import styles
 from analysis.report.charts.quantity import digits
 from analysis.report.charts.sections import latency_words, point_notes
@@ -165,15 +165,8 @@ class _Talk:
 
     def _chart(self, **changes: object) -> Chart:
         """A chart with a series per arm, unless `changes` says otherwise. The talk's number is its id."""
-        return Chart(**{
-            "id": "",
-            "title": "",
-            "series": lambda o: self.names.arm(o.setting),
-            "tip": lambda o: f"{self._words(o)}, {self.names.arm(o.setting)}",
-            "styles": arm_styles(self.summary, self.names),
-            "table": ("Number", _number),
-            **changes,
-        })  # type: ignore[arg-type]  # fmt: skip
+        own = {"id": "", "title": "", "table": ("Number", _number)}
+        return by_arm(self.summary, self.names, **(own | changes))
 
     def _seen(self, metric: str, modes: Iterable[str]) -> list[Observation]:
         """Known numbers of unthrottled settings of these modes that have a valid trial."""

@@ -37,11 +37,10 @@ def test_density_law_is_recovered_superlinear_too_and_beta_needs_four() -> None:
     assert density.fit(few, (1 + 0.2 * (few - 1) + 0.01 * few * (few - 1)) / few)[2] == 0.0
 
 
-def test_utilization_law_and_where_the_cpu_is_full() -> None:
+def test_the_utilization_law_needs_two_loads() -> None:
     law = fit_utilization([100, 200, 400], [15.0, 25.0, 45.0])
     assert law is not None
     assert (law.idle_percent, law.percent_per_rate) == pytest.approx((5.0, 0.1))
-    assert law.at(2000) == 100.0
     assert fit_utilization([100, 100], [15.0, 16.0]) is None
 
 

@@ -1,0 +1,123 @@
+"""The settings and trials of a run, as its summary holds them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import pandas as pd
+
+from analysis.findings import MIN_BUILDS
+from analysis.statistics.interval import mean_interval
+from analysis.summarise.analysed_run import AnalysedRun
+from analysis.summary.summary import Metric, MetricName, SettingSummary, TrialSummary
+
+_ORDER = {name: place for place, name in enumerate(get_args(MetricName))}
+_OF_TRIAL = (
+    "trial", "order", "repetition", "build", "topology", "vms_per_host", "medium", "setting", "workload",
+    "state",
+)  # fmt: skip
+
+
+def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
+    """Every trial with a closed record, in the order in which they ran."""
+    metrics = {str(trial): rows for trial, rows in run.metrics.groupby("trial")}
+    return tuple(
+        TrialSummary(
+            **{name: row[name] for name in _OF_TRIAL},
+            verdict=run.verdicts.loc[row["trial"], "verdict"],
+            reasons=tuple(run.verdicts.loc[row["trial"], "reasons"]),
+            measure_s=_number(row["measure_s"]),
+            overhead_pair=None if pd.isna(row["overhead_pair"]) else int(row["overhead_pair"]),
+            monitored=bool(row["monitored"]),
+            metrics=_metrics(metrics.get(row["trial"])),
+            warm_up_s=_number(row["warm_up_s"]),
+        )
+        for row in run.trials.to_dict("records")
+    )
+
+
+def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
+    """Every setting on every topology where it ran, including those without a valid trial."""
+    verdicts = run.trials["trial"].map(run.verdicts["verdict"])
+    valid = run.trials[(verdicts == "valid") & run.trials["overhead_pair"].isna()]
+    builds = valid.groupby(["setting", "topology"])["build"].nunique().to_dict()
+    keys = ["setting", "topology"]
+    metrics = dict(iter(run.setting_metrics.groupby(keys)))
+    tried = run.trials[[*keys, "workload"]].drop_duplicates().to_dict("records")
+    place = {setting: number for number, setting in enumerate(run.labels)}
+    entries = [
+        _setting(run, row, builds.get(key, 0), metrics.get(key))
+        for row in tried
+        for key in [(row["setting"], row["topology"])]
+    ]
+    return tuple(
+        sorted(entries, key=lambda e: (place[e.setting], e.medium, e.vms_per_host, e.topology))
+    )
+
+
+def _setting(
+    run: AnalysedRun, row: Mapping[Any, Any], n_builds: int, metrics: pd.DataFrame | None
+) -> SettingSummary:
+    topology = run.topologies[row["topology"]]
+    return SettingSummary(
+        topology=topology.name,
+        vms_per_host=topology.vms_per_host,
+        regionservers_per_node=topology.regionservers_per_node,
+        medium=topology.medium,
+        setting=row["setting"],
+        workload=row["workload"],
+        label=run.labels[row["setting"]],
+        n_builds=n_builds,
+        usd_per_hour=run.usd_per_hour.get(topology.name),
+        metrics=tuple(map(_with_interval, _metrics(metrics))),
+        **run.settings[row["setting"]].summary_fields(),
+    )
+
+
+def _with_interval(metric: Metric) -> Metric:
+    """With an interval from 5 units on (method 2). The value is the median, the interval that of the mean:
+    it is extended to include the median."""
+    if len(metric.points) < MIN_BUILDS or metric.value is None:
+        return metric
+    ends = mean_interval(metric.points)
+    low, high = min(ends.low, metric.value), max(ends.high, metric.value)
+    return metric.model_copy(update={"low": low, "high": high})
+
+
+def _metrics(rows: pd.DataFrame | None) -> tuple[Metric, ...]:
+    """Rows of `metrics` or `setting_metrics`, in the order of MetricName."""
+    if rows is None:
+        return ()
+    found = [_metric(row) for row in rows.to_dict("records")]
+    return tuple(sorted(found, key=_place))
+
+
+def _metric(row: Mapping[Any, Any]) -> Metric:
+    return Metric(
+        name=row["name"],
+        value=_number(row["value"]),
+        unit=row["unit"],
+        operation=row["operation"],
+        latency_kind=row["latency_kind"],
+        percentile=_number(row["percentile"]),
+        scope=row["scope"],
+        n=row.get("n", 1),
+        points=tuple(row.get("points", ())),
+    )
+
+
+def _place(metric: Metric) -> tuple[int, str, str, float, str]:
+    return (
+        _ORDER[metric.name],
+        metric.operation or "",
+        metric.latency_kind or "",
+        metric.percentile or 0.0,
+        metric.scope or "",
+    )
+
+
+def _number(value: float | None) -> float | None:
+    """None for NaN: pandas reads a null as NaN, and no table holds NaN."""
+    return None if value is None or math.isnan(value) else float(value)
