@@ -1,6 +1,6 @@
 """Every table jobs and analysis meet at: columns, types, units, keys, meaning. Declared once, here.
 
-Standard library only: Spark executors load this module. `jobs/spark/spark_types.py` derives Spark types from
+Standard library only: Spark executors load this module. `jobs/spark/run_tables.py` derives Spark types from
 it, `analysis/tables/store.py` Arrow types. `make reference` writes docs/reference/tables.md.
 
 Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s` columns say how

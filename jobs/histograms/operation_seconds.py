@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from analysis import tables
 from analysis.tables.arrow import arrow_schema
-from jobs.arrays.array import Array, table_of
+from jobs.arrays.arrow_tables import Array, table_of
 from jobs.arrays.exact_sums import exact_sums
 from jobs.arrays.spans import by_second, groups
 from jobs.raw.trial_context import TrialFacts

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from analysis import tables
 from analysis.tables.arrow import arrow_schema
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array
 
 PERCENTILES = (
     *(str(five) for five in range(0, 95, 5)),

@@ -23,7 +23,7 @@ from analysis.tables.arrow import arrow_schema
 from analysis.tables.storage import place, remove
 from analysis.tables.store import dataset, replace, table_path, write_parquet, write_rows
 from cluster.model.errors import StudyError
-from jobs.arrays.dictionary_encoding import with_codes, writer_of
+from jobs.arrays.arrow_tables import with_codes, writer_of
 from jobs.ingest import ingest_state
 from jobs.ingest.parse_task import FROM_FILES, Written, parse_files
 from jobs.raw.manifest_rows import (
@@ -36,8 +36,8 @@ from jobs.raw.manifest_rows import (
     trial_row,
 )
 from jobs.raw.raw_files import RawFile, raw_files_of
+from jobs.spark.run_tables import describe
 from jobs.spark.session import cause_of
-from jobs.spark.store import describe
 from workloads.record.manifest import Manifest
 
 log = logging.getLogger(__name__)

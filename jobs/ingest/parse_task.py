@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from analysis import tables
 from analysis.tables import Table
 from analysis.tables.storage import place
-from jobs.arrays.dictionary_encoding import with_codes, writer_of
-from jobs.ingest.file_batches import tables_of
+from jobs.arrays.arrow_tables import with_codes, writer_of
+from jobs.ingest.file_tables import tables_of
 from jobs.raw.raw_files import RawFile
 
 FROM_FILES: tuple[Table, ...] = (

@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from analysis import tables
-from jobs.arrays.array import Array, table_of
+from jobs.arrays.arrow_tables import Array, coded, coded_schema, table_of
 from jobs.arrays.bulk_csv import Body, Cells, body, cells
-from jobs.arrays.dictionary_encoding import coded, coded_schema
 from jobs.monitors.deltas import node_neighbours, same_before
 from jobs.raw.raw_files import RawFile
 from workloads.base.parsing import decoded

@@ -10,18 +10,9 @@ from jobs.metrics.throughput import MIB, RATE
 from jobs.metrics.window import windows
 from jobs.series.seconds import by_second, share_of_span
 from jobs.spark.exact import exact_sum
-from jobs.spark.inputs import Inputs
-from jobs.spark.store import conform
+from jobs.spark.run_tables import Inputs, conform
 
 TABLE = tables.TRIAL_RATE_SERIES
-INPUTS = (
-    tables.TRIALS,
-    tables.MONITORS,
-    tables.HOST_DISK_SERIES,
-    tables.DFSIO_IO,
-    tables.MAP_ATTEMPTS,
-    tables.OPERATION_SECONDS,
-)
 DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}
 
 
