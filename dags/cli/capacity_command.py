@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dags.cli.arguments import examples
-from dags.cli.capacity_arguments import (
-    SEED,
-    Draws,
-    HoldOut,
-    Hosts,
-    Mapped,
-    ModelFile,
-    PerDay,
-    PointsFile,
-    ProfileName,
-    Seed,
-    Slo,
-)
 from dags.cli.console import out
 
 if TYPE_CHECKING:
@@ -39,6 +27,60 @@ WHATIF_EXAMPLE = (
     "study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json"
     " -o whatif.svg"
 )
+
+
+class HoldOut(StrEnum):
+    hosts = "hosts"
+    density = "density"
+    largest = "largest"
+
+
+PointsFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--points",
+        metavar="CSV",
+        help="Measured points, with the columns group, hosts, vms_per_host, medium, value, unit, "
+        "repetition. Repeatable.",
+    ),
+]
+PerDay = Annotated[
+    float, typer.Option("--genomes-per-day", metavar="N", help="Load, in genomes per day.")
+]
+ProfileName = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        metavar="NAME|YAML",
+        help="Workload of one genome: wgs30x, exome, cohort-query, or a YAML file.",
+    ),
+]
+Hosts = Annotated[
+    Path, typer.Option("--hosts", metavar="YAML", help="Catalogue of host types with prices.")
+]
+ModelFile = Annotated[
+    Path, typer.Option("--model", metavar="JSON", help="Model written by `study capacity fit`.")
+]
+Slo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slo",
+        metavar="NAME=LIMIT",
+        help="Service level objective: turnaround_p95=24h, query_p95=3s. Repeatable.",
+    ),
+]
+Mapped = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="RESOURCE=GROUP",
+        help="Measured group that represents hdfs_read, hdfs_write, hbase_write, hbase_scan or "
+        "genome_job. Repeatable.",
+    ),
+]
+Draws = Annotated[int, typer.Option("--draws", help="Number of Monte Carlo draws.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the draws; it makes a plan repeatable.")]
+SEED = 20130226
 
 app = typer.Typer(
     name="capacity",
@@ -164,7 +206,7 @@ def explain(
     """Print one curve with its formulas, parameters, weights and interval, to check by hand."""
     from analysis.capacity.curves.explain import explain as explained
     from analysis.capacity.curves.explain import surface_of
-    from dags.cli.capacity_explanation import explanation_page
+    from dags.cli.capacity_display import explanation_page
 
     surface = surface_of(_points_of(source), group, medium)
     out.print(explanation_page(explained(surface, vms_per_host, hosts)))
