@@ -29,8 +29,7 @@ from jobs import preload
 from jobs.checks import trial_checks
 from jobs.ingest import ingest as ingesting
 from jobs.metrics import latency, price_performance, setting_metrics, throughput, utilization
-from jobs.published import page_of, point_to_newest
-from jobs.run_folder import require_inside
+from jobs.run_folder import page_of, point_to_newest, require_inside
 from jobs.series import bring_up_times, rate_series, steadiness
 from jobs.spark.run_tables import Inputs, RunTables, describe, write
 from jobs.spark.session import spark_session, tune

@@ -21,8 +21,7 @@ from analysis.tables.arrow import arrow_schema
 from jobs.arrays.arrow_tables import codes, filled
 from jobs.histograms.decoder import Decoder
 from jobs.histograms.intervals import with_facts
-from jobs.histograms.operation_seconds import TrialOperations
-from jobs.histograms.percentiles import TrialHistograms
+from jobs.histograms.trial_logs import TrialLogs
 from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
 from jobs.monitors.dool_bulk import dool_rows
 from jobs.monitors.host_aggregates import host_tables
@@ -135,16 +134,15 @@ def _nodes(rows: pa.Table, subjects: Sequence[Subject]) -> FileTables:
 def _logs(files: Iterable[RawFile]) -> FileTables:
     """Tables of interval logs, and the percentiles and rates of each trial over all its logs."""
     for trial, same in groupby(files, lambda file: file.trial):
-        histograms, operations = TrialHistograms(), TrialOperations()
+        logs = TrialLogs()
         for file in same:
             for table, rows in log_tables(file):
                 if table is tables.YCSB_HISTOGRAMS:
-                    histograms.add(rows)
-                    operations.add(rows, file.facts)
+                    logs.add(rows, file.facts)
                 yield table, rows
-        if percentiles := histograms.percentiles(trial):
+        if percentiles := logs.percentiles(trial):
             yield tables.LATENCY_PERCENTILES, percentiles
-        if seconds := operations.seconds(trial):
+        if seconds := logs.seconds(trial):
             yield tables.OPERATION_SECONDS, seconds
 
 

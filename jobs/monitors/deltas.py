@@ -52,7 +52,7 @@ def node_neighbours(
     turns[1, 1:] = turns[0, 1:] | (time_s[1:] != time_s[:-1])
     begins, opens = order[turns[1]], turns[0][turns[1]]
     owners = files * (nodes.max(initial=0) + 1) + nodes
-    before, after = same_before(owners, order)
+    before, after = consecutive(owners, order)
     known = np.empty(len(order), bool)
     known[order] = time_s > time_s[turns[0]][np.cumsum(turns[0]) - 1]
     known[after] = True
@@ -74,7 +74,7 @@ def _by_time(files: Array, epoch_s: Array) -> Array:
     return np.arange(len(epoch_s)) if ordered.all() else np.lexsort((epoch_s, files))
 
 
-def same_before(owners: Array, order: Array | None = None) -> tuple[Array, Array]:
+def consecutive(owners: Array, order: Array | None = None) -> tuple[Array, Array]:
     """Indices of every two consecutive samples, in `order`, of the same owner: the first, and the second."""
     order = np.arange(len(owners)) if order is None else order
     # numpy sorts small integers by radix
