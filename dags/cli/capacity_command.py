@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cluster.model.errors import InputError
 from dags.cli.arguments import examples
 from dags.cli.console import out
 
@@ -43,6 +44,9 @@ PointsFile = Annotated[
         help="Measured points, with the columns group, hosts, vms_per_host, medium, value, unit, "
         "repetition. Repeatable.",
     ),
+]
+Source = Annotated[
+    Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
 ]
 PerDay = Annotated[
     float, typer.Option("--genomes-per-day", metavar="N", help="Load, in genomes per day.")
@@ -122,7 +126,6 @@ def fit(
 def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[str]]:
     """The points of all sources. InputError without a source."""
     from analysis.capacity.inputs.points import read_points
-    from cluster.model.errors import InputError
 
     if not runs and not files:
         raise InputError(
@@ -145,9 +148,7 @@ def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[st
 
 @app.command(epilog=examples("study capacity check model.json --hold-out hosts"))
 def check(
-    source: Annotated[
-        Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
-    ],
+    source: Source,
     hold_out: Annotated[
         HoldOut, typer.Option("--hold-out", help="What to leave out and predict from the rest.")
     ] = HoldOut.hosts,
@@ -179,7 +180,6 @@ def check(
 def _points_of(source: Path) -> tuple[Point, ...]:
     from analysis.capacity.curves.model import read_model
     from analysis.capacity.inputs.points import read_points
-    from cluster.model.errors import InputError
 
     if source.is_dir():
         raise InputError(
@@ -192,9 +192,7 @@ def _points_of(source: Path) -> tuple[Point, ...]:
 
 @app.command(epilog=examples("study capacity explain model.json --group sort --hosts 6"))
 def explain(
-    source: Annotated[
-        Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
-    ],
+    source: Source,
     group: Annotated[str, typer.Option("--group", help="Measured group.")],
     hosts: Annotated[int, typer.Option("--hosts", min=1, help="Number of hosts to predict for.")],
     medium: Annotated[
