@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from dags.airflow_home import lifeline
+from dags.airflow_home.child import watch
 from dags.airflow_home.database import migrate_once
 from dags.airflow_home.home import home
 
@@ -19,7 +19,7 @@ SUCCESS, FAILURE = 0, 1
 def main(root: str) -> int:
     """Exit code: 0 if the DAG run succeeded."""
     # No clean-up here: a task may be in any state. The parent or `study reap` cleans up.
-    lifeline.watch(lambda: os._exit(FAILURE))
+    watch(lambda: os._exit(FAILURE))
     migrate_once(home().command_database)
     from airflow.sdk import DagRunState
 

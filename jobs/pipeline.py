@@ -29,18 +29,16 @@ from jobs import preload
 from jobs.checks import trial_checks
 from jobs.ingest import ingest as ingesting
 from jobs.metrics import latency, price_performance, setting_metrics, throughput, utilization
-from jobs.published import page_of, point_to_newest
-from jobs.run_folder import require_inside
+from jobs.run_folder import page_of, point_to_newest, require_inside
 from jobs.series import bring_up_times, rate_series, steadiness
-from jobs.spark import store
-from jobs.spark.inputs import Inputs, read_inputs
+from jobs.spark.run_tables import Inputs, RunTables, describe, write
 from jobs.spark.session import spark_session, tune
 
 log = logging.getLogger(__name__)
 
 
 class Job(Protocol):
-    """A module that computes rows of its TABLE from INPUTS."""
+    """A module that computes rows of its TABLE."""
 
     @property
     def __name__(self) -> str: ...
@@ -48,15 +46,15 @@ class Job(Protocol):
     @property
     def TABLE(self) -> Table: ...  # noqa: N802  a constant of the module
 
-    @property
-    def INPUTS(self) -> Sequence[Table]: ...  # noqa: N802
-
     def transform(self, inputs: Inputs) -> DataFrame: ...
 
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
-SERIES_JOBS: tuple[Job, ...] = (rate_series, steadiness, bring_up_times)
-SETTING_JOBS: tuple[Job, ...] = (setting_metrics, price_performance)
+SERIES_JOBS: tuple[tuple[Job, ...], ...] = (
+    (rate_series, setting_metrics, bring_up_times),
+    (steadiness, price_performance),
+)
+"""The second row reads the tables of the first."""
 AT_ONCE = 2
 """Concurrent jobs: Spark plans one table while it computes another. Tasks still run one per core."""
 
@@ -107,7 +105,10 @@ def verdicts(run_root: Path, data: Path) -> None:
 
 def series(_: Path, data: Path) -> None:
     """Compute time series within each trial, and the metrics of every setting over its valid trials."""
-    _write_all(_session(data), data, (*SERIES_JOBS, *SETTING_JOBS))
+    spark = _session(data)
+    for jobs in SERIES_JOBS:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(partial(_write, spark, data), jobs))
 
 
 def report(run_root: Path, data: Path) -> None:
@@ -131,31 +132,18 @@ STAGES: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(
 TABLE_STAGES = tuple(name for name in STAGES if name != "report")
 
 
-def _write_all(
-    spark: SparkSession, run_root: Path, jobs: Sequence[Job], at_once: int = AT_ONCE
-) -> None:
-    """Write each job's table, after the tables that it reads."""
-    waiting = list(jobs)
-    while waiting:
-        unmade = {job.TABLE for job in waiting}
-        ready = [job for job in waiting if unmade.isdisjoint(job.INPUTS)]
-        with ThreadPoolExecutor(at_once) as pool:
-            list(pool.map(partial(_write, spark, run_root), ready))
-        waiting = [job for job in waiting if job not in ready]
-
-
 def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
     """Write the union of the jobs' rows as their common table."""
 
     def frame(job: Job) -> DataFrame:
-        return job.transform(read_inputs(spark, run_root, job.INPUTS))
+        return job.transform(RunTables(spark, run_root))
 
     if len(jobs) == 1:
-        store.write(frame(jobs[0]), run_root, jobs[0].TABLE)
+        write(frame(jobs[0]), run_root, jobs[0].TABLE)
         return
 
     def made(job: Job) -> DataFrame:
-        store.describe(spark, f"compute {job.__name__}")
+        describe(spark, f"compute {job.__name__}")
         rows = frame(job).persist()
         rows.count()
         return rows
@@ -163,7 +151,7 @@ def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
     # Spark plans a union on one thread, which took longer than computing it. So compute each part first.
     with ThreadPoolExecutor(len(jobs)) as pool:
         frames = list(pool.map(made, jobs))
-    store.write(reduce(DataFrame.unionByName, frames), run_root, jobs[0].TABLE)
+    write(reduce(DataFrame.unionByName, frames), run_root, jobs[0].TABLE)
     for rows in frames:
         rows.unpersist()
 

@@ -12,9 +12,8 @@ from cluster.lifecycle.running_clusters import require_yarn
 from cluster.model.errors import InputError
 from jobs import preload
 from jobs.run_folder import require_inside
-from jobs.spark.engine import Engine
 from jobs.spark.python_archive import ensure_python_archive
-from jobs.spark.session import stop, use
+from jobs.spark.session import Engine, stop, use
 from jobs.spark.yarn import standing_cluster, yarn_engine
 
 log = logging.getLogger(__name__)

@@ -1,13 +1,15 @@
-"""Checks of an untrusted run folder: nothing in it may lead out of it."""
+"""A run's folder: nothing in it may lead out of it; its report; the link to the newest report of a study."""
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from analysis.tables.storage import is_local
 from cluster.model.errors import StudyError
+from cluster.state.journal import run_folders
 
 MAX_MANIFEST_BYTES = 2**26
 _OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml")
@@ -42,3 +44,20 @@ def _rejected(path: Path, why: str) -> StudyError:
         str(path),
         "remove it, or replace it with a copy of its target.",
     )
+
+
+def page_of(run_root: Path) -> Path:
+    return run_root / "report" / "index.html"
+
+
+def point_to_newest(run_root: Path) -> None:
+    """Point the link runs/<study>/report to the newest report of the study."""
+    study = run_root.absolute().parent
+    published = [run for run in run_folders(study.parent, study.name) if page_of(run).exists()]
+    taken = (study / "report").is_dir() and not (study / "report").is_symlink()
+    if taken or not published:
+        return  # the run is not in the folder of a study
+    aside = study / f".report.{os.getpid()}"
+    aside.unlink(missing_ok=True)
+    aside.symlink_to(page_of(published[-1]).parent.relative_to(study), target_is_directory=True)
+    aside.rename(study / "report")

@@ -6,7 +6,7 @@
     samples = spark.read.format("dool").load("records/*/monitor/*.dool.csv")
     refused = spark.read.format("dool").option("table", "quarantine").load("records/*/monitor/*.dool.csv")
 
-The sources use the readers of ingest (`jobs.ingest.file_batches`). They read the files of every tool from
+The sources use the readers of ingest (`jobs.ingest.file_tables`). They read the files of every tool from
 any filesystem that fsspec supports, and need no manifest. The columns are those of
 docs/reference/tables.md, with `file` (the path) instead of trial, host and client. A malformed line
 becomes a row of the table `quarantine`, never a number.
@@ -27,10 +27,10 @@ from pyspark.sql.types import StringType, StructField, StructType
 from analysis import tables
 from analysis.tables import Table
 from analysis.tables.storage import expanded
-from jobs.ingest.file_batches import tables_of
+from jobs.ingest.file_tables import tables_of
 from jobs.ingest.ingest import task_groups
 from jobs.raw.raw_files import RawFile
-from jobs.spark.spark_types import struct
+from jobs.spark.run_tables import struct
 
 FILE, KNOWN_BY_MANIFEST = "file", ("trial", "host", "client")
 _CORES = 8  # the number of cores is not known where files are listed
@@ -99,39 +99,20 @@ class RawFiles(DataSource):
         return _Reader(self.KIND, self.table, patterns, self.schema())
 
 
-class Dool(RawFiles):
-    KIND, TABLES = "dool", (tables.HOST_SAMPLES,)
+def _source(kind: str, *of: Table) -> type[RawFiles]:
+    return type(kind, (RawFiles,), {"KIND": kind, "TABLES": of})
 
 
-class NodeCpu(RawFiles):
-    KIND, TABLES = "nodecpu", (tables.NODE_CPU_SAMPLES,)
-
-
-class YcsbSummary(RawFiles):
-    KIND, TABLES = "ycsb-summary", (tables.YCSB_SUMMARY,)
-
-
-class YcsbStatus(RawFiles):
-    KIND, TABLES = "ycsb-status", (tables.YCSB_STATUS,)
-
-
-class YcsbHdr(RawFiles):
-    KIND, TABLES = "ycsb-hdr", (tables.YCSB_HISTOGRAMS,)
-
-
-class DfsioResults(RawFiles):
-    KIND, TABLES = "dfsio-results", (tables.DFSIO_RESULTS,)
-
-
-class DfsioIo(RawFiles):
-    KIND, TABLES = "dfsio-io", (tables.DFSIO_IO,)
-
-
-class DfsioHistory(RawFiles):
-    KIND, TABLES = "dfsio-history", (tables.MAPREDUCE_JOBS, tables.MAP_ATTEMPTS)
-
-
-SOURCES = (Dool, NodeCpu, YcsbSummary, YcsbStatus, YcsbHdr, DfsioResults, DfsioIo, DfsioHistory)
+SOURCES = (
+    _source("dool", tables.HOST_SAMPLES),
+    _source("nodecpu", tables.NODE_CPU_SAMPLES),
+    _source("ycsb-summary", tables.YCSB_SUMMARY),
+    _source("ycsb-status", tables.YCSB_STATUS),
+    _source("ycsb-hdr", tables.YCSB_HISTOGRAMS),
+    _source("dfsio-results", tables.DFSIO_RESULTS),
+    _source("dfsio-io", tables.DFSIO_IO),
+    _source("dfsio-history", tables.MAPREDUCE_JOBS, tables.MAP_ATTEMPTS),
+)
 
 
 def register(spark: SparkSession) -> None:

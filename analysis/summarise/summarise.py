@@ -24,7 +24,6 @@ from cluster.model.topology import Topology
 from cluster.state.atomic import write_text
 from cluster.state.events import Event
 from cluster.state.journal import Journal
-from workloads.base.yaml_text import read_yaml
 from workloads.planning.plan import read_plan
 from workloads.spec.hypotheses import read_hypotheses
 
@@ -61,11 +60,12 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
     )
-    found = findings(evidence, read_hypotheses(run_root / "study.yaml"))
+    asked = read_hypotheses(run_root / "study.yaml")
+    found = findings(evidence, asked)
     return Summary(
         study=first.study,
         run=first.run,
-        question=_question(run_root / "study.yaml"),
+        question=asked.question,
         created=datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         provider=next(iter(topologies.values())).provider,
         isolation=first.isolation,
@@ -120,11 +120,3 @@ def _planned(run_root: Path) -> Sequence[str]:
     """Names of the planned trials; none where the run has no plan.json."""
     path = run_root / "plan.json"
     return [step.trial for step in read_plan(path).trials if step.trial] if path.exists() else []
-
-
-def _question(path: Path) -> str | None:
-    """The study's question, as its author wrote it."""
-    if not path.exists():
-        return None
-    study = read_yaml(path).value
-    return study.get("question") if isinstance(study, dict) else None

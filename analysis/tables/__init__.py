@@ -1,8 +1,8 @@
 """Every table that jobs and analysis share: columns, types, units, keys and meaning.
 
-`tables.toml` declares them. `jobs/spark/spark_types.py` derives Spark types from them, `arrow.py` Arrow
-types, and `make reference` writes docs/reference/tables.md. Standard library only: Spark's executors
-import this module.
+`tables.toml` declares them. `jobs/spark/run_tables.py` derives Spark types from them, `arrow.py` Arrow types,
+and `make reference` writes docs/reference/tables.md. Standard library only: Spark's executors import this
+module.
 """
 
 from __future__ import annotations

@@ -1,16 +1,23 @@
-"""`Child`: a child process that ends with its parent, as the parent sees it."""
+"""`Child`: a child process that ends with its parent.
+
+A pipe, the lifeline, leads from parent to child. End of file on it means that the parent has ended or wants
+the child to end. A signal is not enough: Airflow turns a SIGTERM inside a task into a failure of that task,
+and a killed parent sends no signal.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import psutil
 
-from dags.airflow_home.lifeline import VARIABLE
+LIFELINE = "STUDY_LIFELINE_FD"
+"""Environment variable with the file descriptor of the child's end of the pipe."""
 
 
 class Child:
@@ -26,7 +33,7 @@ class Child:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,
-                    env={**os.environ, **environment, VARIABLE: str(reading)},
+                    env={**os.environ, **environment, LIFELINE: str(reading)},
                     pass_fds=[reading],
                     start_new_session=True,
                 )
@@ -76,3 +83,21 @@ class Child:
 def python(module: str, *arguments: str) -> list[str]:
     """argv that runs a module of this program with the current Python interpreter."""
     return [sys.executable, "-m", module, *arguments]
+
+
+def watch(cut: Callable[[], None]) -> None:
+    """In the child: call `cut`, in a separate thread, when the parent's end closes.
+
+    Does nothing in a process that was started without a lifeline.
+    """
+    named = os.environ.pop(LIFELINE, None)
+    if named is None:
+        return
+    descriptor = int(named)
+    os.set_inheritable(descriptor, False)
+
+    def wait() -> None:
+        os.read(descriptor, 1)
+        cut()
+
+    threading.Thread(target=wait, name="lifeline", daemon=True).start()

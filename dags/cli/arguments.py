@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from cluster.model.errors import InputError
 
 RUNS = Path("runs")
 
@@ -50,3 +53,32 @@ Named = Annotated[
     Path | None,
     typer.Argument(metavar="RUN", help="Folder or id of a run. Default: the newest run."),
 ]
+
+
+def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
+    """["repetitions=2", "stack.base_port=22000"] to {"repetitions": 2, "stack.base_port": 22000}.
+
+    Values are YAML, as in the study file. InputError if a pair is not of the form key=value.
+    """
+    from workloads.base.yaml_text import MAX_DEPTH, parse_yaml
+
+    overrides: dict[str, object] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        where = f"--set {pair[:80]}"
+        if not equals or not key:
+            raise InputError(
+                "expected key=value.", where, "write it like this: --set repetitions=2."
+            )
+        if key.count(".") >= MAX_DEPTH:
+            raise InputError(
+                f"the key has more than {MAX_DEPTH} levels.",
+                where,
+                "write it like this: --set stack.base_port=22000.",
+            )
+        try:
+            overrides[key] = parse_yaml(text, where).value
+        except InputError as error:
+            remedy = "write the value as in a study file."
+            raise InputError(error.what, where, remedy) from error
+    return overrides

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cluster.model.errors import InputError
 from dags.cli.arguments import examples
-from dags.cli.capacity_arguments import (
-    SEED,
-    Draws,
-    HoldOut,
-    Hosts,
-    Mapped,
-    ModelFile,
-    PerDay,
-    PointsFile,
-    ProfileName,
-    Seed,
-    Slo,
-)
 from dags.cli.console import out
 
 if TYPE_CHECKING:
@@ -39,6 +28,63 @@ WHATIF_EXAMPLE = (
     "study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json"
     " -o whatif.svg"
 )
+
+
+class HoldOut(StrEnum):
+    hosts = "hosts"
+    density = "density"
+    largest = "largest"
+
+
+PointsFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--points",
+        metavar="CSV",
+        help="Measured points, with the columns group, hosts, vms_per_host, medium, value, unit, "
+        "repetition. Repeatable.",
+    ),
+]
+Source = Annotated[
+    Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
+]
+PerDay = Annotated[
+    float, typer.Option("--genomes-per-day", metavar="N", help="Load, in genomes per day.")
+]
+ProfileName = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        metavar="NAME|YAML",
+        help="Workload of one genome: wgs30x, exome, cohort-query, or a YAML file.",
+    ),
+]
+Hosts = Annotated[
+    Path, typer.Option("--hosts", metavar="YAML", help="Catalogue of host types with prices.")
+]
+ModelFile = Annotated[
+    Path, typer.Option("--model", metavar="JSON", help="Model written by `study capacity fit`.")
+]
+Slo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slo",
+        metavar="NAME=LIMIT",
+        help="Service level objective: turnaround_p95=24h, query_p95=3s. Repeatable.",
+    ),
+]
+Mapped = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="RESOURCE=GROUP",
+        help="Measured group that represents hdfs_read, hdfs_write, hbase_write, hbase_scan or "
+        "genome_job. Repeatable.",
+    ),
+]
+Draws = Annotated[int, typer.Option("--draws", help="Number of Monte Carlo draws.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the draws; it makes a plan repeatable.")]
+SEED = 20130226
 
 app = typer.Typer(
     name="capacity",
@@ -80,7 +126,6 @@ def fit(
 def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[str]]:
     """The points of all sources. InputError without a source."""
     from analysis.capacity.inputs.points import read_points
-    from cluster.model.errors import InputError
 
     if not runs and not files:
         raise InputError(
@@ -103,9 +148,7 @@ def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[st
 
 @app.command(epilog=examples("study capacity check model.json --hold-out hosts"))
 def check(
-    source: Annotated[
-        Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
-    ],
+    source: Source,
     hold_out: Annotated[
         HoldOut, typer.Option("--hold-out", help="What to leave out and predict from the rest.")
     ] = HoldOut.hosts,
@@ -137,7 +180,6 @@ def check(
 def _points_of(source: Path) -> tuple[Point, ...]:
     from analysis.capacity.curves.model import read_model
     from analysis.capacity.inputs.points import read_points
-    from cluster.model.errors import InputError
 
     if source.is_dir():
         raise InputError(
@@ -150,9 +192,7 @@ def _points_of(source: Path) -> tuple[Point, ...]:
 
 @app.command(epilog=examples("study capacity explain model.json --group sort --hosts 6"))
 def explain(
-    source: Annotated[
-        Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
-    ],
+    source: Source,
     group: Annotated[str, typer.Option("--group", help="Measured group.")],
     hosts: Annotated[int, typer.Option("--hosts", min=1, help="Number of hosts to predict for.")],
     medium: Annotated[
@@ -164,7 +204,7 @@ def explain(
     """Print one curve with its formulas, parameters, weights and interval, to check by hand."""
     from analysis.capacity.curves.explain import explain as explained
     from analysis.capacity.curves.explain import surface_of
-    from dags.cli.capacity_explanation import explanation_page
+    from dags.cli.capacity_display import explanation_page
 
     surface = surface_of(_points_of(source), group, medium)
     out.print(explanation_page(explained(surface, vms_per_host, hosts)))

@@ -1,20 +1,21 @@
-"""Output of `study capacity fit` and `check`, as rich tables."""
+"""Output of `study capacity fit`, `check` and `explain`, as rich tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
-from rich import box
+import numpy as np
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from analysis.capacity.accuracy.goals import JUDGED_PERCENTILE, Goal
 from analysis.capacity.accuracy.hold_out import Miss
 from analysis.capacity.accuracy.hold_out_load import LoadMiss
+from analysis.capacity.curves.explain import Explanation
 from analysis.capacity.curves.model import Model
 from analysis.capacity.inputs.points import Arm
+from dags.cli.console import titled
 
 SHOWN_MISSES = 10
 SHOWN_LEVELS = 64
@@ -23,71 +24,73 @@ SHOWN_EXCUSES = 12
 
 def model_page(model: Model) -> RenderableType:
     """The fitted curves with their domains and errors, and the reasons why others were not fitted."""
+    return Group(*_model_parts(model))
+
+
+def _model_parts(model: Model) -> Iterator[RenderableType]:
     sources = ", ".join(model.sources) or "no file"
-    parts: list[RenderableType] = [Text(f"{len(model.points)} points from {sources}")]
+    yield Text(f"{len(model.points)} points from {sources}")
     if model.scaling:
-        parts.append(_scaling(model))
+        header = (
+            "group",
+            "medium",
+            "VMs/host",
+            "a, s",
+            "b, s",
+            "c, s",
+            "hosts",
+            "90 % inside",
+            "above",
+        )
+        yield titled("T(n) = a + b/n + c n", header, (
+            (one.group, one.medium, f"{one.vms_per_host}",
+             f"{one.a_s:.3g}", f"{one.b_s:.3g}", f"{one.c_s:.3g}",
+             f"{one.smallest_hosts} to {one.largest_hosts} ({len(one.cells)})",
+             f"± {one.error.inside:.0%}", f"± {one.error.above:.0%}")
+            for one in model.scaling
+        ))  # fmt: skip
     if model.density:
-        parts.append(_density(model))
+        yield titled("X(v) = g v / (1 + alpha (v-1) + beta v (v-1))",
+                     ("group", "medium", "hosts", "g, 1/s", "alpha", "beta", "densities", ""),
+                     _density_rows(model))  # fmt: skip
     if model.utilization or model.latency:
-        parts.append(_load(model))
-    parts += [
-        Text(f"interaction of hosts and density, {one.group} on {one.medium}: {one.verdict}"
-             + ("" if one.p is None else f" (p = {one.p:.2g})"))
-        for one in model.interactions
-    ]  # fmt: skip
-    parts += [Text(f"cliff: {warning}", style="yellow") for warning in model.warnings]
-    parts += [
-        Text(f"not fitted: {excuse}", style="yellow") for excuse in model.excuses[:SHOWN_EXCUSES]
-    ]
-    left = len(model.excuses) - SHOWN_EXCUSES
-    if left > 0:
-        parts.append(Text(f"and {left} more; the model file lists them", style="yellow"))
-    return Group(*parts)
+        yield titled("under load", ("group", "medium", "hosts", "VMs/host", "law", "fitted up to"),
+                     _load_rows(model))  # fmt: skip
+    for one in model.interactions:
+        p = "" if one.p is None else f" (p = {one.p:.2g})"
+        yield Text(
+            f"interaction of hosts and density, {one.group} on {one.medium}: {one.verdict}{p}"
+        )
+    for warning in model.warnings:
+        yield Text(f"cliff: {warning}", style="yellow")
+    for excuse in model.excuses[:SHOWN_EXCUSES]:
+        yield Text(f"not fitted: {excuse}", style="yellow")
+    if (left := len(model.excuses) - SHOWN_EXCUSES) > 0:
+        yield Text(f"and {left} more; the model file lists them", style="yellow")
 
 
-def _scaling(model: Model) -> Table:
-    table = Table("group", "medium", "VMs/host", "a, s", "b, s", "c, s", "hosts", "90 % inside", "above",
-                  title="T(n) = a + b/n + c n", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
-    for one in model.scaling:
-        table.add_row(
-            one.group, one.medium, str(one.vms_per_host),
-            f"{one.a_s:.3g}", f"{one.b_s:.3g}", f"{one.c_s:.3g}",
-            f"{one.smallest_hosts} to {one.largest_hosts} ({len(one.cells)})",
-            f"± {one.error.inside:.0%}", f"± {one.error.above:.0%}",
-        )  # fmt: skip
-    return table
-
-
-def _density(model: Model) -> Table:
-    table = Table("group", "medium", "hosts", "g, 1/s", "alpha", "beta", "densities", "",
-                  title="X(v) = g v / (1 + alpha (v-1) + beta v (v-1))",
-                  title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+def _density_rows(model: Model) -> Iterator[Sequence[str]]:
     for one in model.density:
         flags = ["superlinear"] if one.superlinear else []
         flags += [] if one.beta_fitted else ["beta not fitted"]
-        table.add_row(
-            one.group, one.medium, str(one.hosts), f"{one.g_per_s:.4g}", f"{one.alpha:.3f}",
+        yield (
+            one.group, one.medium, f"{one.hosts}", f"{one.g_per_s:.4g}", f"{one.alpha:.3f}",
             f"{one.beta:.4f}", ", ".join(str(cell.x) for cell in one.cells), ", ".join(flags),
         )  # fmt: skip
-    return table
 
 
-def _load(model: Model) -> Table:
-    table = Table("group", "medium", "hosts", "VMs/host", "law", "fitted up to",
-                  title="under load", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+def _load_rows(model: Model) -> Iterator[Sequence[str]]:
     for one in model.utilization:
         law = f"CPU % = {one.idle_percent:.1f} + {one.percent_per_rate:.3g} X"
-        table.add_row(one.group, one.medium, str(one.hosts), str(one.vms_per_host), law,
-                      f"X = {one.largest_rate:.4g}/s")  # fmt: skip
+        limit = f"X = {one.largest_rate:.4g}/s"
+        yield one.group, one.medium, f"{one.hosts}", f"{one.vms_per_host}", law, limit
     for curve in model.latency:
         law = (f"{curve.operation} p{curve.percentile:g} = {1e3 * curve.service_s:.3g} ms, "
                f"k = {curve.factor:.2g}, c = {curve.servers:g}").strip()  # fmt: skip
         if curve.of_cpu:
             law += f", of CPU = {curve.idle:.0%} + {curve.busy_per_rho:.2f} rho"
-        table.add_row(curve.group, curve.medium, str(curve.hosts), str(curve.vms_per_host), law,
-                      f"rho = {curve.largest_rho:.2f}")  # fmt: skip
-    return table
+        limit = f"rho = {curve.largest_rho:.2f}"
+        yield curve.group, curve.medium, f"{curve.hosts}", f"{curve.vms_per_host}", law, limit
 
 
 def check_page(
@@ -99,15 +102,19 @@ def check_page(
 ) -> RenderableType:
     """The goals with their outcomes, each group, the largest misses, the points that could not be used,
     and each held-out level of load."""
-    table = Table("goal", "measured", "goal value", "outcome",
-                  title=f"hold-out by {mode}: {len(misses)} cells",
-                  title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
     styles = {"met": "green", "missed": "bold red", "unknown": "yellow", "printed": ""}
-    for goal in goals:
-        table.add_row(
-            goal.name, goal.value, goal.goal, Text(goal.outcome, style=styles[goal.outcome])
-        )
-    parts: list[RenderableType] = [table, _groups(misses), _worst(misses)]
+    outcomes = (
+        (goal.name, goal.value, goal.goal, Text(goal.outcome, style=styles[goal.outcome]))
+        for goal in goals
+    )
+    title = f"hold-out by {mode}: {len(misses)} cells"
+    parts: list[RenderableType] = [
+        titled(title, ("goal", "measured", "goal value", "outcome"), outcomes),
+        titled("by group", ("group", "medium", "VMs/host", "cells", "error, median", "largest",
+                            "1/n, median", "covered"), _group_rows(misses)),
+        titled("largest misses", ("group", "medium", "hosts", "VMs/host", "measured", "predicted",
+                                  "90 % interval", "unit", "error"), _miss_rows(misses)),
+    ]  # fmt: skip
     if under_load:
         parts.append(_levels(under_load))
     parts += [
@@ -117,9 +124,7 @@ def check_page(
     return Group(*parts)
 
 
-def _groups(misses: Sequence[Miss]) -> Table:
-    table = Table("group", "medium", "VMs/host", "cells", "error, median", "largest", "1/n, median",
-                  "covered", title="by group", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+def _group_rows(misses: Sequence[Miss]) -> Iterator[Sequence[str]]:
     arms: dict[Arm, list[Miss]] = {}
     for miss in misses:
         arms.setdefault(miss.arm, []).append(miss)
@@ -127,44 +132,27 @@ def _groups(misses: Sequence[Miss]) -> Table:
         errors = [miss.error for miss in found]
         plain = [m.baseline_error for m in found if m.baseline_error is not None]
         covered = f"{sum(m.covered for m in found)} of {sum(m.repetitions for m in found)}"
-        table.add_row(
+        yield (
             group, medium, str(v), str(len(found)), f"{median(errors):.1%}", f"{max(errors):.1%}",
             f"{median(plain):.1%}" if plain else "", covered,
         )  # fmt: skip
-    return table
 
 
-def _worst(misses: Sequence[Miss]) -> Table:
-    table = Table("group", "medium", "hosts", "VMs/host", "measured", "predicted", "90 % interval", "unit",
-                  "error", title="largest misses", title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+def _miss_rows(misses: Sequence[Miss]) -> Iterator[Sequence[str]]:
     for miss in sorted(misses, key=lambda one: -one.error)[:SHOWN_MISSES]:
         low, high = sorted((miss.shown(miss.low_s), miss.shown(miss.high_s)))
-        table.add_row(
+        yield (
             miss.group, miss.medium, str(miss.hosts), str(miss.vms_per_host),
             f"{miss.shown(miss.measured_s):.4g}", f"{miss.shown(miss.predicted_s):.4g}",
             f"{low:.4g} to {high:.4g}", miss.unit, f"{miss.error:.1%}",
         )  # fmt: skip
-    return table
 
 
-def _levels(misses: Sequence[LoadMiss]) -> Table:
+def _levels(misses: Sequence[LoadMiss]) -> RenderableType:
     judged = [one for one in misses if one.percentile in (None, JUDGED_PERCENTILE)]
-    judged.sort(
-        key=lambda m: (
-            m.group,
-            m.medium,
-            m.hosts,
-            m.vms_per_host,
-            m.quantity,
-            m.busy is None,
-            m.load,
-        )
-    )
-    left = len(judged) - SHOWN_LEVELS
-    more = f"; {left} more are not shown" if left > 0 else ""
-    table = Table("group", "medium", "hosts", "VMs/host", "load, 1/s", "repetitions", "", "measured",
-                  "predicted", "miss", title=f"under load: {len(judged)} levels{more}",
-                  title_justify="left", box=box.SIMPLE_HEAD)  # fmt: skip
+    judged.sort(key=lambda m: (m.group, m.medium, m.hosts, m.vms_per_host, m.quantity, m.busy is None,
+                               m.load))  # fmt: skip
+    rows = []
     for one in judged[:SHOWN_LEVELS]:
         if one.quantity == "latency":
             at = "" if one.busy is None else f" at {one.busy:.0%} CPU"
@@ -173,8 +161,64 @@ def _levels(misses: Sequence[LoadMiss]) -> Table:
         else:
             name, factor, form, miss = "CPU", 1.0, "{:.1f} %", f"{one.miss:.1f} points"
         values = (form.format(factor * one.measured), form.format(factor * one.predicted))
-        table.add_row(
-            one.group, one.medium, str(one.hosts), str(one.vms_per_host), f"{one.load:.4g}",
-            str(one.repetitions), name, *values, miss,
-        )  # fmt: skip
-    return table
+        rows.append((one.group, one.medium, str(one.hosts), str(one.vms_per_host), f"{one.load:.4g}",
+                     str(one.repetitions), name, *values, miss))  # fmt: skip
+    left = len(judged) - SHOWN_LEVELS
+    more = f"; {left} more are not shown" if left > 0 else ""
+    header = ("group", "medium", "hosts", "VMs/host", "load, 1/s", "repetitions", "", "measured",
+              "predicted", "miss")  # fmt: skip
+    return titled(f"under load: {len(judged)} levels{more}", header, rows)
+
+
+def explanation_page(found: Explanation) -> RenderableType:
+    """Measured levels, the laws and deviations with the largest weights, and the resulting interval."""
+    laws = {row.law.name: row.law for row in found.shapes}
+    notes = [f"{law.name}: {law.formula} ({law.source})" for law in laws.values()]
+    title = (
+        f"laws with the largest weights; T at {found.hosts} hosts, through the mean of the levels"
+    )
+    return Group(
+        titled("measured work time", ("hosts", "repetitions", "level, s", "times, s"), (
+            (str(cell.x), str(len(cell.times)), f"{level:.5g}", ", ".join(f"{s:.4g}" for s in cell.times))
+            for cell, level in zip(found.curve.cells, found.curve.levels, strict=True)
+        )),
+        titled(title, ("law", "parameters", "weight", "T, s"), _law_rows(found)),
+        Text("\n".join([f"u = hosts / {found.middle:.4g}", *notes])),
+        titled("deviations from a law with the largest weights (sd of log time)",
+               ("sd", "reach, in log", "sd of a build", "cliff", "weight"), _deviation_rows(found)),
+        Text("\n".join(_interval(found))),
+    )  # fmt: skip
+
+
+def _law_rows(found: Explanation) -> Iterator[Sequence[str]]:
+    for row in found.shapes:
+        values = zip(row.law.parameters, row.parameters, strict=True)
+        names = ", ".join(f"{name} = {value:g}" for name, value in values)
+        yield row.law.name, names, f"{row.weight:.4f}", f"{row.time_s:.5g}"
+
+
+def _deviation_rows(found: Explanation) -> Iterator[Sequence[str]]:
+    of = found.hypotheses
+    columns = (of.deviation, of.reach, of.cell_error, of.cliff, found.hypothesis_weights)
+    for sd, reach, build, cliff, weight in zip(*columns, strict=True):
+        where = f"at {cliff:.0%} of the first gap" if cliff else ""
+        yield f"{sd:g}", f"{reach:g}", f"{build:g}", where, f"{weight:.4f}"
+
+
+def _interval(found: Explanation) -> list[str]:
+    prediction = found.prediction
+    centre, half = float(prediction.log_time[0]), prediction.half_width(0)
+    stretch = float(prediction.stretch[0])
+    total = sum(sd**2 for sd in found.sds.values()) ** 0.5
+    low, middle, high = (float(np.exp(centre + sign * half)) for sign in (-1, 0, 1))
+    lines = [f"sd of log time from {name}: {sd:.4f}" for name, sd in found.sds.items()]
+    lines += [
+        f"total sd {total:.4f}; deviations follow Student's t with {prediction.degrees:.3g} degrees of "
+        "freedom",
+        f"mean of log T over all laws and deviations: {centre:.5f}; T = {middle:.5g} s",
+        f"half width of the 90 % interval in log: {half / stretch:.4f} x {stretch:.3f} (calibration)",
+        f"90 % prediction interval: T exp(± half width) = {low:.5g} to {high:.5g} s",
+    ]
+    if found.unit != "s":
+        lines.append(f"as a rate: {1 / middle:.5g} {found.unit}, {1 / high:.5g} to {1 / low:.5g}")
+    return lines

@@ -12,6 +12,7 @@ from rich.text import Text
 from analysis.capacity.plan.plan import Excuse, Plan
 from analysis.capacity.sizing.plan_text import facts, plan_sentence, spread
 from analysis.capacity.sizing.what_if import WhatIf
+from dags.cli.console import titled
 
 SHOWN_ROWS = 40
 
@@ -27,45 +28,24 @@ def _plan_parts(plan: Plan) -> Iterator[RenderableType]:
     for name, value in facts(plan):
         table.add_row(name, value)
     yield table
-    yield _loads(plan)
-    yield _stages(plan)
+    header = ("resource", "utilization", "one host failed", "limit")
+    yield titled("utilization, median (q05 to q95)", header, (
+        (load.resource, spread(load.rho, ".0%"), spread(load.rho_one_lost, ".0%"), f"{load.limit:.0%}")
+        for load in plan.loads
+    ))  # fmt: skip
+    yield titled("stages of one genome", ("stage", "medium", "hours", "share of slots"), (
+        (stage.stage, stage.medium, spread(stage.hours, ".2f"), spread(stage.share, ".0%"))
+        for stage in plan.stages
+    ))  # fmt: skip
     yield from _lines("what would change the plan", plan.sensitivity)
-    yield _alternatives(plan)
+    yield titled("next cheapest", ("host type", "VMs/host", "media", "hosts", "USD/genome", "bottleneck"), (
+        (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)), str(one.hosts),
+         f"{one.usd_per_genome:.2f}", one.bottleneck)
+        for one in plan.alternatives
+    ))  # fmt: skip
     yield from _lines("warnings", plan.warnings)
     yield from _lines("not considered", plan.left_out)
     yield Text(f"evidence: {len(plan.evidence)} entries in the plan's JSON; {plan.hold_out}")
-
-
-def _loads(plan: Plan) -> Table:
-    table = Table("resource", "utilization", "one host failed", "limit", box=box.SIMPLE_HEAD,
-                  title="utilization, median (q05 to q95)", title_justify="left")  # fmt: skip
-    for load in plan.loads:
-        table.add_row(
-            load.resource,
-            spread(load.rho, ".0%"),
-            spread(load.rho_one_lost, ".0%"),
-            f"{load.limit:.0%}",
-        )
-    return table
-
-
-def _stages(plan: Plan) -> Table:
-    table = Table("stage", "medium", "hours", "share of slots", box=box.SIMPLE_HEAD,
-                  title="stages of one genome", title_justify="left")  # fmt: skip
-    for stage in plan.stages:
-        table.add_row(
-            stage.stage, stage.medium, spread(stage.hours, ".2f"), spread(stage.share, ".0%")
-        )
-    return table
-
-
-def _alternatives(plan: Plan) -> Table:
-    table = Table("host type", "VMs/host", "media", "hosts", "USD/genome", "bottleneck",
-                  box=box.SIMPLE_HEAD, title="next cheapest", title_justify="left")  # fmt: skip
-    for one in plan.alternatives:
-        table.add_row(one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)),
-                      str(one.hosts), f"{one.usd_per_genome:.2f}", one.bottleneck)  # fmt: skip
-    return table
 
 
 def _lines(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
@@ -85,29 +65,27 @@ def excuse_page(excuse: Excuse) -> RenderableType:
 
 def whatif_page(rows: Sequence[WhatIf], rejected: Sequence[str]) -> RenderableType:
     """One row per density, medium and host type, the cheapest first."""
-    table = Table("host type", "VMs/host", "media", "hosts", "needed, q05 50 95", "USD/genome",
-                  "q05 to q95", "bottleneck", box=box.SIMPLE_HEAD)  # fmt: skip
-    for row in rows[:SHOWN_ROWS]:
-        need = row.hosts_needed
-        needed = (
-            "no number suffices"
-            if row.hosts is None
-            else f"{need.q05:.0f} {need.q50:.0f} {need.q95:.0f}"
-        )
-        bought = "-" if row.hosts is None else str(row.hosts)
-        cost = "-" if row.usd_per_genome is None else f"{row.usd_per_genome:.2f}"
-        low, high = row.usd_per_genome_low, row.usd_per_genome_high
-        band = "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
-        table.add_row(
-            row.host_type,
-            str(row.vms_per_host),
-            row.media,
-            bought,
-            needed,
-            cost,
-            band,
-            row.bottleneck,
-        )
+    header = ("host type", "VMs/host", "media", "hosts", "needed, q05 50 95", "USD/genome", "q05 to q95",
+              "bottleneck")  # fmt: skip
     more = len(rows) - SHOWN_ROWS
     tail = [Text(f"and {more} more")] if more > 0 else []
-    return Group(table, *tail, *_lines("not considered", rejected[:SHOWN_ROWS]))
+    return Group(
+        titled(None, header, map(_whatif_row, rows[:SHOWN_ROWS])),
+        *tail,
+        *_lines("not considered", rejected[:SHOWN_ROWS]),
+    )
+
+
+def _whatif_row(row: WhatIf) -> Sequence[str]:
+    need, low, high = row.hosts_needed, row.usd_per_genome_low, row.usd_per_genome_high
+    needed = f"{need.q05:.0f} {need.q50:.0f} {need.q95:.0f}"
+    return (
+        row.host_type,
+        str(row.vms_per_host),
+        row.media,
+        "-" if row.hosts is None else str(row.hosts),
+        "no number suffices" if row.hosts is None else needed,
+        "-" if row.usd_per_genome is None else f"{row.usd_per_genome:.2f}",
+        "-" if low is None or high is None else f"{low:.2f} to {high:.2f}",
+        row.bottleneck,
+    )

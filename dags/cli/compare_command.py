@@ -12,16 +12,12 @@ from dags.cli.arguments import RUNS, Runs, examples
 from dags.cli.console import out
 from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
+EXAMPLES = examples(
+    "study compare 20261114T020003Z 20261121T020003Z",
+    "study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%",
+)
+
 RunName = Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder or id of a run.")]
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "study compare 20261114T020003Z 20261121T020003Z",
-            "study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%",
-        )
-    )(compare)
 
 
 def compare(

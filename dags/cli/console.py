@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from rich.console import Console
+from rich import box
+from rich.console import Console, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from cluster.model.errors import BringUpError, StudyError
@@ -15,6 +18,16 @@ LOG_WIDTH = 132
 
 out = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
 err = Console(stderr=True, highlight=False)
+
+
+def titled(
+    title: str | None, header: Iterable[str], rows: Iterable[Iterable[RenderableType]]
+) -> Table:
+    """A table with a title and a line below its header."""
+    table = Table(*header, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def print_report(root: Path) -> None:

@@ -100,16 +100,13 @@ def _counts(plan: Plan) -> str:
 
 def _steps_lines(plan: Plan) -> Iterator[Text]:
     """Columns formatted by hand: a rich table takes seconds for a thousand rows."""
-    rows = [("step", "build", "what", "about"), *(_row(step) for step in plan.steps)]
+    rows = [("step", "build", "what", "about")]
+    rows += [(f"{s.index + 1}", s.build, _what(s), clock(s.estimate_s)) for s in plan.steps]
     step_w, build_w, what_w, about_w = (max(map(len, column)) for column in zip(*rows, strict=True))
     styles = ("bold", *("" if step.kind == "trial" else "dim" for step in plan.steps))
     for (step, build, what, about), style in zip(rows, styles, strict=True):
         line = f"{step:>{step_w}} {build:<{build_w}} {what:<{what_w}} {about:>{about_w}}"
         yield Text(line, style, no_wrap=True, overflow="ignore")
-
-
-def _row(step: Step) -> tuple[str, str, str, str]:
-    return str(step.index + 1), step.build, _what(step), clock(step.estimate_s)
 
 
 def _what(step: Step) -> str:
@@ -123,19 +120,17 @@ def _what(step: Step) -> str:
 
 
 def _topologies_table(plan: Plan) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("topology", "host", "nodes", "memory"):
-        table.add_column(name)
+    rows = []
     for topology in plan.topologies.values():
         for host in topology.hosts:
             nodes = [node for node in topology.nodes if node.host == host.name]
-            table.add_row(
+            rows.append((
                 topology.name,
                 f"{host.name} ({host.cores} cores, {host.memory_mib:,} MiB)",
                 f"{sum('worker' in node.roles for node in nodes)} {_NOUNS[topology.isolation]}",
                 ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
-            )
-    return table
+            ))  # fmt: skip
+    return rows_table(("topology", "host", "nodes", "memory"), rows)
 
 
 # ------------------------------------------------------------------------------------ progress
@@ -229,30 +224,29 @@ def first_line(text: str) -> str:
 def status_page(status: Status) -> RenderableType:
     """State, step, elapsed and remaining time, failures, and the next command."""
     seen = status.progress
-    lines = [
-        Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
-        Text(f"folder   {status.run.root}", overflow="fold"),
-        Text(f"step     {seen.position} of {seen.total}"),
-        Text(f"elapsed  {clock(seen.elapsed_s)}"),
+    rows = [
+        ("folder", str(status.run.root)),
+        ("step", f"{seen.position} of {seen.total}"),
+        ("elapsed", clock(seen.elapsed_s)),
     ]
     if status.state == "running":
-        lines += [
-            Text(f"now      {headline(seen)}"),
-            Text(f"left     about {clock(seen.remaining_s)}"),
-        ]
+        rows += [("now", headline(seen)), ("left", f"about {clock(seen.remaining_s)}")]
     if status.stopped:
-        lines.append(Text("next     study run SPEC resumes it"))
+        rows.append(("next", "study run SPEC resumes it"))
     if status.state == "unknown":
-        lines += [
-            Text(
-                f"owner    {status.owner}, last seen {clock(status.silent_s)} ago; "
-                "it cannot be checked from this machine"
-            ),
-            Text(f"next     if you know that the owner is dead: study reap --force {status.owner}"),
+        owner, silent = status.owner, clock(status.silent_s)
+        remedy = f"if you know that the owner is dead: study reap --force {owner}"
+        rows += [
+            ("owner", f"{owner}, last seen {silent} ago; it cannot be checked from this machine"),
+            ("next", remedy),
         ]
     if status.state == "interrupted":
-        lines.append(Text("next     study reap cleans up; study run SPEC resumes it"))
-    return Group(*lines, *failure_lines(status.failures))
+        rows.append(("next", "study reap cleans up; study run SPEC resumes it"))
+    return Group(
+        Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
+        *(Text(f"{name:<8} {text}", overflow="fold") for name, text in rows),
+        *failure_lines(status.failures),
+    )
 
 
 def rows_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:

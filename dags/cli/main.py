@@ -19,9 +19,8 @@ from dags.cli import (
     compare_command,
     report_command,
     run_command,
-    schema_command,
 )
-from dags.cli.arguments import RUNS, Named, Only, Runs, Sets, Spec, examples
+from dags.cli.arguments import RUNS, Named, Only, Runs, Sets, Spec, examples, parse_overrides
 from dags.cli.console import err, out, print_error
 
 app = typer.Typer(
@@ -44,10 +43,22 @@ app = typer.Typer(
     ),
 )
 app.add_typer(capacity_command.app)
-run_command.add_to(app)
-compare_command.add_to(app)
-report_command.add_to(app)
-schema_command.add_to(app)
+app.command(epilog=run_command.EXAMPLES)(run_command.run)
+app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
+app.command(epilog=report_command.EXAMPLES)(report_command.report)
+
+
+@app.command(epilog=examples("study schema > study.schema.json"))
+def schema() -> None:
+    """Print the JSON Schema of a study file.
+
+    An editor with a YAML language server completes and checks the keys of a study that begins with
+    `# yaml-language-server: $schema=PATH-OR-URL`. Rules that involve several keys are not in the
+    schema; `study plan` checks them.
+    """
+    from workloads.spec.schema import study_schema_json
+
+    typer.echo(study_schema_json(), nl=False)
 
 
 def _print_version(wanted: bool) -> None:
@@ -95,7 +106,6 @@ def plan(
     """
     from analysis.findings.power_of_design import notes, warnings
     from dags.cli.display import plan_page
-    from dags.cli.overrides import parse_overrides
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan, noise
     from workloads.planning.planned_study import plan_study
@@ -120,7 +130,7 @@ def plan(
 def list_runs(runs: Runs = RUNS) -> None:
     """List the runs, oldest first: study, id, state, start time, completed trials."""
     from dags.cli.display import rows_table
-    from dags.run_status.listing import HEADER, listed
+    from dags.run_status.status import HEADER, listed
 
     rows = list(listed(runs))
     if rows:

@@ -14,6 +14,13 @@ from cluster.model.errors import InputError
 from dags.cli.arguments import RUNS, Named, Runs, examples
 from dags.cli.console import err, print_report
 
+EXAMPLES = examples(
+    "study report runs/quickstart/20261120T201530Z --open no",
+    "study report 20261120T201530Z --format csv",
+    "study report 20261120T201530Z --master yarn",
+    "study report --conf spark.eventLog.enabled=true",
+)
+
 
 class YesNo(StrEnum):
     yes = "yes"
@@ -33,17 +40,6 @@ def _print_format(root: Path, form: Format) -> None:
     from analysis.report.formats import FORMATS
 
     sys.stdout.write(FORMATS[form](read_summary(root)))
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "study report runs/quickstart/20261120T201530Z --open no",
-            "study report 20261120T201530Z --format csv",
-            "study report 20261120T201530Z --master yarn",
-            "study report --conf spark.eventLog.enabled=true",
-        )
-    )(report)
 
 
 def _checked(master: str) -> str:

@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, examples
+from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, examples, parse_overrides
 from dags.cli.console import out, print_report
 
 if TYPE_CHECKING:
     from dags.cli.carry_out import RunEnd
     from workloads.execution.run import RunRequest
 
-
-def add_to(app: typer.Typer) -> None:
-    app.command(
-        epilog=examples(
-            "study run workloads/studies/quickstart.yaml --set repetitions=2",
-            "study run workloads/studies/quickstart.yaml --add-repetitions 4",
-            "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
-        )
-    )(run)
+EXAMPLES = examples(
+    "study run workloads/studies/quickstart.yaml --set repetitions=2",
+    "study run workloads/studies/quickstart.yaml --add-repetitions 4",
+    "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
+)
 
 
 def run(
@@ -66,7 +62,6 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
     from dags.cli.display import clock, progress_display
-    from dags.cli.overrides import parse_overrides
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan
     from workloads.execution.run import open_run

@@ -59,7 +59,6 @@ class Progress:
     total: int
     ended: tuple[Ended, ...]
     current: Step | None = None
-    current_s: float = 0.0
     topology: str | None = None
     stage: str | None = None
     activity: str = ""
@@ -134,7 +133,7 @@ class _Fold:
     def result(self, now: float) -> Progress:
         end_t = self.end_t or now
         started_t = self.opened_t if self.opened_t is not None else now
-        current, since_t = self.started or (None, now)
+        current = self.started[0] if self.started else None
         return Progress(
             study=self.plan.study,
             run=self.run,
@@ -145,7 +144,6 @@ class _Fold:
             total=len(self.plan.steps),
             ended=tuple(self.ended),
             current=current,
-            current_s=now - since_t,
             topology=self.plan.builds[current.build] if current else None,
             stage=self.stage,
             activity=self.activity,

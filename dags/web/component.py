@@ -11,7 +11,7 @@ import signal
 import sys
 from datetime import datetime
 
-from dags.airflow_home import lifeline
+from dags.airflow_home.child import watch
 from dags.airflow_home.database import migrate_once
 from dags.airflow_home.home import SCHEDULER_PID, home
 
@@ -19,7 +19,7 @@ PREPARE = "prepare"
 
 
 def main() -> None:
-    lifeline.watch(lambda: os.kill(os.getpid(), signal.SIGTERM))
+    watch(lambda: os.kill(os.getpid(), signal.SIGTERM))
     if sys.argv[1] == PREPARE:
         prepare()
         return

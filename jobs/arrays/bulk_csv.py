@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array
 
 _STEP = 2**16
 """Distance of the bytes that are probed for a newline within one step. So no line is longer than two

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array
 
 FINE = 1e9
 COARSE = 1e3
 """For bytes and bytes per second."""
-_MOST = 2.0**63
+_LIMIT = 2.0**63
 
 
 def exact_sums(values: Array, begins: Array, steps: float = FINE) -> Array:
@@ -19,21 +19,14 @@ def exact_sums(values: Array, begins: Array, steps: float = FINE) -> Array:
     if not len(values):
         return np.empty(0)
     fine = np.rint(values * steps)
-    most, least = fine.max(), fine.min()
-    if np.isnan(most):
-        return _sums_of_known(values, begins, steps)
+    if np.isnan(fine.max()):
+        known = ~np.isnan(values)
+        sums = exact_sums(np.where(known, values, 0.0), begins, steps)
+        return np.where(np.logical_or.reduceat(known, begins), sums, np.nan)
     # A common bound by the largest value is cheaper than adding up the magnitudes of each run.
-    if max(most, -least) * len(fine) >= _MOST:
+    if max(fine.max(), -fine.min()) * len(fine) >= _LIMIT:
         _require_room(np.add.reduceat(np.abs(fine), begins), steps)
-    sums: Array = _run_sums(fine.astype(np.int64), begins) / steps
-    return sums
-
-
-def _sums_of_known(values: Array, begins: Array, steps: float) -> Array:
-    known = ~np.isnan(values)
-    sums = exact_sums(np.where(known, values, 0.0), begins, steps)
-    counts = np.add.reduceat(known.astype(np.int64), begins)
-    return np.where(counts > 0, sums, np.nan)
+    return _run_sums(fine.astype(np.int64), begins) / steps
 
 
 def _run_sums(values: Array, begins: Array) -> Array:
@@ -48,10 +41,7 @@ def _run_sums(values: Array, begins: Array) -> Array:
 
 
 def _require_room(magnitudes: Array, steps: float) -> None:
-    if magnitudes.max() >= _MOST:
-        raise OverflowError(f"a sum exceeds {_MOST / steps:.2g}, more than any machine can measure")
-
-
-def exact_sum(values: Array, steps: float = FINE) -> float:
-    """The sum of all `values`, at least one."""
-    return float(exact_sums(values, np.zeros(1, np.int64), steps)[0])
+    if magnitudes.max() >= _LIMIT:
+        raise OverflowError(
+            f"a sum exceeds {_LIMIT / steps:.2g}, more than any machine can measure"
+        )

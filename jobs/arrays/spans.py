@@ -1,4 +1,4 @@
-"""Cut spans of time into whole seconds of a trial, as arrays. `jobs.series.seconds` does this in Spark."""
+"""Cut spans of time into whole seconds of a trial, as arrays; `jobs.series.rate_series` does so in Spark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array
 
 MIN_S = 0.0005
 """Monitors and clients write milliseconds; a shorter overlap is a rounding error."""

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.checks.fact_columns import relative_error
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 
 AGREEING_MODES = ("random", "backward", "skip")
 

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from analysis import tables
 from jobs.metrics.window import windows
 from jobs.spark.exact import COARSE, exact_sum
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 from workloads.ycsb.output.operations import CLEANUP, READ_MODIFY_WRITE, THINK
 
 NO_TIME = (CLEANUP, READ_MODIFY_WRITE)

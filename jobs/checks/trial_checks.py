@@ -10,33 +10,17 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.checks.coverage import worst_coverage
 from jobs.checks.dfsio_facts import dfsio_facts
-from jobs.checks.drift import drift
 from jobs.checks.fact_columns import of_all
 from jobs.checks.littles_law import littles_law
-from jobs.checks.processes_cpu import processes_cpu
-from jobs.checks.ycsb_facts import ycsb_facts
+from jobs.checks.monitor_facts import processes_cpu, worst_coverage
+from jobs.checks.ycsb_facts import drift, ycsb_facts
 from jobs.metrics.throughput import MIB
 from jobs.metrics.window import window_s
 from jobs.spark.exact import exact_sum
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 
 TABLE = tables.CHECKS
-INPUTS = (
-    tables.TRIALS,
-    tables.NODES,
-    tables.CLIENTS,
-    tables.MONITORS,
-    tables.HOST_USE,
-    tables.MONITOR_ROUNDS,
-    tables.DFSIO_RESULTS,
-    tables.DFSIO_IO,
-    tables.YCSB_SUMMARY,
-    tables.YCSB_HISTOGRAMS,
-    tables.QUARANTINE,
-    tables.METRICS,
-)
 SHARE_TOLERANCE = 1.0
 READ_MODES = ("read", "random", "backward", "skip")
 SAMPLE_KINDS = ("dool", "nodecpu")

@@ -1,14 +1,17 @@
-"""The results of YCSB's clients compared with the requested work and with each other (method 9)."""
+"""Results of YCSB's clients compared with the request and with each other (method 9), and their drift."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.checks.fact_columns import of_all, relative_error
 from jobs.metrics.throughput import whole_run
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
+
+PARTS = 3
+"""Equal parts of the time after the ramp-up, for `drift`: a rule fixed before the data."""
 
 
 def ycsb_facts(inputs: Inputs) -> DataFrame:
@@ -43,3 +46,23 @@ def _histogram_counts(inputs: Inputs) -> DataFrame:
         .groupBy("trial", "client")
         .agg(F.sum("counted").alias("in_histograms"))
     )
+
+
+def drift(inputs: Inputs) -> DataFrame:
+    """trial, drift: rate of the last third of the time after the ramp-up over rate of the first (method 7),
+    for all clients together; null if one of these thirds has no operations. `analysis/validity/rules.toml`
+    decides which ratio is too large."""
+    intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
+    whole = Window.partitionBy("trial")
+    begun, end = F.col("begun_s"), F.col("begun_s") + F.col("length_s")
+    placed = (
+        intervals.withColumn("end_s", end)
+        .withColumn("first_s", F.min(begun).over(whole))
+        .withColumn("span_s", F.max("end_s").over(whole) - F.col("first_s"))
+        .withColumn("part", F.floor(PARTS * (begun - F.col("first_s")) / F.col("span_s")))
+    )
+    rates = placed.groupBy("trial", "part").agg(
+        (F.sum("counted") / (F.max("end_s") - F.min("begun_s"))).alias("ops_s")
+    )
+    of = {part: F.max(F.when(F.col("part") == part, F.col("ops_s"))) for part in (0, PARTS - 1)}
+    return rates.groupBy("trial").agg(F.when(of[0] > 0, of[PARTS - 1] / of[0]).alias("drift"))

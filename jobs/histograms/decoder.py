@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyhdrh  # type: ignore[import-not-found]
 
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array
 from workloads.ycsb.output.histogram import Buckets, decode, inner
 
 _WORD_BYTES = 8

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array, filled
 from jobs.raw.trial_context import TrialFacts
 from workloads.ycsb.output.operations import NOT_OF_USERS, READ_MODIFY_WRITE
 
@@ -25,18 +25,13 @@ def with_facts(intervals: pa.Table, facts: TrialFacts) -> pa.Table:
     # YCSB logs a read-modify-write three times (itself, its read, its update); it must count once.
     again = pc.equal(intervals["operation"], READ_MODIFY_WRITE)
     counted = pc.if_else(again, pc.negate(intervals["operations"]), intervals["operations"])
-    columns = {
-        "time_us": _times_us(intervals),
-        "begun_s": begun_s,
-        "counted": pc.if_else(succeeded, counted, None),
-        "measured": pc.and_(succeeded, pa.array(_after_warm_up(begun_s, facts))),
-    }
-    for name, values in columns.items():
-        place = intervals.schema.get_field_index(name)
-        field = intervals.schema.field(place)
-        filled = pa.array(values) if isinstance(values, np.ndarray) else values
-        intervals = intervals.set_column(place, field, filled)
-    return intervals
+    return filled(
+        intervals,
+        time_us=_times_us(intervals),
+        begun_s=begun_s,
+        counted=pc.if_else(succeeded, counted, None),
+        measured=pc.and_(succeeded, pa.array(_after_warm_up(begun_s, facts))),
+    )
 
 
 def _after_warm_up(begun_s: Array, facts: TrialFacts) -> Array:

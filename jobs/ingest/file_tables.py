@@ -1,4 +1,4 @@
-"""Read a raw file into tables, and aggregate its rows.
+"""Read raw files into tables, and aggregate their rows: well-formed files in batches, others one by one.
 
 Runs on Spark's executors, so it imports only parsers, Arrow and numpy.
 """
@@ -6,58 +6,115 @@ Runs on Spark's executors, so it imports only parsers, Arrow and numpy.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from analysis import tables
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
+from jobs.arrays.arrow_tables import codes, filled
 from jobs.histograms.decoder import Decoder
 from jobs.histograms.intervals import with_facts
+from jobs.histograms.trial_logs import TrialLogs
 from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from jobs.monitors.dool_bulk import dool_rows
 from jobs.monitors.host_aggregates import host_tables
 from jobs.monitors.node_aggregates import node_tables
+from jobs.monitors.nodecpu_bulk import nodecpu_rows
 from jobs.raw.raw_files import RawFile, UnreadableError
 from jobs.raw.readers import bytes_of, interval, quarantined, read, rejected_file_row
 from jobs.raw.trial_context import Subject, TrialFacts
 from workloads.base.parsing import ParseError
 from workloads.ycsb.output.interval_log import parse_hdr
 
+BYTES_PER_BATCH = 2**23
+"""Size of a batch: large enough to need few array calls, and small compared with an executor's memory."""
 FileTables = Iterator[tuple[Table, pa.Table]]
+Bulk = Callable[[Sequence[tuple[RawFile, bytes]]], tuple[list[pa.Table], set[RawFile]]]
 
 
-def file_tables(file: RawFile) -> FileTables:
-    """The rows of the file, and a row of `quarantine` for each malformed line."""
-    yield from _log(file) if file.kind == "ycsb-hdr" else by_rows(file)
+def tables_of(files: Sequence[RawFile]) -> FileTables:
+    """As `by_rows` for each file, but faster, and with the percentiles and rates of whole trials. The rows
+    may be in another order, and texts may be dictionary-encoded."""
+    for kind, alike in groupby(sorted(files, key=lambda file: file.kind), lambda file: file.kind):
+        if kind == "ycsb-hdr":
+            yield from _logs(alike)
+        elif kind in BULK:
+            for batch in _batches(alike):
+                yield from _together(*BULK[kind], batch)
+        else:
+            for file in alike:
+                yield from by_rows(file)
 
 
 def by_rows(file: RawFile) -> FileTables:
-    """Read any file with the pure readers."""
+    """Read any file with the pure readers: its rows, and a row of `quarantine` for each malformed line."""
     rows: dict[Table, list[dict[str, Any]]] = defaultdict(list)
     for table, row in read(file):
         rows[table].append(row)
     for table, found in rows.items():
-        whole = _completed(table, _table(table, found), file.facts)
+        whole = _table(table, found)
+        if table in COMPLETED:
+            whole = COMPLETED[table](whole, file.facts)
         yield table, whole
         yield from summed(table, whole, [(file, len(whole))])
+
+
+def _batches(files: Iterable[RawFile]) -> Iterator[list[RawFile]]:
+    batch: list[RawFile] = []
+    size = 0
+    for file in files:
+        batch.append(file)
+        size += file.bytes
+        if size >= BYTES_PER_BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _together(table: Table, bulk: Bulk, files: Sequence[RawFile]) -> FileTables:
+    """Read the well-formed files together, and the others with the pure readers, which report the faults."""
+    contents = []
+    for file in files:
+        with suppress(UnreadableError):
+            contents.append((file, bytes_of(file)))
+    rows, done = bulk(contents)
+    by_subject = {(file.trial, file.subject): file for file in done}
+    for piece in rows:
+        yield table, piece
+        yield from summed(table, piece, [(by_subject[subject], n) for subject, n in _runs(piece)])
+    for file in files:
+        if file not in done:
+            yield from by_rows(file)
+
+
+def _runs(rows: pa.Table) -> Iterator[tuple[tuple[str, str], int]]:
+    """The trial and host of each file, and the number of its rows, which are contiguous."""
+    differs = np.ones(len(rows), bool)
+    differs[1:] = np.any([np.diff(codes(rows[n])[0]) != 0 for n in ("trial", "host")], axis=0)
+    begins = np.flatnonzero(differs)
+    for begin, count in zip(begins.tolist(), np.diff(begins, append=len(rows)), strict=True):
+        yield (rows["trial"][begin].as_py(), rows["host"][begin].as_py()), int(count)
 
 
 def summed(table: Table, rows: pa.Table, files: Sequence[tuple[RawFile, int]]) -> FileTables:
     """Aggregates of the rows of complete files. files: each with the number of its rows, in the order of
     `rows`."""
-    add_up = SUMMED.get(table)
-    if add_up is None:
+    if table not in SUMMED:
         return
     subjects = [Subject(file.trial, file.subject, count, file.facts) for file, count in files]
     try:
-        found = list(add_up(rows, subjects))
+        found = list(SUMMED[table](rows, subjects))
     except OverflowError as error:
         if len(files) == 1:
-            rejected = rejected_file_row(files[0][0], UnreadableError(str(error)))
-            yield tables.QUARANTINE, _table(tables.QUARANTINE, [rejected])
+            yield _rejected(files[0][0], UnreadableError(str(error)))
             return
         begin = 0
         for file, count in files:  # aggregate each file alone to find the faulty one
@@ -74,39 +131,52 @@ def _nodes(rows: pa.Table, subjects: Sequence[Subject]) -> FileTables:
         begin += subject.rows
 
 
-def _completed(table: Table, rows: pa.Table, facts: TrialFacts) -> pa.Table:
-    """Rows of one whole file, with the columns that follow from each other and from the trial."""
-    fill = COMPLETED.get(table)
-    return fill(rows, facts) if fill else rows
+def _logs(files: Iterable[RawFile]) -> FileTables:
+    """Tables of interval logs, and the percentiles and rates of each trial over all its logs."""
+    for trial, same in groupby(files, lambda file: file.trial):
+        logs = TrialLogs()
+        for file in same:
+            for table, rows in log_tables(file):
+                if table is tables.YCSB_HISTOGRAMS:
+                    logs.add(rows, file.facts)
+                yield table, rows
+        if percentiles := logs.percentiles(trial):
+            yield tables.LATENCY_PERCENTILES, percentiles
+        if seconds := logs.seconds(trial):
+            yield tables.OPERATION_SECONDS, seconds
+
+
+def log_tables(file: RawFile) -> FileTables:
+    """An interval log, its histograms decoded by the library: as `by_rows`, faster."""
+    decoder = Decoder()
+    try:
+        parsed = parse_hdr(bytes_of(file), file.file, decoder.decode)
+    except (UnreadableError, ParseError) as error:
+        yield _rejected(file, error)
+        return
+    rows = [{"trial": file.trial, **interval(row, file)} for row in parsed.rows]
+    value_us, counts = decoder.lists(row.payload for row in parsed.rows)
+    intervals = filled(_table(tables.YCSB_HISTOGRAMS, rows), value_us=value_us, counts=counts)
+    yield tables.YCSB_HISTOGRAMS, with_facts(intervals, file.facts)
+    if parsed.quarantined:
+        bad = [quarantined(file, one.line, one.reason, one.text) for one in parsed.quarantined]
+        yield tables.QUARANTINE, _table(tables.QUARANTINE, bad)
 
 
 def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, arrow_schema(table))
 
 
-def _log(file: RawFile) -> FileTables:
-    """An interval log, its histograms decoded by the library: as `by_rows`, faster."""
-    decoder = Decoder()
-    try:
-        parsed = parse_hdr(bytes_of(file), file.file, decoder.decode)
-    except (UnreadableError, ParseError) as error:
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, [rejected_file_row(file, error)])
-        return
-    rows = [{"trial": file.trial, **interval(row, file)} for row in parsed.rows]
-    intervals = _table(tables.YCSB_HISTOGRAMS, rows)
-    lists = decoder.lists(row.payload for row in parsed.rows)
-    for name, values in zip(("value_us", "counts"), lists, strict=True):
-        place = intervals.schema.get_field_index(name)
-        intervals = intervals.set_column(place, intervals.schema.field(place), values)
-    yield (
-        tables.YCSB_HISTOGRAMS,
-        _completed(tables.YCSB_HISTOGRAMS, intervals, file.facts),
-    )
-    if parsed.quarantined:
-        bad = [quarantined(file, one.line, one.reason, one.text) for one in parsed.quarantined]
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, bad)
+def _rejected(file: RawFile, error: UnreadableError | ParseError) -> tuple[Table, pa.Table]:
+    return tables.QUARANTINE, _table(tables.QUARANTINE, [rejected_file_row(file, error)])
 
 
+BULK: Mapping[str, tuple[Table, Bulk]] = MappingProxyType(
+    {
+        "dool": (tables.HOST_SAMPLES, dool_rows),
+        "nodecpu": (tables.NODE_CPU_SAMPLES, nodecpu_rows),
+    }
+)
 COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingProxyType(
     {
         tables.HOST_SAMPLES: lambda rows, _: with_host_neighbours(rows),
@@ -114,6 +184,7 @@ COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingP
         tables.YCSB_HISTOGRAMS: with_facts,
     }
 )
+"""For the rows of one whole file: the columns that follow from each other and from the trial."""
 SUMMED: Mapping[Table, Callable[[pa.Table, Sequence[Subject]], FileTables]] = MappingProxyType(
     {tables.HOST_SAMPLES: host_tables, tables.NODE_CPU_SAMPLES: _nodes}
 )

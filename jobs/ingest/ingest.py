@@ -23,9 +23,9 @@ from analysis.tables.arrow import arrow_schema
 from analysis.tables.storage import place, remove
 from analysis.tables.store import dataset, replace, table_path, write_parquet, write_rows
 from cluster.model.errors import StudyError
-from jobs.arrays.dictionary_encoding import with_codes, writer_of
+from jobs.arrays.arrow_tables import with_codes, writer_of
 from jobs.ingest import ingest_state
-from jobs.ingest.parse_task import FROM_FILES, Written, parse_files
+from jobs.ingest.parse_task import FROM_FILES, parse_files
 from jobs.raw.manifest_rows import (
     Row,
     bring_up_rows,
@@ -36,8 +36,8 @@ from jobs.raw.manifest_rows import (
     trial_row,
 )
 from jobs.raw.raw_files import RawFile, raw_files_of
+from jobs.spark.run_tables import describe
 from jobs.spark.session import cause_of
-from jobs.spark.store import describe
 from workloads.record.manifest import Manifest
 
 log = logging.getLogger(__name__)
@@ -95,28 +95,26 @@ def ingest_files(
     remove(staging)
     staging.mkdir(parents=True)
     written: dict[str, list[Path]] = {table.name: [] for table in FROM_FILES}
-    for part in _parse(session, run_root, files, str(staging)):
-        written[part.table].append(place(part.path))
-    for table in FROM_FILES:
-        replace(run_root, table, partial(_fill, run_root, table, written[table.name], kept))
+    for parts in _parse(session, run_root, files, str(staging)):
+        for table, path in parts.items():
+            written[table].append(place(path))
+    for made in FROM_FILES:
+        replace(run_root, made, partial(_fill, run_root, made, written[made.name], kept))
     remove(staging)
 
 
 def _parse(
     session: Callable[[], SparkSession], run_root: Path, files: Sequence[RawFile], folder: str
-) -> Iterator[Written]:
-    """Files written below `folder` by the successful attempt of each task."""
+) -> Iterable[dict[str, str]]:
+    """Files written below `folder` by the successful attempt of each task, by table."""
     task = partial(parse_files, folder=folder)
     if sum(file.bytes for file in files if not file.fault) < SMALL_BYTES:
-        for group in task_groups(files, 1):
-            yield from task(group)
-        return
+        return [task(group) for group in task_groups(files, 1)]
     spark = session()
     describe(spark, f"ingest {len(files)} raw files of {run_root.name}")
     context = spark.sparkContext
     groups = list(task_groups(files, context.defaultParallelism))
-    for parts in context.parallelize(groups, len(groups)).map(task).collect():
-        yield from parts
+    return context.parallelize(groups, len(groups)).map(task).collect()
 
 
 def task_groups(files: Sequence[RawFile], cores: int) -> Iterator[list[RawFile]]:

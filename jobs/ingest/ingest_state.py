@@ -1,4 +1,4 @@
-"""`Ingested`: the records that the tables contain, so that no record is read twice.
+"""The records that the tables contain, so that no record is read twice.
 
 tables/ingested.json is removed before a table changes and written after all have changed, so it is correct
 if it exists. It lists the tables' files with their sizes; after any difference, everything is read again.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from analysis.tables import markdown
 from analysis.tables.storage import is_local
@@ -23,16 +23,6 @@ from jobs.raw.raw_files import RawFile
 FORMAT = 1
 READERS_VERSION = 5
 """Increase this when a reader returns other rows for the same bytes; all tables are then rebuilt."""
-
-
-@dataclass(frozen=True)
-class Ingested:
-    """digests: digest of each record's files, by trial. tables: size of each file, by table and name."""
-
-    digests: Mapping[str, str]
-    tables: Mapping[str, Mapping[str, int]]
-    declared: str
-    format: int = FORMAT
 
 
 def digest(files: Iterable[RawFile]) -> str:
@@ -60,10 +50,8 @@ def read(run_root: Path) -> Mapping[str, str]:
             str(path),
             "remove the folder of tables; study report RUN builds them again from the records.",
         )
-    known = Ingested(**value)
-    if known.declared != _declared() or known.tables != _sizes(run_root):
-        return {}
-    return known.digests
+    digests: dict[str, str] = value.get("digests", {})
+    return digests if value == _state(run_root, digests) else {}
 
 
 def forget(run_root: Path) -> None:
@@ -73,8 +61,7 @@ def forget(run_root: Path) -> None:
 
 def remember(run_root: Path, digests: Mapping[str, str]) -> None:
     """Call this when all tables contain these records."""
-    value = Ingested(dict(digests), _sizes(run_root), _declared())
-    text = json.dumps(asdict(value), indent=1, sort_keys=True) + "\n"
+    text = json.dumps(_state(run_root, digests), indent=1, sort_keys=True) + "\n"
     path = _path(run_root)
     if is_local(path):
         write_text(path, text)
@@ -86,14 +73,16 @@ def _path(run_root: Path) -> Path:
     return run_root / "tables" / "ingested.json"
 
 
-def _declared() -> str:
-    """Digest of the tables' declarations and of the version of the readers."""
-    return hashlib.sha256(f"{READERS_VERSION} {markdown()}".encode()).hexdigest()
-
-
-def _sizes(run_root: Path) -> dict[str, dict[str, int]]:
+def _state(run_root: Path, digests: Mapping[str, str]) -> dict[str, Any]:
+    """digests: of each record's files, by trial. declared: digest of the tables' declarations and of the
+    version of the readers. tables: size of each file, by table and name."""
     folders = {table.name: table_path(run_root, table) for table in FROM_FILES}
     return {
-        name: {file.name: file.stat().st_size for file in sorted(folder.glob("*.parquet"))}
-        for name, folder in folders.items()
+        "format": FORMAT,
+        "digests": dict(digests),
+        "declared": hashlib.sha256(f"{READERS_VERSION} {markdown()}".encode()).hexdigest(),
+        "tables": {
+            name: {file.name: file.stat().st_size for file in sorted(folder.glob("*.parquet"))}
+            for name, folder in folders.items()
+        },
     }

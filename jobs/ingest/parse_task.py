@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from analysis import tables
 from analysis.tables import Table
 from analysis.tables.storage import place
-from jobs.arrays.dictionary_encoding import with_codes, writer_of
-from jobs.ingest.file_batches import tables_of
+from jobs.arrays.arrow_tables import with_codes, writer_of
+from jobs.ingest.file_tables import tables_of
 from jobs.raw.raw_files import RawFile
 
 FROM_FILES: tuple[Table, ...] = (
@@ -77,16 +77,9 @@ class _Part:
             self.sink.close()
 
 
-@dataclass(frozen=True)
-class Written:
-    """A Parquet file of one table, written by one attempt of a task."""
-
-    table: str
-    path: str
-
-
-def parse_files(files: Sequence[RawFile], folder: str) -> list[Written]:
-    """Write the rows of the files below `folder`, as one Parquet file per table."""
+def parse_files(files: Sequence[RawFile], folder: str) -> dict[str, str]:
+    """Write the rows of the files below `folder`, as one Parquet file per table. Returns their
+    paths, by table."""
     attempt = f"{folder}/{uuid4().hex}"
     place(attempt).mkdir(parents=True)
     parts: dict[Table, _Part] = {}
@@ -96,4 +89,4 @@ def parse_files(files: Sequence[RawFile], folder: str) -> list[Written]:
         parts[table].add(rows)
     for part in parts.values():
         part.close()
-    return [Written(table.name, part.path) for table, part in parts.items()]
+    return {table.name: part.path for table, part in parts.items()}

@@ -11,10 +11,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.metrics.metric_rows import metric_rows
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 
 TABLE = tables.METRICS
-INPUTS = (tables.LATENCY_PERCENTILES,)
 PERCENTILES = ("50", "90", "95", "99", "99.9")
 
 

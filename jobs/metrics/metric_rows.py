@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis.tables import METRICS
-from jobs.spark.spark_types import struct
+from jobs.spark.run_tables import struct
 
 
 def metric_rows(wide: DataFrame, values: Mapping[str, tuple[str, Column]]) -> DataFrame:

@@ -6,10 +6,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 
 TABLE = tables.PRICE_PERFORMANCE
-INPUTS = (tables.TRIALS, tables.SETTING_METRICS)
 RATES = ("throughput", "throughput_map_phase")
 
 

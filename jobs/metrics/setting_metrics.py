@@ -11,10 +11,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.spark.exact import exact_sum
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 
 TABLE = tables.SETTING_METRICS
-INPUTS = (tables.TRIALS, tables.VERDICTS, tables.METRICS)
 _WHICH = ("name", "unit", "operation", "latency_kind", "percentile", "scope")
 
 

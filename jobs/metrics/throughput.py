@@ -13,19 +13,10 @@ from analysis import tables
 from jobs.metrics.metric_rows import metric_rows
 from jobs.metrics.window import windows
 from jobs.spark.exact import exact_sum
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 from workloads.ycsb.output.operations import READ_MODIFY_WRITE
 
 TABLE = tables.METRICS
-INPUTS = (
-    tables.TRIALS,
-    tables.CLIENTS,
-    tables.DFSIO_IO,
-    tables.MAPREDUCE_JOBS,
-    tables.MAP_ATTEMPTS,
-    tables.YCSB_SUMMARY,
-    tables.YCSB_HISTOGRAMS,
-)
 MIB = 2.0**20
 RATE = "MiB/s"
 SUCCESSES = ("Return=OK", "Return=BATCHED_OK", "Return=0")

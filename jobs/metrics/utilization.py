@@ -12,10 +12,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from analysis import tables
 from jobs.metrics.metric_rows import metric_rows
 from jobs.spark.exact import exact_sum
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 
 TABLE = tables.METRICS
-INPUTS = (tables.NODES, tables.HOST_USE, tables.NODE_USE)
 MIB = 2.0**20
 PERCENT = "percent"
 

@@ -6,14 +6,11 @@ A Spark query would have to sort all samples each time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array, codes, filled
 
 
 def with_host_neighbours(samples: pa.Table) -> pa.Table:
@@ -27,21 +24,16 @@ def with_host_neighbours(samples: pa.Table) -> pa.Table:
     used = places[first]
     repeated = counted
     repeated[used] = False
-    return _filled(
-        samples,
-        {
-            "repeated": pa.array(repeated),
-            "since_epoch_s": _placed(used[1:], times[:-1], len(samples)),
-        },
-    )
+    since = _placed(used[1:], times[:-1], len(samples))
+    return filled(samples, repeated=repeated, since_epoch_s=since)
 
 
 def with_node_neighbours(samples: pa.Table) -> pa.Table:
     """Fill in steps and rounds in a file's rows of `node_cpu_samples`."""
-    nodes = samples["node"].combine_chunks().dictionary_encode().indices.to_numpy()
+    nodes, _ = codes(samples["node"])
     ticks = (samples["user_ticks"].to_numpy(), samples["system_ticks"].to_numpy())
     one_file = np.zeros(len(samples), np.intp)
-    return _filled(samples, node_neighbours(one_file, nodes, samples["epoch_s"].to_numpy(), ticks))
+    return filled(samples, **node_neighbours(one_file, nodes, samples["epoch_s"].to_numpy(), ticks))
 
 
 def node_neighbours(
@@ -60,7 +52,7 @@ def node_neighbours(
     turns[1, 1:] = turns[0, 1:] | (time_s[1:] != time_s[:-1])
     begins, opens = order[turns[1]], turns[0][turns[1]]
     owners = files * (nodes.max(initial=0) + 1) + nodes
-    before, after = same_before(owners, order)
+    before, after = consecutive(owners, order)
     known = np.empty(len(order), bool)
     known[order] = time_s > time_s[turns[0]][np.cumsum(turns[0]) - 1]
     known[after] = True
@@ -82,15 +74,12 @@ def _by_time(files: Array, epoch_s: Array) -> Array:
     return np.arange(len(epoch_s)) if ordered.all() else np.lexsort((epoch_s, files))
 
 
-def same_before(owners: Array, order: Array | None = None) -> tuple[Array, Array]:
+def consecutive(owners: Array, order: Array | None = None) -> tuple[Array, Array]:
     """Indices of every two consecutive samples, in `order`, of the same owner: the first, and the second."""
-    small = owners.astype(
-        np.min_scalar_type(int(owners.max(initial=0)))
-    )  # numpy then uses radix sort
-    if order is None:
-        by_owner = np.argsort(small, kind="stable")
-    else:
-        by_owner = order[np.argsort(small[order], kind="stable")]
+    order = np.arange(len(owners)) if order is None else order
+    # numpy sorts small integers by radix
+    small = owners.astype(np.min_scalar_type(int(owners.max(initial=0))))
+    by_owner = order[np.argsort(small[order], kind="stable")]
     again = np.flatnonzero(owners[by_owner[1:]] == owners[by_owner[:-1]])
     return by_owner[again], by_owner[again + 1]
 
@@ -106,10 +95,3 @@ def _placed(places: Array, values: Array, rows: int) -> pa.Array:
     column, absent = np.zeros(rows), np.ones(rows, bool)
     column[places], absent[places] = values, False
     return pa.array(column, mask=absent)
-
-
-def _filled(samples: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
-    for name, values in columns.items():
-        place = samples.schema.get_field_index(name)
-        samples = samples.set_column(place, samples.schema.field(place), values)
-    return samples

@@ -15,9 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from analysis import tables
-from jobs.arrays.array import Array, table_of
+from jobs.arrays.arrow_tables import Array, coded, coded_schema, table_of
 from jobs.arrays.bulk_csv import Body, Cells, body, cells
-from jobs.arrays.dictionary_encoding import coded, coded_schema
 from jobs.raw.raw_files import RawFile
 from workloads.base.parsing import EXACT_INTEGER_LIMIT, RejectedError, decoded
 from workloads.monitors.dool import DAY_S, MIN_STEP_S, DoolReader, Layout

@@ -17,8 +17,7 @@ import pyarrow as pa
 from analysis import tables
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
-from jobs.arrays.array import Array, table_of
-from jobs.arrays.dictionary_encoding import coded, coded_schema
+from jobs.arrays.arrow_tables import Array, coded, coded_schema, table_of
 from jobs.arrays.exact_sums import COARSE, FINE, exact_sums
 from jobs.arrays.spans import Window, by_second, groups, overlap_s
 from jobs.monitors.sampling_rounds import sampling_rounds

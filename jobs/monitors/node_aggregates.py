@@ -14,7 +14,7 @@ import pyarrow as pa
 from analysis import tables
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
-from jobs.arrays.array import Array, table_of
+from jobs.arrays.arrow_tables import Array, codes, table_of
 from jobs.arrays.exact_sums import exact_sums
 from jobs.arrays.spans import by_second, groups, overlap_s
 from jobs.monitors.sampling_rounds import sampling_rounds
@@ -58,7 +58,7 @@ def _use(
 ) -> pa.Table:
     """CPU ticks within the measured part of the window. Cumulative ticks are interpolated linearly at its
     edges: an increment between two rounds counts by its overlap."""
-    nodes, names = _codes(steps["node"])
+    nodes, names = codes(steps["node"])
     share = overlap_s(since_s, until_s, window) / (until_s - since_s)
     order, begins = groups(nodes, *_machine(steps))
     first = order[begins]
@@ -77,8 +77,8 @@ def _series(
     """CPU use per scope and second, in percent of all cores of the host, as in `node_cpu_usage`."""
     assert facts.window is not None
     span, second, inside_s = by_second(since_s, until_s, facts.window)
-    nodes, seen = _codes(steps["node"])
-    scopes, names = _codes(pa.array([facts.scopes.get(node, node) for node in seen], pa.string()))
+    nodes, seen = codes(steps["node"])
+    scopes, names = codes(pa.array([facts.scopes.get(node, node) for node in seen], pa.string()))
     machine = [column[span] for column in _machine(steps)]
     order, begins = groups(scopes[nodes[span]], second, *machine)
     first, rows = order[begins], span[order]
@@ -101,10 +101,3 @@ def _machine(steps: pa.Table) -> tuple[Array, Array]:
 def _ticks(steps: pa.Table, part: str) -> Array:
     ticks: Array = steps[f"{part}_step"].to_numpy().astype(float)
     return ticks
-
-
-def _codes(texts: pa.Array | pa.ChunkedArray) -> tuple[Array, Array]:
-    """Dictionary encoding: an index per text, and the texts in the order of first occurrence."""
-    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    coded = whole.dictionary_encode()
-    return coded.indices.to_numpy(), np.array(coded.dictionary.to_pylist(), object)

@@ -13,10 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from analysis import tables
-from jobs.arrays.array import Array, table_of
+from jobs.arrays.arrow_tables import Array, coded, coded_schema, table_of
 from jobs.arrays.bulk_csv import Body, Cells, body, cells
-from jobs.arrays.dictionary_encoding import coded, coded_schema
-from jobs.monitors.deltas import node_neighbours, same_before
+from jobs.monitors.deltas import consecutive, node_neighbours
 from jobs.raw.raw_files import RawFile
 from workloads.base.parsing import decoded
 from workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MAX_PROCESSES, TITLE, YEARS_S
@@ -26,7 +25,7 @@ _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TYPES = (pa.float64(), pa.dictionary(pa.int32(), pa.string()), pa.int64(), pa.int64(), pa.int32())
 _NUMBERS = {"epoch_s": 0, "user_ticks": 2, "system_ticks": 3, "processes": 4}
 _MARKS = 4 + 1  # commas, and a newline
-_MOST = 10**15
+_MAX_TICKS = 10**15
 """Maximum for which the sum of two values is exact as a float."""
 
 
@@ -89,39 +88,23 @@ def _accounted_for(batch: Sequence[_Plain], found: Cells) -> Array:
 
 
 def _hold(batch: Sequence[_Plain], found: Cells) -> Array:
-    """Whether the pure reader certainly accepts each row, by its values."""
+    """Whether the pure reader certainly accepts each row: for each node, time and ticks do not decrease,
+    and CPU use does not exceed the capacity."""
     values = {name: found.numbers(place) for name, place in _NUMBERS.items()}
-    before, after = same_before(_owners(found))
-    last = {name: np.zeros_like(column) for name, column in values.items()}
-    last["epoch_s"] += np.nan
-    for name, column in values.items():
-        last[name][after] = column[before]
+    before, after = consecutive(_owners(found))
     ticks_per_s = found.each([plain.ticks_per_s for plain in batch])
     cores = found.each([plain.cores for plain in batch])
+    holds = (values["epoch_s"] >= YEARS_S[0]) & (values["epoch_s"] <= YEARS_S[1])
+    holds &= values["processes"] <= MAX_PROCESSES
+    holds &= (values["user_ticks"] < _MAX_TICKS) & (values["system_ticks"] < _MAX_TICKS)
     with np.errstate(all="ignore"):  # times without bounds; none of them holds
-        holds = _plausible(values, last, ticks_per_s, cores)
-    for column in values.values():
-        holds &= column < _MOST
+        step_s, user, system = (
+            values[name][after] - values[name][before]
+            for name in ("epoch_s", "user_ticks", "system_ticks")
+        )
+        capacity = (step_s + LATE_S) * cores[after] * ticks_per_s[after]
+    holds[after] &= (step_s > 0) & (user >= 0) & (system >= 0) & (user + system <= capacity)
     return holds
-
-
-def _plausible(
-    cells: dict[str, Array],
-    before: dict[str, Array],
-    ticks_per_s: int | Array,
-    cores: int | Array,
-) -> Array:
-    """The rules of `parse_nodecpu`: time and ticks do not decrease, and CPU use does not exceed the capacity.
-    before: the previous row of the node, with a NaN time for its first row."""
-    epoch_s, last_s = cells["epoch_s"], before["epoch_s"]
-    user = cells["user_ticks"] - before["user_ticks"]
-    system = cells["system_ticks"] - before["system_ticks"]
-    most_s = (epoch_s - last_s + LATE_S) * cores
-    goes_on = (epoch_s > last_s) & (user >= 0) & (system >= 0)
-    goes_on &= user + system <= most_s * ticks_per_s
-    within = (epoch_s >= YEARS_S[0]) & (epoch_s <= YEARS_S[1])
-    sound: Array = within & (np.isnan(last_s) | goes_on)
-    return sound & (cells["processes"] <= MAX_PROCESSES)
 
 
 def _owners(found: Cells) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array
 from jobs.raw.trial_context import TrialFacts
 
 LATE_PERIODS = 0.25

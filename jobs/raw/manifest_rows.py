@@ -6,7 +6,7 @@ A manifest has kilobytes, and a run has hundreds of them, so Spark's executors a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,10 @@ from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
 
 Row = dict[str, Any]
+_OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation",
+                "overhead_pair", "monitored", "data_set_mib", "total_ram_mib")  # fmt: skip
+_OF_TOPOLOGY = ("provider", "medium", "vms_per_host", "regionservers_per_node", "replication")
+_OF_COLD = ("evicted_bytes", "distinct_bytes_asked", "physical_read_bytes", "physical_write_bytes")
 
 
 def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
@@ -52,79 +56,42 @@ def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
 def trial_row(manifest: Manifest) -> Row:
     """A row of `trials`."""
     topology = topology_from_json(manifest.topology)
+    window = manifest.window
+    setting = manifest.setting
     return {
-        **_identity(manifest),
-        **_topology(topology),
-        **_setting(manifest),
-        **_window(manifest),
-        **_cold(manifest),
-        "data_set_mib": manifest.data_set_mib,
-        "total_ram_mib": manifest.total_ram_mib,
+        **_fields(manifest, _OF_MANIFEST),
+        "state_reasons": list(manifest.reasons),
+        "topology": topology.name,
+        **_fields(topology, _OF_TOPOLOGY),
+        "medium_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
+        "hosts": len(topology.hosts),
+        "usd_per_hour": _price(topology),
+        "workers": len(topology.workers),
+        "setting": manifest.setting_id,
+        **setting.table_row(),
+        "warm_up_s": setting.cut_s,
+        "window_start_epoch_s": window.start_epoch_s if window else None,
+        "window_end_epoch_s": window.end_epoch_s if window else None,
+        "prepare_s": manifest.times_s.get("prepare"),
+        "measure_s": manifest.times_s.get("measure"),
+        "settle_s": manifest.times_s.get("settle"),
+        "cold_method": manifest.cold.method if manifest.cold else None,
+        **_fields(manifest.cold, _OF_COLD),
         "compactions": _counted(manifest, "compactions"),
         "splits": _counted(manifest, "splits"),
         "compiling_share": manifest.state_before.get("compiling_share"),
     }
 
 
-def _identity(manifest: Manifest) -> Row:
-    named = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation")
-    same = (*named, "overhead_pair", "monitored")
-    return {
-        **{name: getattr(manifest, name) for name in same},
-        "state_reasons": list(manifest.reasons),
-    }
-
-
-def _topology(topology: Topology) -> Row:
-    return {
-        "topology": topology.name,
-        "provider": topology.provider,
-        "medium": topology.medium,
-        "medium_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
-        "vms_per_host": topology.vms_per_host,
-        "regionservers_per_node": topology.regionservers_per_node,
-        "replication": topology.replication,
-        "hosts": len(topology.hosts),
-        "usd_per_hour": _price(topology),
-        "workers": len(topology.workers),
-    }
+def _fields(value: object, names: Sequence[str]) -> Row:
+    """The fields `names`; all None for None."""
+    return {name: getattr(value, name) if value else None for name in names}
 
 
 def _price(topology: Topology) -> float | None:
     """Price of all hosts per hour; None unless every host has a price."""
     prices = [host.usd_per_hour for host in topology.hosts]
     return math.fsum(price for price in prices if price) if None not in prices else None
-
-
-def _setting(manifest: Manifest) -> Row:
-    setting = manifest.setting
-    return {
-        "setting": manifest.setting_id,
-        **setting.table_row(),
-        "warm_up_s": setting.cut_s,
-    }
-
-
-def _window(manifest: Manifest) -> Row:
-    window = manifest.window
-    return {
-        "window_start_epoch_s": window.start_epoch_s if window else None,
-        "window_end_epoch_s": window.end_epoch_s if window else None,
-        "prepare_s": manifest.times_s.get("prepare"),
-        "measure_s": manifest.times_s.get("measure"),
-        "settle_s": manifest.times_s.get("settle"),
-    }
-
-
-def _cold(manifest: Manifest) -> Row:
-    cold = manifest.cold
-    return {
-        "cold_method": cold.method if cold else None,
-        "evicted_bytes": cold.evicted_bytes if cold else None,
-        "distinct_bytes_asked": cold.distinct_bytes_asked if cold else None,
-        "physical_read_bytes": cold.physical_read_bytes if cold else None,
-        "physical_write_bytes": cold.physical_write_bytes if cold else None,
-    }
 
 
 def _counted(manifest: Manifest, what: str) -> int | None:

@@ -15,28 +15,31 @@ from analysis.tables import Table
 from jobs.raw.raw_files import RawFile, UnreadableError, content
 from workloads.base.parsing import Parsed, ParseError
 from workloads.monitors.dool import parse_dool
-from workloads.monitors.host_sample import HostSample
-from workloads.monitors.nodecpu import NodeCpuSample, parse_nodecpu
+from workloads.monitors.nodecpu import parse_nodecpu
 from workloads.testdfsio.output.history import JobHistory, parse_history
-from workloads.testdfsio.output.io_parts import IoTotals, parse_io_part
-from workloads.testdfsio.output.results import DfsioResult, parse_results
+from workloads.testdfsio.output.io_parts import parse_io_part
+from workloads.testdfsio.output.results import parse_results
 from workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
-from workloads.ycsb.output.status import StatusRow, parse_status
+from workloads.ycsb.output.status import parse_status
 from workloads.ycsb.output.summary import SummaryRow, parse_summary
 
 Rows = Iterator[tuple[Table, dict[str, Any]]]
+RowsOf = Callable[[Any, RawFile], Rows]
 
 
 def read(file: RawFile) -> Rows:
     """Every row of `file`, and a row of `quarantine` for each malformed line. A missing or rejected file is
     quarantined as line 0."""
     try:
-        parsed, rows = READERS[file.kind](bytes_of(file), file)
+        data = bytes_of(file)
+        parse, rows_of = READERS[file.kind]
+        parsed = parse(data, file.file)
     except (UnreadableError, ParseError) as error:
         yield tables.QUARANTINE, rejected_file_row(file, error)
         return
-    for table, row in rows:
-        yield table, {"trial": file.trial, **row}
+    for row in parsed.rows:
+        for table, columns in rows_of(row, file):
+            yield table, {"trial": file.trial, **columns}
     for bad in parsed.quarantined:
         yield tables.QUARANTINE, quarantined(file, bad.line, bad.reason, bad.text)
 
@@ -69,175 +72,109 @@ def quarantined(file: RawFile, line: int, reason: str, excerpt: str) -> dict[str
     }
 
 
-def _dool(data: bytes, file: RawFile) -> tuple[Parsed[HostSample], Rows]:
-    parsed = parse_dool(data, file.file)
-    return parsed, (
-        (tables.HOST_SAMPLES, _declared(tables.HOST_SAMPLES, row, host=file.subject))
-        for row in parsed.rows
-    )
-
-
-def _nodecpu(data: bytes, file: RawFile) -> tuple[Parsed[NodeCpuSample], Rows]:
-    parsed = parse_nodecpu(data, file.file)
-    return parsed, (
-        (tables.NODE_CPU_SAMPLES, _declared(tables.NODE_CPU_SAMPLES, row, host=file.subject))
-        for row in parsed.rows
-    )
-
-
-def _declared(table: Table, row: Any, **known: str) -> dict[str, Any]:
-    """The fields of a parsed row that the table declares under the same name."""
-    fields = {name: getattr(row, name) for name in table.column_names if hasattr(row, name)}
+def _row(table: Table, parsed: Any, renamed: Mapping[str, str], **known: Any) -> dict[str, Any]:
+    """Columns of `table` from the fields of a parsed row: of the same name, or as in `renamed`."""
+    names = {column: renamed.get(column, column) for column in table.column_names}
+    fields = {
+        column: getattr(parsed, name) for column, name in names.items() if hasattr(parsed, name)
+    }
     return {**fields, **known}
 
 
-def _results(data: bytes, file: RawFile) -> tuple[Parsed[DfsioResult], Rows]:
-    parsed = parse_results(data, file.file)
-    return parsed, (
-        (
-            tables.DFSIO_RESULTS,
-            {
-                "line": row.line,
-                "mode": row.mode,
-                "files": row.files,
-                "processed_mib": row.total_mib,
-                "throughput_mib_s": row.throughput_mib_s,
-                "average_rate_mib_s": row.average_io_rate_mib_s,
-                "rate_deviation_mib_s": row.io_rate_stddev,
-                "test_s": row.exec_time_s,
-            },
-        )
-        for row in parsed.rows
-    )
+def _one_table(table: Table, subject: str, **renamed: str) -> RowsOf:
+    """Rows of one table. subject: the column with the host, client or file that the rows belong to."""
+
+    def rows(parsed: Any, file: RawFile) -> Rows:
+        belongs_to = file.file if subject == "file" else file.subject
+        yield table, _row(table, parsed, renamed, **{subject: belongs_to} if subject else {})
+
+    return rows
 
 
-def _io(data: bytes, file: RawFile) -> tuple[Parsed[IoTotals], Rows]:
-    parsed = parse_io_part(data, file.file)
-    return parsed, (
-        (
-            tables.DFSIO_IO,
-            {
-                "file": file.file,
-                "tasks": row.tasks,
-                "bytes": row.size_bytes,
-                "task_ms": row.time_ms,
-                "rate_sum": row.rate,
-                "rate_square_sum": row.sqrate,
-            },
-        )
-        for row in parsed.rows
-    )
-
-
-def _history(data: bytes, file: RawFile) -> tuple[Parsed[JobHistory], Rows]:
-    parsed = parse_history(data, file.file)
-    return parsed, (row for job in parsed.rows for row in _job(job))
-
-
-def _job(job: JobHistory) -> Rows:
+def _job(job: JobHistory, _: RawFile) -> Rows:
+    columns = {"job": "job_id", "maps": "total_maps"}
+    times = _seconds(job, "submit", "launch", "finish")
+    problems = list(job.problems)
     yield (
         tables.MAPREDUCE_JOBS,
-        {
-            "job": job.job_id,
-            "status": job.status,
-            "submit_epoch_s": _seconds(job.submit_epoch_ms),
-            "launch_epoch_s": _seconds(job.launch_epoch_ms),
-            "finish_epoch_s": _seconds(job.finish_epoch_ms),
-            "maps": job.total_maps,
-            "problems": list(job.problems),
-        },
+        _row(tables.MAPREDUCE_JOBS, job, columns, **times, problems=problems),
     )
+    columns = {"attempt": "attempt_id", "node": "host"}
     for attempt in job.attempts:
         if attempt.kind == "map":
-            yield (
-                tables.MAP_ATTEMPTS,
-                {
-                    "job": job.job_id,
-                    "attempt": attempt.attempt_id,
-                    "status": attempt.status,
-                    "node": attempt.host,
-                    "start_epoch_s": _seconds(attempt.start_epoch_ms),
-                    "finish_epoch_s": _seconds(attempt.finish_epoch_ms),
-                },
-            )
+            times = _seconds(attempt, "start", "finish")
+            row = _row(tables.MAP_ATTEMPTS, attempt, columns, **times, job=job.job_id)
+            yield tables.MAP_ATTEMPTS, row
 
 
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
-
-
-def _summary(data: bytes, file: RawFile) -> tuple[Parsed[SummaryRow], Rows]:
-    parsed = parse_summary(data, file.file)
-    return parsed, (
-        (
-            tables.YCSB_SUMMARY,
-            {
-                **_declared(tables.YCSB_SUMMARY, row, client=file.subject),
-                "operation": row.measurement.operation,
-                "intended": row.measurement.intended,
-                "outcome": row.measurement.outcome,
-            },
-        )
-        for row in parsed.rows
-    )
-
-
-def _status(data: bytes, file: RawFile) -> tuple[Parsed[StatusRow], Rows]:
-    parsed = parse_status(data, file.file)
-    return parsed, (
-        (
-            tables.YCSB_STATUS,
-            {
-                "client": file.subject,
-                "line": row.line,
-                "elapsed_s": float(row.elapsed_s),
-                "operations": row.operations,
-                "current_ops_s": row.current_ops_s,
-            },
-        )
-        for row in parsed.rows
-    )
-
-
-def _hdr(data: bytes, file: RawFile) -> tuple[Parsed[IntervalRow], Rows]:
-    parsed = parse_hdr(data, file.file)
-    return parsed, ((tables.YCSB_HISTOGRAMS, _with_counts(row, file)) for row in parsed.rows)
-
-
-def _with_counts(row: IntervalRow, file: RawFile) -> dict[str, Any]:
-    counts = row.histogram().counts
+def _seconds(parsed: Any, *events: str) -> dict[str, float | None]:
+    """Times of events in seconds, from fields in milliseconds."""
+    times = {event: getattr(parsed, f"{event}_epoch_ms") for event in events}
     return {
-        **interval(row, file),
-        "value_us": [value_us for value_us, _ in counts],
-        "counts": [count for _, count in counts],
+        f"{event}_epoch_s": None if time_ms is None else time_ms / 1000
+        for event, time_ms in times.items()
     }
+
+
+def _summary(row: SummaryRow, file: RawFile) -> Rows:
+    named = row.measurement
+    known = {"operation": named.operation, "intended": named.intended, "outcome": named.outcome}
+    yield (
+        tables.YCSB_SUMMARY,
+        _row(tables.YCSB_SUMMARY, row, {}, client=file.subject, **known),
+    )
+
+
+def _interval(row: IntervalRow, file: RawFile) -> Rows:
+    counts = row.histogram().counts
+    lists = {"value_us": [value for value, _ in counts], "counts": [count for _, count in counts]}
+    yield tables.YCSB_HISTOGRAMS, {**interval(row, file), **lists}
 
 
 def interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
     """The row of an interval, without its histogram."""
-    return {
-        "client": file.subject,
-        "file": file.file,
-        "line": row.line,
-        "operation": row.measurement.operation,
-        "outcome": row.measurement.outcome,
-        "kind": "intended" if row.intended else "closed-loop",
-        "start_epoch_s": row.start_epoch_s,
-        "length_s": row.length_s,
-        "operations": row.operations,
-    }
+    return _row(
+        tables.YCSB_HISTOGRAMS,
+        row,
+        {},
+        client=file.subject,
+        file=file.file,
+        operation=row.measurement.operation,
+        outcome=row.measurement.outcome,
+        kind="intended" if row.intended else "closed-loop",
+    )
 
 
-Reader = Callable[[bytes, RawFile], tuple[Parsed[Any], Rows]]
-READERS: Mapping[str, Reader] = MappingProxyType(
+READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = MappingProxyType(
     {
-        "dool": _dool,
-        "nodecpu": _nodecpu,
-        "dfsio-results": _results,
-        "dfsio-io": _io,
-        "dfsio-history": _history,
-        "ycsb-summary": _summary,
-        "ycsb-status": _status,
-        "ycsb-hdr": _hdr,
+        "dool": (parse_dool, _one_table(tables.HOST_SAMPLES, "host")),
+        "nodecpu": (parse_nodecpu, _one_table(tables.NODE_CPU_SAMPLES, "host")),
+        "dfsio-results": (
+            parse_results,
+            _one_table(
+                tables.DFSIO_RESULTS,
+                "",
+                processed_mib="total_mib",
+                average_rate_mib_s="average_io_rate_mib_s",
+                rate_deviation_mib_s="io_rate_stddev",
+                test_s="exec_time_s",
+            ),
+        ),
+        "dfsio-io": (
+            parse_io_part,
+            _one_table(
+                tables.DFSIO_IO,
+                "file",
+                bytes="size_bytes",
+                task_ms="time_ms",
+                rate_sum="rate",
+                rate_square_sum="sqrate",
+            ),
+        ),
+        "dfsio-history": (parse_history, _job),
+        "ycsb-summary": (parse_summary, _summary),
+        "ycsb-status": (parse_status, _one_table(tables.YCSB_STATUS, "client")),
+        "ycsb-hdr": (parse_hdr, _interval),
     }
 )
+"""For each kind of file: its parser, and the rows of tables that a parsed row makes."""

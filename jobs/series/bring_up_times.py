@@ -7,10 +7,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.spark.exact import exact_sum
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 
 TABLE = tables.BRING_UP_TIMES
-INPUTS = (tables.TRIALS, tables.BRING_UP)
 
 
 def transform(inputs: Inputs) -> DataFrame:

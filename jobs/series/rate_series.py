@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
+from jobs.arrays.spans import MIN_S
 from jobs.metrics.throughput import MIB, RATE
 from jobs.metrics.window import windows
-from jobs.series.seconds import by_second, share_of_span
 from jobs.spark.exact import exact_sum
-from jobs.spark.inputs import Inputs
-from jobs.spark.store import conform
+from jobs.spark.run_tables import Inputs, conform
 
 TABLE = tables.TRIAL_RATE_SERIES
-INPUTS = (
-    tables.TRIALS,
-    tables.MONITORS,
-    tables.HOST_DISK_SERIES,
-    tables.DFSIO_IO,
-    tables.MAP_ATTEMPTS,
-    tables.OPERATION_SECONDS,
-)
 DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}
 
 
@@ -107,3 +98,25 @@ def _disks(inputs: Inputs) -> DataFrame:
         .where("seen = hosts")
         .withColumn("unit", F.lit(RATE))
     )
+
+
+def by_second(spans: DataFrame) -> DataFrame:
+    """One row per span and second that it overlaps, with `second` and `inside_s`, the overlap in seconds.
+
+    spans: since_s, until_s (controller's clock) and start_s of the trial's window. Empty spans are dropped.
+    """
+    since, until = F.col("since_s") - F.col("start_s"), F.col("until_s") - F.col("start_s")
+    seconds = F.sequence(F.floor(since), F.floor(until))
+    inside = F.least(until, F.col("second") + 1) - F.greatest(since, F.col("second"))
+    return (
+        spans.where("until_s > since_s")
+        .withColumn("second", F.explode(seconds))
+        .withColumn("inside_s", inside)
+        .where(F.col("inside_s") >= MIN_S)
+        .withColumn("second", F.col("second").cast("int"))
+    )
+
+
+def share_of_span() -> Column:
+    """The share of the span within the row's second, for frames from `by_second`."""
+    return F.col("inside_s") / (F.col("until_s") - F.col("since_s"))

@@ -10,10 +10,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from analysis import tables
 from jobs.metrics.window import windows
 from jobs.spark.exact import FINE, whole_steps
-from jobs.spark.inputs import Inputs
+from jobs.spark.run_tables import Inputs
 
 TABLE = tables.STEADINESS
-INPUTS = (tables.TRIALS, tables.TRIAL_RATE_SERIES)
 
 
 def transform(inputs: Inputs) -> DataFrame:

@@ -9,7 +9,10 @@ import atexit
 import os
 import re
 import shutil
+import sys
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import IO
@@ -23,7 +26,20 @@ from pyspark.sql import SparkSession
 from analysis.tables.storage import file_sizes
 from cluster.model.errors import StudyError
 from cluster.stack.java import find_java
-from jobs.spark.engine import LOCAL, Engine
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """`options`: Spark options. `environment`: variables of the process that starts Spark. `python`:
+    interpreter of the executors. `address`: address of the driver, which executors connect to."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    python: str = sys.executable
+    address: str = LOOPBACK
+
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _ERROR = re.compile(r"(Caused by: )?[\w.]+(Error|Exception)\b")
@@ -68,7 +84,7 @@ _OPTIONS = {
 
 
 _STARTING = Lock()
-_engine = LOCAL
+_engine = Engine()  # this machine, with all its cores
 
 
 def spark_session() -> SparkSession:

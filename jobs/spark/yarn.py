@@ -13,8 +13,8 @@ from cluster.model.cluster import Cluster, cluster_from_json
 from cluster.model.errors import InputError
 from cluster.model.memory import CONTAINER_MIB
 from cluster.model.topology import Topology
-from jobs.spark.engine import LOOPBACK, Engine
 from jobs.spark.python_archive import PYTHON
+from jobs.spark.session import LOOPBACK, Engine
 
 AM_HEAP_MIB = 256
 AM_MIB = 512

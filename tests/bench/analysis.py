@@ -21,11 +21,11 @@ from hdrh.histogram import HdrHistogram
 from pyspark.sql import SparkSession
 
 from jobs.ingest import ingest
-from jobs.ingest.file_tables import file_tables
+from jobs.ingest.file_tables import log_tables
 from jobs.metrics import latency, throughput, utilization
 from jobs.raw.manifest_rows import manifests_of
 from jobs.raw.raw_files import RawFile, raw_files_of
-from jobs.spark.inputs import read_inputs
+from jobs.spark.run_tables import RunTables
 from jobs.spark.session import spark_session, tune
 from tests.bench.made_run import Size, make_run
 from tests.bench.measurement import Measurement, at_least, at_most, printed
@@ -140,7 +140,7 @@ def _duckdb(root: Path, repeats: int) -> list[Measurement]:
 
 def _metrics(spark: SparkSession, root: Path) -> None:
     for job in (utilization, latency, throughput):
-        job.transform(read_inputs(spark, root, job.INPUTS)).collect()
+        job.transform(RunTables(spark, root)).collect()
 
 
 def _hdr(root: Path, repeats: int) -> list[Measurement]:
@@ -161,7 +161,7 @@ def _hdr(root: Path, repeats: int) -> list[Measurement]:
     few = payloads[: len(payloads) // 10]
     ratios, listed, each_ms = [], [], []
     for _ in range(repeats):
-        ours = _timed(lambda: [list(file_tables(file)) for file in logs])
+        ours = _timed(lambda: [list(log_tables(file)) for file in logs])
         theirs = _timed(lambda: [HdrHistogram.decode(payload) for payload in payloads])
         ratios.append(theirs / ours)
         each_ms.append(ours / len(payloads) * 1000)

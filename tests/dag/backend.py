@@ -22,7 +22,7 @@ import jobs
 from cluster.model.cluster import Site
 from cluster.model.errors import BringUpError, StudyError, TearDownError
 from cluster.model.host import Disk, Host
-from jobs.published import point_to_newest
+from jobs.run_folder import point_to_newest
 from workloads.execution import run as runs
 from workloads.execution import steps
 from workloads.execution.run import Run

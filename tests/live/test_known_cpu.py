@@ -34,8 +34,7 @@ from cluster.state.owner import Owner
 from cluster.state.tags import tagged
 from jobs.ingest.ingest import ingest
 from jobs.metrics import utilization
-from jobs.spark import store
-from jobs.spark.inputs import read_inputs
+from jobs.spark.run_tables import RunTables, write
 from jobs.spark.session import spark_session
 from tests.live.support.quiet import busy_ticks, wait_for_quiet
 from tests.support.drafts import draft
@@ -113,8 +112,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         lease.release(tag)
     spark = spark_session()
     ingest(spark, root)
-    inputs = read_inputs(spark, root, utilization.INPUTS)
-    store.write(utilization.transform(inputs), root, METRICS)
+    inputs = RunTables(spark, root)
+    write(utilization.transform(inputs), root, METRICS)
     yield Watched(loads, read_table(root, METRICS))
 
 

@@ -27,8 +27,7 @@ from cluster.providers.stacks import ensure_stacks
 from cluster.state.journal import Journal
 from jobs.ingest.ingest import ingest
 from jobs.metrics import throughput
-from jobs.spark import store
-from jobs.spark.inputs import read_inputs
+from jobs.spark.run_tables import RunTables, write
 from jobs.spark.session import spark_session
 from tests.live.support.builds import open_build, topology
 from tests.support.dfsio_rates import slow_rates
@@ -112,7 +111,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         tear_down(site, journal)
     spark = spark_session()
     ingest(spark, root)
-    store.write(throughput.transform(read_inputs(spark, root, throughput.INPUTS)), root, METRICS)
+    write(throughput.transform(RunTables(spark, root)), root, METRICS)
     yield Ran(
         root,
         {name: collected for name, (collected, _) in outcomes.items()},

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from jobs.histograms.decoder import Decoder
-from jobs.ingest.file_batches import tables_of
-from jobs.ingest.file_tables import by_rows
+from jobs.ingest.file_tables import by_rows, tables_of
 from jobs.raw.raw_files import RawFile
 from jobs.raw.trial_context import TrialFacts
 from tests.property.mutations import SAMPLES, mutate

@@ -11,8 +11,7 @@ import pytest
 from analysis import tables
 from analysis.tables.arrow import arrow_schema
 from jobs.histograms.intervals import with_facts
-from jobs.histograms.operation_seconds import TrialOperations
-from jobs.histograms.percentiles import PERCENTILES, TrialHistograms, merged
+from jobs.histograms.trial_logs import PERCENTILES, TrialLogs, merged
 from jobs.raw.trial_context import TrialFacts
 from tests.property.test_summed_tables import FACTS, OFFSET_S, RUNS, START_S, parts, whole
 from tests.spark.support.oracle import percentile_ms
@@ -47,9 +46,9 @@ def in_two(rows: pa.Table, run: int) -> tuple[pa.Table, pa.Table]:
 @pytest.mark.parametrize("run", RUNS)
 def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
     rows, measured = intervals(random.Random(run))
-    histograms = TrialHistograms()
+    histograms = TrialLogs()
     for log in in_two(rows, run):
-        histograms.add(log)
+        histograms.add(log, FACTS)
     found = {
         (row["operation"], row["latency_kind"], row["percentile"]): (
             row["value_us"],
@@ -69,7 +68,7 @@ def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
 @pytest.mark.parametrize("run", RUNS)
 def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None:
     rows, _ = intervals(random.Random(run))
-    operations = TrialOperations()
+    operations = TrialLogs()
     for log in in_two(rows, run):
         operations.add(log, FACTS)
     found = {row["second"]: row["operations"] for row in operations.seconds("t").to_pylist()}
@@ -90,7 +89,7 @@ def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None
 
 def test_a_trial_without_a_window_has_no_seconds() -> None:
     rows, _ = intervals(random.Random(1))
-    operations = TrialOperations()
+    operations = TrialLogs()
     operations.add(rows, TrialFacts())
     assert operations.seconds("t").num_rows == 0
 

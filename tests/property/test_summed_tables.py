@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from analysis import tables
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
-from jobs.arrays.exact_sums import exact_sum
+from jobs.arrays.exact_sums import exact_sums
 from jobs.arrays.spans import AROUND_S, MIN_S
 from jobs.ingest.file_tables import summed
 from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
@@ -242,7 +243,7 @@ def test_a_clock_that_is_years_off_has_no_billion_seconds() -> None:
 
 def test_a_sum_that_no_machine_comes_to_is_an_error_not_a_wrong_number() -> None:
     with pytest.raises(OverflowError, match="more than any machine"):
-        exact_sum(pa.array([6e9, 6e9]).to_numpy())
+        exact_sums(pa.array([6e9, 6e9]).to_numpy(), np.zeros(1, int))
 
 
 def test_of_files_together_the_one_that_overflows_is_quarantined_and_no_other() -> None:

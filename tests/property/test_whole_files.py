@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.ingest.file_batches import WHOLE, tables_of
-from jobs.ingest.file_tables import by_rows
+from jobs.ingest.file_tables import BULK, by_rows, tables_of
 from jobs.raw.raw_files import RawFile, content
 from tests.property.mutations import mutate
 from tests.property.test_columns import (
@@ -75,22 +74,22 @@ def plain(kind: str) -> list[bytes]:
     return [nodecpu_text(n).encode() for n in (1, 2, 9, 30)]
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", BULK)
 def test_plain_files_are_read_together(kind: str, tmp_path: Path) -> None:
     """Else the tests below would compare the pure parser with itself."""
     contents = plain(kind)
     same(kind, contents, tmp_path)
     files = files_of(kind, contents, tmp_path)
-    rows, done = WHOLE[kind][1]([(file, content(file)) for file in files])
+    rows, done = BULK[kind][1]([(file, content(file)) for file in files])
     assert done == set(files) and len(rows) == 1
     contents[1] += b"nothing that is a row\n"
     files = files_of(kind, contents, tmp_path)
-    _, done = WHOLE[kind][1]([(file, content(file)) for file in files])
+    _, done = BULK[kind][1]([(file, content(file)) for file in files])
     assert files[1] not in done
     same(kind, contents, tmp_path)
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", BULK)
 def test_a_file_of_a_false_row_costs_only_itself(kind: str, tmp_path: Path) -> None:
     """Cells in number and kind as they should be, and values that cannot be."""
     contents = plain(kind)
@@ -98,12 +97,12 @@ def test_a_file_of_a_false_row_costs_only_itself(kind: str, tmp_path: Path) -> N
     lines[-2] = lines[-3]
     contents[2] = b"\n".join(lines)
     files = files_of(kind, contents, tmp_path)
-    _, done = WHOLE[kind][1]([(file, content(file)) for file in files])
+    _, done = BULK[kind][1]([(file, content(file)) for file in files])
     assert set(files) - done == {files[2]}
     same(kind, contents, tmp_path)
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", BULK)
 def test_files_without_rows_or_bytes(kind: str, tmp_path: Path) -> None:
     whole = plain(kind)[2]
     heads = [whole[:end] for end in range(0, 700, 7)]
@@ -111,7 +110,7 @@ def test_files_without_rows_or_bytes(kind: str, tmp_path: Path) -> None:
     same(kind, [whole.replace(b"\n", b"\r\n"), whole.replace(b"\n", b"\r"), whole[:-1]], tmp_path)
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", BULK)
 def test_every_mutated_batch(kind: str, tmp_path: Path) -> None:
     """Seeded: a failure repeats, and names its number."""
     found = [*plain(kind), *(data for of, data in bases() if of == kind)]
@@ -127,7 +126,7 @@ def test_every_mutated_batch(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", BULK)
 def test_every_odd_number_in_every_cell(kind: str, tmp_path: Path) -> None:
     lines = plain(kind)[2].split(b"\n")
     at = len(lines) - 4
@@ -141,7 +140,7 @@ def test_every_odd_number_in_every_cell(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", BULK)
 def test_every_byte_at_every_place_of_a_row(kind: str, tmp_path: Path) -> None:
     """A byte of the last row but one replaced by each other, and each put before it."""
     data = plain(kind)[1]
@@ -164,7 +163,7 @@ def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
     data = "\n".join(lines).encode()
     same("dool", [data], tmp_path)
     files = files_of("dool", [data], tmp_path)
-    _, done = WHOLE["dool"][1]([(file, content(file)) for file in files])
+    _, done = BULK["dool"][1]([(file, content(file)) for file in files])
     assert done == set(files)
 
 

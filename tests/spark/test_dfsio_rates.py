@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from jobs.ingest.ingest import ingest
 from jobs.metrics import throughput
-from jobs.spark.inputs import read_inputs
+from jobs.spark.run_tables import RunTables
 from tests.support.dfsio_rates import slow_rates
 from tests.support.record_factory import RUN, RunFactory
 
@@ -30,7 +30,7 @@ def test_rates_of_the_real_sample_are_those_of_a_slow_reading(
     shutil.copy(PART, raw / "io" / "part-00000")
     shutil.copy(HISTORY, raw / "history" / "job_1.jhist")
     ingest(spark, root)
-    rows = throughput.transform(read_inputs(spark, root, throughput.INPUTS)).collect()
+    rows = throughput.transform(RunTables(spark, root)).collect()
     found = {row["name"]: row["value"] for row in rows if row["trial"] == truth.trial}
     slow = slow_rates([PART], HISTORY)
     for name, value in vars(slow).items():

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from analysis import tables
-from jobs.checks.processes_cpu import processes_cpu
+from jobs.checks.monitor_facts import processes_cpu
 
 WHOLE = ("trial", "host", "cpu_used_whole")
 USED = ("trial", "scope", "name", "value")

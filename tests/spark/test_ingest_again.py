@@ -14,7 +14,7 @@ import pytest
 from analysis.tables import TABLES
 from analysis.tables.store import read_table
 from cluster.model.errors import StudyError
-from jobs.ingest import file_batches, ingest, ingest_state, parse_task
+from jobs.ingest import file_tables, ingest, ingest_state, parse_task
 from jobs.raw.raw_files import RawFile
 from tests.support.record_factory import RUN, RunFactory
 
@@ -56,7 +56,7 @@ def read_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def spy(files: Sequence[RawFile]) -> Iterator[Any]:
         seen.extend(file.trial for file in files)
-        return file_batches.tables_of(files)
+        return file_tables.tables_of(files)
 
     monkeypatch.setattr(parse_task, "tables_of", spy)
     return seen

@@ -7,7 +7,7 @@ import math
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from jobs.histograms.percentiles import PERCENTILES
+from jobs.histograms.trial_logs import PERCENTILES
 from tests.spark.conftest import Analysed
 from tests.spark.support import oracle
 from tests.support.truth import MIB

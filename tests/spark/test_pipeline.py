@@ -74,7 +74,7 @@ def test_a_record_of_another_format_is_refused_by_name(spark: SparkSession, smal
 
 
 def test_stages_out_of_order_say_what_to_do(spark: SparkSession, small: Path) -> None:
-    with pytest.raises(StudyError, match=r"'nodes' is not there.*study report"):
+    with pytest.raises(StudyError, match=r"the table '\w+' is not there.*study report"):
         pipeline.run_stage("metrics", small)
 
 

@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from analysis import tables
-from jobs.histograms.percentiles import PERCENTILES
+from jobs.histograms.trial_logs import PERCENTILES
 from jobs.metrics import price_performance
-from jobs.spark.spark_types import struct
+from jobs.spark.run_tables import struct
 from tests.spark.conftest import Analysed
 from tests.spark.support import oracle
 from tests.support.truth import MIB

@@ -23,7 +23,7 @@ import os, signal, sys
 from pathlib import Path
 
 from jobs.ingest import ingest, parse_task
-from jobs.spark.engine import Engine
+from jobs.spark.session import Engine
 from jobs.spark.session import spark_session, use
 
 root = Path(sys.argv[1])

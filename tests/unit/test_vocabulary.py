@@ -112,7 +112,7 @@ def test_files_not_yet_rewritten_still_need_it() -> None:
 
 def test_every_kind_of_text_is_read() -> None:
     names = texts().keys()
-    assert {"README.md", "study run --help", "dags/cli/overrides.py"} <= names
+    assert {"README.md", "study run --help", "dags/cli/arguments.py"} <= names
     assert any(name.endswith(".j2") for name in names)
     assert len(names) > 100
 

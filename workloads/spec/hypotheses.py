@@ -141,10 +141,11 @@ def _positive(text: str) -> float:
 
 
 class Hypotheses(BaseModel):
-    """`slo` and `expect` of a study."""
+    """`question`, `slo` and `expect` of a study."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
+    question: str | None = None
     slo: Slo = {}
     expect: tuple[Expectation, ...] = ()
 
@@ -158,7 +159,7 @@ def read_hypotheses(path: Path) -> Hypotheses:
         return Hypotheses.model_validate(value if isinstance(value, dict) else {})
     except ValidationError as error:
         raise StudyError(
-            f"slo or expect is not valid: {error.errors()[0]['msg']}.",
+            f"question, slo or expect is not valid: {error.errors()[0]['msg']}.",
             str(path),
             "restore the study file that the run was opened with.",
         ) from error

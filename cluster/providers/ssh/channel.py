@@ -36,7 +36,7 @@ READY_TIMEOUT_S = 40.0
 MAX_SOCKET_PATH = 90
 PING_EVERY_S = 4.0
 SILENT_S = 20.0
-"""An agent that hears nothing for this long ends, so that a request delivered later is not executed. Otherwise
+"""An agent that hears nothing for this long ends, so that a request delivered later is not executed. Else
 a broken network that comes back would deliver requests to a host that was cleaned up meanwhile."""
 SERVE = """
 import os, sys

@@ -14,8 +14,7 @@ from pyspark.sql import SparkSession
 from analysis import tables
 from analysis.tables import Table
 from jobs.checks.littles_law import littles_law
-from jobs.spark.inputs import Inputs
-from jobs.spark.spark_types import struct
+from jobs.spark.run_tables import Inputs, struct
 
 pytestmark = pytest.mark.spark
 

@@ -15,7 +15,7 @@ from cluster.state.journal import run_folders
 from cluster.state.owner import Owner
 from dags.run_status.status import find_run
 from dags.stages import study_stages
-from jobs.published import point_to_newest
+from jobs.run_folder import point_to_newest
 from tests.support.drafts import QUICKSTART, host
 from tests.support.populations import measured, truths
 from workloads.execution import run as runs_module

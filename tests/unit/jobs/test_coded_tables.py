@@ -15,7 +15,7 @@ from analysis import tables
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
 from analysis.tables.store import dataset
-from jobs.arrays.dictionary_encoding import coded, coded_schema, with_codes, writer_of
+from jobs.arrays.arrow_tables import coded, coded_schema, with_codes, writer_of
 from jobs.ingest.parse_task import FROM_FILES
 
 VALUES: dict[Any, list[Any]] = {

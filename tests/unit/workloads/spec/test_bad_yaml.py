@@ -10,7 +10,7 @@ import pytest
 from analysis.capacity.inputs.catalogue import read_catalogue
 from analysis.capacity.inputs.profile import read_profile
 from cluster.model.errors import InputError
-from dags.cli.overrides import parse_overrides
+from dags.cli.arguments import parse_overrides
 from workloads.spec.hypotheses import read_hypotheses
 from workloads.spec.study_file import parse_study, read_study
 

@@ -1,30 +1,61 @@
-"""Dictionary-encoded tables, as they are written: texts that many rows share are stored once."""
+"""Arrow tables: made of arrays, and written to Parquet with texts that many rows share stored once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
-from jobs.arrays.array import Array
 
+Array = npt.NDArray[Any]
 _CODED = pa.dictionary(pa.int32(), pa.string())
 
 
 @cache
 def coded_schema(table: Table) -> pa.Schema:
     """`table` as an Arrow schema with dictionary-encoded texts."""
-    return pa.schema([(field.name, _written(field.type)) for field in arrow_schema(table)])
+    types = {field.name: field.type for field in arrow_schema(table)}
+    return pa.schema([(n, _CODED if of == pa.string() else of) for n, of in types.items()])
 
 
-def _written(type: pa.DataType) -> pa.DataType:
-    return _CODED if type == pa.string() else type
+def table_of(columns: dict[str, Any], schema: pa.Schema, rows: int) -> pa.Table:
+    """A table with the schema's columns. A scalar is repeated, and a missing column is null."""
+    arrays = []
+    for field in schema:
+        value = columns.get(field.name)
+        if isinstance(value, pa.Array):
+            arrays.append(value)
+        elif isinstance(value, np.ndarray):
+            arrays.append(pa.array(value, field.type))
+        elif pa.types.is_dictionary(field.type) and value is not None:
+            codes = pa.array(np.zeros(rows, np.int32))
+            arrays.append(pa.DictionaryArray.from_arrays(codes, pa.array([value])))
+        else:
+            arrays.append(pa.repeat(pa.scalar(value, field.type), rows))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def filled(rows: pa.Table, **columns: Any) -> pa.Table:
+    """`rows` with the values of these columns, which the table declares."""
+    for name, values in columns.items():
+        place = rows.schema.get_field_index(name)
+        array = pa.array(values) if isinstance(values, np.ndarray) else values
+        rows = rows.set_column(place, rows.schema.field(place), array)
+    return rows
+
+
+def codes(texts: pa.Array | pa.ChunkedArray) -> tuple[Array, Array]:
+    """An index per text, and the different texts in the order of first occurrence."""
+    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    coded = whole.dictionary_encode()
+    return coded.indices.to_numpy(), np.array(coded.dictionary.to_pylist(), object)
 
 
 def coded(values: Sequence[str], counts: Array) -> pa.DictionaryArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cluster.model.errors import InputError
-from dags.cli.overrides import parse_overrides
+from dags.cli.arguments import parse_overrides
 
 
 def test_values_are_yaml() -> None:

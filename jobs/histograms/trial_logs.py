@@ -1,7 +1,8 @@
-"""Percentiles of a trial, from the merged histograms of all its interval logs (method 11).
+"""What all interval logs of a trial add up to: latency percentiles (method 11), and operations per second.
 
-A log has one histogram per second. They are merged while the log is read, so that memory use does not
-depend on the length of the trial.
+A log has one histogram per second and operation. They are merged while the log is read, so that memory use
+does not depend on the length of the trial. A Spark query would first have to join every interval with its
+trial and its client.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from analysis import tables
 from analysis.tables.arrow import arrow_schema
-from jobs.arrays.array import Array
+from jobs.arrays.arrow_tables import Array, table_of
+from jobs.arrays.exact_sums import exact_sums
+from jobs.arrays.spans import by_second, groups
+from jobs.raw.trial_context import TrialFacts
 
 PERCENTILES = (
     *(str(five) for five in range(0, 95, 5)),
@@ -30,18 +35,23 @@ Histogram = tuple[Array, Array]
 
 
 @dataclass
-class TrialHistograms:
-    """The merged histograms of one trial's logs, by operation and kind of latency."""
+class TrialLogs:
+    """The merged logs of one trial: histograms by operation and kind of latency, and pieces of intervals
+    by second."""
 
     _merged: dict[tuple[str, str], Histogram] = field(default_factory=dict)
+    _seconds: list[Array] = field(default_factory=list)
+    _done: list[Array] = field(default_factory=list)
 
-    def add(self, intervals: pa.Table) -> None:
-        """intervals: rows of `ycsb_histograms`; only measured ones count."""
-        intervals = intervals.filter(intervals["measured"])
-        for first in range(0, len(intervals), _INTERVALS_AT_ONCE):
-            self._add(intervals.slice(first, _INTERVALS_AT_ONCE))
+    def add(self, intervals: pa.Table, facts: TrialFacts) -> None:
+        """intervals: rows of `ycsb_histograms`."""
+        measured = intervals.filter(intervals["measured"])
+        for first in range(0, len(measured), _INTERVALS_AT_ONCE):
+            self._merge(measured.slice(first, _INTERVALS_AT_ONCE))
+        if facts.window is not None:
+            self._count(intervals, facts.window)
 
-    def _add(self, intervals: pa.Table) -> None:
+    def _merge(self, intervals: pa.Table) -> None:
         kinds = list(zip(*(intervals[n].to_pylist() for n in ("operation", "kind")), strict=True))
         for one in dict.fromkeys(kinds):
             same = intervals.filter(pa.array([kind == one for kind in kinds]))
@@ -51,6 +61,19 @@ class TrialHistograms:
                 *(np.concatenate(both) for both in zip(before, more, strict=True))
             )
 
+    def _count(self, intervals: pa.Table, window: tuple[float, float]) -> None:
+        """Count successful user operations, ramp-up included, and spread each interval evenly over its
+        length."""
+        closed_loop = pc.equal(intervals["kind"], "closed-loop")
+        intervals = intervals.filter(pc.and_(closed_loop, intervals["counted"].is_valid()))
+        since_s = intervals["begun_s"].to_numpy()
+        until_s = since_s + intervals["length_s"].to_numpy()
+        span, second, inside_s = by_second(since_s, until_s, window)
+        self._seconds.append(second)
+        self._done.append(
+            intervals["counted"].to_numpy()[span] * (inside_s / (until_s - since_s)[span])
+        )
+
     def percentiles(self, trial: str) -> pa.Table:
         """Rows of `latency_percentiles`."""
         rows = [
@@ -59,6 +82,17 @@ class TrialHistograms:
             for row in _percentiles(*histogram)
         ]
         return pa.Table.from_pylist(rows, arrow_schema(tables.LATENCY_PERCENTILES))
+
+    def seconds(self, trial: str) -> pa.Table:
+        """Rows of `operation_seconds`."""
+        schema = arrow_schema(tables.OPERATION_SECONDS)
+        second = np.concatenate(self._seconds) if self._seconds else np.zeros(0, np.int64)
+        if not len(second):
+            return schema.empty_table()
+        order, begins = groups(second)
+        done = exact_sums(np.concatenate(self._done)[order], begins)
+        named = {"trial": trial, "second": second[order][begins], "operations": done}
+        return table_of(named, schema, len(begins))
 
 
 def merged(value_us: Array, counts: Array) -> Histogram:

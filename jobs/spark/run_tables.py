@@ -1,0 +1,55 @@
+"""Tables of a run as Spark frames: read and written with the declared types, and atomically."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from analysis.tables import Table
+from analysis.tables.arrow import arrow_schema
+from analysis.tables.store import replace, require
+
+Inputs = Mapping[Table, DataFrame]
+"""Input of a transform: tables as frames."""
+
+
+class RunTables(dict[Table, DataFrame]):
+    """The tables of a run; each is read when it is first used. StudyError for one that does not exist yet."""
+
+    def __init__(self, spark: SparkSession, run_root: Path) -> None:
+        super().__init__()
+        self._spark, self._run_root = spark, run_root
+
+    def __missing__(self, table: Table) -> DataFrame:
+        path = require(self._run_root, table)
+        self[table] = self._spark.read.schema(struct(table)).parquet(str(path))
+        return self[table]
+
+
+def struct(table: Table) -> StructType:
+    """`table` as a Spark schema. Every column is nullable, as in Parquet files that Spark reads."""
+    return from_arrow_schema(arrow_schema(table))
+
+
+def write(frame: DataFrame, run_root: Path, table: Table) -> None:
+    """Write `frame` as `table`, with the declared columns in order. Rows are unordered: readers sort."""
+    describe(frame.sparkSession, f"write table {table.name}")
+    typed = conform(frame, table)
+    replace(run_root, table, lambda folder: typed.write.parquet(str(folder)))
+
+
+def describe(spark: SparkSession, what: str) -> None:
+    """Name this thread's next Spark jobs, as the UI and the event log show them."""
+    spark.sparkContext.setJobDescription(what)
+
+
+def conform(frame: DataFrame, table: Table) -> DataFrame:
+    """The declared columns of `table` in `frame`, cast to their types."""
+    return frame.select(
+        [F.col(field.name).cast(field.dataType).alias(field.name) for field in struct(table)]
+    )
