@@ -13,7 +13,7 @@ from pathlib import Path
 from dags.run_status.progress import Progress
 from workloads.base.parsing import ParseError
 from workloads.monitors.dool import parse_dool
-from workloads.monitors.host_sample import HostSample
+from workloads.monitors.dool_cells import HostSample
 from workloads.planning.plan import Step
 from workloads.record.record import OPEN
 from workloads.testdfsio.output.io_parts import parse_io_part

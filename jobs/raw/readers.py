@@ -15,7 +15,7 @@ from analysis.tables import Table
 from jobs.raw.raw_files import RawFile, UnreadableError, content
 from workloads.base.parsing import Parsed, ParseError
 from workloads.monitors.dool import parse_dool
-from workloads.monitors.host_sample import HostSample
+from workloads.monitors.dool_cells import HostSample
 from workloads.monitors.nodecpu import NodeCpuSample, parse_nodecpu
 from workloads.testdfsio.output.history import JobHistory, parse_history
 from workloads.testdfsio.output.io_parts import IoTotals, parse_io_part
