@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from workloads.base.checked import FaultyKeyError, at_most
 from workloads.base.quantity import Seconds
 from workloads.base.setting import WorkloadSpec
+from workloads.base.values import Frozen
 from workloads.ycsb.mixes import CoreMix, Mix
 from workloads.ycsb.setting import INT_MAX, YcsbSetting
 from workloads.ycsb.target import LatencyTarget, Target
@@ -22,11 +23,9 @@ Threads = Annotated[Count, at_most(10_000, "the limit of one client's JVM")]
 RegionsPerServer = Annotated[Count, at_most(1000, "the limit of one RegionServer")]
 
 
-class IsolationSpec(BaseModel):
+class IsolationSpec(Frozen):
     """A noisy-neighbour pair of trials: the victim alone, then with a neighbour that keeps cores busy and
     writes to disk on another node of the victim's host."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     mix: CoreMix = Field(description="the victim's mix; any but load")
     threads: Threads = Field(description="client threads of the victim")
