@@ -13,11 +13,11 @@ from pathlib import Path
 from dags.run_status.progress import Progress
 from workloads.base.parsing import ParseError
 from workloads.monitors.dool import parse_dool
-from workloads.monitors.host_sample import HostSample
+from workloads.monitors.dool_cells import HostSample
 from workloads.planning.plan import Step
 from workloads.record.record import OPEN
 from workloads.testdfsio.output.io_parts import parse_io_part
-from workloads.ycsb.output.operations import NOT_OF_USERS
+from workloads.ycsb.output.measurement import NOT_OF_USERS
 from workloads.ycsb.output.status import IntervalLatency, StatusRow, parse_status
 from workloads.ycsb.output.summary import overall, parse_summary
 

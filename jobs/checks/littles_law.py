@@ -23,7 +23,7 @@ from analysis import tables
 from jobs.metrics.window import windows
 from jobs.spark.exact import COARSE, exact_sum
 from jobs.spark.run_tables import Inputs
-from workloads.ycsb.output.operations import CLEANUP, READ_MODIFY_WRITE, THINK
+from workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE, THINK
 
 NO_TIME = (CLEANUP, READ_MODIFY_WRITE)
 """Operations whose time does not count: clean-up is outside the loop, and a read-modify-write's time is

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from jobs.arrays.arrow_tables import Array, filled
 from jobs.raw.trial_context import TrialFacts
-from workloads.ycsb.output.operations import NOT_OF_USERS, READ_MODIFY_WRITE
+from workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 
 TRUNCATED_US = 0.5
 """YCSB truncates each time to whole microseconds, so half a microsecond is missing on average."""

@@ -14,7 +14,7 @@ from jobs.metrics.metric_rows import metric_rows
 from jobs.metrics.window import windows
 from jobs.spark.exact import exact_sum
 from jobs.spark.run_tables import Inputs
-from workloads.ycsb.output.operations import READ_MODIFY_WRITE
+from workloads.ycsb.output.measurement import READ_MODIFY_WRITE
 
 TABLE = tables.METRICS
 MIB = 2.0**20

@@ -22,7 +22,7 @@ from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.state.tags import tagged
 from tests.live.support.builds import open_build, topology
-from workloads.testdfsio.arguments import job_arguments
+from workloads.testdfsio.job import job_arguments
 from workloads.testdfsio.setting import DfsioSetting
 from workloads.testdfsio.workload import MAIN
 

@@ -11,7 +11,7 @@ import pytest
 
 from cluster.render.jvm import ADD_OPENS
 from cluster.stack import classpath, ensure, find_java
-from workloads.testdfsio.arguments import job_arguments
+from workloads.testdfsio.job import job_arguments
 from workloads.testdfsio.output.io_parts import parse_io_part
 from workloads.testdfsio.setting import Compression, DfsioMode, DfsioSetting
 from workloads.testdfsio.workload import MAIN

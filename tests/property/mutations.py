@@ -16,7 +16,6 @@ from workloads.testdfsio.output.history import parse_history
 from workloads.testdfsio.output.io_parts import parse_io_part
 from workloads.testdfsio.output.results import parse_results
 from workloads.ycsb.output.interval_log import parse_hdr
-from workloads.ycsb.output.raw_latencies import parse_raw
 from workloads.ycsb.output.status import parse_status
 from workloads.ycsb.output.summary import parse_summary
 
@@ -29,7 +28,6 @@ PARSERS: tuple[Parser, ...] = (
     parse_history,
     parse_summary,
     parse_status,
-    parse_raw,
     parse_hdr,
     parse_dool,
     parse_nodecpu,
@@ -41,7 +39,6 @@ _KINDS: tuple[tuple[str, Parser], ...] = (
     ("ycsb-*.out", parse_summary),
     ("ycsb-*.err", parse_status),
     ("ycsb-*_timeseries.out", parse_status),
-    ("ycsb-*raw.out", parse_raw),
     ("ycsb-*.hdr", parse_hdr),
     ("d*.csv", parse_dool),
     ("pcp-dstat.csv", parse_dool),

@@ -15,7 +15,7 @@ from jobs.histograms.trial_logs import PERCENTILES, TrialLogs, merged
 from jobs.raw.trial_context import TrialFacts
 from tests.property.test_summed_tables import FACTS, OFFSET_S, RUNS, START_S, parts, whole
 from tests.spark.support.oracle import percentile_ms
-from workloads.ycsb.output.operations import NOT_OF_USERS, READ_MODIFY_WRITE
+from workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 
 
 def intervals(rng: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:

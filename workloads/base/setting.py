@@ -11,17 +11,13 @@ from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from cluster.model.errors import InputError
 from cluster.model.topology import Topology
-from workloads.base.values import ClientRun
+from workloads.base.values import ClientRun, Frozen
 
 
-class Setting(BaseModel):
+class Setting(Frozen):
     """One workload with every knob fixed: what one trial runs. `workload` is the registered kind's name."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workload: str
 
@@ -153,10 +149,8 @@ class Setting(BaseModel):
         return False
 
 
-class WorkloadSpec(BaseModel):
+class WorkloadSpec(Frozen):
     """What a study file says below a workload's key in `workloads`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     repeatable: ClassVar[bool] = False
     """Whether a study may have several entries of this key."""

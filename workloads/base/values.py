@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Frozen(BaseModel):
+    """A model that rejects unknown keys, and never changes."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 

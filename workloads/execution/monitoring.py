@@ -14,19 +14,29 @@ from cluster.providers.provider import Machine, machines_of_hosts
 from workloads.base.clock import Reading, clock_of, method_of
 from workloads.base.values import ClockOffset, MonitorRun
 from workloads.base.workload import TrialContext
-from workloads.monitors import MONITORS, Monitor
+from workloads.monitors import MONITORS, MonitorCommand, last_epoch_s
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Running:
-    monitor: Monitor
+    kind: str
     machine: Machine
     process: ProcessId
     file: Path
+    streams: tuple[Path, Path]
     started_s: float
+
+    def fetch(self, path: Path) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self.machine.transport.fetch(self.machine.node, path, path)
+
+    def last_s(self) -> float | None:
+        """Time of the last sample by the clock of its host; None before the first."""
+        self.fetch(self.file)
+        return last_epoch_s(self.file.read_text(errors="replace")) if self.file.exists() else None
 
 
 class Monitors:
@@ -37,7 +47,7 @@ class Monitors:
         self,
         context: TrialContext,
         period_s: float,
-        kinds: Mapping[str, Monitor] = MONITORS,
+        kinds: Mapping[str, MonitorCommand] = MONITORS,
         machines: Sequence[Machine] | None = None,
     ) -> None:
         self._context = context
@@ -58,8 +68,8 @@ class Monitors:
         not."""
         self._clock_before = self._clocks()
         for machine in self._machines:
-            for monitor in self._kinds.values():
-                self._running.append(self._start(monitor, machine))
+            for kind in self._kinds:
+                self._running.append(self._start(kind, machine))
         deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S * self._context.timeout_scale
         now_s = time.time()
         for running in self._running:
@@ -69,17 +79,14 @@ class Monitors:
         """Stop all monitors once each has a sample after the window's end, or after LAST_SAMPLE_PERIODS."""
         if window_end_s is not None:
             deadline = time.monotonic() + LAST_SAMPLE_PERIODS * self._period_s
-            while time.monotonic() < deadline and not self._all_past(window_end_s):
+            while time.monotonic() < deadline and not all(
+                self._sampled_since(running, window_end_s) for running in self._running
+            ):
                 time.sleep(self._period_s / 10)
-        stopped = []
-        for running in self._running:
-            running.machine.transport.stop(running.process)
-            self._last_s(running)  # fetches the complete file
-            self._fetch_streams(running)
-            stopped.append(self._describe(running))
+        stopped = tuple(self._stop(running) for running in self._running)
         self._running = []
         self.clock = self._offsets()
-        return tuple(stopped)
+        return stopped
 
     def _clocks(self) -> dict[str, Reading]:
         return {
@@ -87,72 +94,53 @@ class Monitors:
         }
 
     def _offsets(self) -> tuple[ClockOffset, ...]:
-        after = self._clocks() if self._clock_before else {}
-        transports = {machine.name: machine.transport for machine in self._machines}
+        if not self._clock_before:
+            return ()
+        after = self._clocks()
         return tuple(
             ClockOffset(
-                host=host,
-                before_s=before.offset_s,
-                after_s=after[host].offset_s,
-                method=method_of(transports[host], before, after[host]),
+                host=machine.name,
+                before_s=(before := self._clock_before[machine.name]).offset_s,
+                after_s=after[machine.name].offset_s,
+                method=method_of(machine.transport, before, after[machine.name]),
             )
-            for host, before in self._clock_before.items()
+            for machine in self._machines
         )
 
-    def _start(self, monitor: Monitor, machine: Machine) -> _Running:
-        file = self._context.record.monitor / f"{machine.name}.{monitor.kind}.csv"
-        cluster, node, transport = self._context.cluster, machine.node, machine.transport
+    def _start(self, kind: str, machine: Machine) -> _Running:
+        record, node, transport = self._context.record, machine.node, machine.transport
+        file = record.monitor / f"{machine.name}.{kind}.csv"
         output = transport.at(node, file)
         transport.act(node, "make-folder", str(output.parent))
-        python = transport.python(node)
-        command = monitor.command(
-            machine.name, str(output), self._period_s, cluster.site.tag, python
-        )
-        process = transport.start(node, command, *self._streams(machine, monitor))
-        return _Running(monitor, machine, process, file, time.time())
+        tag, python = self._context.cluster.site.tag, transport.python(node)
+        command = self._kinds[kind](machine.name, str(output), self._period_s, tag, python)
+        logs = record.root / "logs"
+        streams = logs / f"{machine.name}.{kind}.out", logs / f"{machine.name}.{kind}.err"
+        process = transport.start(node, command, *streams)
+        return _Running(kind, machine, process, file, streams, time.time())
 
     def _wait_for_sample(self, running: _Running, after_s: float, deadline: float) -> None:
-        while (last := self._last_s(running)) is None or last < after_s:
+        while not self._sampled_since(running, after_s):
             if time.monotonic() > deadline or not running.machine.transport.alive(running.process):
                 raise StudyError(
-                    f"monitor {running.monitor.kind} wrote no sample.",
+                    f"monitor {running.kind} wrote no sample.",
                     f"host {running.machine.name!r}",
-                    f"read logs/{running.machine.name}.{running.monitor.kind}.err of the record.",
+                    f"read logs/{running.streams[1].name} of the record.",
                 )
             time.sleep(self._period_s / 10)
 
-    def _all_past(self, window_end_s: float) -> bool:
-        return all((self._last_s(r) or 0) >= window_end_s for r in self._running)
+    def _sampled_since(self, running: _Running, moment_s: float) -> bool:
+        """Whether there is a sample of `moment_s` or later by the controller's clock."""
+        last_s = running.last_s()
+        offset_s = self._clock_before[running.machine.name].offset_s
+        return last_s is not None and last_s - offset_s >= moment_s
 
-    def _last_s(self, running: _Running) -> float | None:
-        """Time of the last sample by the controller's clock; None before the first."""
-        try:
-            machine = running.machine
-            machine.transport.fetch(machine.node, running.file, running.file)
-        except FileNotFoundError:
-            return None
-        if not running.file.exists():
-            return None
-        last_s = running.monitor.last_epoch_s(running.file.read_text(errors="replace"))
-        return None if last_s is None else last_s - self._clock_before[machine.name].offset_s
-
-    def _fetch_streams(self, running: _Running) -> None:
-        machine = running.machine
-        for path in self._streams(machine, running.monitor):
-            with contextlib.suppress(FileNotFoundError):
-                machine.transport.fetch(machine.node, path, path)
-
-    def _streams(self, machine: Machine, monitor: Monitor) -> tuple[Path, Path]:
-        """Files of its standard output and standard error."""
-        logs = self._context.record.root / "logs"
-        return (
-            logs / f"{machine.name}.{monitor.kind}.out",
-            logs / f"{machine.name}.{monitor.kind}.err",
-        )
-
-    def _describe(self, running: _Running) -> MonitorRun:
+    def _stop(self, running: _Running) -> MonitorRun:
+        running.machine.transport.stop(running.process)
+        for path in (running.file, *running.streams):  # complete now
+            running.fetch(path)
         return MonitorRun(
-            kind=running.monitor.kind,
+            kind=running.kind,
             host=running.machine.name,
             file=f"monitor/{running.file.name}",
             period_s=self._period_s,

@@ -8,7 +8,6 @@ cluster runs at any time.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,7 +19,7 @@ from cluster.model.transport import Transport
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.state import lease
-from cluster.state.events import StepEnded, StepStarted
+from cluster.state.events import StepEnded, StepStarted, TrialState
 from workloads.base.values import TargetRate
 from workloads.execution.hbase_ready import row_written_and_read
 from workloads.execution.run import Run
@@ -56,18 +55,11 @@ def next_step(run: Run) -> Step | None:
     closed = _closed(run)
     killed = {started.build for started in _killed_steps(run)}
     needed = {step.build for step in run.plan.trials if step.trial not in closed}
+    built = {step.build for step in run.plan.steps if step.kind == "up" and step.index in outcomes}
+    due = {"up": needed - killed, "trial": run.plan.builds.keys() - killed, "down": built | killed}
     for step in run.plan.steps:
-        if step.index in outcomes:
-            continue
-        if step.kind == "trial" and (step.trial in closed or step.build in killed):
-            continue
-        if step.kind == "up" and (step.build not in needed or step.build in killed):
-            continue
-        if step.kind == "down" and not (
-            _was_built(run, step.build, outcomes) or step.build in killed
-        ):
-            continue
-        return step
+        if step.build in due[step.kind] and step.index not in outcomes and step.trial not in closed:
+            return step
     return None
 
 
@@ -229,11 +221,9 @@ def _closed(run: Run) -> set[str]:
     incomplete record, or after a crash between closing a record and writing the journal.
     """
     final = {
-        entry["trial"]
-        for entry in run.journal.read()
-        if entry["event"] == "trial-state"
-        and entry["state"] == "closed"
-        and entry["outcome"] != "incomplete"
+        entry.trial
+        for entry in run.journal.events(TrialState)
+        if entry.state == "closed" and entry.outcome != "incomplete"
     }
     return {
         trial
@@ -242,23 +232,11 @@ def _closed(run: Run) -> set[str]:
     }
 
 
-def _was_built(run: Run, build: str, outcomes: Mapping[int, Outcome]) -> bool:
-    return any(
-        step.kind == "up" and step.build == build and step.index in outcomes
-        for step in run.plan.steps
-    )
-
-
 def _killed_steps(run: Run) -> list[StepStarted]:
     """Steps that started and did not end since the run was last opened: their processes were killed. The
     caller holds the step lock, so none of them is still running."""
-    started: dict[int, StepStarted] = {}
-    for event in run.journal.since_opening(StepStarted, StepEnded):
-        if isinstance(event, StepStarted):
-            started[event.index] = event
-        elif isinstance(event, StepEnded):
-            started.pop(event.index, None)
-    return list(started.values())
+    ended = _outcomes_since_opening(run)
+    return [each for each in run.journal.since_opening(StepStarted) if each.index not in ended]
 
 
 def _outcomes_since_opening(run: Run) -> dict[int, Outcome]:

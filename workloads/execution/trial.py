@@ -7,6 +7,8 @@ reason; an interrupt leaves the record open, to be closed as `incomplete`.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,18 +18,9 @@ from cluster.model.topology import topology_to_json
 from cluster.model.transport import Transport
 from cluster.providers.provider import Guests, machines_of_hosts, provider_of
 from cluster.state.events import TrialState
-from workloads.base.values import (
-    ClientRun,
-    ClockOffset,
-    GuestCpu,
-    MonitorRun,
-    PhaseSeconds,
-    TargetRate,
-    Window,
-)
-from workloads.base.workload import Collected, Prepared, TrialContext
-from workloads.execution.full_disks import full_disks
-from workloads.execution.guest_cpu import between, read_guests
+from workloads.base.values import ClientRun, PhaseSeconds, TargetRate, Window
+from workloads.base.workload import TrialContext
+from workloads.execution.hosts_around_trial import between, full_disks, read_guests
 from workloads.execution.monitoring import Monitors
 from workloads.execution.run import Run
 from workloads.monitors import MONITORS
@@ -39,18 +32,21 @@ from workloads.spec.registry import kind_of
 
 @dataclass
 class _Progress:
-    """Everything a trial has gathered so far; the manifest keeps it, whatever happens."""
+    """What a trial has gathered so far; its manifest keeps it, whatever happens. `facts`: by the manifest's
+    fields."""
 
-    prepared: Prepared | None = None
-    clients: tuple[ClientRun, ...] = ()
-    monitors: tuple[MonitorRun, ...] = ()
-    clock: tuple[ClockOffset, ...] = ()
-    guests: tuple[GuestCpu, ...] = ()
-    collected: Collected = field(default_factory=Collected)
-    window: Window | None = None
-    times_s: dict[str, float] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=lambda: {"times_s": {}})
     faults: list[str] = field(default_factory=list)
-    lost: bool = False
+    state: str = "complete"
+
+    @contextmanager
+    def timing(self, phase: str) -> Iterator[None]:
+        """Adds the seconds spent in the block to those of the phase."""
+        times_s, begun_s = self.facts["times_s"], time.monotonic()
+        try:
+            yield
+        finally:
+            times_s[phase] = times_s.get(phase, 0.0) + time.monotonic() - begun_s
 
 
 def draft_manifest(run: Run, step: Step) -> Manifest:
@@ -93,14 +89,15 @@ def run_trial(
     progress = _Progress()
     try:
         _measure(run, step, context, progress)
-    except HostLostError as error:
-        progress.lost = True
-        progress.faults.append(str(error))
     except (StudyError, OSError) as error:
         progress.faults.append(str(error))
-    if progress.faults and not progress.lost:
+        # A lost host is no fault of the setting: the trial is repeated when the run resumes with all hosts.
+        progress.state = "incomplete" if isinstance(error, HostLostError) else "failed"
+    if progress.faults and progress.state != "incomplete":
+        progress.state = "failed"
         progress.faults[:0] = full_disks(cluster)  # a full disk explains the faults that follow
-    manifest = _manifest(draft, progress)
+    ended = {"state": progress.state, "reasons": tuple(progress.faults)}
+    manifest = Manifest.model_validate({**draft.model_dump(), **progress.facts, **ended})
     record.close(manifest)
     _journal(run, step, "closed", outcome=manifest.state)
     return manifest
@@ -110,7 +107,7 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     setting: Any = step.setting
     workload = kind_of(setting.workload).runner()
     kinds = MONITORS if step.monitored else {}
-    topology = context.cluster.topology
+    topology, facts = context.cluster.topology, progress.facts
     provider = provider_of(topology.provider)
     machines = (
         provider.machines(context.cluster.site, topology, run.journal)
@@ -118,32 +115,34 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
         else machines_of_hosts(topology, context.transport)
     )
     monitors = Monitors(context, run.study.monitor.period, kinds, machines)
-    clock = _Stopwatch(progress.times_s)
     _journal(run, step, "preparing")
-    with clock.timing("prepare"):
-        progress.prepared = workload.prepare(context, setting)
+    with progress.timing("prepare"):
+        prepared = workload.prepare(context, setting)
+    facts |= {"data_set_mib": prepared.data_set_mib, "cold": prepared.cold}
+    facts["state_before"] = prepared.state or {}
     window_end_s = None
     try:
-        with clock.timing("settle"):
+        with progress.timing("settle"):
             monitors.start()
         _journal(run, step, "running")
         guests_before = read_guests(context.cluster)
-        with clock.timing("measure"):
-            progress.clients = workload.run(context, setting)
-        progress.guests = between(context.cluster, guests_before, read_guests(context.cluster))
-        window_end_s = max(client.end_epoch_s for client in progress.clients)
-        start_s = min(client.start_epoch_s for client in progress.clients)
-        progress.window = Window(start_epoch_s=start_s, end_epoch_s=window_end_s)
+        with progress.timing("measure"):
+            facts["clients"] = clients = workload.run(context, setting)
+        facts["guests"] = between(context.cluster, guests_before, read_guests(context.cluster))
+        window_end_s = max(client.end_epoch_s for client in clients)
+        start_s = min(client.start_epoch_s for client in clients)
+        facts["window"] = Window(start_epoch_s=start_s, end_epoch_s=window_end_s)
         _journal(run, step, "settling")
     finally:
-        with clock.timing("settle"):
-            progress.monitors = monitors.stop(window_end_s)
-            progress.clock = monitors.clock
+        with progress.timing("settle"):
+            facts["monitors"] = monitors.stop(window_end_s)
+            facts["clock"] = monitors.clock
     context.check_daemons()
-    progress.faults += [_exit_fault(client) for client in progress.clients if client.exit_code != 0]
-    with clock.timing("settle"):
-        progress.collected = workload.collect(context, setting, progress.prepared)
-    progress.faults += progress.collected.faults
+    progress.faults += [_exit_fault(client) for client in clients if client.exit_code != 0]
+    with progress.timing("settle"):
+        collected = workload.collect(context, setting, prepared)
+    facts |= {"cold": collected.cold or prepared.cold, "state_after": collected.state or {}}
+    progress.faults += collected.faults
 
 
 def _exit_fault(client: ClientRun) -> str:
@@ -152,67 +151,16 @@ def _exit_fault(client: ClientRun) -> str:
     return f"{client.name} exited with {client.exit_code}; read {client.stderr}"
 
 
-class _Stopwatch:
-    """Adds the seconds spent in each named phase to a mapping."""
-
-    def __init__(self, times_s: dict[str, float]) -> None:
-        self._times_s = times_s
-        self._name = ""
-        self._start = 0.0
-
-    def timing(self, name: str) -> _Stopwatch:
-        self._name = name
-        return self
-
-    def __enter__(self) -> None:
-        self._start = time.monotonic()
-
-    def __exit__(self, *_: object) -> None:
-        spent_s = time.monotonic() - self._start
-        self._times_s[self._name] = self._times_s.get(self._name, 0.0) + spent_s
-
-
 def _with_cluster(draft: Manifest, cluster: Cluster) -> Manifest:
+    phases = tuple(PhaseSeconds(name=each.name, seconds=each.seconds) for each in cluster.phases)
+    memory_mib = provider_of(cluster.topology.provider).memory_mib(cluster.topology)
     return draft.model_copy(
         update={
-            "bring_up": tuple(
-                PhaseSeconds(name=phase.name, seconds=phase.seconds) for phase in cluster.phases
-            ),
+            "bring_up": phases,
             "disclosure": cluster.disclosure,
-            "total_ram_mib": float(
-                provider_of(cluster.topology.provider).memory_mib(cluster.topology)
-            ),
+            "total_ram_mib": float(memory_mib),
         }
     )
-
-
-def _manifest(draft: Manifest, progress: _Progress) -> Manifest:
-    prepared = progress.prepared or Prepared(data_set_mib=0.0)
-    return Manifest.model_validate(
-        {
-            **draft.model_dump(),
-            "state": _state(progress),
-            "reasons": tuple(progress.faults),
-            "window": progress.window,
-            "clients": progress.clients,
-            "monitors": progress.monitors,
-            "clock": progress.clock,
-            "guests": progress.guests,
-            "cold": progress.collected.cold or prepared.cold,
-            "data_set_mib": prepared.data_set_mib if progress.prepared else None,
-            "times_s": progress.times_s,
-            "state_before": prepared.state or {},
-            "state_after": progress.collected.state or {},
-        }
-    )
-
-
-def _state(progress: _Progress) -> str:
-    """The loss of a host is not a fault of the setting: the trial is incomplete, and is repeated when the run
-    resumes with all its hosts."""
-    if progress.lost:
-        return "incomplete"
-    return "failed" if progress.faults else "complete"
 
 
 def _journal(run: Run, step: Step, state: str, **outcome: str) -> None:

@@ -1,16 +1,44 @@
-"""The monitors of every trial. To add one, write its module and add it to MONITORS."""
+"""The monitors of every trial. To add one, write its module and add its command to MONITORS."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Protocol
 
-from workloads.monitors.dool import Dool
-from workloads.monitors.monitor import Monitor
-from workloads.monitors.nodecpu import NodeCpu
+from cluster.model.transport import Command
+from workloads.base.parsing import RejectedError, decimal
+from workloads.monitors.dool import dool_command
+from workloads.monitors.nodecpu import nodecpu_command
 
-__all__ = ["MONITORS", "Monitor"]
 
-MONITORS: Mapping[str, Monitor] = MappingProxyType(
-    {monitor.kind: monitor for monitor in (Dool(), NodeCpu())}
+class MonitorCommand(Protocol):
+    """Makes the command of a program that samples one host into a file."""
+
+    def __call__(
+        self, host: str, output: str, period_s: float, tag: str, python: tuple[str, ...]
+    ) -> Command:
+        """The command that writes `output`, a CSV file, until TERM. The first cell of each sample is its
+        time in epoch seconds.
+
+        period_s: seconds between samples. tag: tag of the build with the processes to watch.
+        python: start of a command line that runs Python modules on that host (`Transport.python`).
+        """
+        ...
+
+
+MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
+    {"dool": dool_command, "nodecpu": nodecpu_command}
 )
+"""Monitors by their names in studies, records and file names (`<host>.<kind>.csv`)."""
+
+
+def last_epoch_s(text: str) -> float | None:
+    """Time of the last complete sample in a monitor's file that is still being written; None before the
+    first."""
+    for line in reversed(text.split("\n")[:-1]):
+        try:
+            return decimal(line.partition(",")[0])
+        except RejectedError:
+            continue
+    return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cluster.model.transport import Command
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
 from workloads.monitors.dool_cells import (
+    HostSample,
     bytes_and_operations,
     cells_of,
     cpu_shares,
@@ -27,7 +28,6 @@ from workloads.monitors.dool_header import (
     read_start,
     units,
 )
-from workloads.monitors.host_sample import HostSample
 
 NO_BANNER = "no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'"
 DAY_S = 86400.0
@@ -35,45 +35,27 @@ MIN_STEP_S = 0.001
 _OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names
 
 
-class Dool:
-    """dool from the project's own environment, on one host."""
+def dool_command(
+    host: str,
+    output: str,
+    period_s: float,
+    tag: str,
+    python: tuple[str, ...] = (sys.executable,),
+) -> Command:
+    """dool from the project's own environment writes one flushed line per period until TERM.
 
-    kind = "dool"
-
-    def command(
-        self,
-        host: str,
-        output: str,
-        period_s: float,
-        tag: str,
-        python: Sequence[str] = (sys.executable,),
-    ) -> Command:
-        """Writes one flushed line per period to `output` until TERM. dool takes whole seconds.
-
-        Without `--bytes`, disk and network are in bits. COLUMNS prevents dool from cutting off columns.
-        ValueError if the period is not a whole number of seconds.
-        """
-        if period_s != int(period_s) or period_s < 1:
-            raise ValueError(f"dool samples at whole seconds, not every {period_s} s")
-        stats = ("-T", "--time", "--cpu", "--disk", "--io", "--net", "--mem")
-        quiet = ("--bytes", "--noupdate", "--nocolor", "--noheaders")
-        return Command(
-            name=f"monitor-{self.kind}-{host}",
-            argv=(*python, "-m", "dool", *stats, *quiet, "--output", output, str(int(period_s))),
-            env={"STUDY_TAG": tag, "STUDY_NODE": "monitor", "COLUMNS": "500", "TZ": "UTC"},
-        )
-
-    def parse(self, data: bytes | str, file: str) -> Parsed[HostSample]:
-        return parse_dool(data, file)
-
-    def last_epoch_s(self, text: str) -> float | None:
-        """Time of the last complete row of a file that is still being written; None before the first."""
-        for line in reversed(text.split("\n")[:-1]):
-            try:
-                return decimal(line.partition(",")[0])
-            except RejectedError:
-                continue
-        return None
+    Without `--bytes`, disk and network are in bits. COLUMNS prevents dool from cutting off columns.
+    ValueError if the period is not a whole number of seconds.
+    """
+    if period_s != int(period_s) or period_s < 1:
+        raise ValueError(f"dool samples at whole seconds, not every {period_s} s")
+    stats = ("-T", "--time", "--cpu", "--disk", "--io", "--net", "--mem")
+    quiet = ("--bytes", "--noupdate", "--nocolor", "--noheaders")
+    return Command(
+        name=f"monitor-dool-{host}",
+        argv=(*python, "-m", "dool", *stats, *quiet, "--output", output, str(int(period_s))),
+        env={"STUDY_TAG": tag, "STUDY_NODE": "monitor", "COLUMNS": "500", "TZ": "UTC"},
+    )
 
 
 def parse_dool(data: bytes | str, file: str) -> Parsed[HostSample]:
@@ -129,10 +111,6 @@ class DoolReader:
         except RejectedError:
             return None
         return Layout(keys, factors, self._start, self._last_s)
-
-    def go_on_from(self, epoch_s: float) -> None:
-        """Continue after rows of the current layout that another reader accepted, the last at `epoch_s`."""
-        self._last_s = epoch_s
 
     def read(self, line: Line) -> HostSample | None:
         """A row, or None for a known line without data."""

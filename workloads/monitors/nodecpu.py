@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cluster.model.transport import Command
@@ -47,56 +47,22 @@ class NodeCpuSample:
     cores: int
 
 
-@dataclass(frozen=True)
-class NodeCpuUse:
-    """CPU seconds a node used between two rounds."""
-
-    node: str
-    start_epoch_s: float
-    end_epoch_s: float
-    user_s: float
-    system_s: float
-    cores: int
-
-    @property
-    def used_percent(self) -> float:
-        """Of the host's cores together."""
-        length_s = self.end_epoch_s - self.start_epoch_s
-        return 100 * (self.user_s + self.system_s) / (length_s * self.cores)
-
-
-class NodeCpu:
-    """Our sampler, run by the same Python."""
-
-    kind = "nodecpu"
-
-    def command(
-        self,
-        host: str,
-        output: str,
-        period_s: float,
-        tag: str,
-        python: Sequence[str] = (sys.executable,),
-    ) -> Command:
-        return Command(
-            name=f"monitor-{self.kind}-{host}",
-            argv=(
-                *(*python, "-m", "workloads.monitors.nodecpu_sampler"),
-                *("--host", host, "--period", str(period_s), "--output", output, "--tag", tag),
-            ),
-            env={"STUDY_TAG": tag, "STUDY_NODE": "monitor"},
-        )
-
-    def parse(self, data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
-        return parse_nodecpu(data, file)
-
-    def last_epoch_s(self, text: str) -> float | None:
-        for line in reversed(text.split("\n")[:-1]):
-            try:
-                return decimal(line.partition(",")[0])
-            except RejectedError:
-                continue
-        return None
+def nodecpu_command(
+    host: str,
+    output: str,
+    period_s: float,
+    tag: str,
+    python: tuple[str, ...] = (sys.executable,),
+) -> Command:
+    """Runs our sampler."""
+    return Command(
+        name=f"monitor-nodecpu-{host}",
+        argv=(
+            *(*python, "-m", "workloads.monitors.nodecpu_sampler"),
+            *("--host", host, "--period", str(period_s), "--output", output, "--tag", tag),
+        ),
+        env={"STUDY_TAG": tag, "STUDY_NODE": "monitor"},
+    )
 
 
 def parse_nodecpu(data: bytes | str, file: str) -> Parsed[NodeCpuSample]:
@@ -145,7 +111,7 @@ def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
     if not line.ended:
         raise RejectedError("last line is cut off: no newline ends it")
     if about is None:
-        raise RejectedError("no title above this row: ticks a second unknown")
+        raise RejectedError("no title above this row: ticks per second unknown")
     cells = line.text.split(",")
     if len(cells) != 5:
         raise RejectedError(f"{len(cells)} cells under 5 columns")
@@ -178,26 +144,3 @@ def _require_plausible(last: NodeCpuSample | None, row: NodeCpuSample) -> None:
     most_s = (row.epoch_s - last.epoch_s + LATE_S) * row.cores
     if user + system > most_s * row.ticks_per_s:
         raise RejectedError(f"more CPU since line {last.line} than {row.cores} cores have")
-
-
-def cpu_use(samples: Iterable[NodeCpuSample]) -> list[NodeCpuUse]:
-    """What each node used from each of its rounds to its next, in the samples' order."""
-    last: dict[str, NodeCpuSample] = {}
-    uses = []
-    for sample in samples:
-        before = last.get(sample.node)
-        if before is not None:
-            uses.append(_use(before, sample))
-        last[sample.node] = sample
-    return uses
-
-
-def _use(before: NodeCpuSample, after: NodeCpuSample) -> NodeCpuUse:
-    return NodeCpuUse(
-        node=after.node,
-        start_epoch_s=before.epoch_s,
-        end_epoch_s=after.epoch_s,
-        user_s=(after.user_ticks - before.user_ticks) / after.ticks_per_s,
-        system_s=(after.system_ticks - before.system_ticks) / after.ticks_per_s,
-        cores=after.cores,
-    )

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from cluster.model.errors import InputError, StudyError
 from cluster.model.host import Host
@@ -18,6 +18,7 @@ from cluster.model.placement import Layout, place
 from cluster.model.topology import Isolation, Topology
 from cluster.state.atomic import write_text
 from workloads.base.setting import Setting
+from workloads.base.values import Frozen
 from workloads.planning.order import random_order
 from workloads.planning.overhead_pairs import OverheadTrial, overhead_trials
 from workloads.spec.any_setting import AnySetting
@@ -32,10 +33,8 @@ DOWN_ESTIMATE_S = 5.0
 _ISOLATION: dict[str, Isolation] = {"local": "process", "physical": "host", "libvirt": "vm"}
 
 
-class Step(BaseModel):
+class Step(Frozen):
     """One step of a run: build a topology, run a trial on it, or tear it down."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     index: int
     kind: Literal["up", "trial", "down"]
@@ -52,19 +51,15 @@ class Step(BaseModel):
     monitored: bool = Field(True, description="whether the monitors run during the trial")
 
 
-class Extension(BaseModel):
+class Extension(Frozen):
     """Additional work for a finished run: whole repetitions of some or all settings."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     add_repetitions: int = Field(1, ge=1)
     only: tuple[str, ...] = Field((), description="globs of setting ids; empty: every setting")
 
 
-class Plan(BaseModel):
+class Plan(Frozen):
     """plan.json. `builds` maps each build to the name of its topology."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal[1] = FORMAT
     study: str

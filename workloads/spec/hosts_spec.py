@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from workloads.base.checked import Name, at_most, like
 from workloads.base.quantity import whole_mib
+from workloads.base.values import Frozen
 from workloads.spec.vms_spec import LibvirtUri
 
 MAX_MEMORY_MIB = 64 * 2**20
@@ -27,11 +28,7 @@ Memory = Annotated[
 Rate = Annotated[int, Field(strict=True, ge=1), at_most(10**9, "no disk is that fast")]
 
 
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LimitsSpec(_Spec):
+class LimitsSpec(Frozen):
     """Limits that emulate a medium on a disk. Needs root (cgroup v2)."""
 
     read_iops: Rate | None = Field(None, description="Read operations per second.")
@@ -40,7 +37,7 @@ class LimitsSpec(_Spec):
     write_mib_s: Rate | None = Field(None, description="Write throughput, MiB/s.")
 
 
-class DiskSpec(_Spec):
+class DiskSpec(Frozen):
     """A folder on a disk of a host."""
 
     path: str = Field(
@@ -68,7 +65,7 @@ class DiskSpec(_Spec):
         return self
 
 
-class HostSpec(_Spec):
+class HostSpec(Frozen):
     """A machine that the study may use."""
 
     name: Name = Field(description="Name of the host in plans, records and reports.")
@@ -95,7 +92,7 @@ class HostSpec(_Spec):
     )
 
 
-class SshSpec(_Spec):
+class SshSpec(Frozen):
     """SSH login of the hosts. The private key comes from DENSITY_STUDY_SSH_IDENTITY or from an SSH agent."""
 
     user: Annotated[str, like(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")] = Field(

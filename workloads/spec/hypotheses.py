@@ -22,6 +22,7 @@ from pydantic import (
 from cluster.model.errors import StudyError
 from workloads.base.checked import Name
 from workloads.base.quantity import magnitude, written_in
+from workloads.base.values import Frozen
 from workloads.base.yaml_text import read_yaml
 
 OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
@@ -76,14 +77,14 @@ def _as_written(schema: dict[str, Any]) -> None:
     }
 
 
-class Expectation(BaseModel):
+class Expectation(Frozen):
     """A hypothesis: the expected ratio of a metric between two levels of a factor.
 
     The key `<later>_over_<first>` names the levels, for example
     `{name: disks, workload: random, compare: medium, flash_over_hdd: "> 1.5"}`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_as_written)
+    model_config = ConfigDict(json_schema_extra=_as_written)
 
     name: Name = Field(description="Name of the hypothesis.")
     metric: Annotated[str, AfterValidator(_measure)] = Field(

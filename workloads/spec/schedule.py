@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from croniter import croniter
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -19,6 +18,7 @@ from pydantic import (
 
 from workloads.base.checked import like
 from workloads.base.quantity import magnitude, written_in
+from workloads.base.values import Frozen
 
 RUN_ID = re.compile(r"\d{8}T\d{6}Z")
 _ROLLING = re.compile(r"rolling (\d{1,4})")
@@ -45,11 +45,7 @@ Share = Annotated[float, BeforeValidator(percent), written_in("%")]
 """A share written as `5%`, kept as 0.05."""
 
 
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Schedule(_Spec):
+class Schedule(Frozen):
     """Schedule of the study's own DAG: a cron expression (UTC), or an Airflow asset that triggers it."""
 
     model_config = ConfigDict(json_schema_extra={"type": ["string", "object"]})  # text is a cron
@@ -77,7 +73,7 @@ class Schedule(_Spec):
         return self
 
 
-class Baseline(_Spec):
+class Baseline(Frozen):
     """Earlier runs to compare with: one run by its id, or the newest `rolling` runs."""
 
     run: str | None = None
@@ -99,7 +95,7 @@ def parse_baseline(text: object) -> Baseline:
     raise ValueError(f"{text!r} is not a baseline; write `rolling 5`, or a run's id")
 
 
-class CompareSpec(_Spec):
+class CompareSpec(Frozen):
     """Comparison of each run with a baseline. A change for the worse beyond `tolerance` is a regression."""
 
     baseline: Annotated[

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     ValidationInfo,
     create_model,
@@ -17,6 +15,7 @@ from pydantic import (
 from workloads.base.checked import FaultyKeyError, Name, at_most, no_duplicates
 from workloads.base.quantity import Seconds
 from workloads.base.setting import Setting, WorkloadSpec
+from workloads.base.values import Frozen
 from workloads.spec.hosts_spec import HostSpec, SshSpec
 from workloads.spec.hypotheses import Expectation, Slo
 from workloads.spec.provider_rules import check_provider
@@ -30,11 +29,7 @@ MAX_SETTINGS = 500
 _NOT_IN_IDS = "; file_size is not part of a setting's id: change `files`, or write a separate study"
 
 
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Factors(_Spec):
+class Factors(Frozen):
     """Factors to compare. Each repetition builds every combination once."""
 
     vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(
@@ -52,7 +47,7 @@ class Factors(_Spec):
     )
 
 
-class StackSpec(_Spec):
+class StackSpec(Frozen):
     """Versions and settings that all topologies share."""
 
     hadoop: Literal["3.4.2"] = Field("3.4.2", description="Hadoop version.")
@@ -73,7 +68,7 @@ def _spec_models() -> dict[str, type[WorkloadSpec]]:
     return {key: spec for kind in kinds().values() for key, spec in kind.specs.items()}
 
 
-class _WorkloadEntry(_Spec):
+class _WorkloadEntry(Frozen):
     """One entry of `workloads`: exactly one key, the name of a registered workload."""
 
     @property
@@ -105,7 +100,7 @@ else:
     WorkloadEntry = _workload_entry()
 
 
-class MonitorSpec(_Spec):
+class MonitorSpec(Frozen):
     """Monitor of the hosts, and its sampling period."""
 
     tool: Literal["dool"] = Field("dool", description="Monitor of every host.")
@@ -124,7 +119,7 @@ class MonitorSpec(_Spec):
         return self
 
 
-class Study(_Spec):
+class Study(Frozen):
     """A study file. Unknown keys are rejected, and every quantity has a unit."""
 
     study: Name = Field(description="Name of the study, and of its folder below the runs folder.")

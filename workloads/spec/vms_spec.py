@@ -5,11 +5,12 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from cluster.model.host import VcpuPolicy, VmCache
 from workloads.base.checked import FaultyKeyError, at_most, like
 from workloads.base.quantity import SizeMib
+from workloads.base.values import Frozen
 
 Bridge = Annotated[
     str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "a bridge name of at most 15 characters")
@@ -35,10 +36,8 @@ def _address(value: object) -> object:
 Address = Annotated[str, BeforeValidator(_address)]
 
 
-class VmsSpec(BaseModel):
+class VmsSpec(Frozen):
     """VMs on the hosts, with provider `libvirt`. VMs get `addresses` in order."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     network: str = Field(description="Subnet of the VMs, for example `192.0.2.0/24`.")
     addresses: str = Field(

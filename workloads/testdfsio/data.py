@@ -3,12 +3,11 @@ mode left behind."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cluster.clients.hdfs import FileStatus, Hdfs
-from workloads.testdfsio.amount import length_after_bytes
+from workloads.testdfsio.job import length_after_bytes
 from workloads.testdfsio.setting import OWN_DATA, DfsioSetting
 
 ROOT = "/benchmarks/TestDFSIO"
@@ -29,9 +28,6 @@ class Stored:
     bytes: int
     storage_policies: tuple[int, ...]
     erasure_codings: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class DataSet:
@@ -82,15 +78,12 @@ class DataSet:
             erasure_codings=tuple(sorted({status.erasure_coding for status in files})),
         )
 
-    def faults(self, stored: Stored) -> tuple[str, ...]:
-        """Differences between the files and what the setting requested, as sentences."""
-        return tuple(_faults(self._setting, stored))
-
     def _files(self) -> list[FileStatus]:
         return self._hdfs.statuses(f"{self.base}/io_data")
 
 
-def _faults(setting: DfsioSetting, stored: Stored) -> list[str]:
+def storage_faults(setting: DfsioSetting, stored: Stored) -> list[str]:
+    """Differences between the files and what the setting requested, as sentences."""
     faults = []
     if stored.files != setting.files:
         faults.append(f"{stored.files} files are on HDFS, {setting.files} requested")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workloads.base.parsing import ParseError
-from workloads.testdfsio.amount import processed_bytes
+from workloads.testdfsio.job import processed_bytes
 from workloads.testdfsio.output.io_parts import IoTotals, parse_io_part
 from workloads.testdfsio.output.results import parse_results
 from workloads.testdfsio.setting import DfsioSetting

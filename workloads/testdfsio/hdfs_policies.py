@@ -1,8 +1,14 @@
-"""HDFS' storage policies, erasure codings and codecs, by the names that HDFS and studies use."""
+"""HDFS' storage policies, erasure codings and codecs, by the names that HDFS and studies use, and whether a
+topology can run a setting that requests them. Pure."""
 
 from __future__ import annotations
 
 from typing import Literal
+
+from cluster.model.errors import InputError
+from cluster.model.memory import CONTAINER_MIB
+from cluster.model.topology import Topology
+from cluster.render.conf_files import STORAGE
 
 StoragePolicy = Literal[
     "HOT", "WARM", "COLD", "ALL_SSD", "ONE_SSD", "LAZY_PERSIST", "ALL_NVDIMM", "PROVIDED"
@@ -13,9 +19,65 @@ ErasureCoding = Literal[
 ]
 """HDFS' built-in policies: codec, data units, parity units, cell size."""
 Compression = Literal["gzip", "deflate", "bzip2", "snappy"]
+_REQUIRED: dict[StoragePolicy, tuple[str, str]] = {
+    "HOT": ("DISK", "DISK"),
+    "WARM": ("DISK", "ARCHIVE"),
+    "COLD": ("ARCHIVE", "ARCHIVE"),
+    "ALL_SSD": ("SSD", "SSD"),
+    "ONE_SSD": ("SSD", "DISK"),
+    "LAZY_PERSIST": ("RAM_DISK", "DISK"),
+    "ALL_NVDIMM": ("NVDIMM", "NVDIMM"),
+    "PROVIDED": ("PROVIDED", "DISK"),
+}
+"""Storage type of a block's first replica and of its others (BlockStoragePolicySuite, Hadoop 3.4)."""
 
 
 def units_of(policy: str) -> tuple[int, int]:
     """Data and parity units of an erasure coding policy: RS-6-3-1024k to (6, 3)."""
     *_, data, parity, _ = policy.split("-")
     return int(data), int(parity)
+
+
+def maps_at_once(topology: Topology) -> int:
+    """Maximum number of parallel maps: YARN's containers less one for the ApplicationMaster."""
+    containers = sum(worker.container_mib // CONTAINER_MIB for worker in topology.workers)
+    return max(containers - 1, 0)
+
+
+def require_containers(readers: int, topology: Topology) -> None:
+    """InputError if the topology cannot run `readers` maps in parallel."""
+    maximum = maps_at_once(topology)
+    if readers > maximum:
+        raise InputError(
+            f"{readers} readers cannot run in parallel on {topology.name}: its memory holds "
+            f"{maximum} map container(s) of {CONTAINER_MIB} MiB beside the ApplicationMaster's.",
+            "workloads, key testdfsio.readers",
+            f"use at most {maximum} readers, or give the hosts more memory.",
+        )
+
+
+def require_datanodes(policy: ErasureCoding, topology: Topology) -> None:
+    """InputError if the topology has fewer DataNodes than the policy has units."""
+    data, parity = units_of(policy)
+    workers = len(topology.workers)
+    if workers < data + parity:
+        raise InputError(
+            f"{policy} writes {data} data and {parity} parity units to "
+            f"{data + parity} DataNodes; {topology.name} has {workers}, so blocks would lack parity.",
+            "workloads, key testdfsio.erasure_coding",
+            f"give every topology {data + parity} workers, or choose a narrower policy.",
+        )
+
+
+def require_storage(policy: StoragePolicy, topology: Topology) -> None:
+    """InputError if the DataNodes lack a storage type of the policy: HDFS would silently use another."""
+    first, others = _REQUIRED[policy]
+    required = {first} if topology.replication == 1 else {first, others}
+    offered, default = STORAGE[topology.medium]
+    if required != {offered}:
+        raise InputError(
+            f"storage policy {policy} requires {' and '.join(sorted(required))}; the DataNodes of "
+            f"{topology.name} offer only {offered}, and HDFS would silently store the blocks there.",
+            "workloads, key testdfsio.storage_policy",
+            f"leave it out, or choose {default}; compare disks by factors.medium.",
+        )

@@ -10,8 +10,15 @@ from pydantic import Field
 from cluster.model.topology import Topology
 from workloads.base.setting import Setting
 from workloads.base.values import ClientRun
-from workloads.testdfsio.fit import require_containers, require_datanodes, require_storage
-from workloads.testdfsio.hdfs_policies import Compression, ErasureCoding, StoragePolicy, units_of
+from workloads.testdfsio.hdfs_policies import (
+    Compression,
+    ErasureCoding,
+    StoragePolicy,
+    require_containers,
+    require_datanodes,
+    require_storage,
+    units_of,
+)
 
 DfsioMode = Literal["write", "read", "append", "random", "backward", "skip", "truncate"]
 
@@ -70,11 +77,14 @@ class DfsioSetting(Setting):
 
     @property
     def id(self) -> str:
-        sizes = [f"b{self.read_size_bytes}"] * (self.read_size_bytes != DEFAULT_READ_BYTES)
-        skips = [f"s{self.skip_size_bytes}"] * (self.skip_size_bytes is not None)
-        readers = [f"r{self.readers}"] * (self.readers is not None)
-        parts = (f"testdfsio-{self.mode}-n{self.files}", *sizes, *skips, *readers, *self._stored_as)
-        return "-".join(parts).lower().replace("_", "")
+        parts = [f"testdfsio-{self.mode}-n{self.files}"]
+        if self.read_size_bytes != DEFAULT_READ_BYTES:
+            parts.append(f"b{self.read_size_bytes}")
+        if self.skip_size_bytes is not None:
+            parts.append(f"s{self.skip_size_bytes}")
+        if self.readers is not None:
+            parts.append(f"r{self.readers}")
+        return "-".join((*parts, *self._stored_as)).lower().replace("_", "")
 
     @property
     def label(self) -> str:
@@ -130,13 +140,9 @@ class DfsioSetting(Setting):
     @property
     def bytes_per_file(self) -> int:
         """Bytes of each file that the job processes."""
-        if self.mode == "skip":
-            return self._bytes_read_skipping
-        return self.file_bytes // 2 if self.mode == "truncate" else self.file_bytes
-
-    @property
-    def _bytes_read_skipping(self) -> int:
-        """Reads start at 0 and then every read + skip bytes; the last read of a file may be short."""
+        if self.mode != "skip":
+            return self.file_bytes // 2 if self.mode == "truncate" else self.file_bytes
+        # Reads start at 0 and then every read + skip bytes; the last read of a file may be short.
         read = self.read_size_bytes
         stride = read + (self.skip_size_bytes or read)
         whole = (self.file_bytes - 1) // stride
@@ -192,9 +198,4 @@ class DfsioSetting(Setting):
         return {**self.model_dump(), "asked_bytes": self.asked_bytes}
 
     def summary_fields(self) -> dict[str, Any]:
-        return {
-            "mode": self.mode,
-            "files": self.files,
-            "file_size_mib": self.file_size_mib,
-            "readers": self.readers,
-        }
+        return self.model_dump(include={"mode", "files", "file_size_mib", "readers"})

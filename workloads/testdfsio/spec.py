@@ -34,7 +34,7 @@ STRIPED_POLICIES = ("HOT", "COLD", "ALL_SSD", "ALL_NVDIMM", "PROVIDED")
 
 class DfsioSpec(WorkloadSpec):
     """TestDFSIO jobs: one trial per mode, and for a read mode one per value of `readers`. Rejects options
-    that exclude each other; `fit` rejects what the cluster cannot do."""
+    that exclude each other. A plan rejects what its cluster cannot do."""
 
     repeatable: ClassVar[bool] = True
 

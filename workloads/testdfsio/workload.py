@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 from cluster.clients.client_commands import hadoop_command
@@ -11,10 +12,9 @@ from cluster.model.transport import Command
 from workloads.base.client_run import require_success, run_client
 from workloads.base.values import ClientRun, ColdProof
 from workloads.base.workload import Collected, Prepared, TrialContext
-from workloads.testdfsio.amount import distinct_bytes
-from workloads.testdfsio.arguments import job_arguments
-from workloads.testdfsio.data import DataSet
+from workloads.testdfsio.data import DataSet, storage_faults
 from workloads.testdfsio.faults import faults_of
+from workloads.testdfsio.job import distinct_bytes, job_arguments
 from workloads.testdfsio.setting import DEFAULT_READ_BYTES, READS, DfsioSetting
 
 NAME = "testdfsio"
@@ -63,17 +63,16 @@ class DfsioWorkload:
             hdfs.fetch(history, raw / "history" / f"{job}.jhist")
         stored = data.stored()
         data.delete_if_changed()
-        asked = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
+        distinct = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
+        proof = {
+            "distinct_bytes_asked": distinct,
+            "physical_read_bytes": spent.read_bytes,
+            "physical_write_bytes": spent.written_bytes,
+        }
         return Collected(
-            faults=(*faults_of(raw, setting), *data.faults(stored)),
-            cold=ColdProof(
-                method=prepared.cold.method if prepared.cold else "none",
-                evicted_bytes=prepared.cold.evicted_bytes if prepared.cold else None,
-                distinct_bytes_asked=asked,
-                physical_read_bytes=spent.read_bytes,
-                physical_write_bytes=spent.written_bytes,
-            ),
-            state={"io": spent.to_json(), "stored": stored.to_json()},
+            faults=(*faults_of(raw, setting), *storage_faults(setting, stored)),
+            cold=(prepared.cold or ColdProof(method="none")).model_copy(update=proof),
+            state={"io": spent.to_json(), "stored": asdict(stored)},
         )
 
     def _write_unmeasured(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from workloads.base.workload import Workload, WorkloadKind
+from workloads.ycsb.genomics import GenomicsSpec
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.spec import YcsbSpec
-from workloads.ycsb.variants.spec import GenomicsSpec
 
 
 def _runner() -> Workload[YcsbSetting]:

@@ -12,12 +12,12 @@ from cluster.model.errors import InputError
 from cluster.model.topology import Topology
 from workloads.base.setting import Setting
 from workloads.base.values import ClientRun
+from workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from workloads.ycsb.mixes import DISTRIBUTIONS, LABELS, LATENCY_OPERATIONS, MIXES, Mix, is_load
 from workloads.ycsb.output.client_rate import client_rate
 from workloads.ycsb.placement import NOBODY, pair
 from workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from workloads.ycsb.variant_store import VALUE_MIB, VariantStore
-from workloads.ycsb.warm_up_knobs import STEADY_ESTIMATE_S
 
 INT_MAX = 2**31 - 1
 LOAD_ESTIMATE_OPS_S = 6000.0

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from workloads.base.checked import FaultyKeyError, at_most
 from workloads.base.quantity import Seconds
 from workloads.base.setting import WorkloadSpec
-from workloads.ycsb.mixes import CoreMix, Mix
+from workloads.base.values import Frozen
+from workloads.ycsb.knobs import (
+    WARM_UP_CLIENT_S,
+    LatencyTarget,
+    Target,
+    WarmUp,
+    WarmUpClient,
+    warm_up_knobs,
+)
+from workloads.ycsb.mixes import CoreMix, Mix, is_load
 from workloads.ycsb.setting import INT_MAX, YcsbSetting
-from workloads.ycsb.target import LatencyTarget, Target
-from workloads.ycsb.warm_up_knobs import WARM_UP_CLIENT_S, WarmUp, WarmUpClient, warm_up_knobs
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_SETTINGS = 500  # as for a whole study
@@ -22,11 +30,99 @@ Threads = Annotated[Count, at_most(10_000, "the limit of one client's JVM")]
 RegionsPerServer = Annotated[Count, at_most(1000, "the limit of one RegionServer")]
 
 
-class IsolationSpec(BaseModel):
+class RunsSpec(WorkloadSpec):
+    """The keys that `ycsb` and `genomics` share, and how they expand: a saturation trial per combination of
+    table, threads and mix, and with the maximum of `threads` a latency trial per combination of table, mix
+    and latency_at."""
+
+    mixes: tuple[Mix, ...] = Field(min_length=1, description="mixes of operations to run")
+    threads: tuple[Threads, ...] = Field(
+        min_length=1, description="threads per client process; one saturation trial each"
+    )
+    clients: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
+        1, description="client processes that share the load"
+    )
+    latency_at: tuple[LatencyTarget, ...] = Field(
+        (), description="target rates of latency trials: 70% of the measured saturation, or 2000/s"
+    )
+    duration: Seconds = Field(600.0, description="length of a run, ramp-up included: 10 min")
+    warm_up: Seconds = Field(60.0, description="ramp-up that is excluded from every metric: 60 s")
+    warm_up_client: WarmUpClient = Field(
+        WARM_UP_CLIENT_S, description="client warm-up before its schedule starts: 20 s, or off"
+    )
+    warm_up_daemons: WarmUp = Field(
+        "steady", description="server warm-up before measured trials: steady, a time, or off"
+    )
+    request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
+    regions_per_server: RegionsPerServer = Field(
+        10, description="regions of the table per RegionServer"
+    )
+
+    @property
+    @abstractmethod
+    def sizes(self) -> tuple[int, ...]:
+        """One table each: numbers of records, or of samples."""
+
+    @abstractmethod
+    def table_knobs(self, size: int) -> dict[str, Any]:
+        """The knobs of a setting that describe its table."""
+
+    @model_validator(mode="after")
+    def _measures_something(self) -> Self:
+        if self.warm_up >= self.duration:
+            raise FaultyKeyError("warm_up leaves nothing of the duration to measure", "warm_up")
+        if self.latency_at and all(map(is_load, self.mixes)):
+            raise FaultyKeyError(
+                f"latency_at needs a mix besides {self.mixes[0]}: a load has no latency trial",
+                "latency_at",
+            )
+        # Counted before the lists are expanded.
+        per_size_and_mix = len(set(self.threads)) + len(set(self.latency_at))
+        settings = len(set(self.sizes)) * len(set(self.mixes)) * per_size_and_mix
+        if settings > MAX_SETTINGS:
+            raise FaultyKeyError(
+                f"the lists expand to {settings} settings; the maximum is {MAX_SETTINGS}", "threads"
+            )
+        return self
+
+    def settings(self) -> tuple[YcsbSetting, ...]:
+        return (*self._saturation(), *self._latency())
+
+    def _saturation(self) -> Iterator[YcsbSetting]:
+        for size in dict.fromkeys(self.sizes):
+            for threads in dict.fromkeys(self.threads):
+                for mix in dict.fromkeys(self.mixes):
+                    yield self.setting(size, threads, mix)
+
+    def _latency(self) -> Iterator[YcsbSetting]:
+        for size in dict.fromkeys(self.sizes):
+            for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(mix)):
+                for target in dict.fromkeys(self.latency_at):
+                    yield self.setting(size, max(self.threads), mix, target)
+
+    def setting(
+        self, size: int, threads: int, mix: Mix, target: Target | None = None
+    ) -> YcsbSetting:
+        timed, target = not is_load(mix), target or Target()
+        return YcsbSetting(
+            mix=mix,
+            threads=threads,
+            clients=self.clients,
+            duration_s=self.duration if timed else None,
+            warm_up_s=self.warm_up if timed else 0.0,
+            warm_up_client_s=self.warm_up_client if timed else 0.0,
+            **warm_up_knobs(self.warm_up_daemons),
+            target_percent=target.percent,
+            target_ops_s=target.ops_s,
+            request_distribution=self.request_distribution,
+            regions_per_server=self.regions_per_server,
+            **self.table_knobs(size),
+        )
+
+
+class IsolationSpec(Frozen):
     """A noisy-neighbour pair of trials: the victim alone, then with a neighbour that keeps cores busy and
     writes to disk on another node of the victim's host."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     mix: CoreMix = Field(description="the victim's mix; any but load")
     threads: Threads = Field(description="client threads of the victim")
@@ -42,19 +138,7 @@ class IsolationSpec(BaseModel):
         return self
 
 
-def check_number_of_settings(
-    sizes: Sequence[int], threads: Sequence[int], targets: Sequence[object], mixes: Sequence[str]
-) -> None:
-    """FaultyKeyError if the lists expand to too many settings, checked before they are expanded."""
-    per_size_and_mix = len(set(threads)) + len(set(targets))
-    settings = len(set(sizes)) * len(set(mixes)) * per_size_and_mix
-    if settings > MAX_SETTINGS:
-        raise FaultyKeyError(
-            f"the lists expand to {settings} settings; the maximum is {MAX_SETTINGS}", "threads"
-        )
-
-
-class YcsbSpec(WorkloadSpec):
+class YcsbSpec(RunsSpec):
     """YCSB runs on HBase: a saturation trial per combination of records, threads and mix, and with the
     maximum of `threads` a latency trial per combination of records, mix and latency_at.
 
@@ -62,87 +146,35 @@ class YcsbSpec(WorkloadSpec):
     cluster could sustain. It is the same at every density.
     """
 
-    records: tuple[Rows, ...] = Field(min_length=1, description="rows to load; one table each")
     mixes: tuple[CoreMix, ...] = Field(min_length=1, description="mixes of operations to run")
-    threads: tuple[Threads, ...] = Field(
-        min_length=1, description="threads per client process; one saturation trial each"
-    )
-    clients: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
-        1, description="client processes that share the load"
-    )
-    latency_at: tuple[LatencyTarget, ...] = Field(
-        (), description="target rates of latency trials: 70% of the measured saturation, or 2000/s"
-    )
+    records: tuple[Rows, ...] = Field(min_length=1, description="rows to load; one table each")
     isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")
-    duration: Seconds = Field(600.0, description="length of a run, ramp-up included: 10 min")
-    warm_up: Seconds = Field(60.0, description="ramp-up that is excluded from every metric: 60 s")
-    warm_up_client: WarmUpClient = Field(
-        WARM_UP_CLIENT_S, description="client warm-up before its schedule starts: 20 s, or off"
-    )
-    warm_up_daemons: WarmUp = Field(
-        "steady", description="server warm-up before measured trials: steady, a time, or off"
-    )
     request_distribution: Literal["zipfian", "uniform", "latest"] = Field(
         "zipfian", description="distribution of keys, where the mix does not fix it"
     )
     max_scan_length: Rows = Field(100, description="maximum rows per scan")
-    regions_per_server: RegionsPerServer = Field(
-        10, description="regions of the table per RegionServer"
-    )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.records
+
+    def table_knobs(self, size: int) -> dict[str, Any]:
+        return {"records": size, "max_scan_length": self.max_scan_length}
 
     @model_validator(mode="after")
-    def _measures_something(self) -> YcsbSpec:
-        if self.warm_up >= self.duration:
-            raise FaultyKeyError("warm_up leaves nothing of the duration to measure", "warm_up")
-        if self.latency_at and set(self.mixes) == {"load"}:
-            raise FaultyKeyError(
-                "latency_at needs a mix besides load: a load has no latency trial", "latency_at"
-            )
+    def _every_client_loads(self) -> Self:
         if self.clients > min(self.records):
             raise FaultyKeyError(
                 "clients exceed records: each client loads at least one record", "clients"
             )
-        check_number_of_settings(self.records, self.threads, self.latency_at, self.mixes)
         return self
 
     def settings(self) -> tuple[YcsbSetting, ...]:
-        return (*self._saturation(), *self._latency(), *self._isolation())
-
-    def _saturation(self) -> Iterator[YcsbSetting]:
-        for records in dict.fromkeys(self.records):
-            for threads in dict.fromkeys(self.threads):
-                for mix in dict.fromkeys(self.mixes):
-                    yield self._setting(records, threads, mix)
-
-    def _latency(self) -> Iterator[YcsbSetting]:
-        for records in dict.fromkeys(self.records):
-            for mix in dict.fromkeys(mix for mix in self.mixes if mix != "load"):
-                for target in dict.fromkeys(self.latency_at):
-                    yield self._setting(records, max(self.threads), mix, target)
+        return (*super().settings(), *self._isolation())
 
     def _isolation(self) -> Iterator[YcsbSetting]:
         if self.isolation is None:
             return
-        victim = self._setting(self.records[0], self.isolation.threads, self.isolation.mix)
+        victim = self.setting(self.records[0], self.isolation.threads, self.isolation.mix)
         for threads in (0, self.isolation.neighbour_threads):
             yield victim.model_copy(update={"neighbour_threads": threads})
-
-    def _setting(
-        self, records: int, threads: int, mix: Mix, target: Target | None = None
-    ) -> YcsbSetting:
-        target = target or Target()
-        return YcsbSetting(
-            mix=mix,
-            records=records,
-            threads=threads,
-            clients=self.clients,
-            duration_s=None if mix == "load" else self.duration,
-            warm_up_s=0.0 if mix == "load" else self.warm_up,
-            warm_up_client_s=0.0 if mix == "load" else self.warm_up_client,
-            **warm_up_knobs(self.warm_up_daemons),
-            target_percent=target.percent,
-            target_ops_s=target.ops_s,
-            request_distribution=self.request_distribution,
-            max_scan_length=self.max_scan_length,
-            regions_per_server=self.regions_per_server,
-        )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from workloads.base.values import Frozen
 
 WORKLOAD = "org.densitystudy.variants.VariantWorkload"
 MIN_SITES = 24
@@ -15,10 +17,8 @@ STORED_ROW_MIB = 210 / 2**20
 """Size of a row with its 19-byte key and HBase's overhead for each of its 3 or 4 cells."""
 
 
-class VariantStore(BaseModel):
+class VariantStore(Frozen):
     """Each sample has one row per site; the sites are spread over the reference genome GRCh38."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     samples: int = Field(gt=0)
     sites: int = Field(ge=MIN_SITES)

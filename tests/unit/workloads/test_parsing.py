@@ -128,7 +128,6 @@ def test_parsers_need_the_standard_library_alone() -> None:
         "workloads.testdfsio.output.history",
         "workloads.ycsb.output.summary",
         "workloads.ycsb.output.status",
-        "workloads.ycsb.output.raw_latencies",
         "workloads.ycsb.output.interval_log",
         "workloads.monitors.dool",
         "workloads.monitors.nodecpu",

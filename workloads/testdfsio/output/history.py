@@ -2,25 +2,16 @@
 
 Source: `org.apache.hadoop.mapreduce.jobhistory.EventWriter` and `Events.avpr` of Hadoop 3.4. Line 1 is
 `Avro-Json`, then the schema, then events in Avro's JSON encoding. Hadoop's own default is binary: set
-`mapreduce.jobhistory.jhist.format=json`. Times are the ApplicationMaster's clock, milliseconds.
+`mapreduce.jobhistory.jhist.format=json`. Times are in milliseconds by the ApplicationMaster's clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from workloads.base.parsing import LONG_MAX, Ledger, Line, Parsed, RejectedError, json_object
-from workloads.testdfsio.output.job_history import (
-    Attempt,
-    JobHistory,
-    job_s,
-    map_phase_s,
-    max_concurrent,
-)
-
-__all__ = ["Attempt", "JobHistory", "job_s", "map_phase_s", "max_concurrent", "parse_history"]
 
 _PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
 _KNOWN_AND_UNUSED = frozenset(
@@ -34,23 +25,62 @@ _KNOWN_AND_UNUSED = frozenset(
 )
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt of a task. `finish_epoch_ms`, `status` and `host` are None if its end is not recorded.
+
+    status: SUCCEEDED, FAILED or KILLED. host: of the NodeManager, as YARN names it.
+    """
+
+    attempt_id: str
+    task_id: str
+    kind: Literal["map", "reduce"]
+    start_epoch_ms: int
+    finish_epoch_ms: int | None = None
+    status: str | None = None
+    host: str | None = None
+
+
+@dataclass(frozen=True)
+class JobHistory:
+    """One job. `problems` are reasons why the file may be incomplete; without any, it is whole and agrees
+    with the job's own counts.
+
+    status: SUCCEEDED, FAILED, KILLED, ...; None, like finish, if the job's end is not recorded.
+    """
+
+    job_id: str
+    name: str
+    submit_epoch_ms: int
+    launch_epoch_ms: int | None = None
+    finish_epoch_ms: int | None = None
+    status: str | None = None
+    total_maps: int | None = None
+    attempts: tuple[Attempt, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def maps(self) -> tuple[Attempt, ...]:
+        """Map attempts that succeeded."""
+        return tuple(a for a in self.attempts if a.kind == "map" and a.status == "SUCCEEDED")
+
+
 def parse_history(data: bytes | str, file: str) -> Parsed[JobHistory]:
     """One row, or none if the job's submission is not recorded.
 
-    ParseError: the file does not begin with `Avro-Json` (binary histories are refused by name).
+    ParseError: the file does not begin with `Avro-Json` (a binary history is rejected by name).
     """
     ledger = Ledger(data, file)
     _require_json(ledger)
     ledger.skip(ledger.lines[0])
     draft = _Draft()
     used = [line for line in ledger.lines[1:] if _read(ledger, draft, line)]
-    damaged = ledger.close(()).quarantined
-    job = draft.job(tuple(f"line {q.line}: {q.reason}" for q in damaged))
-    if job is None:
+    damaged = tuple(f"line {q.line}: {q.reason}" for q in ledger.close(()).quarantined)
+    if "job_id" not in draft.job:
         ledger.quarantine("no job: its submission is not recorded", *used)
         return ledger.close(())
     ledger.parse(*used)
-    return ledger.close((job,))
+    return ledger.close((draft.history(damaged),))
 
 
 def _require_json(ledger: Ledger) -> None:
@@ -64,38 +94,37 @@ def _require_json(ledger: Ledger) -> None:
 
 
 def _read(ledger: Ledger, draft: _Draft, line: Line) -> bool:
-    """Whether the line went into the draft; else its fate is settled.
+    """Whether the line went into the draft; otherwise its fate is settled.
 
     An event is one JSON object: a line that parses is whole, with or without a newline.
     """
+    ledger.skip(line)  # until it is known whether the file has a row
     try:
         value = json_object(line.text) if line.text.strip() else None
-        if value is None or _is_of_no_use(value, line):
-            ledger.skip(line)
+        if value is None or _is_unused(value, line):
             return False
         draft.add(value)
     except RejectedError as error:
         ledger.quarantine(str(error), line)
         return False
-    ledger.skip(line)  # until it is known whether a row comes of it
     return True
 
 
-def _is_of_no_use(value: Mapping[str, Any], line: Line) -> bool:
+def _is_unused(value: Mapping[str, Any], line: Line) -> bool:
     is_schema = line.number == 2 and set(value) == {"type", "namespace", "name", "fields"}
     return is_schema or str(value.get("type")) in _KNOWN_AND_UNUSED
 
 
+_Body = Mapping[str, Any]
+
+
 class _Draft:
-    """A job as its events tell it, one by one. Each method raises RejectedError and changes nothing."""
+    """A job, event by event. Each method raises RejectedError and then changes nothing. `job`: by the fields
+    of JobHistory."""
 
     def __init__(self) -> None:
-        self._submitted: _Fields | None = None
-        self._launch_epoch_ms: int | None = None
-        self._total_maps: int | None = None
-        self._finish_epoch_ms: int | None = None
+        self.job: dict[str, Any] = {}
         self._finished_maps: int | None = None
-        self._status: str | None = None
         self._attempts: dict[str, Attempt] = {}
 
     def add(self, value: Mapping[str, Any]) -> None:
@@ -108,139 +137,117 @@ class _Draft:
         body = event.get(_PACKAGE + record) if isinstance(event, dict) else None
         if not isinstance(body, dict):
             raise RejectedError(f"{kind} without a {record}")
-        read(self, _Fields(body))
+        read(self, body)
 
-    def submitted(self, fields: _Fields) -> None:
-        fields.text("jobid"), fields.text("jobName"), fields.time_ms("submitTime")
-        if self._submitted is not None:
+    def submitted(self, body: _Body) -> None:
+        if "job_id" in self.job:
             raise RejectedError("second job in one file")
-        self._submitted = fields
+        self.job |= {
+            "job_id": _text(body, "jobid"),
+            "name": _text(body, "jobName"),
+            "submit_epoch_ms": _time_ms(body, "submitTime"),
+        }
 
-    def inited(self, fields: _Fields) -> None:
-        launch, maps = fields.time_ms("launchTime"), fields.whole("totalMaps")
-        self._launch_epoch_ms, self._total_maps = launch, maps
+    def inited(self, body: _Body) -> None:
+        self.job |= {
+            "launch_epoch_ms": _time_ms(body, "launchTime"),
+            "total_maps": _whole(body, "totalMaps"),
+        }
 
-    def finished(self, fields: _Fields) -> None:
-        finish, maps = fields.time_ms("finishTime"), fields.whole("finishedMaps")
-        self._end(finish, maps, "SUCCEEDED")
+    def finished(self, body: _Body) -> None:
+        self._end(body, "SUCCEEDED")
 
-    def ended_badly(self, fields: _Fields) -> None:
-        finish, maps = fields.time_ms("finishTime"), fields.whole("finishedMaps")
-        self._end(finish, maps, fields.text("jobStatus"))
+    def ended_badly(self, body: _Body) -> None:
+        self._end(body, _text(body, "jobStatus"))
 
-    def _end(self, finish_epoch_ms: int, maps: int, status: str) -> None:
-        if self._status is not None:
+    def _end(self, body: _Body, status: str) -> None:
+        finish_epoch_ms, maps = _time_ms(body, "finishTime"), _whole(body, "finishedMaps")
+        if "status" in self.job:
             raise RejectedError("second end of the job")
-        self._finish_epoch_ms, self._finished_maps, self._status = finish_epoch_ms, maps, status
+        self.job |= {"finish_epoch_ms": finish_epoch_ms, "status": status}
+        self._finished_maps = maps
 
-    def attempt_started(self, fields: _Fields) -> None:
+    def attempt_started(self, body: _Body) -> None:
         attempt = Attempt(
-            attempt_id=fields.text("attemptId"),
-            task_id=fields.text("taskid"),
-            kind="map" if fields.text("taskType") == "MAP" else "reduce",
-            start_epoch_ms=fields.time_ms("startTime"),
+            attempt_id=_text(body, "attemptId"),
+            task_id=_text(body, "taskid"),
+            kind="map" if _text(body, "taskType") == "MAP" else "reduce",
+            start_epoch_ms=_time_ms(body, "startTime"),
         )
         if attempt.attempt_id in self._attempts:
             raise RejectedError(f"second start of {attempt.attempt_id}")
         self._attempts[attempt.attempt_id] = attempt
 
-    def attempt_finished(self, fields: _Fields) -> None:
-        started = self._attempts.get(fields.text("attemptId"))
+    def attempt_finished(self, body: _Body) -> None:
+        started = self._attempts.get(_text(body, "attemptId"))
         if started is None:
-            raise RejectedError(f"end of {fields.text('attemptId')}, whose start is not recorded")
+            raise RejectedError(f"end of {body['attemptId']}; its start is not recorded")
         if started.status is not None:
             raise RejectedError(f"second end of {started.attempt_id}")
-        self._end_attempt(started, fields, "SUCCEEDED")
+        self._end_attempt(started, body, "SUCCEEDED")
 
-    def attempt_ended_badly(self, fields: _Fields) -> None:
-        """An attempt may be killed before it starts; one that succeeded may be killed after (its
-        node was lost): then it did not succeed."""
-        started = self._attempts.get(fields.text("attemptId"))
+    def attempt_ended_badly(self, body: _Body) -> None:
+        """An attempt may be killed before it starts. One that succeeded may be killed afterwards, when its
+        node is lost: then it did not succeed."""
+        started = self._attempts.get(_text(body, "attemptId"))
         if started is not None:
-            self._end_attempt(started, fields, fields.text("status"))
+            self._end_attempt(started, body, _text(body, "status"))
 
-    def _end_attempt(self, started: Attempt, fields: _Fields, status: str) -> None:
-        finish = fields.time_ms("finishTime")
+    def _end_attempt(self, started: Attempt, body: _Body, status: str) -> None:
+        finish = _time_ms(body, "finishTime")
         if finish < started.start_epoch_ms:
             raise RejectedError(f"{started.attempt_id} ends before it starts")
-        self._attempts[started.attempt_id] = replace(
-            started,
-            finish_epoch_ms=finish,
-            status=status,
-            host=fields.text("hostname"),
-            port=fields.port(),
-        )
+        host = _text(body, "hostname")
+        ended = replace(started, finish_epoch_ms=finish, status=status, host=host)
+        self._attempts[started.attempt_id] = ended
 
-    def job(self, damaged: tuple[str, ...]) -> JobHistory | None:
-        if self._submitted is None:
-            return None
-        job = JobHistory(
-            job_id=self._submitted.text("jobid"),
-            name=self._submitted.text("jobName"),
-            submit_epoch_ms=self._submitted.time_ms("submitTime"),
-            launch_epoch_ms=self._launch_epoch_ms,
-            finish_epoch_ms=self._finish_epoch_ms,
-            status=self._status,
-            total_maps=self._total_maps,
-            attempts=tuple(self._attempts.values()),
-            problems=damaged,
-        )
-        return replace(job, problems=damaged + self._disagreements(job))
-
-    def _disagreements(self, job: JobHistory) -> tuple[str, ...]:
-        """What the job's own end says otherwise than its events."""
-        if self._status is None:
-            return ("the job's end is not recorded",)
+    def history(self, damaged: tuple[str, ...]) -> JobHistory:
+        """The job; its problems are the damaged lines, and what its own counts contradict."""
+        job = JobHistory(**self.job, attempts=tuple(self._attempts.values()))
         seen = len({attempt.task_id for attempt in job.maps})
-        if seen != self._finished_maps:
-            return (f"{seen} maps seen to finish, {self._finished_maps} by the job's own count",)
-        return ()
+        contradictions: tuple[str, ...] = ()
+        if job.status is None:
+            contradictions = ("the job's end is not recorded",)
+        elif seen != self._finished_maps:
+            contradictions = (
+                f"{seen} maps finished, {self._finished_maps} by the job's own count",
+            )
+        return replace(job, problems=damaged + contradictions)
 
 
-class _Fields:
-    """An event's record. Each reader raises RejectedError if the field is missing or of another type."""
-
-    def __init__(self, body: Mapping[str, Any]) -> None:
-        self._body = body
-
-    def text(self, key: str) -> str:
-        value = self._body.get(key)
-        if not isinstance(value, str) or not value:
-            raise RejectedError(f"{key} is not text")
-        return value
-
-    def whole(self, key: str) -> int:
-        value = self._body.get(key)
-        if type(value) is not int or not 0 <= value <= LONG_MAX:
-            raise RejectedError(f"{key} is not a whole number from 0")
-        return value
-
-    def port(self) -> int | None:
-        """None where the attempt reached no NodeManager: Hadoop writes -1."""
-        value = self._body.get("port")
-        return value if type(value) is int and 0 < value < 2**16 else None
-
-    def time_ms(self, key: str) -> int:
-        value = self.whole(key)
-        if value == 0:
-            raise RejectedError(f"{key} is not set")
-        return value
+def _text(body: _Body, key: str) -> str:
+    value = body.get(key)
+    if not isinstance(value, str) or not value:
+        raise RejectedError(f"{key} is not text")
+    return value
 
 
-_Reader = Callable[[_Draft, _Fields], None]
+def _whole(body: _Body, key: str) -> int:
+    value = body.get(key)
+    if type(value) is not int or not 0 <= value <= LONG_MAX:
+        raise RejectedError(f"{key} is not a whole number from 0")
+    return value
+
+
+def _time_ms(body: _Body, key: str) -> int:
+    value = _whole(body, key)
+    if value == 0:
+        raise RejectedError(f"{key} is not set")
+    return value
+
+
+_Reader = Callable[[_Draft, _Body], None]
+_JOB_FAILED: tuple[str, _Reader] = ("JobUnsuccessfulCompletion", _Draft.ended_badly)
+_FAILED: tuple[str, _Reader] = ("TaskAttemptUnsuccessfulCompletion", _Draft.attempt_ended_badly)
 _EVENTS: Mapping[str, tuple[str, _Reader]] = {
     "JOB_SUBMITTED": ("JobSubmitted", _Draft.submitted),
     "JOB_INITED": ("JobInited", _Draft.inited),
     "JOB_FINISHED": ("JobFinished", _Draft.finished),
-    "JOB_FAILED": ("JobUnsuccessfulCompletion", _Draft.ended_badly),
-    "JOB_KILLED": ("JobUnsuccessfulCompletion", _Draft.ended_badly),
-    "JOB_ERROR": ("JobUnsuccessfulCompletion", _Draft.ended_badly),
+    **dict.fromkeys(("JOB_FAILED", "JOB_KILLED", "JOB_ERROR"), _JOB_FAILED),
     "MAP_ATTEMPT_STARTED": ("TaskAttemptStarted", _Draft.attempt_started),
     "MAP_ATTEMPT_FINISHED": ("MapAttemptFinished", _Draft.attempt_finished),
-    "MAP_ATTEMPT_FAILED": ("TaskAttemptUnsuccessfulCompletion", _Draft.attempt_ended_badly),
-    "MAP_ATTEMPT_KILLED": ("TaskAttemptUnsuccessfulCompletion", _Draft.attempt_ended_badly),
     "REDUCE_ATTEMPT_STARTED": ("TaskAttemptStarted", _Draft.attempt_started),
     "REDUCE_ATTEMPT_FINISHED": ("ReduceAttemptFinished", _Draft.attempt_finished),
-    "REDUCE_ATTEMPT_FAILED": ("TaskAttemptUnsuccessfulCompletion", _Draft.attempt_ended_badly),
-    "REDUCE_ATTEMPT_KILLED": ("TaskAttemptUnsuccessfulCompletion", _Draft.attempt_ended_badly),
+    **dict.fromkeys(("MAP_ATTEMPT_FAILED", "MAP_ATTEMPT_KILLED"), _FAILED),
+    **dict.fromkeys(("REDUCE_ATTEMPT_FAILED", "REDUCE_ATTEMPT_KILLED"), _FAILED),
 }

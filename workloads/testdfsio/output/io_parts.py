@@ -45,7 +45,7 @@ class IoTotals:
 
 
 def parse_io_part(data: bytes | str, file: str) -> Parsed[IoTotals]:
-    """One row, or none if any of the five sums is missing, doubled or not to be trusted.
+    """One row, or none if any of the five sums is missing, duplicated or not trusted.
 
     ParseError: no line is one of the five sums.
     """
@@ -61,7 +61,7 @@ def parse_io_part(data: bytes | str, file: str) -> Parsed[IoTotals]:
     if not lines:
         raise ledger.refuse("no reduce output of TestDFSIO: no line 'l:size', 'l:time', ...")
     try:
-        row = _row(found)
+        row = _row({key: _only(key, lines) for key, lines in found.items()})
     except RejectedError as error:
         ledger.quarantine(f"sums not trusted: {error}", *lines)
         return ledger.close(())
@@ -69,20 +69,14 @@ def parse_io_part(data: bytes | str, file: str) -> Parsed[IoTotals]:
     return ledger.close((row,))
 
 
-def _row(found: dict[str, list[Line]]) -> IoTotals:
-    texts = {key: _only(key, lines) for key, lines in found.items()}
+def _row(texts: dict[str, str]) -> IoTotals:
     tasks, time_ms = whole(texts["l:tasks"]), whole(texts["l:time"])
     if tasks == 0:
         raise RejectedError("no tasks")
     if time_ms == 0 or "Infinity" in texts["f:rate"] or "NaN" in texts["f:rate"]:
         raise RejectedError("zero time")
-    return IoTotals(
-        size_bytes=whole(texts["l:size"]),
-        tasks=tasks,
-        time_ms=time_ms,
-        rate=decimal(texts["f:rate"]),
-        sqrate=decimal(texts["f:sqrate"]),
-    )
+    rate, sqrate = decimal(texts["f:rate"]), decimal(texts["f:sqrate"])
+    return IoTotals(whole(texts["l:size"]), tasks, time_ms, rate, sqrate)
 
 
 def _only(key: str, lines: list[Line]) -> str:

@@ -1,4 +1,4 @@
-"""TestDFSIO's result file (`-resFile`): one block a job, appended.
+"""TestDFSIO's result file (`-resFile`): one block per job, appended.
 
 Source: `TestDFSIO.analyzeResult` of hadoop-mapreduce-client-jobclient (tests), 0.20 to 3.4. The tool's
 "mb" is MiB, its "Throughput" is bytes over the sum of task times: a mean per stream (method 13).
@@ -7,9 +7,11 @@ Source: `TestDFSIO.analyzeResult` of hadoop-mapreduce-client-jobclient (tests), 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
@@ -30,15 +32,6 @@ _HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
 _FIELD = re.compile(r" *(\S[^:]*): (.*)")
 _DATE = re.compile(r"\S.*[0-9]{4}")
 _WRONG_BY_1000 = "Total Throughput mb/sec"  # of older releases: MiB over milliseconds
-_FIELDS = (
-    "Date & time",
-    "Number of files",
-    "Total MBytes processed",
-    "Throughput mb/sec",
-    "Average IO rate mb/sec",
-    "IO rate std deviation",
-    "Test exec time sec",
-)
 
 
 @dataclass(frozen=True)
@@ -57,8 +50,38 @@ class DfsioResult:
     exec_time_s: float
 
 
+def _date(text: str) -> str:
+    if not _DATE.fullmatch(text):
+        raise RejectedError(f"not a date: {text[:40]!r}")
+    return text
+
+
+def _number(text: str) -> float:
+    try:
+        return decimal(text)
+    except RejectedError as error:
+        # A task time of zero milliseconds divides by zero: the tool prints it as infinity or NaN.
+        if str(error).startswith("not finite"):
+            raise RejectedError(f"zero time: {text}") from None
+        raise
+
+
+_FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
+    {
+        "Date & time": ("date_text", _date),
+        "Number of files": ("files", partial(whole, most=2**31 - 1)),
+        "Total MBytes processed": ("total_mib", _number),
+        "Throughput mb/sec": ("throughput_mib_s", _number),
+        "Average IO rate mb/sec": ("average_io_rate_mib_s", _number),
+        "IO rate std deviation": ("io_rate_stddev", _number),
+        "Test exec time sec": ("exec_time_s", _number),
+    }
+)
+"""Field of DfsioResult, and reader of the value, by the tool's label."""
+
+
 def parse_results(data: bytes | str, file: str) -> Parsed[DfsioResult]:
-    """Rows in the file's order. A block is trusted whole or not at all: one bad line condemns it.
+    """Rows in the file's order. One bad line quarantines its whole block.
 
     ParseError: the file has no TestDFSIO header.
     """
@@ -70,7 +93,7 @@ def parse_results(data: bytes | str, file: str) -> Parsed[DfsioResult]:
 
 
 def _blocks(ledger: Ledger) -> Iterator[list[Line]]:
-    """A header and the lines up to the next one. Lines before the first header belong to nothing."""
+    """A header and the lines up to the next one. Lines before the first header belong to no block."""
     block: list[Line] = []
     for line in ledger.lines:
         if _HEADER.fullmatch(line.text):
@@ -90,7 +113,7 @@ def _read(ledger: Ledger, block: list[Line]) -> DfsioResult | None:
         fields = _fields(ledger, block)
         row = _row(block[0], fields)
     except _BlockError as error:
-        _condemn(ledger, block, error)
+        _quarantine(ledger, block, error)
         return None
     ledger.parse(block[0], *fields.values())
     return row
@@ -102,9 +125,9 @@ class _BlockError(RejectedError):
         self.line = line
 
 
-def _condemn(ledger: Ledger, block: list[Line], error: _BlockError) -> None:
+def _quarantine(ledger: Ledger, block: list[Line], error: _BlockError) -> None:
     for line in block:
-        if _is_of_no_use(line):
+        if _is_unused(line):
             ledger.skip(line)
         elif error.line is None or line is error.line:
             ledger.quarantine(str(error), line)
@@ -116,7 +139,7 @@ def _fields(ledger: Ledger, block: list[Line]) -> dict[str, Line]:
     found: dict[str, Line] = {}
     for line in block[1:]:
         label = _label(line)
-        if _is_of_no_use(line):
+        if _is_unused(line):
             ledger.skip(line)
         elif label in _FIELDS and label in found:
             raise _BlockError(f"second {label!r} in one block", line)
@@ -128,59 +151,26 @@ def _fields(ledger: Ledger, block: list[Line]) -> dict[str, Line]:
     return found
 
 
-def _is_of_no_use(line: Line) -> bool:
+def _is_unused(line: Line) -> bool:
     return not line.text.strip() or _label(line) == _WRONG_BY_1000
 
 
-def _label(line: Line) -> str | None:
+def _label(line: Line) -> str:
     match = _FIELD.fullmatch(line.text)
-    return match.group(1) if match else None
+    return match.group(1) if match else ""
 
 
 def _row(header: Line, fields: Mapping[str, Line]) -> DfsioResult:
-    name = header.text.partition(" : ")[2]
-    if name not in MODES:
-        raise _BlockError(f"unknown type of test {name!r}", header)
-    return DfsioResult(
-        line=header.number,
-        type=name,
-        mode=MODES[name],
-        date_text=_date(fields["Date & time"]),
-        files=_files(fields["Number of files"]),
-        total_mib=_number(fields["Total MBytes processed"]),
-        throughput_mib_s=_number(fields["Throughput mb/sec"]),
-        average_io_rate_mib_s=_number(fields["Average IO rate mb/sec"]),
-        io_rate_stddev=_number(fields["IO rate std deviation"]),
-        exec_time_s=_number(fields["Test exec time sec"]),
-    )
-
-
-def _value(line: Line) -> str:
-    if not line.ended:
-        raise _BlockError("last line is cut off: no newline ends it", line)
-    return line.text.partition(": ")[2]
-
-
-def _date(line: Line) -> str:
-    text = _value(line)
-    if not _DATE.fullmatch(text):
-        raise _BlockError(f"not a date: {text[:40]!r}", line)
-    return text
-
-
-def _files(line: Line) -> int:
-    text = _value(line)
-    try:
-        return whole(text, most=2**31 - 1)
-    except RejectedError as error:
-        raise _BlockError(str(error), line) from None
-
-
-def _number(line: Line) -> float:
-    text = _value(line)
-    try:
-        return decimal(text)
-    except RejectedError as error:
-        # A task time of zero milliseconds divides by zero: the tool prints it as infinity or NaN.
-        reason = f"zero time: {text}" if str(error).startswith("not finite") else str(error)
-        raise _BlockError(reason, line) from None
+    test = header.text.partition(" : ")[2]
+    if test not in MODES:
+        raise _BlockError(f"unknown type of test {test!r}", header)
+    values = {}
+    for label, (name, read) in _FIELDS.items():
+        line = fields[label]
+        if not line.ended:
+            raise _BlockError("last line is cut off: no newline ends it", line)
+        try:
+            values[name] = read(line.text.partition(": ")[2])
+        except RejectedError as error:
+            raise _BlockError(str(error), line) from None
+    return DfsioResult(line=header.number, type=test, mode=MODES[test], **values)

@@ -7,7 +7,7 @@ from pathlib import Path
 from cluster.model.errors import StudyError
 from workloads.base.parsing import ParseError
 from workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
-from workloads.ycsb.output.operations import NOT_OF_USERS, READ_MODIFY_WRITE
+from workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 
 
 def client_rate(folder: Path, client: str, from_epoch_s: float) -> float:

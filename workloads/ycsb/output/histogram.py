@@ -1,4 +1,4 @@
-"""`Histogram`: latencies as sparse counts, decoded from HdrHistogram's V2 wire format. Exact merging.
+"""`Histogram`: latencies as sparse counts, decoded from HdrHistogram's V2 wire format.
 
 Standard library only, so that a Spark executor can decode. Source: `AbstractHistogram`,
 `ZigZagEncoding` of HdrHistogram 2.2.2; the `hdrhistogram` package of PyPI is the tests' oracle.
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 import struct
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -45,34 +43,6 @@ class Histogram:
         """The highest recorded value, as the upper end of its bucket; 0 for an empty histogram."""
         return self.counts[-1][0] if self.counts else 0
 
-    def percentile_us(self, percentile: float) -> int:
-        """The smallest value that `percentile` percent of all operations do not exceed.
-
-        HdrHistogram's own `getValueAtPercentile` for 0 < percentile <= 100. ValueError outside of
-        that range, and for a histogram without operations: there is no such value.
-        """
-        if not 0 < percentile <= 100:
-            raise ValueError(f"percentile {percentile} is not above 0 and at most 100")
-        if not self.counts:
-            raise ValueError("no operations: no percentile")
-        # Less one ulp, so that rounding errors do not lift a whole number to the next.
-        wanted = max(1, math.ceil(math.nextafter(percentile, 0) * self.total / 100))
-        so_far = 0
-        for value_us, count in self.counts:
-            so_far += count
-            if so_far >= wanted:
-                return value_us
-        return self.max_us
-
-
-def merge(histograms: Iterable[Histogram]) -> Histogram:
-    """The histogram of all operations. Exact: it adds the counts of equal buckets."""
-    total: Counter[int] = Counter()
-    for histogram in histograms:
-        for value_us, count in histogram.counts:
-            total[value_us] += count
-    return Histogram(tuple(sorted(total.items())))
-
 
 def decode(payload: str) -> Histogram:
     """A histogram from its base64 text in an interval log.
@@ -90,7 +60,7 @@ def decode(payload: str) -> Histogram:
 
 def inner(payload: str) -> tuple[bytes, Buckets]:
     """The payload's counts, still as numbers of variable length, and what they count. RejectedError
-    as `decode`; whether the counts are whole is not looked at."""
+    as `decode`; this does not check whether the counts are complete."""
     try:
         wire = base64.b64decode(payload.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):

@@ -6,6 +6,7 @@ Source: `site.ycsb.StatusThread` and the `getSummary` of each measurement type, 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
@@ -13,12 +14,18 @@ from workloads.ycsb.output.chatter import RAW, STATUS_HEAD, SUMMARY, is_chatter
 
 _RATE = re.compile(r"(\S+) current ops/sec; ")
 _ESTIMATE = re.compile(r"est completion in [0-9a-z, ]*?(?=\[|[A-Za-z_-]+ count: |$)")
-_HDR = re.compile(
-    r"\s*\[([^\]\[:]+): Count=([^,]+), Max=([^,]+), Min=([^,]+), Avg=([^,\]]+)(, [^\]]*)?\]"
+_MEASUREMENTS = (
+    re.compile(
+        r"\s*\[(?P<name>[^\]\[:]+): Count=(?P<count>[^,]+), Max=(?P<max_us>[^,]+), "
+        r"Min=(?P<min_us>[^,]+), Avg=(?P<average>[^,\]]+)(?P<percentiles>, [^\]]*)?\]"
+    ),
+    re.compile(r"\s*\[(?P<name>[^\]\[: ]+) AverageLatency\(us\)=(?P<average>[^\]]+)\]"),
+    re.compile(
+        r"\s*(?P<name>[A-Za-z_-]+) count: (?P<count>[^,]+), average latency\(us\): (?P<average>\S+)"
+    ),
 )
+"""One measurement, as each measurement type prints it."""
 _P99 = re.compile(r", 99=(\d+)(?:,|$)")
-_AVERAGE = re.compile(r"\s*\[([^\]\[: ]+) AverageLatency\(us\)=([^\]]+)\]")
-_RAW = re.compile(r"\s*([A-Za-z_-]+) count: ([^,]+), average latency\(us\): (\S+)")
 _NOT_FINITE = frozenset({"∞", "NaN", "\ufffd"})
 
 
@@ -116,39 +123,23 @@ def _finite(text: str) -> float | None:
 
 
 def _latencies(text: str) -> tuple[IntervalLatency, ...]:
-    """All measurements of a line. RejectedError if anything else is left of it."""
+    """All measurements of a line. RejectedError if the line contains anything else."""
     found = []
     while text.strip():
-        for pattern, read in ((_HDR, _hdr), (_AVERAGE, _average), (_RAW, _raw)):
-            match = pattern.match(text)
-            if match:
-                found.append(read(match))
-                text = text[match.end() :]
-                break
-        else:
+        match = next((match for form in _MEASUREMENTS if (match := form.match(text))), None)
+        if match is None:
             raise RejectedError(f"not a measurement: {text.strip()[:60]!r}")
+        found.append(_latency(match.groupdict()))
+        text = text[match.end() :]
     return tuple(found)
 
 
-def _hdr(match: re.Match[str]) -> IntervalLatency:
-    name, count, highest, lowest, average, percentiles = match.groups()
-    p99 = _P99.search(percentiles or "")
-    return IntervalLatency(
-        name,
-        decimal(average),
-        whole(count),
-        whole(highest),
-        whole(lowest),
-        whole(p99[1]) if p99 else None,
-    )
-
-
-def _average(match: re.Match[str]) -> IntervalLatency:
-    return IntervalLatency(match.group(1), decimal(match.group(2)))
-
-
-def _raw(match: re.Match[str]) -> IntervalLatency:
-    return IntervalLatency(match.group(1), decimal(match.group(3)), whole(match.group(2)))
+def _latency(printed: Mapping[str, str | None]) -> IntervalLatency:
+    texts = {name: printed.get(name) for name in ("count", "max_us", "min_us")}
+    if p99 := _P99.search(printed.get("percentiles") or ""):
+        texts["p99_us"] = p99[1]
+    numbers = {name: whole(text) for name, text in texts.items() if text is not None}
+    return IntervalLatency(str(printed["name"]), decimal(str(printed["average"])), **numbers)
 
 
 def _require_progress(rows: list[StatusRow], row: StatusRow) -> None:

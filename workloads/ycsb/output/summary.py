@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from workloads.base.parsing import Ledger, Parsed, RejectedError, decimal, whole
 from workloads.ycsb.output.entries import Entry, entries
@@ -51,14 +50,10 @@ class Overall:
 
 @dataclass(frozen=True)
 class OperationCount:
-    """One kind of operation: all attempts by how they returned; `ok` + `failed` is their number.
-
-    measured: successes that were timed; None if the summary does not say.
-    """
+    """One kind of operation: all attempts by how they returned; `ok` + `failed` is their number."""
 
     operation: str
     returns: Mapping[str, int]
-    measured: int | None
 
     @property
     def ok(self) -> int:
@@ -67,11 +62,6 @@ class OperationCount:
     @property
     def failed(self) -> int:
         return sum(count for status, count in self.returns.items() if status not in _OK)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether as many operations were timed as returned well: the summary's own cross-check."""
-        return self.measured in (None, self.ok)
 
 
 def parse_summary(data: bytes | str, file: str) -> Parsed[SummaryRow]:
@@ -125,7 +115,6 @@ def overall(rows: Iterable[SummaryRow]) -> Overall | None:
 def operation_counts(rows: Iterable[SummaryRow]) -> dict[str, OperationCount]:
     """By operation (READ, INSERT, ...), of those with Return lines: CLEANUP and Intended- have none."""
     returns: dict[str, dict[str, int]] = {}
-    measured: dict[str, int] = {}
     for row in rows:
         name = row.measurement
         if name.intended or name.outcome or name.instrument not in (None, "hdr"):
@@ -133,9 +122,4 @@ def operation_counts(rows: Iterable[SummaryRow]) -> dict[str, OperationCount]:
         if row.measure.startswith(_RETURN):
             status = row.measure.removeprefix(_RETURN)
             returns.setdefault(name.operation, {})[status] = int(row.value)
-        elif row.measure in ("Operations", "Total Operations"):
-            measured[name.operation] = int(row.value)
-    return {
-        operation: OperationCount(operation, MappingProxyType(by_status), measured.get(operation))
-        for operation, by_status in returns.items()
-    }
+    return {operation: OperationCount(operation, counts) for operation, counts in returns.items()}

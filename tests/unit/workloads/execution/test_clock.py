@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from cluster.model.cluster import Cluster
 from cluster.model.errors import StudyError
 from cluster.model.topology import Node
-from cluster.model.transport import ProcessId
+from cluster.model.transport import Command, ProcessId
 from cluster.state.journal import Journal
 from tests.support.drafts import draft
 from tests.support.topologies import physical
@@ -47,27 +46,6 @@ def test_the_error_bounds_the_offset_whichever_way_is_slow(ahead_s: float) -> No
     assert abs(reading.offset_s - ahead_s) <= reading.error_s + 0.001
 
 
-class Ticking:
-    """A monitor whose file says when it was looked at, by the clock of its host."""
-
-    kind = "ticking"
-
-    def __init__(self, clock_s: Callable[[], float]) -> None:
-        self._clock_s = clock_s
-        self.seen_s: list[float] = []
-
-    def command(self, *_: Any) -> Any:
-        return None
-
-    def parse(self, data: bytes | str, file: str) -> Any:
-        raise NotImplementedError
-
-    def last_epoch_s(self, text: str) -> float | None:
-        now_s = self._clock_s()
-        self.seen_s.append(now_s - now_s % PERIOD_S)
-        return self.seen_s[-1]
-
-
 class FakeTransport:
     """Every host `ahead_s` before the controller's clock."""
 
@@ -75,6 +53,7 @@ class FakeTransport:
 
     def __init__(self, ahead_s: float) -> None:
         self.ahead_s = ahead_s
+        self.seen_s: list[float] = []
 
     def clock_s(self) -> float:
         return time.time() + self.ahead_s
@@ -89,7 +68,12 @@ class FakeTransport:
         return ProcessId(node.name, "monitor", 1, 1)
 
     def fetch(self, node: Node, path: Path, to: Path) -> None:
-        to.touch()
+        """The file says when it was looked at, by the clock of its host."""
+        if path.suffix != ".csv":
+            raise FileNotFoundError
+        now_s = self.clock_s()
+        self.seen_s.append(now_s - now_s % PERIOD_S)
+        to.write_text(f"{self.seen_s[-1]:.6f},\n")
 
     def alive(self, process: ProcessId) -> bool:
         return True
@@ -103,15 +87,14 @@ class FakeTransport:
     def stop(self, process: ProcessId) -> None: ...
 
 
-def watch(tmp_path: Path, ahead_s: float) -> tuple[Monitors, Ticking]:
+def watch(tmp_path: Path, ahead_s: float) -> tuple[Monitors, FakeTransport]:
     record = Record.open(tmp_path, draft("t"))
     transport, topology = FakeTransport(ahead_s), physical()
     cluster = Cluster.__new__(Cluster)
     object.__setattr__(cluster, "topology", topology)
     object.__setattr__(cluster, "site", type("Site", (), {"tag": "m"}))
-    monitor = Ticking(transport.clock_s)
     context = TrialContext(cluster, transport, record, Journal(tmp_path / "journal.jsonl"))
-    return Monitors(context, PERIOD_S, {"ticking": monitor}), monitor
+    return Monitors(context, PERIOD_S, {"ticking": lambda *_: Command("ticking", ())}), transport
 
 
 @pytest.mark.parametrize("ahead_s", (0.0, 1.0, -1.0, -40.0))
@@ -128,10 +111,10 @@ def test_every_hosts_clock_is_recorded_before_and_after(tmp_path: Path, ahead_s:
 
 def test_without_monitors_the_clocks_are_known_all_the_same(tmp_path: Path) -> None:
     """A trial that shows what the others cost: its clients' times are still held to the controller's."""
-    watched, monitor = watch(tmp_path, 1.0)
+    watched, transport = watch(tmp_path, 1.0)
     monitors = Monitors(watched._context, PERIOD_S, {})
     monitors.start()
-    assert monitors.stop(time.time()) == () and monitor.seen_s == []
+    assert monitors.stop(time.time()) == () and transport.seen_s == []
     assert [clock.before_s for clock in monitors.clock] == pytest.approx([1.0] * 3, abs=0.02)
 
 
@@ -140,17 +123,16 @@ def test_it_waits_for_samples_that_cover_the_window_by_the_controllers_clock(
     tmp_path: Path, ahead_s: float
 ) -> None:
     """A clock ahead would end the watch too soon; one behind would have it wait in vain."""
-    monitors, monitor = watch(tmp_path, ahead_s)
+    monitors, transport = watch(tmp_path, ahead_s)
     monitors.start()
     end_s = time.time() + 0.3
     monitors.stop(end_s)
-    assert end_s <= monitor.seen_s[-1] - ahead_s + 0.02 < end_s + 2 * PERIOD_S
+    assert end_s <= transport.seen_s[-1] - ahead_s + 0.02 < end_s + 2 * PERIOD_S
 
 
 def test_a_monitor_that_writes_nothing_is_named(tmp_path: Path) -> None:
-    monitors, monitor = watch(tmp_path, 0.0)
-    monitor.last_epoch_s = lambda text: None  # type: ignore[method-assign]
-    transport: Any = monitors._context.transport
-    transport.alive = lambda process: False
+    monitors, transport = watch(tmp_path, 0.0)
+    transport.fetch = lambda node, path, to: to.touch()  # type: ignore[method-assign]
+    transport.alive = lambda process: False  # type: ignore[method-assign]
     with pytest.raises(StudyError, match="monitor ticking wrote no sample"):
         monitors.start()

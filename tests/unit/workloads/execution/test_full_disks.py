@@ -13,8 +13,8 @@ from cluster.model.topology import Topology
 from cluster.providers.local.provider import LocalProvider
 from cluster.providers.provider import FreeResources
 from tests.support.topologies import local
-from workloads.execution import full_disks as module
-from workloads.execution.full_disks import FULL_MIB, full_disks
+from workloads.execution import hosts_around_trial as module
+from workloads.execution.hosts_around_trial import FULL_MIB, full_disks
 
 
 class _Provider(LocalProvider):

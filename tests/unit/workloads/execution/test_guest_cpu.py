@@ -14,7 +14,7 @@ from cluster.providers.libvirt.guests import guests
 from cluster.providers.libvirt.usage import guest_times, vcpu_times
 from cluster.providers.provider import VcpuTime
 from tests.live.support.guests import topology, vm_host
-from workloads.execution.guest_cpu import GuestReading, between
+from workloads.execution.hosts_around_trial import GuestReading, between
 
 STATS = """\
 Domain: 'study-1-m1'

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.dool_texts import HEAD, SECOND, THIRD, read
 from workloads.base.parsing import ParseError
-from workloads.monitors import MONITORS
-from workloads.monitors.dool import Dool, parse_dool
-from workloads.monitors.host_sample import HostSample
+from workloads.monitors import MONITORS, last_epoch_s
+from workloads.monitors.dool import dool_command, parse_dool
+from workloads.monitors.dool_cells import HostSample
 
 
 def samples(text: str) -> list[HostSample]:
@@ -229,23 +229,22 @@ def test_another_file_is_refused(data: bytes) -> None:
 
 
 def test_the_command() -> None:
-    command = Dool().command("h1", "/x/h1.dool.csv", 1.0, "s/r/b")
+    command = dool_command("h1", "/x/h1.dool.csv", 1.0, "s/r/b")
     assert command.argv[:3] == (sys.executable, "-m", "dool")
     assert "--bytes" in command.argv
     assert command.argv[-3:] == ("--output", "/x/h1.dool.csv", "1")
     assert command.env["STUDY_NODE"] == "monitor"
-    assert MONITORS["dool"].kind == "dool"
+    assert MONITORS["dool"] is dool_command
 
 
 @pytest.mark.parametrize("period_s", [0.5, 1.5, 0.0])
 def test_dool_knows_whole_seconds_only(period_s: float) -> None:
     with pytest.raises(ValueError, match="whole seconds"):
-        Dool().command("h1", "/x", period_s, "s/r/b")
+        dool_command("h1", "/x", period_s, "s/r/b")
 
 
 def test_the_last_sample_of_a_growing_file() -> None:
-    monitor = Dool()
-    assert monitor.last_epoch_s("") is None
-    assert monitor.last_epoch_s(HEAD.partition("1795196682")[0]) is None
-    assert monitor.last_epoch_s(HEAD + SECOND) == 1795196683.862
-    assert monitor.last_epoch_s(HEAD + SECOND[:-1]) == 1795196682.861
+    assert last_epoch_s("") is None
+    assert last_epoch_s(HEAD.partition("1795196682")[0]) is None
+    assert last_epoch_s(HEAD + SECOND) == 1795196683.862
+    assert last_epoch_s(HEAD + SECOND[:-1]) == 1795196682.861

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from workloads.base.parsing import ParseError
-from workloads.monitors import MONITORS
-from workloads.monitors.nodecpu import HEADER, NodeCpu, cpu_use, parse_nodecpu, title
+from workloads.monitors import MONITORS, last_epoch_s
+from workloads.monitors.nodecpu import HEADER, nodecpu_command, parse_nodecpu, title
 
 TEXT = f"""\
 {title("h1", 100, 2)}
@@ -29,12 +29,6 @@ def test_a_whole_file() -> None:
     assert (row.user_ticks, row.system_ticks, row.processes) == (1090, 210, 4)
     assert (row.ticks_per_s, row.cores) == (100, 2)
     assert (parsed.parsed, parsed.skipped, parsed.quarantined) == (6, 2, ())
-
-
-def test_what_each_node_used() -> None:
-    uses = [use for use in cpu_use(parse_nodecpu(TEXT, "f").rows) if use.node == "w1"]
-    assert [(use.user_s, use.system_s) for use in uses] == [(0.9, 0.1), (0.0, 0.0)]
-    assert uses[0].used_percent == 50.0  # 1 s of CPU in 1 s on 2 cores
 
 
 @pytest.mark.parametrize(
@@ -83,15 +77,15 @@ def test_another_file_is_refused(data: bytes) -> None:
 
 
 def test_the_command() -> None:
-    command = NodeCpu().command("h1", "/x/h1.nodecpu.csv", 0.5, "s/r/b")
+    command = nodecpu_command("h1", "/x/h1.nodecpu.csv", 0.5, "s/r/b")
     assert command.argv[:3] == (sys.executable, "-m", "workloads.monitors.nodecpu_sampler")
     assert command.argv[3:] == (
         *("--host", "h1", "--period", "0.5", "--output", "/x/h1.nodecpu.csv", "--tag", "s/r/b"),
     )
     assert command.env["STUDY_NODE"] == "monitor"
-    assert MONITORS["nodecpu"].kind == "nodecpu"
+    assert MONITORS["nodecpu"] is nodecpu_command
 
 
 def test_the_last_sample_of_a_growing_file() -> None:
-    assert NodeCpu().last_epoch_s("# x\n") is None
-    assert NodeCpu().last_epoch_s(TEXT + "1795196686.0") == 1795196685.0
+    assert last_epoch_s("# x\n") is None
+    assert last_epoch_s(TEXT + "1795196686.0") == 1795196685.0

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from workloads.monitors.nodecpu import NodeCpu, NodeCpuSample, parse_nodecpu
+from workloads.monitors import last_epoch_s
+from workloads.monitors.nodecpu import NodeCpuSample, nodecpu_command, parse_nodecpu
 
 TAG = f"test-study/run-{os.getpid()}/build"
 ROOT = Path(__file__).parents[4]
@@ -44,10 +45,10 @@ def tagged(node: str, tag: str = TAG) -> dict[str, str]:
 
 @contextmanager
 def sampling(output: Path, period_s: float = 0.25) -> Iterator[subprocess.Popen[bytes]]:
-    command = NodeCpu().command("h1", str(output), period_s, "test-study/" + TAG.split("/")[1])
+    command = nodecpu_command("h1", str(output), period_s, "test-study/" + TAG.split("/")[1])
     sampler = subprocess.Popen(command.argv, env={**command.env, "PYTHONPATH": str(ROOT)})
     try:
-        while not output.exists() or NodeCpu().last_epoch_s(output.read_text()) is None:
+        while not output.exists() or last_epoch_s(output.read_text()) is None:
             assert sampler.poll() is None
             time.sleep(0.02)
         yield sampler

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workloads.testdfsio.amount import (
+from workloads.testdfsio.job import (
     distinct_bytes,
     length_after_bytes,
     processed_bytes,

@@ -12,9 +12,8 @@ from cluster.model.topology import Topology
 from tests.support.drafts import plan, study
 from workloads.planning.plan import Plan
 from workloads.planning.preflight import disk_need_mib
-from workloads.testdfsio.arguments import job_arguments
-from workloads.testdfsio.fit import maps_at_once
-from workloads.testdfsio.hdfs_policies import units_of
+from workloads.testdfsio.hdfs_policies import maps_at_once, units_of
+from workloads.testdfsio.job import job_arguments
 from workloads.testdfsio.setting import DfsioSetting
 
 ALL = ["write", "read", "random", "backward", "skip", "append", "truncate"]

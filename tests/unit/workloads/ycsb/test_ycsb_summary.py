@@ -8,7 +8,6 @@ import pytest
 
 from workloads.base.parsing import ParseError
 from workloads.ycsb.output.measurement import Measurement, measurement
-from workloads.ycsb.output.raw_latencies import parse_raw
 from workloads.ycsb.output.summary import (
     Overall,
     SummaryRow,
@@ -54,7 +53,7 @@ def test_real_summaries(
     assert overall(parsed.rows) == Overall(runtime_ms, rate)
     counts = operation_counts(parsed.rows)
     assert {operation: count.ok for operation, count in counts.items()} == ok
-    assert all(count.failed == 0 and count.agrees for count in counts.values())
+    assert all(count.failed == 0 for count in counts.values())
 
 
 def test_units_come_from_the_line() -> None:
@@ -90,20 +89,15 @@ def test_failures_come_from_return_counts() -> None:
 """
     counts = operation_counts(parse_summary(text, "ycsb.out").rows)
     assert set(counts) == {"READ", "INSERT"}
-    assert (counts["READ"].ok, counts["READ"].failed, counts["READ"].measured) == (60, 40, 60)
+    assert (counts["READ"].ok, counts["READ"].failed) == (60, 40)
     assert (counts["INSERT"].ok, counts["INSERT"].failed) == (5, 2)
-
-
-def test_a_summary_that_contradicts_itself_says_so() -> None:
-    text = "[READ], Operations, 61\n[READ], Return=OK, 60\n"
-    assert not operation_counts(parse_summary(text, "ycsb.out").rows)["READ"].agrees
 
 
 def test_intended_latencies_do_not_count_twice() -> None:
     parsed = parse_summary(read("target_both"), "ycsb.out")
     intended = {r.measure: r.value for r in parsed.rows if r.name == "Intended-READ"}
     assert intended["99thPercentileLatency"] == 21583
-    assert operation_counts(parsed.rows)["READ"].measured == 9997
+    assert operation_counts(parsed.rows)["READ"].ok == 9997
 
 
 def test_two_runs_in_one_file_are_not_mixed() -> None:
@@ -215,32 +209,3 @@ def test_another_file_is_refused(data: bytes) -> None:
 )
 def test_names_of_measurements(name: str, expected: Measurement) -> None:
     assert measurement(name) == expected
-
-
-def test_raw_latencies() -> None:
-    parsed = parse_raw(read("raw"), "ycsb.out")
-    by_name = {n: [r for r in parsed.rows if r.name == n] for n in ("READ", "CLEANUP", "INSERT")}
-    assert {n: len(rows) for n, rows in by_name.items()} == {
-        "READ": 91,
-        "CLEANUP": 4,
-        "INSERT": 109,
-    }
-    first = by_name["READ"][0]
-    assert (first.line, first.epoch_ms, first.latency_us) == (5, 1795195231303, 2)
-    summary = {(r.name, r.measure): r.value for r in parse_summary(read("raw"), "f").rows}
-    for name, rows in by_name.items():
-        latencies = [r.latency_us for r in rows]
-        assert summary[name, "Total Operations"] == len(latencies)
-        assert summary[name, "Max"] == max(latencies)
-        assert summary[name, "Average"] == pytest.approx(sum(latencies) / len(latencies))
-
-
-def test_a_cut_raw_latency_is_none() -> None:
-    parsed = parse_raw("READ,1795195231303,1075\nREAD,1795195231303,107", "ycsb.out")
-    assert [r.latency_us for r in parsed.rows] == [1075]
-    assert parsed.quarantined[0].line == 2
-
-
-def test_no_raw_latencies_is_another_file() -> None:
-    with pytest.raises(ParseError, match="no raw latencies"):
-        parse_raw(read("hdr"), "ycsb.out")

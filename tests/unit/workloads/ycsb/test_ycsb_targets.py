@@ -15,9 +15,9 @@ from workloads.execution.saturation import measured_ops_s, resolve
 from workloads.planning.order import random_order
 from workloads.record.record import closed_records
 from workloads.spec.study_file import parse_study
+from workloads.ycsb.knobs import Target, target_of
 from workloads.ycsb.properties import client_arguments, client_name, loaded_rows, target_share
 from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.target import Target, target_of
 
 BUILD = "b1-v1-flash"
 MIX = "read45-insert55"

@@ -1,18 +1,60 @@
-"""The study keys `warm_up_daemons` and `warm_up_client`, and estimates of their duration."""
+"""The study keys `latency_at`, `warm_up_daemons` and `warm_up_client`, and estimates of the warm-up."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from workloads.base.quantity import seconds
+from workloads.base.quantity import magnitude, seconds
 
 STEADY_LIMIT_S = 900.0
 """Measured: four and six RegionServers on two cores were steady after three minutes, one server after one."""
 STEADY_ESTIMATE_S = 90.0
 WARM_UP_CLIENT_S = 20.0
 """Measured: a client that shared two cores with its cluster kept up with its schedule after this time."""
+MAX_OPS_S = 10**9
+_EXAMPLE = "70% (of the measured saturation) or 2000/s"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Has exactly one of the two: percent of the measured saturation, or operations per second."""
+
+    percent: float | None = None
+    ops_s: float | None = None
+
+
+def target_of(value: object) -> Target:
+    """ "70%" or "2000/s". ValueError describes the fault and shows an example."""
+    if isinstance(value, Target):
+        return value
+    if isinstance(value, str) and value.strip().endswith("%"):
+        return Target(percent=_percent(value))
+    ops_s = magnitude(value, "1/s", _EXAMPLE)
+    if not ops_s >= 1:
+        raise ValueError(
+            f"{value!r} is below one operation per second; write, for example, {_EXAMPLE}"
+        )
+    if ops_s > MAX_OPS_S:
+        raise ValueError(f"{value!r} exceeds the maximum of {MAX_OPS_S:,} operations per second")
+    return Target(ops_s=ops_s)
+
+
+def _percent(value: str) -> float:
+    try:
+        percent = float(value.strip().removesuffix("%"))
+    except ValueError:
+        percent = float("nan")
+    if not 0 < percent <= 100:
+        raise ValueError(
+            f"{value!r} is not a percentage above 0 and up to 100; write, for example, {_EXAMPLE}"
+        )
+    return percent
+
+
+LatencyTarget = Annotated[Target, BeforeValidator(target_of), WithJsonSchema({"type": "string"})]
 
 
 def _warm_up(value: object) -> float | Literal["steady"]:

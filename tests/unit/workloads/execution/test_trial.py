@@ -1,0 +1,115 @@
+"""The manifest of a trial keeps what was gathered, however the trial ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cluster.model.errors import HostLostError, StudyError
+from cluster.state.events import TrialState
+from cluster.state.journal import Journal
+from tests.support.drafts import plan, study
+from workloads.base.values import ClientRun, ColdProof
+from workloads.base.workload import Collected, Prepared, TrialContext
+from workloads.execution import trial
+from workloads.execution.run import Run
+from workloads.record.manifest import Manifest
+
+COLD, PROVED = ColdProof(method="evicted"), ColdProof(method="evicted", physical_read_bytes=5)
+
+
+class Runner:
+    """A workload that fails in one phase, or has a client that exits with `exit_code`."""
+
+    def __init__(self, fails: str = "", error: Exception | None = None, exit_code: int = 0) -> None:
+        self.fails, self.error, self.exit_code = fails, error, exit_code
+
+    def _phase(self, name: str) -> None:
+        if self.fails == name and self.error is not None:
+            raise self.error
+
+    def prepare(self, context: TrialContext, setting: Any) -> Prepared:
+        self._phase("prepare")
+        return Prepared(data_set_mib=7.0, cold=COLD, state={"io": 1})
+
+    def run(self, context: TrialContext, setting: Any) -> tuple[ClientRun, ...]:
+        self._phase("run")
+        times = {"start_epoch_s": 10.0, "end_epoch_s": 12.5}
+        return (ClientRun(name="c", node="m1", argv=(), exit_code=self.exit_code, stdout="raw/c.out",
+                          stderr="raw/c.err", **times),)  # fmt: skip
+
+    def collect(self, context: TrialContext, setting: Any, prepared: Prepared) -> Collected:
+        self._phase("collect")
+        return Collected(cold=PROVED, state={"io": 2})
+
+
+class Monitors:
+    clock = ()
+
+    def __init__(self, *_: Any) -> None: ...
+
+    def start(self) -> None: ...
+
+    def stop(self, window_end_s: float | None) -> tuple[()]:
+        return ()
+
+
+def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: Runner) -> Manifest:
+    run = Run(tmp_path, study(), plan(), Journal(tmp_path / "journal.jsonl"))
+    step = run.plan.trials[0]
+    cluster: Any = SimpleNamespace(
+        topology=run.plan.topology_of(step.build), site=run.site(step.build), processes=(), phases=(),
+        disclosure={"kernel": "6"},
+    )  # fmt: skip
+    monkeypatch.setattr(trial, "kind_of", lambda _: SimpleNamespace(runner=lambda: runner))
+    monkeypatch.setattr(trial, "Monitors", Monitors)
+    monkeypatch.setattr(trial, "full_disks", lambda _: ["the disk is full"])
+    transport: Any = SimpleNamespace(dead=lambda _: [])
+    manifest = trial.run_trial(run, step, cluster, transport)
+    last = run.journal.events(TrialState)[-1]
+    assert (last.trial, last.state, last.outcome) == (step.trial, "closed", manifest.state)
+    assert (run.records / str(step.trial) / "manifest.json").exists()
+    return manifest
+
+
+def test_a_complete_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = ended(tmp_path, monkeypatch, Runner())
+    assert (manifest.state, manifest.reasons, manifest.data_set_mib) == ("complete", (), 7.0)
+    assert manifest.window is not None
+    assert (manifest.window.start_epoch_s, manifest.window.end_epoch_s) == (10.0, 12.5)
+    assert (manifest.cold, manifest.state_before, manifest.state_after) == (
+        PROVED, {"io": 1}, {"io": 2},
+    )  # fmt: skip
+    assert set(manifest.times_s) == {"prepare", "measure", "settle"}
+    assert manifest.disclosure == {"kernel": "6"} and manifest.total_ram_mib
+
+
+@pytest.mark.parametrize("phase, kept", [("prepare", None), ("run", 7.0), ("collect", 7.0)])
+def test_a_fault_keeps_what_came_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str, kept: float | None
+) -> None:
+    runner = Runner(phase, StudyError("it broke.", "here", "look."))
+    manifest = ended(tmp_path, monkeypatch, runner)
+    assert (manifest.state, manifest.data_set_mib) == ("failed", kept)
+    assert manifest.reasons[0] == "the disk is full" and "it broke" in manifest.reasons[1]
+    assert (manifest.window is not None) == (phase == "collect")
+    assert manifest.cold == (None if kept is None else COLD)
+
+
+def test_a_client_that_failed_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = ended(tmp_path, monkeypatch, Runner(exit_code=3))
+    assert manifest.state == "failed"
+    assert manifest.reasons[1] == "c exited with 3; read raw/c.err"
+    assert manifest.cold == PROVED
+
+
+def test_a_lost_host_is_no_fault_of_the_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = HostLostError("no answer.", "host h1", "look.")
+    manifest = ended(tmp_path, monkeypatch, Runner("run", error))
+    assert manifest.state == "incomplete"
+    assert len(manifest.reasons) == 1 and "no answer" in manifest.reasons[0]

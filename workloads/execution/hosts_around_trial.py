@@ -1,0 +1,68 @@
+"""What the hosts show around a trial: the CPU time that they gave their guests, and full disks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cluster.model.cluster import Cluster
+from cluster.model.errors import StudyError
+from cluster.providers.provider import Capacity, Guests, VcpuTime, provider_of
+from workloads.base.values import GuestCpu
+
+FULL_MIB = 1024
+"""A disk with less free space counts as full: HDFS reserves a whole block (128 MiB) per open file, and the
+failed trial's files may already be deleted when this check runs."""
+
+
+@dataclass(frozen=True)
+class GuestReading:
+    """Cumulative CPU time of each node's guest, and the time of the reading. Empty without guests."""
+
+    epoch_s: float
+    times: Mapping[str, VcpuTime]
+
+
+def read_guests(cluster: Cluster) -> GuestReading:
+    """StudyError if a host does not report it."""
+    provider = provider_of(cluster.topology.provider)
+    if not isinstance(provider, Guests):
+        return GuestReading(time.time(), {})
+    return GuestReading(time.time(), provider.guest_times(cluster.site, cluster.topology))
+
+
+def between(cluster: Cluster, before: GuestReading, after: GuestReading) -> tuple[GuestCpu, ...]:
+    return tuple(
+        GuestCpu(
+            node=node.name,
+            host=node.host,
+            cpu_s=after.times[node.name].cpu_s - before.times[node.name].cpu_s,
+            waited_s=after.times[node.name].waited_s - before.times[node.name].waited_s,
+            from_epoch_s=before.epoch_s,
+            to_epoch_s=after.epoch_s,
+        )
+        for node in cluster.topology.nodes
+        if node.name in before.times
+    )
+
+
+def full_disks(cluster: Cluster) -> list[str]:
+    """A sentence for each disk of the cluster's hosts with less than `FULL_MIB` MiB free.
+
+    Hadoop's own message is only "excluded in this operation". Hosts cannot see into guests' disks; a host
+    that does not respond yields nothing.
+    """
+    topology = cluster.topology
+    try:
+        provider = provider_of(topology.provider)
+        free = provider.free_resources(topology) if isinstance(provider, Capacity) else {}
+    except (StudyError, OSError):
+        return []  # the trial's own fault already reports the lost host
+    return [
+        f"the disk of {path} on {host} is full ({free_mib} MiB free): free some space, and run the same"
+        " command again"
+        for host, resources in free.items()
+        for path, free_mib in resources.disks_mib.items()
+        if free_mib < FULL_MIB
+    ]

@@ -1,0 +1,106 @@
+"""TestDFSIO's command line for a setting, and how many bytes the job requests, processes and touches
+(method 5, 16). Pure.
+
+Source: `org.apache.hadoop.fs.TestDFSIO.run` and its mappers, Hadoop 3.4.2. The tool reads a size without
+a unit as MB, and rejects `1M`: every size is passed in bytes, with its B.
+"""
+
+from __future__ import annotations
+
+from workloads.testdfsio.setting import READS, DfsioMode, DfsioSetting
+
+FLAGS: dict[DfsioMode, tuple[str, ...]] = {
+    "write": ("-write",),
+    "append": ("-append",),
+    "truncate": ("-truncate",),
+    "read": ("-read",),
+    "random": ("-read", "-random"),
+    "backward": ("-read", "-backward"),
+    "skip": ("-read", "-skip"),
+}
+CODECS = {
+    "gzip": "org.apache.hadoop.io.compress.GzipCodec",
+    "deflate": "org.apache.hadoop.io.compress.DeflateCodec",
+    "bzip2": "org.apache.hadoop.io.compress.BZip2Codec",
+    "snappy": "org.apache.hadoop.io.compress.SnappyCodec",
+}
+
+
+def job_arguments(setting: DfsioSetting, base: str, result_file: str) -> tuple[str, ...]:
+    """The job's arguments: files below `base` on HDFS, result appended to the local `result_file`.
+
+    Policies apply only to writes. Readers apply only to reads, by MapReduce's limit on running maps.
+    """
+    return (
+        *("-D", f"test.build.data={base}"),
+        *_limit(setting),
+        *FLAGS[setting.mode],
+        *("-nrFiles", str(setting.files)),
+        *("-size", f"{size_argument_bytes(setting)}B"),
+        *("-bufferSize", str(setting.read_size_bytes)),
+        *_skip(setting),
+        *_stored_as(setting),
+        *("-resFile", result_file),
+    )
+
+
+def _limit(setting: DfsioSetting) -> tuple[str, ...]:
+    if setting.readers is None or setting.mode not in READS:
+        return ()
+    return ("-D", f"mapreduce.job.running.map.limit={setting.readers}")
+
+
+def _skip(setting: DfsioSetting) -> tuple[str, ...]:
+    if setting.mode != "skip":
+        return ()
+    return ("-skipSize", f"{setting.skip_size_bytes or setting.read_size_bytes}B")
+
+
+def _stored_as(setting: DfsioSetting) -> tuple[str, ...]:
+    codec = ("-compression", CODECS[setting.compression]) if setting.compression else ()
+    if setting.mode != "write":
+        return codec
+    policy = ("-storagePolicy", setting.storage_policy) if setting.storage_policy else ()
+    coding = ("-erasureCodePolicy", setting.erasure_coding) if setting.erasure_coding else ()
+    return (*codec, *policy, *coding)
+
+
+def size_argument_bytes(setting: DfsioSetting) -> int:
+    """The tool's `-size` for one file. For a read it is the amount to read, not the file's length: a skip
+    gets what its reads can return, because the tool stops early and silently if asked for the whole
+    file. For a truncate it is the remaining length."""
+    if setting.mode == "truncate":
+        return setting.file_bytes - setting.bytes_per_file
+    return setting.bytes_per_file
+
+
+def processed_bytes(setting: DfsioSetting) -> tuple[int, int]:
+    """Minimum and maximum that a complete job reports. A random read near the file's end is short, and
+    the stream then reads once more; so does a backward read if the read size does not divide the file."""
+    minimum = setting.asked_bytes
+    if setting.mode in ("random", "backward"):
+        return minimum, minimum + setting.files * setting.read_size_bytes
+    return minimum, minimum
+
+
+def distinct_bytes(setting: DfsioSetting, stored_bytes: int | None = None) -> int:
+    """Bytes of the files that a read requests at least once.
+
+    Random offsets are drawn with replacement, so m = size / read reads of a file are expected to
+    touch 1 - (1 - read/size)^m of it (63 % for large m); a skip touches what it reads, once.
+    A compressed file holds less than the job reads from it: then the result is `stored_bytes`, the
+    length of all files.
+    """
+    if setting.compression is not None and stored_bytes is not None:
+        return stored_bytes
+    if setting.mode != "random":
+        return setting.asked_bytes
+    size = setting.file_bytes
+    read = min(setting.read_size_bytes, size)
+    return int(setting.files * size * (1 - (1 - read / size) ** -(-size // read)))
+
+
+def length_after_bytes(setting: DfsioSetting) -> int:
+    """Uncompressed length of one file after the job."""
+    change = {"append": setting.bytes_per_file, "truncate": -setting.bytes_per_file}
+    return setting.file_bytes + change.get(setting.mode, 0)
