@@ -11,10 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from cluster.model.cluster import Site
 from cluster.model.errors import HostLostError, InputError
 from cluster.model.host import Target
 from cluster.providers.ssh import channel as module
-from cluster.providers.ssh.channel import Channel
+from cluster.providers.ssh.build import SshBuild
+from cluster.providers.ssh.channel import Channel, close_channels
+from cluster.state.events import NodeReach
+from cluster.state.journal import Journal
+from cluster.state.owner import Owner
 
 TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
 RUNS = 'for last; do :; done; exec sh -c "exec $last"'
@@ -131,3 +136,36 @@ def test_an_interrupted_request_leaves_no_answer_to_the_next(host: Channel) -> N
     with pytest.raises(KeyboardInterrupt):
         host.call("act", "clock", [])
     assert not host.open
+
+
+def test_a_build_is_made_found_and_removed(ssh: Path, tmp_path: Path) -> None:
+    """From the journal alone, as another process would."""
+    site = Site(tmp_path / "run" / "builds" / "b1", f"test/{os.getpid()}-{tmp_path.name}/b1")
+    journal = Journal(tmp_path / "run" / "journal.jsonl")
+    assert SshBuild.of(site, journal) is None
+    journal.record(NodeReach(tag=site.tag, node="w1", target=TARGET))
+    build = SshBuild.known(site, journal, tmp_path / "work")
+    data = tmp_path / "disk" / site.tag / "w1"
+    try:
+        build.make_folders([("w1", data)])
+        assert (build.folder / "toolkit.zip").is_file()  # type: ignore[attr-defined]
+        assert build.leftovers() == (f"{build.folder} on host h1", f"{data} on host h1")
+        assert SshBuild.known(site, journal, tmp_path / "work").destroy() == ()
+        assert not data.exists()
+    finally:
+        close_channels()
+
+
+def test_a_host_is_leased_to_one_run(host: Channel, tmp_path: Path) -> None:
+    work = str(tmp_path / "work")
+    owner = Owner.of_process(os.getpid()).to_json()
+    assert host.call("take_lease", work, "s/r1", owner) is None
+    assert host.call("take_lease", work, "s/r1", owner) is None  # renewed
+    refused = host.call("take_lease", work, "s/r2", owner)
+    assert (refused["tag"], refused["running"]) == ("s/r1", 0)
+    host.call("release_lease", work, "s/r2")
+    held = host.call("lease_holder", work)
+    assert (held["tag"], held["expired"]) == ("s/r1", False)
+    assert host.call("take_lease", work, "s/r2", owner, "s/r1") is None  # known to be dead
+    host.call("release_lease", work, "s/r2")
+    assert host.call("lease_holder", work) is None
