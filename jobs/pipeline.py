@@ -12,7 +12,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from types import MappingProxyType
 from typing import Protocol
 
@@ -25,14 +27,13 @@ from analysis.tables.store import read_table, write_table
 from cluster.model.errors import StudyError
 from cluster.state.events import AnalysisEnded, AnalysisStarted
 from cluster.state.journal import Journal
-from jobs import preload
 from jobs.checks import trial_checks
 from jobs.ingest import ingest as ingesting
 from jobs.metrics import latency, price_performance, setting_metrics, throughput, utilization
 from jobs.run_folder import page_of, point_to_newest, require_inside
 from jobs.series import bring_up_times, rate_series, steadiness
 from jobs.spark.run_tables import Inputs, RunTables, describe, write
-from jobs.spark.session import spark_session, tune
+from jobs.spark.session import spark_session, start_spark, tune
 
 log = logging.getLogger(__name__)
 
@@ -65,9 +66,16 @@ def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | No
     data: the folder or URI with records/ and tables/, if that is not the run's own folder. The journal and
     the report stay in the run's folder.
     """
-    preload.begin()
+    start_spark()
+    Thread(target=_import_libraries, daemon=True).start()
     for name in STAGES if stages is None else stages:
         run_stage(name, run_root, data)
+
+
+def _import_libraries() -> None:
+    """Import Great Expectations and scipy, which takes seconds, while Spark starts on another core."""
+    import_module("analysis.validity.verdicts")
+    import_module("analysis.summarise.summarise")
 
 
 def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:

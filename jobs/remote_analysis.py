@@ -10,10 +10,9 @@ from pathlib import Path
 from analysis.tables.storage import copy_missing, place
 from cluster.lifecycle.running_clusters import require_yarn
 from cluster.model.errors import InputError
-from jobs import preload
 from jobs.run_folder import require_inside
 from jobs.spark.python_archive import ensure_python_archive
-from jobs.spark.session import Engine, stop, use
+from jobs.spark.session import Engine, start_spark, stop, use
 from jobs.spark.yarn import standing_cluster, yarn_engine
 
 log = logging.getLogger(__name__)
@@ -48,7 +47,7 @@ def analyse_elsewhere(run_root: Path, where: AnalysisTarget) -> None:
     engine, store = _engine(where)
     require_inside(run_root)
     use(replace(engine, options={**engine.options, **_with_event_log(where.conf, run_root)}))
-    preload.start_spark()  # in parallel with the copying and the imports
+    start_spark()  # in parallel with the copying and the imports
     data = run_place(store, run_root) if store is not None else None
     if data is not None:
         copied = copy_missing(run_root / "records", data / "records")

@@ -74,9 +74,8 @@ class LiveTrial:
         if rate is not None:
             self._rates.append(rate)
         ramp_up_s = getattr(step.setting, "warm_up_s", 0.0)
-        return " · ".join(
-            [*_parts(seen, ramp_up_s), *([sparkline(self._rates)] * (rate is not None))]
-        )
+        bars = [sparkline(self._rates)] if rate is not None else []
+        return " · ".join([*_parts(seen, ramp_up_s), *bars])
 
 
 def sample(record: Path) -> Sample:
@@ -149,15 +148,12 @@ def _slowest(clients: Sequence[StatusRow]) -> IntervalLatency | None:
 
 
 def _status(file: Path) -> StatusRow | None:
-    rows = _parsed_tail(file)
-    return rows[-1] if rows else None
-
-
-def _parsed_tail(file: Path) -> tuple[StatusRow, ...]:
+    """The last row."""
     try:
-        return tuple(parse_status(_whole_lines(file, _TAIL_BYTES), file.name).rows)
+        rows = parse_status(_whole_lines(file, _TAIL_BYTES), file.name).rows
     except (ParseError, OSError):
-        return ()
+        return None
+    return rows[-1] if rows else None
 
 
 def _host(file: Path) -> HostSample | None:

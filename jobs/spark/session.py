@@ -1,5 +1,7 @@
 """The Spark session: local, small and quiet, started once per process.
 
+Imports here are minimal: callers start Spark, and import numpy, scipy and others meanwhile.
+
 Under `spark-submit`, the submitted master and options override those given here.
 """
 
@@ -12,9 +14,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import IO
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
@@ -93,6 +96,17 @@ def spark_session() -> SparkSession:
     with _STARTING:
         _context()
         return SparkSession.builder.getOrCreate()
+
+
+def start_spark() -> None:
+    """Start the session in the background if there is none; return at once. A later `spark_session` waits
+    for it, or gets its error."""
+
+    def start() -> None:
+        with suppress(StudyError):
+            spark_session()
+
+    Thread(target=start, daemon=True).start()
 
 
 def use(engine: Engine) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from jobs import preload
+from jobs.spark.session import start_spark
 
 if __name__ == "__main__":
     root = Path(sys.argv[1])
-    preload.start_spark()  # as `study report` does
+    start_spark()  # as `study report` does
     from jobs import pipeline
 
     pipeline.analyse(root, stages=pipeline.TABLE_STAGES)

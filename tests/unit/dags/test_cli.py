@@ -155,7 +155,7 @@ def test_a_report_in_another_format_is_all_of_standard_output(
         (root / "report").mkdir()
         (root / "report" / "summary.json").write_text(one_block().model_dump_json())
 
-    monkeypatch.setattr("jobs.preload.start_spark", lambda: None)
+    monkeypatch.setattr("jobs.remote_analysis.start_spark", lambda: None)
     monkeypatch.setattr("jobs.pipeline.analyse", analysed)
     result = CliRunner().invoke(main.app, ["report", str(run.root), "--format", form])
     assert result.exit_code == 0

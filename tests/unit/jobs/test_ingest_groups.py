@@ -45,13 +45,10 @@ def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
 
 
 def test_so_percentiles_are_of_all_clients(tmp_path: Path) -> None:
-    written = [
-        part
-        for group in ingest.task_groups(logs(tmp_path), 1)
-        for part in parse_files(group, str(tmp_path / "staging"))
-        if part.table == "latency_percentiles"
-    ]
-    found = [row for part in written for row in pq.read_table(part.path).to_pylist()]
+    groups = ingest.task_groups(logs(tmp_path), 1)
+    written = [parse_files(group, str(tmp_path / "staging")) for group in groups]
+    paths = [parts["latency_percentiles"] for parts in written if "latency_percentiles" in parts]
+    found = [row for path in paths for row in pq.read_table(path).to_pylist()]
     values = {(r["trial"], r["percentile"]): (r["value_us"], r["operations"]) for r in found}
     for trial in ("t1", "t2"):
         assert values[trial, 50.0] == (100, 100)
@@ -74,7 +71,7 @@ def test_two_attempts_of_a_task_write_files_of_their_own(tmp_path: Path) -> None
     """A retry or a speculative copy may run while the first attempt still writes."""
     group = logs(tmp_path)[:2]
     one, other = (parse_files(group, str(tmp_path / "staging")) for _ in range(2))
-    assert [part.table for part in one] == [part.table for part in other]
-    assert len({part.path for part in (*one, *other)}) == 2 * len(one) > 2
-    for first, second in zip(one, other, strict=True):
-        assert pq.read_table(first.path).equals(pq.read_table(second.path))
+    assert one.keys() == other.keys()
+    assert len({*one.values(), *other.values()}) == 2 * len(one) > 2
+    for table, path in one.items():
+        assert pq.read_table(path).equals(pq.read_table(other[table]))
