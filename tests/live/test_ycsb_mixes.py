@@ -94,7 +94,7 @@ def test_a_mix_does_what_its_shares_say_and_finds_every_row(
     loaded: StandaloneHBase, tmp_path: Path, mix: Mix
 ) -> None:
     done = run(loaded, tmp_path, setting(mix))
-    shares = {KINDS[kind]: share for kind, share in MIXES[mix].items() if share > 0}
+    shares = {KINDS[kind]: share for kind, share in MIXES[mix].shares.items() if share > 0}
     both = shares.pop("READ-MODIFY-WRITE", 0.0)
     if both:  # returns are counted of its read and of its update, and none of the whole
         shares |= {"READ": shares["READ"] + both, "UPDATE": both}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
@@ -11,75 +12,62 @@ CoreMix = Literal[
 ]  # a to f: YCSB's own core workloads
 VariantMix = Literal["variant-load", "region-scan", "sample-read", "cohort-query"]
 Mix = CoreMix | VariantMix
-LOADS: tuple[Mix, ...] = ("load", "variant-load")
-"""Mixes that write a whole table, and end with its last row."""
-LABELS: dict[Mix, str] = {
-    "load": "data load",
-    "read45-insert55": "45/55 read-insert",
-    "scan95-insert5": "95/5 short scan",
-    "a": "core workload A",
-    "b": "core workload B",
-    "c": "core workload C",
-    "d": "core workload D",
-    "e": "core workload E",
-    "f": "core workload F",
-    "variant-load": "variant store, load",
-    "region-scan": "variant store, region scan",
-    "sample-read": "variant store, sample read",
-    "cohort-query": "variant store, scans among reads",
-}
-"""Names for people, in the order in which settings are shown."""
-LATENCY_OPERATIONS: Mapping[Mix, tuple[str, ...]] = MappingProxyType(
-    {
-        "load": ("INSERT",),
-        "read45-insert55": ("READ", "INSERT"),
-        "scan95-insert5": ("SCAN", "INSERT"),
-        "variant-load": ("INSERT",),
-        "region-scan": ("SCAN",),
-        "cohort-query": ("SCAN", "READ"),
-    }
-)
-"""Operations whose latency is compared; READ for the other mixes."""
 _OPERATIONS = ("read", "update", "insert", "scan", "readmodifywrite")
 
 
-def _mix(**share: float) -> Mapping[str, float]:
+def _shares(**share: float) -> Mapping[str, float]:
     if abs(sum(share.values()) - 1) > 1e-9 or not set(share) <= set(_OPERATIONS):
         raise ValueError(f"a mix is shares of {_OPERATIONS} that add up to 1: {share}")
     return MappingProxyType({operation: share.get(operation, 0.0) for operation in _OPERATIONS})
 
 
-MIXES: Mapping[Mix, Mapping[str, float]] = MappingProxyType(
+@dataclass(frozen=True)
+class MixFacts:
+    """label: for people. shares: of each operation. latency: operations whose latency is compared.
+    distribution: of requests, where YCSB's core workload fixes it; the study sets that of the other mixes."""
+
+    label: str
+    shares: Mapping[str, float]
+    latency: tuple[str, ...] = ("READ",)
+    distribution: str | None = None
+
+
+_INSERT = _shares(insert=1.0)
+MIXES: Mapping[Mix, MixFacts] = MappingProxyType(
     {
-        "load": _mix(insert=1.0),
-        "read45-insert55": _mix(read=0.45, insert=0.55),  # the talk: reads among heavy inserts
-        "scan95-insert5": _mix(scan=0.95, insert=0.05),  # the talk: short range scans, few inserts
-        "a": _mix(read=0.5, update=0.5),
-        "b": _mix(read=0.95, update=0.05),
-        "c": _mix(read=1.0),
-        "d": _mix(read=0.95, insert=0.05),
-        "e": _mix(scan=0.95, insert=0.05),
-        "f": _mix(read=0.5, readmodifywrite=0.5),
-        "variant-load": _mix(insert=1.0),
-        "region-scan": _mix(scan=1.0),  # a cohort: the rows of all samples in a region
-        "sample-read": _mix(read=1.0),  # one sample at one site
-        "cohort-query": _mix(scan=0.2, read=0.8),  # regions, and single genotypes within them
+        "load": MixFacts("data load", _INSERT, ("INSERT",)),
+        # The talk: reads among heavy inserts.
+        "read45-insert55": MixFacts(
+            "45/55 read-insert", _shares(read=0.45, insert=0.55), ("READ", "INSERT")
+        ),
+        # The talk: short range scans, few inserts.
+        "scan95-insert5": MixFacts(
+            "95/5 short scan", _shares(scan=0.95, insert=0.05), ("SCAN", "INSERT")
+        ),
+        "a": MixFacts("core workload A", _shares(read=0.5, update=0.5)),
+        "b": MixFacts("core workload B", _shares(read=0.95, update=0.05)),
+        "c": MixFacts("core workload C", _shares(read=1.0)),
+        "d": MixFacts("core workload D", _shares(read=0.95, insert=0.05), distribution="latest"),
+        "e": MixFacts("core workload E", _shares(scan=0.95, insert=0.05)),
+        "f": MixFacts("core workload F", _shares(read=0.5, readmodifywrite=0.5)),
+        "variant-load": MixFacts("variant store, load", _INSERT, ("INSERT",)),
+        # A cohort: the rows of all samples in a region.
+        "region-scan": MixFacts("variant store, region scan", _shares(scan=1.0), ("SCAN",)),
+        # One sample at one site.
+        "sample-read": MixFacts("variant store, sample read", _shares(read=1.0)),
+        # Regions, and single genotypes within them.
+        "cohort-query": MixFacts(
+            "variant store, scans among reads", _shares(scan=0.2, read=0.8), ("SCAN", "READ")
+        ),
     }
 )
-WARM_UP: Mapping[str, float] = _mix(read=0.4, update=0.1, insert=0.4, scan=0.1)
+"""In the order in which settings are shown."""
+WARM_UP: Mapping[str, float] = _shares(read=0.4, update=0.1, insert=0.4, scan=0.1)
 """Exercises every code path of a RegionServer; warms up the servers whatever mixes the study runs."""
-WARM_UP_VARIANTS: Mapping[str, float] = _mix(scan=0.5, read=0.5)
+WARM_UP_VARIANTS: Mapping[str, float] = _shares(scan=0.5, read=0.5)
 """The same for a variant store: its load has already warmed up the write path."""
-DISTRIBUTIONS: Mapping[Mix, str] = MappingProxyType({"d": "latest"})
-"""Request distributions that YCSB's core workloads fix; the study sets that of the other mixes."""
 
 
 def is_load(mix: Mix) -> bool:
-    """Whether the mix writes a whole table, and has no duration of its own."""
-    return mix in LOADS
-
-
-def writes(mix: Mix) -> bool:
-    """Whether the mix changes the table, so that the next trial must restore it."""
-    shares = MIXES[mix]
-    return any(shares[operation] > 0 for operation in ("update", "insert", "readmodifywrite"))
+    """Whether the mix writes a whole table, and ends with its last row: it has no duration of its own."""
+    return mix in ("load", "variant-load")

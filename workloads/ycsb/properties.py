@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workloads.ycsb.mixes import DISTRIBUTIONS, MIXES
+from workloads.ycsb.mixes import MIXES
 from workloads.ycsb.setting import YcsbSetting
 
 FAMILY = "f"
@@ -40,7 +40,7 @@ def operations_at_most(setting: YcsbSetting) -> int:
     if setting.duration_s is None:
         return setting.records
     wanted = setting.duration_s * setting.threads * OPERATIONS_PER_THREAD_S
-    insert_share = MIXES[setting.mix]["insert"]
+    insert_share = MIXES[setting.mix].shares["insert"]
     drawable = (INT_MAX - setting.records) / max(2 * insert_share, 1)
     return int(min(wanted, drawable))
 
@@ -85,7 +85,7 @@ def client_arguments(
     properties = {
         **{
             f"{kind}proportion": str(share)
-            for kind, share in (shares or MIXES[setting.mix]).items()
+            for kind, share in (shares or MIXES[setting.mix].shares).items()
         },
         **_properties(setting, hdr_prefix),
         **_of_several(setting, number),
@@ -116,7 +116,7 @@ def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
         "workload": CORE,
         "recordcount": str(setting.records),
         "operationcount": str(operations_at_most(setting)),
-        "requestdistribution": DISTRIBUTIONS.get(setting.mix, setting.request_distribution),
+        "requestdistribution": setting.distribution,
         "maxscanlength": str(setting.max_scan_length),
         "scanlengthdistribution": "uniform",
         "table": table_of(setting),

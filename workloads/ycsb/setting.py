@@ -13,7 +13,7 @@ from cluster.model.topology import Topology
 from workloads.base.setting import Setting
 from workloads.base.values import ClientRun
 from workloads.ycsb.knobs import STEADY_ESTIMATE_S
-from workloads.ycsb.mixes import DISTRIBUTIONS, LABELS, LATENCY_OPERATIONS, MIXES, Mix, is_load
+from workloads.ycsb.mixes import MIXES, Mix, is_load
 from workloads.ycsb.output.client_rate import client_rate
 from workloads.ycsb.placement import NOBODY, pair
 from workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
@@ -82,30 +82,28 @@ class YcsbSetting(Setting):
 
     @property
     def id(self) -> str:
-        clients = f"-c{self.clients}" if self.clients > 1 else ""
-        beside = f"-beside{self.neighbour_threads or '-nobody'}" if self.is_isolation else ""
-        what = f"ycsb-{self.mix}-r{self.records}"
+        parts = [f"ycsb-{self.mix}-r{self.records}-t{self.threads}"]
         if self.variants is not None:
-            what = f"genomics-{self.mix}-{self.variants.name}"
-        return f"{what}-t{self.threads}{clients}{self._target_suffix}{beside}"
-
-    @property
-    def _target_suffix(self) -> str:
-        """As planned: a relative target keeps its name once its rate is known."""
-        if self.target_percent is not None:
-            return f"-at{self.target_percent:g}pct"
-        return "" if self.target_ops_s is None else f"-at{self.target_ops_s:g}ps"
+            parts = [f"genomics-{self.mix}-{self.variants.name}-t{self.threads}"]
+        if self.clients > 1:
+            parts.append(f"c{self.clients}")
+        if self.target_percent is not None:  # keeps its name once its rate is known
+            parts.append(f"at{self.target_percent:g}pct")
+        elif self.target_ops_s is not None:
+            parts.append(f"at{self.target_ops_s:g}ps")
+        if self.is_isolation:
+            parts.append(f"beside{self.neighbour_threads or '-nobody'}")
+        return "-".join(parts)
 
     @property
     def label(self) -> str:
         """'YCSB 95/5 short scan'."""
-        return f"YCSB {LABELS[self.mix]}{self._victim_suffix}"
-
-    @property
-    def _victim_suffix(self) -> str:
+        label = f"YCSB {MIXES[self.mix].label}"
         if self.neighbour is None:
-            return ""
-        return ", victim alone" if self.neighbour == NOBODY else f", beside {self.neighbour}"
+            return label
+        return (
+            f"{label}, {'victim alone' if self.neighbour == NOBODY else f'beside {self.neighbour}'}"
+        )
 
     @property
     def mode_name(self) -> str:
@@ -122,18 +120,23 @@ class YcsbSetting(Setting):
         if self.target_percent is not None:  # its rate differs from build to build
             return f"{size}, at {self.target_percent:g} % of saturation"
         target = self.target_ops_s
-        return size if target is None else f"{size}, {target:g} ops/s asked for"
+        return size if target is None else f"{size}, {target:g} ops/s requested"
 
     @property
     def sort_key(self) -> tuple[float, ...]:
         percent = self.target_percent or 0.0
         target = percent if self.target_percent else 1000.0 * (self.target_ops_s or 0.0)
-        return list(LABELS).index(self.mix), self.records, self.threads, target
+        return list(MIXES).index(self.mix), self.records, self.threads, target
 
     @property
     def is_load(self) -> bool:
         """Whether the run writes its table, and ends with the last row."""
         return is_load(self.mix)
+
+    @property
+    def distribution(self) -> str:
+        """Distribution of requests."""
+        return MIXES[self.mix].distribution or self.request_distribution
 
     @property
     def load_mix(self) -> Mix:
@@ -260,11 +263,9 @@ class YcsbSetting(Setting):
         store = self.variants
         return {
             "mode": self.mix,
-            "records": self.records,
+            **self.model_dump(include={"records", "threads", "target_ops_s"}),
             "samples": store.samples if store else None,
             "sites": store.sites if store else None,
-            "threads": self.threads,
-            "target_ops_s": self.target_ops_s,
             "unnamed_knobs": self.unnamed_knobs(),
             "neighbour": self.neighbour,
         }
@@ -281,14 +282,13 @@ class YcsbSetting(Setting):
             "seed": None if self.variants is None else self.variants.seed,
         }
         if not self.is_load:
-            knobs["request_distribution"] = DISTRIBUTIONS.get(self.mix, self.request_distribution)
+            knobs["request_distribution"] = self.distribution
             if self.variants is not None:
-                regions = {"regions": self.variants.regions}
-                knobs |= {**regions, "region_sites": self.variants.region_sites}
-            elif MIXES[self.mix]["scan"] > 0:
+                knobs |= self.variants.model_dump(include={"regions", "region_sites"})
+            elif MIXES[self.mix].shares["scan"] > 0:
                 knobs["max_scan_length"] = self.max_scan_length
         return {name: value for name, value in knobs.items() if value is not None}
 
     @property
     def latency_operations(self) -> tuple[str, ...]:
-        return LATENCY_OPERATIONS.get(self.mix, ("READ",))
+        return MIXES[self.mix].latency

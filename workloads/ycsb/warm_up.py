@@ -112,5 +112,5 @@ def _warm_up(
 def _own(setting: YcsbSetting) -> Mapping[str, float]:
     """The mix with updates in place of inserts: to a RegionServer both are puts. With inserts, YCSB would
     draw keys from all that it might insert, far more than the table has, and spend its time on this."""
-    shares = dict(MIXES[setting.mix])
+    shares = dict(MIXES[setting.mix].shares)
     return {**shares, "insert": 0.0, "update": shares["update"] + shares["insert"]}

@@ -68,11 +68,11 @@ def test_keys_a_run_may_draw_stay_within_ycsbs_int() -> None:
 
 
 def test_every_mix_names_all_its_shares_so_that_no_preset_of_ycsb_slips_in() -> None:
-    for mix, shares in MIXES.items():
+    for mix, facts in MIXES.items():
         arguments = client_arguments(MIXED.model_copy(update={"mix": mix}), "/r/ycsb-1-")
         given = {word for word in arguments if "proportion=" in word}
-        assert given == {f"{kind}proportion={share}" for kind, share in shares.items()}
-        assert sum(shares.values()) == pytest.approx(1)
+        assert given == {f"{kind}proportion={share}" for kind, share in facts.shares.items()}
+        assert sum(facts.shares.values()) == pytest.approx(1)
 
 
 DFSIO = DfsioSetting(mode="random", files=6, file_size_mib=64, read_size_bytes=2**20)

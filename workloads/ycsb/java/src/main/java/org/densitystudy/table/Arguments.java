@@ -5,8 +5,9 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.hadoop.hbase.TableName;
 
-/** One verb's words: values in order, and {@code --option value} pairs. Each is taken once. */
+/** One verb's words: values in order, and {@code --option value} pairs. Each is read once. */
 final class Arguments {
   private final String verb;
   private final Deque<String> values = new ArrayDeque<>();
@@ -45,13 +46,22 @@ final class Arguments {
     return value;
   }
 
-  String option(String name, String preset) {
-    return options.containsKey(name) ? option(name) : preset;
+  TableName table() {
+    return TableName.valueOf(option("table"));
   }
 
   /** A whole number of {@code least} or more. */
   int number(String name, int least) {
-    return number(name, option(name), least);
+    String text = option(name);
+    try {
+      int number = Integer.parseInt(text);
+      if (number >= least) {
+        return number;
+      }
+    } catch (NumberFormatException wrong) {
+      throw (UsageException) wrong("--%s %s is not a whole number", name, text).initCause(wrong);
+    }
+    throw wrong("--%s %s is below %d", name, text, least);
   }
 
   int number(String name, int least, int preset) {
@@ -62,7 +72,7 @@ final class Arguments {
     return options.containsKey(name);
   }
 
-  /** Refuses what nobody took. */
+  /** Rejects words that no verb has read. */
   void finish() {
     if (!values.isEmpty()) {
       throw wrong("does not take %s", values.peek());
@@ -74,17 +84,5 @@ final class Arguments {
 
   UsageException wrong(String format, Object... parts) {
     return new UsageException(verb + ": " + String.format(format, parts));
-  }
-
-  private int number(String name, String text, int least) {
-    try {
-      int number = Integer.parseInt(text);
-      if (number >= least) {
-        return number;
-      }
-    } catch (NumberFormatException notOne) {
-      throw (UsageException) wrong("--%s %s is not a whole number", name, text).initCause(notOne);
-    }
-    throw wrong("--%s %s is below %d", name, text, least);
   }
 }

@@ -3,7 +3,6 @@ package org.densitystudy.table;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.InterruptedIOException;
 import java.io.Reader;
 import java.net.URI;
 import java.net.URL;
@@ -14,8 +13,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * How many compactions wait on a RegionServer. Only its web server's /jmx tells; no RPC does.
- * Hadoop caches what /jmx shows for 10 s: good to flag a busy server, not to wait for an idle one.
+ * Number of compactions that wait on a RegionServer. Only its web server's /jmx shows it; no RPC does.
+ * Hadoop caches /jmx for 10 s: that can flag a busy server, but not show when one becomes idle.
  */
 final class CompactionQueue {
   private static final String QUERY = "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Server";
@@ -31,7 +30,7 @@ final class CompactionQueue {
   private CompactionQueue() {}
 
   /** Null where the server runs no web server (hbase.regionserver.info.port is -1). */
-  static Integer length(ServerMetrics server) throws IOException {
+  static Integer length(ServerMetrics server) throws Exception {
     int port = server.getInfoServerPort();
     if (port <= 0) {
       return null;
@@ -40,7 +39,7 @@ final class CompactionQueue {
     return patiently(URI.create("http://" + host + ":" + port + QUERY).toURL());
   }
 
-  private static int patiently(URL page) throws IOException {
+  private static int patiently(URL page) throws Exception {
     for (int attempt = 1; ; attempt++) {
       try (Reader text = new InputStreamReader(open(page), StandardCharsets.UTF_8)) {
         return length(text, page);
@@ -49,7 +48,7 @@ final class CompactionQueue {
           throw restarting;
         }
       }
-      pause();
+      Thread.sleep(PAUSE_MS);
     }
   }
 
@@ -58,14 +57,6 @@ final class CompactionQueue {
     connection.setConnectTimeout(TIMEOUT_MS);
     connection.setReadTimeout(TIMEOUT_MS);
     return connection.getInputStream();
-  }
-
-  private static void pause() throws InterruptedIOException {
-    try {
-      Thread.sleep(PAUSE_MS);
-    } catch (InterruptedException interrupted) {
-      throw (InterruptedIOException) new InterruptedIOException().initCause(interrupted);
-    }
   }
 
   /** The page answers, without the bean. */

@@ -2,10 +2,7 @@ package org.densitystudy.table;
 
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.stream.IntStream;
-import org.apache.hadoop.hbase.ClusterMetrics;
 import org.apache.hadoop.hbase.ServerMetrics;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
@@ -24,7 +21,7 @@ record Confine(TableName table, List<String> info) implements Task {
     if (info.stream().anyMatch(address -> !address.matches("[^:]+:\\d+"))) {
       throw arguments.wrong("--info takes HOST:PORT[,HOST:PORT...]");
     }
-    return new Confine(TableName.valueOf(arguments.option("table")), info);
+    return new Confine(arguments.table(), info);
   }
 
   @Override
@@ -41,19 +38,14 @@ record Confine(TableName table, List<String> info) implements Task {
   }
 
   private List<ServerName> named(Admin admin) throws IOException {
-    List<ServerMetrics> live =
-        List.copyOf(
-            admin
-                .getClusterMetrics(EnumSet.of(ClusterMetrics.Option.LIVE_SERVERS))
-                .getLiveServerMetrics()
-                .values());
+    List<ServerMetrics> live = Session.liveServers(admin);
     List<String> addresses = live.stream().map(Confine::address).toList();
     if (!addresses.containsAll(info)) {
       throw new IOException("no live RegionServer at one of " + info + "; there are " + addresses);
     }
-    return IntStream.range(0, live.size())
-        .filter(i -> info.contains(addresses.get(i)))
-        .mapToObj(i -> live.get(i).getServerName())
+    return live.stream()
+        .filter(server -> info.contains(address(server)))
+        .map(ServerMetrics::getServerName)
         .toList();
   }
 

@@ -20,7 +20,7 @@ record CountRows(TableName table) implements Task {
   private static final int ROWS_AN_RPC = 5_000;
 
   static Task parse(Arguments arguments) {
-    return new CountRows(TableName.valueOf(arguments.option("table")));
+    return new CountRows(arguments.table());
   }
 
   @Override

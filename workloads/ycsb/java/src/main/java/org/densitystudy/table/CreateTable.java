@@ -13,23 +13,22 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.densitystudy.variants.VariantStore;
 
 /**
- * create --table usertable --family f (--regions N [--zeropadding 1 | --variants SAMPLES,SITES,SEED]
- * | --splits FILE).
+ * create --table usertable --family f (--regions N [--variants SAMPLES,SITES,SEED] |
+ * --splits FILE).
  *
- * <p>N regions of equal size: of YCSB's hashed keys, or of a variant store's rows. The table is pre-split, and neither splits nor is normalized later: a table that changes its
- * shape during a trial is another table. FILE holds one row key a line.
+ * <p>N regions of equal size: of YCSB's hashed keys, or of a variant store's rows. The table is
+ * pre-split, and neither splits nor is normalized later: a table that changes its shape during a
+ * trial is another table. FILE holds one row key per line.
  */
 record CreateTable(TableName table, String family, byte[][] splits) implements Task {
   record Created(String table, int regions, List<String> splitKeys) {}
 
   static Task parse(Arguments arguments) {
-    TableName table = TableName.valueOf(arguments.option("table"));
-    String family = arguments.option("family");
     if (arguments.has("splits") == arguments.has("regions")) {
       throw arguments.wrong("takes either --regions or --splits");
     }
-    return new CreateTable(
-        table, family, arguments.has("splits") ? read(arguments) : computed(arguments));
+    byte[][] splits = arguments.has("splits") ? read(arguments) : computed(arguments);
+    return new CreateTable(arguments.table(), arguments.option("family"), splits);
   }
 
   @Override
@@ -47,20 +46,18 @@ record CreateTable(TableName table, String family, byte[][] splits) implements T
   }
 
   private static byte[][] computed(Arguments arguments) {
-    if (arguments.has("variants")) {
-      return ofVariants(arguments);
-    }
-    int padding = arguments.number("zeropadding", 1, 1);
     int regions = arguments.number("regions", 1);
+    if (arguments.has("variants")) {
+      return ofVariants(arguments, regions);
+    }
     if (regions > YcsbKeys.SAMPLE / 100) {
       throw arguments.wrong("--regions %d is above %d", regions, YcsbKeys.SAMPLE / 100);
     }
-    return YcsbKeys.padded(padding).splits(regions);
+    return YcsbKeys.padded(1).splits(regions);
   }
 
-  private static byte[][] ofVariants(Arguments arguments) {
+  private static byte[][] ofVariants(Arguments arguments, int regions) {
     String[] numbers = arguments.option("variants").split(",", -1);
-    int regions = arguments.number("regions", 1);
     try {
       int sites = Integer.parseInt(numbers[1]);
       if (numbers.length == 3 && regions <= sites) {

@@ -1,7 +1,6 @@
 package org.densitystudy.table;
 
 import java.io.IOException;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -11,8 +10,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.ClusterMetrics;
-import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -62,10 +59,10 @@ record Ready(int regionservers, int deadlineS) implements Task {
   }
 
   private List<String> live(Session session) throws IOException {
-    ClusterMetrics metrics =
-        session.admin().getClusterMetrics(EnumSet.of(ClusterMetrics.Option.LIVE_SERVERS));
     List<String> names =
-        metrics.getLiveServerMetrics().keySet().stream().map(ServerName::getServerName).toList();
+        Session.liveServers(session.admin()).stream()
+            .map(server -> server.getServerName().getServerName())
+            .toList();
     if (names.size() < regionservers) {
       throw new IOException(
           String.format("%d of %d RegionServers live: %s", names.size(), regionservers, names));
@@ -101,7 +98,7 @@ record Ready(int regionservers, int deadlineS) implements Task {
     attempt.within(admin.deleteTableAsync(PROBE));
   }
 
-  /** Repeats a step until it succeeds or the deadline has passed; then tells its last failure. */
+  /** Repeats a step until it succeeds or the deadline has passed; then throws its last failure. */
   private final class Attempt implements AutoCloseable {
     private final long began = System.nanoTime();
 

@@ -2,8 +2,12 @@ package org.densitystudy.table;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.EnumSet;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.ClusterMetrics;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.ServerMetrics;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
@@ -45,6 +49,12 @@ final class Session implements Closeable {
       admin = connection().getAdmin();
     }
     return admin;
+  }
+
+  /** The RegionServers that are live. */
+  static List<ServerMetrics> liveServers(Admin admin) throws IOException {
+    var metrics = admin.getClusterMetrics(EnumSet.of(ClusterMetrics.Option.LIVE_SERVERS));
+    return List.copyOf(metrics.getLiveServerMetrics().values());
   }
 
   @Override

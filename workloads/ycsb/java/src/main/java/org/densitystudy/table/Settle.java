@@ -20,7 +20,7 @@ record Settle(TableName table, int deadlineS) implements Task {
 
   static Task parse(Arguments arguments) {
     return new Settle(
-        TableName.valueOf(arguments.option("table")), arguments.number("deadline-s", 1, 600));
+        arguments.table(), arguments.number("deadline-s", 1, 600));
   }
 
   @Override

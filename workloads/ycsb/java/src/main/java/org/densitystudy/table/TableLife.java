@@ -7,7 +7,7 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.SnapshotDescription;
 
 /**
- * truncate, drop, snapshot NAME, restore NAME, drop-snapshot NAME, each with --table. Truncating
+ * truncate, drop, snapshot NAME, restore NAME, each with --table. Truncating
  * keeps the splits. Restoring puts the table back as it was, enabled, and keeps the snapshot.
  */
 record TableLife(Act act, TableName table, String snapshot) implements Task {
@@ -18,11 +18,11 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
   }
 
   static Task truncate(Arguments arguments) {
-    return new TableLife(TableLife::truncate, tableOf(arguments), null);
+    return new TableLife(TableLife::truncate, arguments.table(), null);
   }
 
   static Task drop(Arguments arguments) {
-    return new TableLife(TableLife::drop, tableOf(arguments), null);
+    return new TableLife(TableLife::drop, arguments.table(), null);
   }
 
   static Task snapshot(Arguments arguments) {
@@ -33,10 +33,6 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
     return named(arguments, TableLife::restore);
   }
 
-  static Task dropSnapshot(Arguments arguments) {
-    return named(arguments, (admin, table, name) -> admin.deleteSnapshot(name));
-  }
-
   @Override
   public Done run(Session session) throws IOException {
     act.on(session.admin(), table, snapshot);
@@ -44,11 +40,7 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
   }
 
   private static Task named(Arguments arguments, Act act) {
-    return new TableLife(act, tableOf(arguments), arguments.value("the snapshot's name"));
-  }
-
-  private static TableName tableOf(Arguments arguments) {
-    return TableName.valueOf(arguments.option("table"));
+    return new TableLife(act, arguments.table(), arguments.value("the snapshot's name"));
   }
 
   private static void truncate(Admin admin, TableName table, String unused) throws IOException {

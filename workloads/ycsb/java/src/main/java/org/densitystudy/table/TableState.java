@@ -2,11 +2,8 @@ package org.densitystudy.table;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
-import org.apache.hadoop.hbase.ClusterMetrics;
 import org.apache.hadoop.hbase.RegionMetrics;
 import org.apache.hadoop.hbase.ServerMetrics;
 import org.apache.hadoop.hbase.Size;
@@ -53,26 +50,33 @@ record TableState(TableName table) implements Task {
       int compactingRegions) {}
 
   static Task parse(Arguments arguments) {
-    return new TableState(TableName.valueOf(arguments.option("table")));
+    return new TableState(arguments.table());
   }
 
   @Override
-  public State run(Session session) throws IOException {
+  public State run(Session session) throws Exception {
     return read(session.admin(), table);
   }
 
-  static State read(Admin admin, TableName table) throws IOException {
+  static State read(Admin admin, TableName table) throws Exception {
     List<Region> regions = new ArrayList<>();
     List<Server> servers = new ArrayList<>();
-    for (ServerMetrics server : live(admin)) {
+    for (ServerMetrics server : Session.liveServers(admin)) {
       String name = server.getServerName().getServerName();
       List<RegionMetrics> all = admin.getRegionMetrics(server.getServerName());
       List<Region> own =
-          all.stream().filter(metrics -> isOf(table, metrics)).map(m -> region(m, name)).toList();
+          all.stream()
+              .filter(metrics -> RegionInfo.getTable(metrics.getRegionName()).equals(table))
+              .map(metrics -> region(metrics, name))
+              .toList();
+      long compacting =
+          all.stream().filter(m -> m.getCompactionState() != CompactionState.NONE).count();
       regions.addAll(own);
-      servers.add(server(server, own, compacting(all)));
+      servers.add(server(server, own, (int) compacting));
     }
-    refuseNone(table, regions);
+    if (regions.isEmpty()) { // an empty answer would be taken for an empty table
+      throw new IOException("no server has a region of " + table + ": is it there, and enabled?");
+    }
     regions.sort(Comparator.comparing(Region::startKey));
     return state(table, regions, servers);
   }
@@ -88,31 +92,8 @@ record TableState(TableName table) implements Task {
         servers.stream().mapToInt(Server::compactingRegions).sum());
   }
 
-  private static Collection<ServerMetrics> live(Admin admin) throws IOException {
-    return admin
-        .getClusterMetrics(EnumSet.of(ClusterMetrics.Option.LIVE_SERVERS))
-        .getLiveServerMetrics()
-        .values();
-  }
-
-  /** An empty answer would be taken for an empty table. */
-  private static void refuseNone(TableName table, List<Region> regions) throws IOException {
-    if (regions.isEmpty()) {
-      throw new IOException("no server has a region of " + table + ": is it there, and enabled?");
-    }
-  }
-
-  private static boolean isOf(TableName table, RegionMetrics metrics) {
-    return RegionInfo.getTable(metrics.getRegionName()).equals(table);
-  }
-
-  private static int compacting(List<RegionMetrics> regions) {
-    return (int)
-        regions.stream().filter(m -> m.getCompactionState() != CompactionState.NONE).count();
-  }
-
   private static Server server(ServerMetrics server, List<Region> own, int compacting)
-      throws IOException {
+      throws Exception {
     return new Server(
         server.getServerName().getServerName(),
         own.size(),

@@ -32,7 +32,6 @@ public final class TableTool {
               Map.entry("count", CountRows::parse),
               Map.entry("create", CreateTable::parse),
               Map.entry("drop", TableLife::drop),
-              Map.entry("drop-snapshot", TableLife::dropSnapshot),
               Map.entry("flush-compact-settle", Settle::parse),
               Map.entry("ready", Ready::parse),
               Map.entry("restore", TableLife::restore),
@@ -119,7 +118,7 @@ public final class TableTool {
     return new Named(words.get(0), task);
   }
 
-  /** HBase appends a server's whole stack trace to its messages: the first line says it. */
+  /** HBase appends a server's whole stack trace to its messages: the first line is enough. */
   private static String message(Exception failure) {
     String text = String.valueOf(failure.getMessage()).strip();
     return failure.getClass().getSimpleName() + ": " + text.lines().findFirst().orElse("");

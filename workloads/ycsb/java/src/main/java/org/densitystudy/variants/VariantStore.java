@@ -13,6 +13,9 @@ public record VariantStore(int samples, int sites, long seed) {
     if (samples < 1 || samples > 999_999) {
       throw new IllegalArgumentException(samples + " samples are not 1 to 999999");
     }
+    if (sites < Genome.chromosomes()) {
+      throw new IllegalArgumentException(sites + " sites are fewer than the chromosomes");
+    }
     if ((long) samples * sites > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("more rows than a YCSB client can count");
     }

@@ -50,7 +50,7 @@ public final class VariantWorkload extends Workload {
       throw new WorkloadException(
           "recordcount=" + asked + ", but the samples have " + store.rows() + " rows");
     }
-    Genome genome = genome();
+    Genome genome = store.genome();
     rows = new VariantRows(genome, store.seed());
     table = properties.getProperty("table", "usertable");
     client = VariantStore.number(properties, "client.number", 0L);
@@ -64,14 +64,6 @@ public final class VariantWorkload extends Workload {
             store.seed());
     stride = stride(store.rows());
     next = new AtomicLong(VariantStore.number(properties, INSERT_START_PROPERTY, 0L));
-  }
-
-  private Genome genome() throws WorkloadException {
-    try {
-      return store.genome();
-    } catch (IllegalArgumentException wrong) {
-      throw new WorkloadException(wrong.getMessage(), wrong);
-    }
   }
 
   @Override

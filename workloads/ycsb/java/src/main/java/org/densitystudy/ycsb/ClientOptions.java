@@ -7,19 +7,8 @@ import org.apache.hadoop.hbase.util.Bytes;
 import site.ycsb.DBException;
 
 /**
- * What a YCSB run may say about the HBase client, as {@code -p name=value}. All times are in ms.
- *
- * <table><caption>Properties</caption>
- * <tr><td>table</td><td>usertable; YCSB's own property</td></tr>
- * <tr><td>columnfamily</td><td>required</td></tr>
- * <tr><td>durability</td><td>USE_DEFAULT; SKIP_WAL, ASYNC_WAL, SYNC_WAL, FSYNC_WAL</td></tr>
- * <tr><td>clientbuffering</td><td>false, and true is refused: a write acknowledged before it is
- *     sent has no latency</td></tr>
- * <tr><td>hbase.scan.caching</td><td>0: as many rows an RPC as the scan is long</td></tr>
- * <tr><td>hbase.rpc.timeout.ms</td><td>20000: one attempt</td></tr>
- * <tr><td>hbase.operation.timeout.ms</td><td>60000: one operation with all its retries</td></tr>
- * <tr><td>hbase.retries</td><td>8: attempts after the first, 100 ms apart and growing</td></tr>
- * </table>
+ * What a YCSB run may set of the HBase client, as {@code -p name=value}: README.md describes each
+ * option. All times are in ms.
  */
 record ClientOptions(
     String table,

@@ -95,8 +95,7 @@ public final class WarmClient {
    * slow for its first four seconds, and the client behind its schedule again.
    */
   private static void keep(Properties properties) throws Exception {
-    String name = properties.getProperty(Client.DB_PROPERTY);
-    DB keeper = Class.forName(name).asSubclass(DB.class).getDeclaredConstructor().newInstance();
+    DB keeper = instance(properties.getProperty(Client.DB_PROPERTY), DB.class);
     keeper.setProperties(properties);
     keeper.init();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> close(keeper)));
@@ -111,11 +110,14 @@ public final class WarmClient {
   }
 
   private static Workload workload(Properties properties) throws Exception {
-    String name = properties.getProperty(Client.WORKLOAD_PROPERTY);
     Workload workload =
-        Class.forName(name).asSubclass(Workload.class).getDeclaredConstructor().newInstance();
+        instance(properties.getProperty(Client.WORKLOAD_PROPERTY), Workload.class);
     workload.init(properties);
     return workload;
+  }
+
+  static <T> T instance(String name, Class<T> kind) throws ReflectiveOperationException {
+    return Class.forName(name).asSubclass(kind).getDeclaredConstructor().newInstance();
   }
 
   private static Properties unmeasured(Properties asked) {
