@@ -14,8 +14,7 @@ from analysis.comparison.change_points import change_points
 from analysis.comparison.result import Change, Outcome, RunComparison
 from analysis.findings.arms import Points, latency_arms, main_operation, rate_points
 from analysis.findings.decide import decide
-from analysis.findings.question import Question
-from analysis.findings.rule import FALLS, RISES, Rule
+from analysis.findings.question import FALLS, RISES, Question, Rule
 from analysis.summary.summary import Finding, SettingSummary, Summary
 from cluster.model.errors import InputError
 

@@ -8,24 +8,15 @@ the factor under study are not compared (method 23).
 from __future__ import annotations
 
 from analysis.findings import claims, effects, expectations
-from analysis.findings.arms import Comparison, comparisons, rate, used_cpu
+from analysis.findings.arms import Comparison, comparisons, rate
 from analysis.findings.best_density import best_density
 from analysis.findings.decide import decide
-from analysis.findings.question import Evidence, density
+from analysis.findings.question import Evidence
 from analysis.statistics.power import MIN_UNITS as MIN_BUILDS
 from analysis.summary.summary import Finding
 from workloads.spec.hypotheses import Hypotheses
 
-__all__ = [
-    "MIN_BUILDS",
-    "Comparison",
-    "Evidence",
-    "comparisons",
-    "density",
-    "findings",
-    "rate",
-    "used_cpu",
-]
+__all__ = ["MIN_BUILDS", "Comparison", "Evidence", "comparisons", "findings", "rate"]
 
 NO_HYPOTHESES = Hypotheses()
 

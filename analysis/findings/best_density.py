@@ -17,8 +17,7 @@ from typing import Any, Literal
 
 from analysis.findings.arms import latency, points_of, rate_points
 from analysis.findings.decide import decide
-from analysis.findings.question import Evidence, Question
-from analysis.findings.rule import RISES
+from analysis.findings.question import RISES, Evidence, Question
 from analysis.statistics.interval import mean_interval
 from analysis.statistics.power import MIN_UNITS
 from analysis.summary.summary import Finding, SettingSummary

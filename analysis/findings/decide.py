@@ -12,8 +12,7 @@ from typing import Any
 
 from scipy import stats
 
-from analysis.findings.question import Question
-from analysis.findings.rule import Rule
+from analysis.findings.question import Question, Rule
 from analysis.statistics.interval import (
     CONFIDENCE,
     Interval,

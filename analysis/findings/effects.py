@@ -19,8 +19,7 @@ from analysis.findings.arms import (
     main_operation,
     rate_points,
 )
-from analysis.findings.question import Evidence, Question
-from analysis.findings.rule import FALLS, RISES, Rule
+from analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
 from analysis.summary.summary import SettingSummary
 from workloads.ycsb.placement import NOBODY
 

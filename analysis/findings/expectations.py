@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analysis.findings.arms import Points, cpu_points, latency_arms, rate_points
-from analysis.findings.question import Evidence, Question
-from analysis.findings.rule import Rule
+from analysis.findings.question import Evidence, Question, Rule
 from analysis.summary.summary import SettingSummary
 from workloads.spec.hypotheses import Expectation, latency_name
 

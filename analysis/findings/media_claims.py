@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.findings.arms import Pair, Points, latency_arms, rate_points
-from analysis.findings.question import Evidence, Question
-from analysis.findings.rule import GAIN, LITTLE_GAIN, RISES, SIMILAR, Rule
+from analysis.findings.question import GAIN, LITTLE_GAIN, RISES, SIMILAR, Evidence, Question, Rule
 from analysis.findings.sections import compared, least_dense, most_loaded, readers
 
 GROWTH = 1.1

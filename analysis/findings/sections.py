@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis.findings.arms import Pair, Points, rate_points
-from analysis.findings.question import Evidence, Question
-from analysis.findings.rule import Rule
+from analysis.findings.question import Evidence, Question, Rule
 from analysis.summary.summary import SettingSummary
 
 _ABOUT_VMS = ("C5", "C6", "C7")

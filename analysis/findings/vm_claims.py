@@ -7,8 +7,7 @@ from itertools import pairwise
 from math import log2
 
 from analysis.findings.arms import Pair, Points, cpu_points, latency_arms
-from analysis.findings.question import Evidence, Question
-from analysis.findings.rule import FALLS, RISES, SIMILAR, Rule
+from analysis.findings.question import FALLS, RISES, SIMILAR, Evidence, Question, Rule
 from analysis.findings.sections import by_threads, compared, most_loaded, on, plain
 from analysis.summary.summary import SettingSummary
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,6 @@ import pandas as pd
 from analysis import tables
 from analysis.summarise import read_series
 from analysis.summary.disclosure import Difference, unexpected_differences
-from analysis.summary.labels import labels
 from analysis.summary.summary import SettingSummary
 from analysis.tables.store import read_table
 from cluster.model.topology import Topology, topology_from_json
@@ -83,3 +83,15 @@ class AnalysedRun:
 
     def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         return tuple(map(str, self.unexpected_differences(first.topology, later.topology)))
+
+
+def labels(settings: Mapping[str, Setting]) -> dict[str, str]:
+    """A label for each setting's id, in display order. Settings that differ only in size have the
+    size in their label, so that all labels differ."""
+    ordered = sorted(settings.items(), key=lambda item: (item[1].workload, item[1].sort_key))
+    plain = {name: setting.label for name, setting in ordered}
+    shared = Counter(plain.values())
+    return {
+        name: f"{plain[name]}, {setting.size_label}" if shared[plain[name]] > 1 else plain[name]
+        for name, setting in ordered
+    }

@@ -69,7 +69,7 @@ class Survival(Frozen):
 class Plan(Frozen):
     format: Literal[2] = FORMAT
     kind: Literal["plan"] = "plan"
-    created: str = Field(default_factory=utc_now)
+    created: str
     genomes_per_day: float
     profile: str
     slos: tuple[str, ...]
@@ -115,7 +115,7 @@ class Excuse(Frozen):
 
     format: Literal[2] = FORMAT
     kind: Literal["excuse"] = "excuse"
-    created: str = Field(default_factory=utc_now)
+    created: str
     genomes_per_day: float
     profile: str
     slos: tuple[str, ...]

@@ -19,6 +19,7 @@ from analysis.capacity.plan.plan import (
     Quantiles,
     StageRow,
     Survival,
+    utc_now,
 )
 from analysis.capacity.sizing.candidate import COMPUTE, Candidate
 from analysis.capacity.sizing.candidates import Search
@@ -51,6 +52,7 @@ def make_plan(
     if one_lost_s is not None:
         whole_s = turnaround_s(chosen, hosts, promise.percentile if promise else 95.0)
     return Plan(
+        created=utc_now(),
         genomes_per_day=question.genomes_per_day,
         profile=chosen.demand.profile.profile,
         slos=question.slos,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.capacity.inputs.question import Question
-from analysis.capacity.plan.plan import PLAN, Excuse, Plan, read_plan_or_excuse
+from analysis.capacity.plan.plan import PLAN, Excuse, Plan, read_plan_or_excuse, utc_now
 from cluster.model.errors import InputError
 from cluster.state.atomic import write_text
 
@@ -34,6 +34,7 @@ def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path)
         found = _sized(run_root, question, profile, catalogue)
     except InputError as error:
         found = Excuse(
+            created=utc_now(),
             genomes_per_day=question.genomes_per_day,
             profile=profile.profile,
             slos=question.slos,

@@ -17,7 +17,7 @@ from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue
 from analysis.capacity.inputs.profile import Profile
 from analysis.capacity.inputs.question import Question
-from analysis.capacity.plan.plan import Excuse, Plan
+from analysis.capacity.plan.plan import Excuse, Plan, utc_now
 from analysis.capacity.sizing.candidate import Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.plan_maker import make_plan
@@ -110,6 +110,7 @@ def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
     reasons += list(dict.fromkeys(_beyond(one) for one in without))[:SHOWN_REASONS]
     question = search.demand.question
     return Excuse(
+        created=utc_now(),
         genomes_per_day=question.genomes_per_day,
         profile=search.demand.profile.profile,
         slos=question.slos,

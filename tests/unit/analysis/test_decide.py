@@ -9,8 +9,7 @@ import pytest
 
 from analysis.findings import Evidence, effects, findings
 from analysis.findings.decide import decide
-from analysis.findings.question import Question
-from analysis.findings.rule import RISES, SIMILAR, Rule
+from analysis.findings.question import RISES, SIMILAR, Question, Rule
 from analysis.summary.summary import Finding
 from tests.support.arms import dfsio, noisy, ycsb
 from workloads.spec.hypotheses import Expectation, Hypotheses

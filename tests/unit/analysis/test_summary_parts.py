@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from analysis.summarise.analysed_run import labels
 from analysis.summarise.time_spent import time_spent
 from analysis.summary.disclosure import merge
-from analysis.summary.labels import labels
 from cluster.state.events import (
     AnalysisEnded,
     AnalysisStarted,

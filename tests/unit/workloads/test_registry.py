@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.summary.labels import labels
+from analysis.summarise.analysed_run import labels
 from cluster.model.errors import InputError
 from tests.support.drafts import draft
 from workloads.record.manifest import Manifest

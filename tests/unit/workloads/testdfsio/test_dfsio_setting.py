@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis.summary.labels import labels
+from analysis.summarise.analysed_run import labels
 from cluster.model.errors import InputError
 from cluster.model.topology import Topology
 from tests.support.drafts import plan, study

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.summary.labels import labels
+from analysis.summarise.analysed_run import labels
 from cluster.model.errors import InputError
 from tests.support.drafts import QUICKSTART, draft, host
 from tests.unit.workloads.ycsb.test_ycsb_workload import World, world
