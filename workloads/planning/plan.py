@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -19,13 +19,13 @@ from cluster.model.topology import Isolation, Topology
 from cluster.state.atomic import write_text
 from workloads.base.setting import Setting
 from workloads.base.values import Frozen
-from workloads.planning.order import random_order
-from workloads.planning.overhead_pairs import OverheadTrial, overhead_trials
-from workloads.spec.any_setting import AnySetting
+from workloads.planning.trial_order import PlannedTrial, overhead_trials, random_order
 from workloads.spec.libvirt_hosts import densities
+from workloads.spec.registry import AnySetting
 from workloads.spec.study import Study
 
 FORMAT: Literal[1] = 1
+StepKind = Literal["up", "trial", "down"]
 MAX_TRIALS = 10_000
 """Maximum of a run: more than a week, at one or two minutes per trial."""
 UP_ESTIMATE_S = 35.0
@@ -37,7 +37,7 @@ class Step(Frozen):
     """One step of a run: build a topology, run a trial on it, or tear it down."""
 
     index: int
-    kind: Literal["up", "trial", "down"]
+    kind: StepKind
     repetition: int
     build: str
     label: str
@@ -91,7 +91,10 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
     topologies = _topologies(study, hosts)
     settings = chosen(study.settings(), only)
     _check_topologies(settings, topologies)
-    _require_one_topology(settings, topologies)
+    for setting in settings:
+        obstacles = [setting.obstacle(topology) for topology in topologies]
+        if obstacles and all(obstacles) and obstacles[0]:  # it may be left out on some of them only
+            raise obstacles[0]
     empty = Plan(
         study=study.study,
         seed=study.seed,
@@ -134,19 +137,11 @@ def _check_topologies(settings: Sequence[Setting], topologies: Sequence[Topology
             setting.check_topology(topology)
 
 
-def _require_one_topology(settings: Sequence[Setting], topologies: Sequence[Topology]) -> None:
-    """A setting may be left out on some topologies, but not on all of them."""
-    for setting in settings:
-        obstacles = [setting.obstacle(topology) for topology in topologies]
-        if obstacles and all(obstacles) and obstacles[0] is not None:
-            raise obstacles[0]
-
-
 def _with_repetitions(
     plan: Plan, repetitions: int, settings: Sequence[Setting], overhead_pairs: int = 0
 ) -> Plan:
-    regular = repetitions * len(plan.topologies) * len(settings)
-    trials = regular + 2 * overhead_pairs + len(plan.trials)
+    trials = repetitions * len(plan.topologies) * len(settings)
+    trials += 2 * overhead_pairs + len(plan.trials)
     if trials > MAX_TRIALS:
         raise InputError(
             f"the plan has {trials:,} trials; the maximum is {MAX_TRIALS:,}.",
@@ -164,7 +159,8 @@ def _with_repetitions(
             builds[build] = name
             topology = plan.topologies[name]
             possible = tuple(setting for setting in settings if not setting.obstacle(topology))
-            _append_build(steps, repetition, build, (*random_order(possible, rng), *overhead))
+            regular = map(PlannedTrial, random_order(possible, rng))
+            _append_build(steps, repetition, build, (*regular, *overhead))
     return plan.model_copy(
         update={
             "repetitions": plan.repetitions + repetitions,
@@ -186,37 +182,29 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
 
 
 def _append_build(
-    steps: list[Step], repetition: int, build: str, trials: Sequence[Setting | OverheadTrial]
+    steps: list[Step], repetition: int, build: str, trials: Sequence[PlannedTrial]
 ) -> None:
-    def append(kind: Literal["up", "down"], label: str, estimate_s: float) -> None:
+    def append(kind: StepKind, label: str, estimate_s: float, **trial: Any) -> None:
         steps.append(
-            Step(index=len(steps), kind=kind, repetition=repetition, build=build, label=label,
-                 estimate_s=estimate_s)
+            Step(index=len(steps), kind=kind, repetition=repetition, build=build,
+                 label=f"{kind} {label}", estimate_s=estimate_s, **trial)
         )  # fmt: skip
 
-    append("up", f"up {build}", UP_ESTIMATE_S)
+    append("up", build, UP_ESTIMATE_S)
     warmed: set[Hashable] = set()
     before = sum(step.kind == "trial" for step in steps)
     for order, trial in enumerate(trials, start=before):
-        overhead = trial if isinstance(trial, OverheadTrial) else None
-        setting = trial.setting if isinstance(trial, OverheadTrial) else trial
-        name = setting.id + (overhead.suffix if overhead else "")
-        steps.append(
-            Step(
-                index=len(steps),
-                kind="trial",
-                repetition=repetition,
-                build=build,
-                label=f"trial {build} {name}",
-                trial=f"{build}-{order:03d}-{name}",
-                order=order,
-                setting=setting,
-                estimate_s=setting.estimate_s + _warm_up_s(setting, warmed),
-                overhead_pair=overhead.pair if overhead else None,
-                monitored=overhead.monitored if overhead else True,
-            )
+        append(
+            "trial",
+            f"{build} {trial.name}",
+            trial.setting.estimate_s + _warm_up_s(trial.setting, warmed),
+            trial=f"{build}-{order:03d}-{trial.name}",
+            order=order,
+            setting=trial.setting,
+            overhead_pair=trial.pair,
+            monitored=trial.monitored,
         )
-    append("down", f"down {build}", DOWN_ESTIMATE_S)
+    append("down", build, DOWN_ESTIMATE_S)
 
 
 def _warm_up_s(setting: Setting, warmed: set[Hashable]) -> float:

@@ -17,7 +17,7 @@ from workloads.base.values import (
     TargetRate,
     Window,
 )
-from workloads.spec.any_setting import AnySetting
+from workloads.spec.registry import AnySetting
 
 FORMAT: Literal[1] = 1
 

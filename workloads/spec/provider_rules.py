@@ -12,26 +12,26 @@ from workloads.spec.libvirt_hosts import guests_on, needs_ssh
 if TYPE_CHECKING:
     from workloads.spec.hosts_spec import HostSpec
     from workloads.spec.study import Study
+    from workloads.spec.vms_spec import VmsSpec
+
+_DENSITIES = ("factors", "vms_per_host")
+_REPLICATION = ("stack", "replication")
 
 
 def check_provider(study: Study) -> None:
     """ValueError for the first rule of its provider that the study violates."""
-    if study.provider != "libvirt":
-        if study.vms is not None:
-            raise FaultyKeyError(
-                f"key vms needs provider libvirt; the provider is {study.provider}", "vms"
-            )
-        for index, host in enumerate(study.hosts):
-            if host.libvirt is not None:
-                raise FaultyKeyError(
-                    f"host {host.name!r}: key libvirt needs provider libvirt",
-                    "hosts",
-                    index,
-                    "libvirt",
-                )
-    {"local": _check_local, "physical": _check_physical, "libvirt": _check_libvirt}[study.provider](
-        study
-    )
+    if study.provider == "libvirt":
+        _check_libvirt(study)
+        return
+    if study.vms is not None:
+        raise FaultyKeyError(
+            f"key vms needs provider libvirt; the provider is {study.provider}", "vms"
+        )
+    for index, host in enumerate(study.hosts):
+        if host.libvirt is not None:
+            message = f"host {host.name!r}: key libvirt needs provider libvirt"
+            raise FaultyKeyError(message, "hosts", index, "libvirt")
+    (_check_local if study.provider == "local" else _check_physical)(study)
 
 
 def _check_local(study: Study) -> None:
@@ -42,17 +42,9 @@ def _check_local(study: Study) -> None:
     if 0 in study.factors.vms_per_host:
         raise FaultyKeyError(
             "vms_per_host 0 is the bare host; provider local has process groups only: start at 1",
-            "factors",
-            "vms_per_host",
+            *_DENSITIES,
         )
-    workers = min(study.factors.vms_per_host)
-    if study.stack.replication > workers:
-        raise FaultyKeyError(
-            f"stack.replication {study.stack.replication} exceeds the {workers} worker(s) of the "
-            "smallest arm; all arms need the same replication",
-            "stack",
-            "replication",
-        )
+    _check_workers(study)
 
 
 def _check_physical(study: Study) -> None:
@@ -61,46 +53,57 @@ def _check_physical(study: Study) -> None:
     _check_addresses(study)
     if study.factors.vms_per_host != (0,):
         raise FaultyKeyError(
-            "provider physical has bare hosts only: vms_per_host: [0]", "factors", "vms_per_host"
+            "provider physical has bare hosts only: vms_per_host: [0]", *_DENSITIES
         )
-    workers = len(_worker_hosts(study))
-    if study.stack.replication > workers:
-        raise FaultyKeyError(
-            f"stack.replication {study.stack.replication} exceeds the {workers} worker(s)",
-            "stack",
-            "replication",
-        )
+    _check_workers(study)
 
 
 def _check_libvirt(study: Study) -> None:
     if study.vms is None:
-        raise FaultyKeyError(
-            "provider libvirt needs the key vms with the guests' network and addresses",
-            "provider",
-        )
+        message = "provider libvirt needs the key vms with the guests' network and addresses"
+        raise FaultyKeyError(message, "provider")
     if max(study.factors.vms_per_host) == 0:
         raise FaultyKeyError(
             "vms_per_host contains no VM; for bare hosts only, write provider: physical",
-            "factors",
-            "vms_per_host",
+            *_DENSITIES,
         )
-    _check_control_arm(study)
-    for index, host in enumerate(study.hosts):
-        _check_declared(host, index)
-        _check_shares(study, host)
-    _check_reached(study)
-    _check_guests_addresses(study)
-    _check_replicas(study)
-
-
-def _check_control_arm(study: Study) -> None:
     several = [n for n in study.factors.regionservers_per_node if n > 1]
     if several and 0 not in study.factors.vms_per_host:
         raise FaultyKeyError(
             f"regionservers_per_node {several[0]} is the control arm on the bare host (a VM has one "
             "RegionServer); add 0 to vms_per_host, or remove it",
-            "factors",
-            "regionservers_per_node",
+            *("factors", "regionservers_per_node"),
+        )
+    for index, host in enumerate(study.hosts):
+        _check_declared(host, index)
+        _check_shares(study, study.vms, host)
+    by_ssh = needs_ssh(study)
+    if by_ssh and study.ssh is None:
+        raise FaultyKeyError(
+            "these hosts need SSH (they run as bare hosts, or have no key libvirt): "
+            "add the key ssh with a user",
+            "hosts",
+        )
+    if by_ssh or len(study.hosts) > 1:
+        _check_addresses(study)
+    _check_guests_addresses(study, study.vms)
+    _check_workers(study)
+    if study.stack.replication > 1 and len(_worker_hosts(study)) == 1:
+        raise FaultyKeyError(
+            f"stack.replication {study.stack.replication} with one worker host would put all replicas of "
+            "a block on it, and lose them together; write replication: 1, or add hosts",
+            *_REPLICATION,
+        )
+
+
+def _check_workers(study: Study) -> None:
+    """Every density has a worker for each replica; all densities need the same replication."""
+    workers = len(_worker_hosts(study)) * max(1, min(study.factors.vms_per_host))
+    if study.stack.replication > workers:
+        raise FaultyKeyError(
+            f"stack.replication {study.stack.replication} exceeds the {workers} worker(s) of the "
+            "smallest arm; all arms need the same replication",
+            *_REPLICATION,
         )
 
 
@@ -117,101 +120,58 @@ def _check_declared(host: HostSpec, index: int) -> None:
                 *("hosts", index, *key),
             )
     if not host.disks:
-        raise FaultyKeyError(
-            f"host {host.name!r} has no disk for its guests", "hosts", index, "disks"
-        )
+        message = f"host {host.name!r} has no disk for its guests"
+        raise FaultyKeyError(message, "hosts", index, "disks")
 
 
-def _check_shares(study: Study, host: HostSpec) -> None:
-    assert study.vms is not None
-    if study.vms.vcpus != "pinned" or "worker" not in host.roles:
+def _check_shares(study: Study, vms: VmsSpec, host: HostSpec) -> None:
+    if vms.vcpus != "pinned" or "worker" not in host.roles:
         return
     for density in study.factors.vms_per_host:
         if density and int(host.cores) % density:
             raise FaultyKeyError(
                 f"vms.vcpus pinned: the {host.cores} cores of host {host.name!r} cannot be divided equally "
                 f"among {density} VMs; write vcpus: all, or densities that divide the cores",
-                "vms",
-                "vcpus",
+                *("vms", "vcpus"),
             )
 
 
-def _check_reached(study: Study) -> None:
-    by_ssh = needs_ssh(study)
-    if by_ssh and study.ssh is None:
-        raise FaultyKeyError(
-            "these hosts need SSH (they run as bare hosts, or have no key libvirt): "
-            "add the key ssh with a user",
-            "hosts",
-        )
-    if by_ssh or len(study.hosts) > 1:
-        _check_addresses(study)
-
-
-def _check_guests_addresses(study: Study) -> None:
-    assert study.vms is not None
-    if len(study.hosts) > 1 and study.vms.bridge is None:
+def _check_guests_addresses(study: Study, vms: VmsSpec) -> None:
+    if len(study.hosts) > 1 and vms.bridge is None:
         raise FaultyKeyError(
             "vms.bridge is missing: a build's own network does not reach beyond its host, and the study "
             f"has {len(study.hosts)} hosts; name a bridge that exists on all of them",
             "vms",
         )
-    addresses = study.vms.range
     for host in study.hosts:
-        if host.address in addresses:
+        if host.address in vms.range:
             raise FaultyKeyError(
                 f"vms.addresses contains {host.address}, the address of host {host.name!r} itself",
-                "vms",
-                "addresses",
+                *("vms", "addresses"),
             )
     needed = sum(guests_on(study, host) for host in study.hosts)
-    if needed > len(addresses):
+    if needed > len(vms.range):
         raise FaultyKeyError(
-            f"vms.addresses has {len(addresses)} address(es); the hosts have up to {needed} guests",
-            "vms",
-            "addresses",
-        )
-
-
-def _check_replicas(study: Study) -> None:
-    """Replicas are on different hosts at every density, or there is one replica."""
-    replication, hosts = study.stack.replication, len(_worker_hosts(study))
-    workers = hosts * min(max(density, 1) for density in study.factors.vms_per_host)
-    if replication > workers:
-        raise FaultyKeyError(
-            f"stack.replication {replication} exceeds the {workers} worker(s) of the smallest arm; "
-            "all arms need the same replication",
-            "stack",
-            "replication",
-        )
-    if replication > 1 and hosts == 1:
-        raise FaultyKeyError(
-            f"stack.replication {replication} with one worker host would put all replicas of a block on "
-            "it, and lose them together; write replication: 1, or add hosts",
-            "stack",
-            "replication",
+            f"vms.addresses has {len(vms.range)} address(es); the hosts have up to {needed} guests",
+            *("vms", "addresses"),
         )
 
 
 def _check_addresses(study: Study) -> None:
-    seen: set[str] = set()
-    for index, host in enumerate(study.hosts):
-        if host.address in seen:
-            raise FaultyKeyError(
-                f"duplicate host address: {host.address!r}", "hosts", index, "address"
-            )
-        seen.add(host.address)
+    addresses = [host.address for host in study.hosts]
+    for index, address in enumerate(addresses):
+        key = ("hosts", index, "address")
+        if address in addresses[:index]:
+            raise FaultyKeyError(f"duplicate host address: {address!r}", *key)
         try:
-            check_address(host.address, "hosts")
+            check_address(address, "hosts")
         except InputError as error:
-            raise FaultyKeyError(error.what.rstrip("."), "hosts", index, "address") from error
-        if host.address == "localhost" or host.address.startswith("127."):
+            raise FaultyKeyError(error.what.rstrip("."), *key) from error
+        if address == "localhost" or address.startswith("127."):
             raise FaultyKeyError(
-                f"host {host.name!r} has the loopback address {host.address}, which other hosts "
+                f"host {study.hosts[index].name!r} has the loopback address {address}, which other hosts "
                 "cannot reach",
-                "hosts",
-                index,
-                "address",
+                *key,
             )
 
 

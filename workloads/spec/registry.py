@@ -1,4 +1,5 @@
-"""The registered workloads: ours, and those that other packages add by an entry point."""
+"""The registered workloads: ours, and those that other packages add by an entry point. `AnySetting`: a field of
+plans and manifests that holds a setting of any of them."""
 
 from __future__ import annotations
 
@@ -6,8 +7,12 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, SerializeAsAny
 
 from cluster.model.errors import InputError
+from workloads.base.setting import Setting
 from workloads.base.workload import WorkloadKind
 from workloads.testdfsio.kind import TESTDFSIO
 from workloads.ycsb.kind import YCSB
@@ -63,3 +68,17 @@ def _unusable(point: EntryPoint, why: str) -> InputError:
         f"entry point {point.name} = {point.value}, group {GROUP}",
         "correct or uninstall the package that declares it.",
     )
+
+
+def parse_setting(value: Any) -> Any:
+    """A setting from its JSON form; the key `workload` names its class. ValueError if it is not valid."""
+    if not isinstance(value, dict):
+        return value
+    try:
+        kind = kind_of(str(value.get("workload")))
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    return kind.setting.model_validate(value)
+
+
+AnySetting = Annotated[SerializeAsAny[Setting], BeforeValidator(parse_setting)]

@@ -15,7 +15,7 @@ from cluster.model.errors import InputError
 from tests.support.drafts import draft
 from workloads.record.manifest import Manifest
 from workloads.spec import registry
-from workloads.spec.any_setting import parse_setting
+from workloads.spec.registry import parse_setting
 from workloads.spec.study_file import parse_study
 
 CODE = """

@@ -9,8 +9,8 @@ import pytest
 
 from cluster.model.errors import InputError, StudyError
 from tests.support.drafts import host, plan, study
-from workloads.planning.order import random_order
 from workloads.planning.plan import Extension, extended, make_plan, read_plan, write_plan
+from workloads.planning.trial_order import random_order
 from workloads.testdfsio.setting import DfsioSetting
 
 

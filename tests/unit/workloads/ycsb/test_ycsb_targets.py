@@ -12,7 +12,7 @@ from cluster.model.errors import InputError, StudyError
 from tests.support.drafts import QUICKSTART, study
 from tests.support.record_factory import RUN, RunFactory
 from workloads.execution.saturation import measured_ops_s, resolve
-from workloads.planning.order import random_order
+from workloads.planning.trial_order import random_order
 from workloads.record.record import closed_records
 from workloads.spec.study_file import parse_study
 from workloads.ycsb.knobs import Target, target_of

@@ -1,0 +1,81 @@
+"""The trials of a build, in a random order that respects their dependencies. Pure.
+
+Pairs of trials that measure monitoring overhead (method 21) follow the other trials and do not change their
+order. A pair runs one short setting twice in succession on one build, with and without monitors, so that
+nothing else differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+
+from workloads.base.setting import Setting
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """A setting to run. `pair`: number of its monitoring-overhead pair in the run, from 1; None: a regular
+    trial."""
+
+    setting: Setting
+    pair: int | None = None
+    monitored: bool = True
+
+    @property
+    def name(self) -> str:
+        """End of the trial's name."""
+        if self.pair is None:
+            return self.setting.id
+        return f"{self.setting.id}-cost{self.pair}-{'on' if self.monitored else 'off'}"
+
+
+def random_order(settings: tuple[Setting, ...], rng: Random) -> tuple[Setting, ...]:
+    """A random order in which writers precede the readers of their data, and saturation trials precede
+    the trials that target a percentage of their rate.
+
+    Each position is drawn from the settings that have all they depend on. A read whose data no setting
+    writes depends on nothing: its trial prepares the data, unmeasured.
+    """
+    predecessors = _predecessors(settings)
+    remaining, ordered = list(range(len(settings))), []
+    while remaining:
+        missing = frozenset(remaining)
+        ready = [index for index in remaining if predecessors[index].isdisjoint(missing)]
+        chosen = rng.choice(ready)
+        remaining.remove(chosen)
+        ordered.append(settings[chosen])
+    return tuple(ordered)
+
+
+@lru_cache(maxsize=8)  # every build of a plan has the same settings
+def _predecessors(settings: tuple[Setting, ...]) -> tuple[frozenset[int], ...]:
+    """For each setting, the indices of those it depends on."""
+    return tuple(
+        frozenset(
+            index
+            for index, other in enumerate(settings)
+            if other.writes_for(setting) or other.measures_for(setting)
+        )
+        for setting in settings
+    )
+
+
+def _cheapest(settings: Sequence[Setting]) -> Setting:
+    """The shortest setting with a steady rate; the shortest of all if none has one."""
+    steady = [setting for setting in settings if setting.has_steady_rate]
+    return min(steady or settings, key=lambda setting: setting.estimate_s)
+
+
+def overhead_trials(
+    build: int, builds: int, pairs: int, settings: Sequence[Setting], seed: int
+) -> Iterator[PlannedTrial]:
+    """The overhead trials of build number `build` (from 0): pairs are dealt to `builds` in turn.
+
+    The order within a pair is random, so that drift is not mistaken for overhead.
+    """
+    for pair in range(build + 1, pairs + 1, builds):
+        order = Random(f"{seed}/monitor-cost/{pair}").sample((True, False), 2)
+        yield from (PlannedTrial(_cheapest(settings), pair, monitored) for monitored in order)
