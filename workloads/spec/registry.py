@@ -1,5 +1,7 @@
-"""The registered workloads: ours, and those that other packages add by an entry point. `AnySetting`: a field of
-plans and manifests that holds a setting of any of them."""
+"""The registered workloads: ours, and those that other packages add by an entry point.
+
+`AnySetting` is a field of plans and manifests that holds a setting of any of them.
+"""
 
 from __future__ import annotations
 

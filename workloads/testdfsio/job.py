@@ -1,8 +1,8 @@
 """TestDFSIO's command line for a setting, and how many bytes the job requests, processes and touches
 (method 5, 16). Pure.
 
-Source: `org.apache.hadoop.fs.TestDFSIO.run` and its mappers, Hadoop 3.4.2. The tool reads a size without a unit as MB, and
-rejects `1M`: every size is passed in bytes, with its B.
+Source: `org.apache.hadoop.fs.TestDFSIO.run` and its mappers, Hadoop 3.4.2. The tool reads a size
+without a unit as MB, and rejects `1M`: every size is passed in bytes, with its B.
 """
 
 from __future__ import annotations
