@@ -16,7 +16,6 @@ from typing import Any
 from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.model.topology import Node, Topology
-from cluster.model.transport import ProcessId
 from workloads.base.workload import TrialContext
 from workloads.ycsb.placement import pair
 
@@ -54,7 +53,12 @@ def noise(context: TrialContext, threads: int) -> Iterator[None]:
         yield
         return
     _, node = required_pair(context.cluster.topology)
-    process = _start(context, node, threads)
+    # The source is on the command line: the node only needs Python's standard library.
+    source = _SOURCE.read_text(encoding="utf-8")
+    argv = (*context.transport.python(node), "-c", source, "--threads", str(threads))
+    out, err = (context.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
+    process = context.transport.start(node, Command(NAME, argv), out, err)
+    time.sleep(_SETTLE_S)  # start of the interpreter; the victim's ramp-up is excluded anyway
     try:
         yield
         survived = context.transport.alive(process)
@@ -63,8 +67,9 @@ def noise(context: TrialContext, threads: int) -> Iterator[None]:
         context.transport.collect(node, context.record.raw)
     done = noise_made(context.record.raw)
     if not survived or done is None or done["fault"]:
+        why = done["fault"] if done and done["fault"] else "it ended early"
         raise StudyError(
-            f"the noisy neighbour failed: {_why(done)}.",
+            f"the noisy neighbour failed: {why}.",
             f"{NAME} on node {node.name}",
             f"read {context.record.root.name}/raw/{NAME}.err.",
         )
@@ -76,19 +81,3 @@ def noise_made(raw: Path) -> dict[str, Any] | None:
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     made: dict[str, Any] | None = json.loads(text) if text.strip() else None
     return made
-
-
-def _start(context: TrialContext, node: Node, threads: int) -> ProcessId:
-    """Passes the source on the command line: the node only needs Python's standard library."""
-    argv = (
-        *context.transport.python(node), "-c", _SOURCE.read_text(encoding="utf-8"),
-        "--threads", str(threads),
-    )  # fmt: skip
-    out, err = (context.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
-    process = context.transport.start(node, Command(NAME, argv), out, err)
-    time.sleep(_SETTLE_S)  # start of the interpreter; the victim's ramp-up is excluded anyway
-    return process
-
-
-def _why(done: dict[str, Any] | None) -> str:
-    return str(done["fault"]) if done and done["fault"] else "it ended early"
