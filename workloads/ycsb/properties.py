@@ -82,15 +82,11 @@ def client_arguments(
     target = target_share(setting, number)
     if target is not None:
         arguments += ["-target", str(target)]
-    properties = {
-        **{
-            f"{kind}proportion": str(share)
-            for kind, share in (shares or MIXES[setting.mix].shares).items()
-        },
-        **_properties(setting, hdr_prefix),
-        **_of_several(setting, number),
-        **({"think.timed.db": DB} if timed else {}),
-    }
+    mix = (shares or MIXES[setting.mix].shares).items()
+    properties = {f"{operation}proportion": str(share) for operation, share in mix}
+    properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
+    if timed:
+        properties["think.timed.db"] = DB
     for key, value in sorted(properties.items()):
         arguments += ["-p", f"{key}={value}"]
     return tuple(arguments)
@@ -108,7 +104,7 @@ def _of_several(setting: YcsbSetting, number: int) -> dict[str, str]:
         start, count = loaded_rows(setting, number)
         return {"insertstart": str(start), "insertcount": str(count)}
     several = {"client.number": str(number - 1), "client.count": str(setting.clients)}
-    return {**several, **({"workload": INTERLEAVED} if setting.variants is None else {})}
+    return several if setting.variants is not None else {**several, "workload": INTERLEAVED}
 
 
 def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
