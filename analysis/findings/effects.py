@@ -22,7 +22,7 @@ from analysis.findings.arms import (
 from analysis.findings.question import Evidence, Question
 from analysis.findings.rule import FALLS, RISES, Rule
 from analysis.summary.summary import SettingSummary
-from workloads.ycsb.placement import NOBODY
+from workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts", "latency": "latency"}
 TAIL = 99.0

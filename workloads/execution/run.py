@@ -209,7 +209,10 @@ def end_run(
     run.journal.record(
         RunEnded(outcome=outcome, message=message, repetitions=repetitions, finished=finished)
     )
-    (lease.release if finished else lease.abandon)(run.tag)
+    if finished:
+        lease.release(run.tag)
+    else:
+        lease.abandon(run.tag)
 
 
 def has_ended(run: Run) -> bool:

@@ -52,16 +52,19 @@ def client_name(number: int) -> str:
 
 def loaded_rows(setting: YcsbSetting, number: int = 1) -> tuple[int, int]:
     """(first record, number of records) that client `number` loads: adjacent, disjoint ranges."""
-    edges = [setting.records * n // setting.clients for n in (number - 1, number)]
-    return edges[0], edges[1] - edges[0]
+    return _part(setting.records, setting.clients, number)
 
 
 def target_share(setting: YcsbSetting, number: int = 1) -> int | None:
     """Whole operations per second for client `number`; the shares of all clients add up to the target."""
     if setting.target_ops_s is None:
         return None
-    total = round(setting.target_ops_s)
-    return total * number // setting.clients - total * (number - 1) // setting.clients
+    return _part(round(setting.target_ops_s), setting.clients, number)[1]
+
+
+def _part(total: int, clients: int, number: int) -> tuple[int, int]:
+    begin, end = (total * n // clients for n in (number - 1, number))
+    return begin, end - begin
 
 
 def client_arguments(

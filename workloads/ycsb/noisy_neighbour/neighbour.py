@@ -17,11 +17,21 @@ from cluster.model.command import Command
 from cluster.model.errors import StudyError
 from cluster.model.topology import Node, Topology
 from workloads.base.workload import TrialContext
-from workloads.ycsb.placement import pair
 
 NAME = "neighbour"
+NOBODY = "nobody"
+"""Name of the neighbour when the victim runs alone."""
 _SETTLE_S = 1.0
 _SOURCE = Path(__file__).with_name("neighbour_load.py")
+
+
+def pair(topology: Topology) -> tuple[Node, Node] | None:
+    """(victim's node, neighbour's node): the first two workers that share a host. None if no host has two."""
+    for host in topology.hosts:
+        workers = [node for node in topology.workers if node.host == host.name]
+        if len(workers) > 1:
+            return workers[0], workers[1]
+    return None
 
 
 def required_pair(topology: Topology) -> tuple[Node, Node]:
