@@ -21,7 +21,7 @@ from analysis.findings.arms import (
 )
 from analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
 from analysis.summary.summary import SettingSummary
-from workloads.ycsb.placement import NOBODY
+from workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts"}
 TAIL = 99.0

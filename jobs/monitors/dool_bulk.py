@@ -20,7 +20,7 @@ from jobs.arrays.bulk_csv import Body, Cells, body, cells
 from jobs.raw.raw_files import RawFile
 from workloads.base.parsing import EXACT_INTEGER_LIMIT, RejectedError, decoded
 from workloads.monitors.dool import DAY_S, MIN_STEP_S, DoolReader, Layout
-from workloads.monitors.dool_cells import CPU_PARTS, CPU_SUM_TOLERANCE, cpu_section
+from workloads.monitors.dool_cells import CPU, CPU_PARTS, CPU_SUM_TOLERANCE, VALUES, cpu_section
 from workloads.monitors.dool_header import YEARS_S, Key, Start, Units
 
 SCHEMA = coded_schema(tables.HOST_SAMPLES)
@@ -32,18 +32,8 @@ _DAY_BYTES = len("Nov-20 ")
 _MAX_DAYS = 400
 _OTHERS = 3 + 2  # bytes above "9" in a time: three letters of the month, two colons
 _MARKS = 2  # bytes below "0" in a time: a hyphen and a blank
-_CPU = {"cpu_user": "usr", "cpu_system": "sys", "cpu_idle": "idl", "cpu_iowait": "wai",
-        "cpu_steal": "stl"}  # fmt: skip
-_COLUMNS: dict[str, tuple[Key, str]] = {
-    "disk_read_bytes_s": (("dsk/total", "read"), "disk"),
-    "disk_write_bytes_s": (("dsk/total", "writ"), "disk"),
-    "disk_read_ops_s": (("io/total", "read"), ""),
-    "disk_write_ops_s": (("io/total", "writ"), ""),
-    "net_receive_bytes_s": (("net/total", "recv"), "net"),
-    "net_send_bytes_s": (("net/total", "send"), "net"),
-    "memory_used_bytes": (("memory usage", "used"), "memory"),
-    "memory_cached_bytes": (("memory usage", "cach"), "memory"),
-    "memory_available_bytes": (("memory usage", "avai"), "memory"),
+_COLUMNS = {
+    name: column for name, column in VALUES.items() if name in tables.HOST_SAMPLES.column_names
 }
 
 
@@ -224,7 +214,7 @@ def _named(units: Units, numbers: dict[Key, Array]) -> dict[str, Any]:
     }
     section = cpu_section(numbers)
     if section is not None:
-        shares = {name: (section, part) for name, part in _CPU.items()}
+        shares = {name: (section, part) for name, part in CPU.items()}
         named |= {name: numbers[key] for name, key in shares.items() if key in numbers}
         irq = [numbers[section, name] for name in ("hiq", "siq") if (section, name) in numbers]
         named |= {"cpu_irq": _added(irq)} if irq else {}

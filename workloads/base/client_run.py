@@ -49,41 +49,29 @@ def run_clients(
     started: list[tuple[Command, ProcessId, float]] = []
     try:
         for command in commands:
-            stdout, stderr = (context.record.root / file for file in _outputs(command, folder))
+            out, err = (context.record.root / file for file in _outputs(command, folder))
             start_s = time.time()
-            started.append(
-                (command, context.transport.start(node, command, stdout, stderr), start_s)
-            )
+            process = context.transport.start(node, command, out, err)
+            started.append((command, process, start_s))
         limit_s = timeout_s * context.timeout_scale
         ends = _waited(context, [process for _, process, _ in started], limit_s, enough)
     finally:
         for _, process, _ in started:
             context.transport.stop(process)  # no effect on a process that has exited
         context.transport.collect(node, context.record.root / folder)
-    return tuple(
-        _described(node.name, command, folder, start_s, *ends[process])
-        for command, process, start_s in started
-    )
+    runs = []
+    for command, process, start_s in started:
+        stdout, stderr = _outputs(command, folder)
+        exit_code, end_s = ends[process]
+        runs.append(
+            ClientRun(name=command.name, node=node.name, argv=command.argv, exit_code=exit_code,
+                      stdout=stdout, stderr=stderr, start_epoch_s=start_s, end_epoch_s=end_s)
+        )  # fmt: skip
+    return tuple(runs)
 
 
 def _outputs(command: Command, folder: str) -> tuple[str, str]:
     return f"{folder}/{command.name}.out", f"{folder}/{command.name}.err"
-
-
-def _described(
-    node: str, command: Command, folder: str, start_s: float, exit_code: int | None, end_s: float
-) -> ClientRun:
-    stdout, stderr = _outputs(command, folder)
-    return ClientRun(
-        name=command.name,
-        node=node,
-        argv=command.argv,
-        exit_code=exit_code,
-        stdout=stdout,
-        stderr=stderr,
-        start_epoch_s=start_s,
-        end_epoch_s=end_s,
-    )
 
 
 def _waited(

@@ -25,14 +25,13 @@ def read_clock(ask: Callable[[], float], tries: int = TRIES) -> Reading:
     """The reading with the shortest round trip of several (Cristian's algorithm): the host read its clock
     at some moment of the round trip, so its middle is the estimate and half its duration bounds the
     error."""
-    return min((_once(ask) for _ in range(tries)), key=lambda reading: reading.error_s)
-
-
-def _once(ask: Callable[[], float]) -> Reading:
-    sent_s, begun_s = time.time(), time.monotonic()
-    answer_s = ask()
-    half_s = (time.monotonic() - begun_s) / 2
-    return Reading(answer_s - (sent_s + half_s), half_s)
+    readings = []
+    for _ in range(tries):
+        sent_s, begun_s = time.time(), time.monotonic()
+        answer_s = ask()
+        half_s = (time.monotonic() - begun_s) / 2
+        readings.append(Reading(answer_s - (sent_s + half_s), half_s))
+    return min(readings, key=lambda reading: reading.error_s)
 
 
 def clock_of(transport: Transport, node: Node) -> Reading:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
@@ -92,9 +92,6 @@ class Line:
     text: str
     ended: bool
 
-    def quarantined(self, file: str, reason: str) -> Quarantined:
-        return Quarantined(file, self.number, reason, self.text[:EXCERPT_CHARACTERS])
-
 
 class _Fate(Enum):
     PARSED = auto()
@@ -111,15 +108,8 @@ class Ledger:
     def __init__(self, data: bytes | str, file: str) -> None:
         self.file = file
         self._texts = _split(data)
-        self._fates: list[_Fate | str] = ["not understood"] * len(self._texts)
-        self.lines: tuple[Line, ...] = tuple(self._readable())
-
-    def _readable(self) -> Iterator[Line]:
-        for index, (line, unreadable) in enumerate(self._texts):
-            if unreadable is None:
-                yield line
-            else:
-                self._fates[index] = unreadable
+        self._fates: list[_Fate | str] = [why or "not understood" for _, why in self._texts]
+        self.lines = tuple(line for line, unreadable in self._texts if unreadable is None)
 
     def read(self, row_of: Callable[[Line], Row | None]) -> list[Row]:
         """Rows of a file with at most one row per line: `row_of` returns the row, None for a known line
@@ -160,13 +150,12 @@ class Ledger:
             rows=tuple(rows),
             parsed=self._fates.count(_Fate.PARSED),
             skipped=self._fates.count(_Fate.SKIPPED),
-            quarantined=tuple(self._quarantined()),
+            quarantined=tuple(
+                Quarantined(self.file, line.number, fate, line.text[:EXCERPT_CHARACTERS])
+                for (line, _), fate in zip(self._texts, self._fates, strict=True)
+                if isinstance(fate, str)
+            ),
         )
-
-    def _quarantined(self) -> Iterator[Quarantined]:
-        for index, fate in enumerate(self._fates):
-            if isinstance(fate, str):
-                yield self._texts[index][0].quarantined(self.file, fate)
 
     def refuse(self, reason: str, line: int = 0) -> ParseError:
         """The error for a file of an unknown format."""

@@ -24,16 +24,13 @@ def magnitude(value: object, unit: str, example: str) -> float:
     """`value` ("96 GiB") in `unit`. ValueError describes the fault and shows an example."""
     if not isinstance(value, str):
         raise ValueError(f"{value!r} has no unit; write, for example, {example}")
+    fault = f"{value[:80]!r} is not a quantity in {unit}; write, for example, {example}"
     if not _FORM.fullmatch(value):  # pint evaluates expressions: 9**9**9 s takes half a minute
-        raise ValueError(
-            f"{value[:80]!r} is not a quantity in {unit}; write, for example, {example}"
-        )
+        raise ValueError(fault)
     try:
         return float(_registry().Quantity(value).to(unit).magnitude)
     except Exception as error:  # pint raises many types for invalid text
-        raise ValueError(
-            f"{value!r} is not a quantity in {unit}; write, for example, {example}"
-        ) from error
+        raise ValueError(fault) from error
 
 
 def _positive(value: object, unit: str, example: str) -> float:
@@ -43,19 +40,20 @@ def _positive(value: object, unit: str, example: str) -> float:
     return number
 
 
+def _whole(value: object, unit: str, example: str, plural: str) -> int:
+    number = _positive(value, unit, example)
+    if number != int(number):
+        raise ValueError(f"{value!r} is not a whole number of {plural}")
+    return int(number)
+
+
 def whole_mib(value: object) -> int:
     """ "96 GiB" to 98304. ValueError as `magnitude`."""
-    return _whole(_positive(value, "MiB", "96 GiB"), value, "MiB")
+    return _whole(value, "MiB", "96 GiB", "MiB")
 
 
 def _whole_bytes(value: object) -> int:
-    return _whole(_positive(value, "byte", "1 MiB"), value, "bytes")
-
-
-def _whole(number: float, value: object, unit: str) -> int:
-    if number != int(number):
-        raise ValueError(f"{value!r} is not a whole number of {unit}")
-    return int(number)
+    return _whole(value, "byte", "1 MiB", "bytes")
 
 
 def seconds(value: object) -> float:

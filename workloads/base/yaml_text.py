@@ -78,36 +78,27 @@ def parse_yaml(text: str, name: str) -> Document:
 
 def read_text(path: Path) -> str:
     """Content of a regular file. Rejects pipes and devices without opening them: reading one may block."""
+    where = str(path)
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise InputError(
-                "this is not a regular file.",
-                str(path),
-                "name a file, not a folder, pipe or device.",
-            )
+            remedy = "name a file, not a folder, pipe or device."
+            raise InputError("this is not a regular file.", where, remedy)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
             data = stream.read(MAX_BYTES + 1)
-        text = data.decode("utf-8")
+        if len(data) > MAX_BYTES:
+            raise _too_large(where)
+        return data.decode("utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise InputError("the file does not exist.", str(path), "name a YAML file.") from error
+        raise InputError("the file does not exist.", where, "name a YAML file.") from error
     except (OSError, UnicodeDecodeError) as error:
-        if isinstance(error, UnicodeDecodeError) and len(data) > MAX_BYTES:
-            raise _too_large(str(path)) from error
-        raise InputError(
-            f"the file cannot be read: {error}.", str(path), "name a readable UTF-8 file."
-        ) from error
-    if len(data) > MAX_BYTES:
-        raise _too_large(str(path))
-    return text
+        remedy = "name a readable UTF-8 file."
+        raise InputError(f"the file cannot be read: {error}.", where, remedy) from error
 
 
 def _too_large(name: str) -> InputError:
-    return InputError(
-        f"the file is larger than {MAX_BYTES // 1024} KiB.",
-        name,
-        "name a YAML file of this project.",
-    )
+    what = f"the file is larger than {MAX_BYTES // 1024} KiB."
+    return InputError(what, name, "name a YAML file of this project.")
 
 
 def _not_yaml(problem: str, where: str) -> InputError:

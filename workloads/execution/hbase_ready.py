@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from cluster.clients.client_commands import java_command
 from cluster.model.cluster import Cluster
 from cluster.model.errors import BringUpError
 from cluster.providers.provider import provider_of
-from cluster.stack import classpath, ensure
 from cluster.state.journal import Journal
 from cluster.state.timeout_scale import timeout_scale
-from workloads.ycsb.table_tool import FAST_START, HEAP_MIB, MAIN
+from workloads.ycsb.table_tool import tool_command
 
 DEADLINE_S = 60
 
@@ -19,15 +17,8 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
     node = cluster.topology.client
     deadline_s = round(DEADLINE_S * timeout_scale(cluster.site.tag, journal))
     servers = str(len(cluster.endpoints.regionserver_http))
-    command = java_command(
-        cluster,
-        "hbase-ready",
-        classpath(ensure("ycsb")),
-        MAIN,
-        ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s)),
-        heap_mib=HEAP_MIB,
-        jvm_flags=FAST_START,
-    )
+    verb = ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s))
+    command = tool_command(cluster, "hbase-ready", verb)
     transport = provider_of(cluster.topology.provider).transport(cluster.site, journal)
     logs = cluster.site.root / "logs" / node.name
     process = transport.start(node, command, logs / "hbase-ready.out", logs / "hbase-ready.err")

@@ -144,29 +144,22 @@ def _open(
     with ExitStack() as undo, ExitStack() as opening:
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
-        for topology in plan.topologies.values():
-            provider = provider_of(topology.provider)
-            if isinstance(provider, Leases):
+        provider = provider_of(study.provider)
+        if isinstance(provider, Leases):
+            for topology in plan.topologies.values():
                 provider.check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
         preflight(study, plan, runs)
-        for topology in plan.topologies.values():
-            provider = provider_of(topology.provider)
-            if isinstance(provider, Preflight):
+        if isinstance(provider, Preflight):
+            for topology in plan.topologies.values():
                 provider.preflight(topology, tag)
         run = _resume(earlier, plan) if earlier else _begin(root, file, plan)
         if owner.holds_lock:  # take the lock before the journal names its holder
             undo.push(presence.stay(root))
-        run.journal.record(
-            RunOpened(
-                study=study.study,
-                run=run.id,
-                tag=tag,
-                owner=owner.to_json(),
-                resumed=earlier is not None,
-            )
-        )
+        run.journal.record(RunOpened(
+            study=study.study, run=run.id, tag=tag, owner=owner.to_json(), resumed=bool(earlier)
+        ))  # fmt: skip
         undo.pop_all()
     return run
 
@@ -211,13 +204,9 @@ def end_run(
     A run that is not `finished` was stopped, and can be resumed. If its tear-down failed, the host stays
     reserved until the run's last process is gone.
     """
+    repetitions = run.plan.repetitions
     run.journal.record(
-        RunEnded(
-            outcome=outcome,
-            message=message,
-            repetitions=run.plan.repetitions,
-            finished=finished,
-        )
+        RunEnded(outcome=outcome, message=message, repetitions=repetitions, finished=finished)
     )
     if finished:
         lease.release(run.tag)
@@ -232,20 +221,14 @@ def has_ended(run: Run) -> bool:
     return bool(ends and ends[-1].finished and ends[-1].repetitions in (None, run.plan.repetitions))
 
 
-def _newest(folder: Path, study: Study) -> Run | None:
-    """The newest run below `folder`, if its study equals `study`."""
-    for root in run_folders(folder.parent, folder.name)[-1:]:
-        run = load_run(root)
-        if run.study == study:
-            return run
-    return None
-
-
 def _run_and_plan(
     folder: Path, study: Study, request: RunRequest, new_plan: Callable[[], Plan]
 ) -> tuple[Run | None, Plan]:
     """The run to resume or extend (None: a new run), and its plan."""
-    newest = None if request.fresh else _newest(folder, study)
+    roots = [] if request.fresh else run_folders(folder.parent, folder.name)
+    newest = load_run(roots[-1]) if roots else None
+    if newest and newest.study != study:
+        newest = None
     if newest and has_ended(newest):
         if request.extension:
             return newest, extended(newest.plan, study, request.extension)

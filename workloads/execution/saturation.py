@@ -8,7 +8,6 @@ run, and no rate is guessed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.model.errors import InputError, StudyError
@@ -19,14 +18,6 @@ from workloads.record.manifest import Manifest
 from workloads.record.record import is_closed, read_manifest
 
 
-@dataclass(frozen=True)
-class Saturation:
-    """A saturation trial, and the rate it measured."""
-
-    trial: str
-    ops_s: float
-
-
 def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Setting, TargetRate]:
     """`setting` with its target in ops/s. `planned`: the build's saturation trials that it depends on.
 
@@ -34,31 +25,31 @@ def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Se
     """
     if setting.target_share is None:
         raise ValueError(f"{setting.id} has no relative target")
-    rates = [_measured(records / trial) for trial in planned]
+    rates = {trial: _measured_ops_s(records / trial) for trial in planned}
     if not rates:
         raise _unknown(setting.id, "no saturation trial of its mix is planned on this build")
-    highest = max(rates, key=lambda rate: rate.ops_s)
-    ops_s = highest.ops_s * setting.target_share / 100
+    highest = max(rates, key=rates.__getitem__)
+    ops_s = rates[highest] * setting.target_share / 100
     target = TargetRate(
         percent=setting.target_share,
-        saturation_trial=highest.trial,
-        saturation_ops_s=highest.ops_s,
+        saturation_trial=highest,
+        saturation_ops_s=rates[highest],
         ops_s=ops_s,
     )
     try:
         return setting.at_rate(ops_s), target
     except InputError as error:
-        why = f"its rate was {highest.ops_s:.1f} ops/s, and {error.what.rstrip('.')}"
-        raise _unknown(highest.trial, why) from error
+        why = f"its rate was {rates[highest]:.1f} ops/s, and {error.what.rstrip('.')}"
+        raise _unknown(highest, why) from error
 
 
-def _measured(record: Path) -> Saturation:
+def _measured_ops_s(record: Path) -> float:
     if not is_closed(record):
         raise _unknown(record.name, "it has not run")
     manifest = read_manifest(record)
     if manifest.state != "complete":
         raise _unknown(record.name, f"it is {manifest.state}: {'; '.join(manifest.reasons)}")
-    return Saturation(record.name, measured_ops_s(record, manifest))
+    return measured_ops_s(record, manifest)
 
 
 def measured_ops_s(record: Path, manifest: Manifest) -> float:
@@ -67,23 +58,19 @@ def measured_ops_s(record: Path, manifest: Manifest) -> float:
     if manifest.window is None:
         raise _unknown(manifest.trial, "it has no window")
     from_s = manifest.window.start_epoch_s + manifest.setting.cut_s
-    offsets = _clock_offsets(manifest)
+    hosts_s = {entry.host: (entry.before_s + entry.after_s) / 2 for entry in manifest.clock}
+    nodes = topology_from_json(manifest.topology).nodes
+    offsets_s = {
+        node.name: hosts_s.get(node.host, 0.0) for node in nodes
+    }  # to the controller's clock
+    setting, raw = manifest.setting, record / "raw"
     try:
         return sum(
-            manifest.setting.client_rate(
-                record / "raw", client.name, from_s + offsets.get(client.node, 0.0)
-            )
+            setting.client_rate(raw, client.name, from_s + offsets_s.get(client.node, 0.0))
             for client in manifest.clients
         )
     except StudyError as error:
         raise _unknown(error.where, error.what.rstrip(".")) from error
-
-
-def _clock_offsets(manifest: Manifest) -> dict[str, float]:
-    """By node: its host's clock minus the controller's."""
-    hosts = {entry.host: (entry.before_s + entry.after_s) / 2 for entry in manifest.clock}
-    nodes = topology_from_json(manifest.topology).nodes
-    return {node.name: hosts.get(node.host, 0.0) for node in nodes}
 
 
 def _unknown(where: str, why: str) -> StudyError:

@@ -126,9 +126,10 @@ def _carry_out(run: Run, step: Step) -> StepOutcome:
     try:
         if step.kind == "up":
             return _up(run, step)
-        if step.kind == "down":
-            return _down(run, step)
-        return _trial(run, step)
+        if step.kind == "trial":
+            return _trial(run, step)
+        tear_down(run.site(step.build), run.journal)
+        return StepOutcome(step, "ok")
     except StudyError as error:
         return StepOutcome(step, "failed", str(error))
     except OSError as error:
@@ -149,11 +150,6 @@ def _up(run: Run, step: Step) -> StepOutcome:
     except BaseException:
         tear_down(site, run.journal)  # an incomplete cluster never stays, whatever stopped it
         raise
-    return StepOutcome(step, "ok")
-
-
-def _down(run: Run, step: Step) -> StepOutcome:
-    tear_down(run.site(step.build), run.journal)
     return StepOutcome(step, "ok")
 
 

@@ -14,6 +14,23 @@ _MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
 TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat
 CPU_PARTS = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
 CPU_SUM_TOLERANCE = 1.0
+CPU = {
+    "cpu_user": "usr", "cpu_system": "sys", "cpu_idle": "idl", "cpu_iowait": "wai", "cpu_steal": "stl",
+}  # fmt: skip
+"""Column of each share of HostSample."""
+VALUES: Mapping[str, tuple[Key, str]] = {
+    "disk_read_bytes_s": (("dsk/total", "read"), "disk"),
+    "disk_write_bytes_s": (("dsk/total", "writ"), "disk"),
+    "disk_read_ops_s": (("io/total", "read"), ""),
+    "disk_write_ops_s": (("io/total", "writ"), ""),
+    "net_receive_bytes_s": (("net/total", "recv"), "net"),
+    "net_send_bytes_s": (("net/total", "send"), "net"),
+    "memory_used_bytes": (("memory usage", "used"), "memory"),
+    "memory_free_bytes": (("memory usage", "free"), "memory"),
+    "memory_cached_bytes": (("memory usage", "cach"), "memory"),
+    "memory_available_bytes": (("memory usage", "avai"), "memory"),
+}
+"""Section, column and unit of HostSample's other values."""
 
 
 @dataclass(frozen=True)
@@ -100,32 +117,18 @@ def cpu_shares(cells: Mapping[Key, str]) -> dict[str, float | None]:
     if not known:
         return {}
     if len(known) != len(parts) or abs(sum(known) - 100) > CPU_SUM_TOLERANCE:
-        raise RejectedError(f"CPU shares add to {sum(known):.3f}, not to 100")
+        raise RejectedError(f"CPU shares add up to {sum(known):.3f}, not to 100")
     interrupts = [parts[name] for name in ("hiq", "siq") if name in parts]
-    return {
-        "cpu_user": parts.get("usr"),
-        "cpu_system": parts.get("sys"),
-        "cpu_idle": parts.get("idl"),
-        "cpu_iowait": parts.get("wai"),
-        "cpu_steal": parts.get("stl"),
-        "cpu_irq": sum(value or 0.0 for value in interrupts) if interrupts else None,
-    }
+    irq = sum(value or 0.0 for value in interrupts) if interrupts else None
+    return {"cpu_irq": irq, **{name: parts.get(part) for name, part in CPU.items()}}
 
 
 def bytes_and_operations(cells: Mapping[Key, str], unit: Units) -> dict[str, float | None]:
     """Disk, network (per second) and memory by HostSample's field names; None for missing columns."""
-    memory = "memory usage"
-    buffered = "buff" if (memory, "buff") in cells else "buf"
-    return {
-        "disk_read_bytes_s": _number(cells, "dsk/total", "read", unit.disk),
-        "disk_write_bytes_s": _number(cells, "dsk/total", "writ", unit.disk),
-        "disk_read_ops_s": _number(cells, "io/total", "read"),
-        "disk_write_ops_s": _number(cells, "io/total", "writ"),
-        "net_receive_bytes_s": _number(cells, "net/total", "recv", unit.net),
-        "net_send_bytes_s": _number(cells, "net/total", "send", unit.net),
-        "memory_used_bytes": _number(cells, memory, "used", unit.memory),
-        "memory_free_bytes": _number(cells, memory, "free", unit.memory),
-        "memory_buffered_bytes": _number(cells, memory, buffered, unit.memory),
-        "memory_cached_bytes": _number(cells, memory, "cach", unit.memory),
-        "memory_available_bytes": _number(cells, memory, "avai", unit.memory),
+    found = {
+        name: _number(cells, *key, getattr(unit, scale) if scale else 1)
+        for name, (key, scale) in VALUES.items()
     }
+    buffered = "buff" if ("memory usage", "buff") in cells else "buf"
+    found["memory_buffered_bytes"] = _number(cells, "memory usage", buffered, unit.memory)
+    return found

@@ -11,36 +11,35 @@ history (commit ebfc2ff), pcp-dstat's plugin files, and runs of dool 1.3.8 again
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Literal
 
 from workloads.base.parsing import RejectedError
 
-Tool = Literal["dstat", "dool", "pcp-dstat"]
 Key = tuple[str, str]  # section, column
 YEARS_S = (1e9, 4.2e9)  # 2001 to 2103: plausible times
 
 _BANNER = re.compile(r'"(dstat|dool|pcp-dstat) ([0-9][^ "]*) CSV output"', re.IGNORECASE)
 _CMDLINE = re.compile(r'"Cmdline:","(.*)",,,,"Date:","([^"]*)"')
-_DATE = re.compile(
-    r"([0-9]{1,2}) ([A-Z][a-z]{2}) ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2}) (\S+)"
+_DATE = re.compile(r"([0-9]{1,2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}) (\S+)")
+_TIMES = (
+    (re.compile(r"[A-Z][a-z]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%b-%d %H:%M:%S"),
+    (re.compile(r"[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%d-%m %H:%M:%S"),
 )
-_MONTH_FIRST = re.compile(r"([A-Z][a-z]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})")
-_DAY_FIRST = re.compile(r"([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""dool writes the month first, dstat the day."""
 _UTC_NAMES = frozenset({"UTC", "GMT", "Z"})
 _DAY_S = 86400
+_LEAP_YEAR = 2004
 _BITS_SINCE = (1, 3)
 
 
 @dataclass(frozen=True)
 class Banner:
-    """Which tool wrote the file."""
+    """The tool that wrote the file: dstat, dool or pcp-dstat."""
 
-    tool: Tool
+    tool: str
     version: tuple[int, ...]
 
 
@@ -48,9 +47,8 @@ def read_banner(text: str) -> Banner | None:
     match = _BANNER.fullmatch(text)
     if match is None:
         return None
-    tools: Mapping[str, Tool] = {"dstat": "dstat", "dool": "dool", "pcp-dstat": "pcp-dstat"}
     numbers = re.findall(r"[0-9]{1,6}", match.group(2))
-    return Banner(tools[match.group(1).lower()], tuple(int(number) for number in numbers))
+    return Banner(match.group(1).lower(), tuple(map(int, numbers)))
 
 
 @dataclass(frozen=True)
@@ -64,10 +62,9 @@ class Start:
     def epoch_s(self) -> float | None:
         """The date in epoch seconds; None unless its time zone is UTC: names of other zones are ambiguous."""
         match = _DATE.fullmatch(self.date_text)
-        if match is None or match.group(7) not in _UTC_NAMES:
+        if match is None or match.group(2) not in _UTC_NAMES:
             return None
-        day, month, year, *clock, _ = match.groups()
-        return _utc(year, month, day, *clock)
+        return _epoch_s(match.group(1), "%d %b %Y %H:%M:%S")
 
 
 def read_start(text: str) -> Start | None:
@@ -133,37 +130,23 @@ def epoch_of(time_text: str, start: Start | None) -> float | None:
     None if the time zone is unknown. The year is that of the tool's start, or the next if the time would lie
     before the start. RejectedError if the text is not such a time.
     """
-    day, month, clock = _split_time(time_text)
+    form = next((form for pattern, form in _TIMES if pattern.fullmatch(time_text)), None)
+    if form is None:
+        raise RejectedError(f"not a time: {time_text[:40]!r}")
     begun_s = start.epoch_s if start else None
-    if start is None or begun_s is None:
-        return None
-    year = int(start.date_text.split()[2])
+    known = start is not None and begun_s is not None
+    year = int(start.date_text.split()[2]) if start is not None and known else _LEAP_YEAR
     for candidate in (year, year + 1):
-        epoch_s = _utc(str(candidate), month, day, *clock)
-        if epoch_s is not None and epoch_s >= begun_s - _DAY_S:
-            return epoch_s
+        epoch_s = _epoch_s(f"{candidate} {time_text}", f"%Y {form}")
+        if epoch_s is not None and (begun_s is None or epoch_s >= begun_s - _DAY_S):
+            return epoch_s if known else None
     raise RejectedError(f"no such time: {time_text[:40]!r}")
 
 
-def _split_time(text: str) -> tuple[str, str, list[str]]:
-    if match := _MONTH_FIRST.fullmatch(text):
-        month, day, *clock = match.groups()
-    elif match := _DAY_FIRST.fullmatch(text):
-        day, number, *clock = match.groups()
-        month = _MONTHS[int(number) - 1] if 1 <= int(number) <= len(_MONTHS) else ""
-    else:
-        raise RejectedError(f"not a time: {text[:40]!r}")
-    if month not in _MONTHS:
-        raise RejectedError(f"no such month: {text[:40]!r}")
-    return day, month, clock
-
-
-def _utc(year: str, month: str, day: str, *clock: str) -> float | None:
+def _epoch_s(text: str, form: str) -> float | None:
     """None if the moment does not exist or is in another century, which indicates a damaged year."""
     try:
-        hour, minute, second = (int(part) for part in clock)
-        moment = datetime(int(year), _MONTHS.index(month) + 1, int(day), hour, minute, second)
+        epoch_s = datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
     except ValueError:
         return None
-    epoch_s = moment.replace(tzinfo=UTC).timestamp()
     return epoch_s if YEARS_S[0] <= epoch_s <= YEARS_S[1] else None

@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -24,14 +24,6 @@ from workloads.monitors.nodecpu import HEADER, title
 _STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 _SETTLED_S = 5.0  # a process of this age has called exec: its environment is final
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-
-
-@dataclass(frozen=True)
-class _Stat:
-    parent_pid: int
-    start_ticks: int
-    own: Ticks
-    children: Ticks
 
 
 class Processes:
@@ -52,26 +44,26 @@ class Processes:
         for pid in pids:
             if pid in self._others:
                 continue
-            stat = _stat(pid)
-            node = stat and self._node(pid, stat, uptime_ticks)
-            if stat and node:
-                identity = (pid, stat.start_ticks)
-                yield Reading(identity, node, stat.parent_pid, stat.own, stat.children)
+            reading = _reading(pid)
+            node = reading and self._node(reading, uptime_ticks)
+            if reading and node:
+                yield replace(reading, node=node)
 
     def _forget(self, alive: set[int]) -> None:
         self._others &= alive
         for pid in self._nodes.keys() - alive:
             del self._nodes[pid]
 
-    def _node(self, pid: int, stat: _Stat, uptime_ticks: float) -> str | None:
-        settled = uptime_ticks - stat.start_ticks > _SETTLED_S * _TICKS_PER_S
-        start_ticks, known = self._nodes.get(pid, (-1, ""))
-        if start_ticks == stat.start_ticks and settled:
+    def _node(self, reading: Reading, uptime_ticks: float) -> str | None:
+        pid, start_ticks = reading.identity
+        settled = uptime_ticks - start_ticks > _SETTLED_S * _TICKS_PER_S
+        known_start_ticks, known = self._nodes.get(pid, (-1, ""))
+        if known_start_ticks == start_ticks and settled:
             return known
-        inherited = self._nodes.get(stat.parent_pid, (0, ""))[1]
-        node = self._own_node(pid) or (known if start_ticks == stat.start_ticks else inherited)
+        inherited = self._nodes.get(reading.parent_pid, (0, ""))[1]
+        node = self._own_node(pid) or (known if known_start_ticks == start_ticks else inherited)
         if node:
-            self._nodes[pid] = (stat.start_ticks, node)
+            self._nodes[pid] = (start_ticks, node)
         elif settled:
             self._others.add(pid)
         return node or None
@@ -89,15 +81,17 @@ class Processes:
         return os.fsdecode(variables.get(b"STUDY_NODE", b"")) or None
 
 
-def _stat(pid: int) -> _Stat | None:
-    """None if the process has ended. Fields as in proc(5), counted from the one after the name."""
+def _reading(pid: int) -> Reading | None:
+    """A process whose node is not known yet; None if it has ended. Fields as in proc(5), counted from the one
+    after the name."""
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except OSError:
         return None
-    return _Stat(
+    return Reading(
+        identity=(pid, int(fields[19])),
+        node="",
         parent_pid=int(fields[1]),
-        start_ticks=int(fields[19]),
         own=Ticks(int(fields[11]), int(fields[12])),
         children=Ticks(int(fields[13]), int(fields[14])),
     )
@@ -135,7 +129,7 @@ def run(host: str, period_s: float, output: Path, tag: str) -> None:
     with output.open("w", encoding="utf-8") as file:
         file.write(title(host, _TICKS_PER_S, os.cpu_count() or 1) + "\n" + HEADER + "\n")
         sample(processes, account, file)
-        while not _stopped_within(_until_next(period_s)):
+        while signal.sigtimedwait(_STOP, _until_next(period_s)) is None:
             sample(processes, account, file)
 
 
@@ -143,10 +137,6 @@ def _until_next(period_s: float) -> float:
     """Seconds to the next multiple of the period that is more than the clock's jitter away."""
     seconds = period_s - time.time() % period_s
     return seconds if seconds > period_s / 50 else seconds + period_s
-
-
-def _stopped_within(seconds: float) -> bool:
-    return signal.sigtimedwait(_STOP, seconds) is not None
 
 
 def main() -> None:

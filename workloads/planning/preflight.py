@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -100,18 +99,11 @@ def _free_mib(folder: Path) -> int:
 
 def dool_path() -> str:
     """Path of dool in the locked environment. InputError if it is missing."""
-    for place in _dool_places():
-        if os.access(place, os.X_OK):
-            return str(place)
+    own = str(Path(sys.executable).with_name("dool"))
+    if found := shutil.which(own) or shutil.which("dool"):
+        return found
     raise InputError(
         "the monitor dool is not installed.",
         "monitor.tool dool",
         "run `make setup`, which installs it with everything else.",
     )
-
-
-def _dool_places() -> Iterator[Path]:
-    yield Path(sys.executable).with_name("dool")
-    found = shutil.which("dool")
-    if found:
-        yield Path(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,21 +48,16 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
     if study.ssh is None or study.provider == "local":
-        _make(runs)
-        return _hosts(study, lambda _: _this_machine(runs, probe))
-    machines = _machines(study, study.ssh, pin_host_keys(study, runs), probed=True)
-    return _hosts(study, lambda name: machines[name])
-
-
-def _make(runs: Path) -> None:
-    try:
-        runs.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"the folder cannot be created: {error.strerror}.",
-            f"--runs {runs}",
-            "name a folder with write permission.",
-        ) from error
+        try:
+            runs.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"the folder cannot be created: {error.strerror}.",
+                f"--runs {runs}",
+                "name a folder with write permission.",
+            ) from error
+        return _hosts(study, _this_machine(study, runs, probe))
+    return _hosts(study, _machines(study, study.ssh, pin_host_keys(study, runs), probed=True))
 
 
 def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
@@ -74,11 +69,10 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
     if study.ssh is None or study.provider == "local":
-        return _hosts(study, lambda _: _this_machine(runs, None))
+        return _hosts(study, _this_machine(study, runs, None))
     with TemporaryDirectory(prefix="density-study-") as folder:
         known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
-        machines = _machines(study, study.ssh, known_hosts, probed=False)
-        return _hosts(study, lambda name: machines[name])
+        return _hosts(study, _machines(study, study.ssh, known_hosts, probed=False))
 
 
 def assumed_medium(study: Study, host: HostSpec, disk: DiskSpec) -> Medium:
@@ -102,14 +96,17 @@ def assumptions(study: Study, hosts: Sequence[Host]) -> Iterator[str]:
                 )
 
 
-def _this_machine(runs: Path, prober: Callable[[Path], Probe] | None) -> _Machine:
-    return _Machine(
+def _this_machine(
+    study: Study, runs: Path, prober: Callable[[Path], Probe] | None
+) -> dict[str, _Machine]:
+    machine = _Machine(
         cores=len(os.sched_getaffinity(0)),
         memory_mib=psutil.virtual_memory().total // 2**20,
         auto_disk=runs.absolute(),
         check_disk=check_disk,
         probe=prober,
     )
+    return dict.fromkeys((host.name for host in study.hosts), machine)
 
 
 def _machines(
@@ -175,26 +172,22 @@ def write_keys(study: Study, to: Path) -> Path:
     return to
 
 
-def _hosts(study: Study, machine_of: Callable[[str], _Machine]) -> tuple[Host, ...]:
+def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
     return tuple(
-        _host(study, index, machine_of(spec.name)) for index, spec in enumerate(study.hosts)
-    )
-
-
-def _host(study: Study, index: int, machine: _Machine) -> Host:
-    spec = study.hosts[index]
-    return Host(
-        name=spec.name,
-        address=spec.address,
-        cores=_cores(spec, index, machine.cores),
-        memory_mib=_memory_mib(spec, index, machine.memory_mib),
-        disks=tuple(
-            _disk(study, ("hosts", index, "disks", number), machine)
-            for number in range(len(spec.disks))
-        ),
-        roles=spec.roles,
-        usd_per_hour=spec.usd_per_hour,
-        login=machine.login,
+        Host(
+            name=spec.name,
+            address=spec.address,
+            cores=_cores(spec, index, machines[spec.name].cores),
+            memory_mib=_memory_mib(spec, index, machines[spec.name].memory_mib),
+            disks=tuple(
+                _disk(study, spec, disk, ("hosts", index, "disks", number), machines[spec.name])
+                for number, disk in enumerate(spec.disks)
+            ),
+            roles=spec.roles,
+            usd_per_hour=spec.usd_per_hour,
+            login=machines[spec.name].login,
+        )
+        for index, spec in enumerate(study.hosts)
     )
 
 
@@ -223,27 +216,27 @@ def _memory_mib(spec: HostSpec, index: int, total_mib: int) -> int:
     return spec.memory
 
 
-def _disk(study: Study, key: tuple[str, int, str, int], machine: _Machine) -> Disk:
-    host = study.hosts[key[1]]
-    spec = host.disks[key[3]]
+def _disk(
+    study: Study, host: HostSpec, spec: DiskSpec, key: tuple[str | int, ...], machine: _Machine
+) -> Disk:
     folder = machine.auto_disk if spec.path == "auto" else Path(spec.path)
-    try:
-        if spec.path != "auto":
+    if spec.path != "auto":
+        try:
             check_path(folder, f"disk {folder}")
             machine.check_disk(folder)
-    except InputError as error:
-        where = f"host {host.name!r}, {error.where}"
-        raise InputError(error.what, where, error.remedy, (*key, "path")) from error
+        except InputError as error:
+            where = f"host {host.name!r}, {error.where}"
+            raise InputError(error.what, where, error.remedy, (*key, "path")) from error
     if spec.limits is not None and spec.medium != "auto":
         # The disk's own medium does not matter as long as it is faster than its limits: see emulation.
         limits = IoLimits(**spec.limits.model_dump())
         return Disk(str(folder), spec.medium, emulated=True, limits=limits)
-    if machine.probe is None:
-        declared = spec.medium
-        assumed = assumed_medium(study, host, spec) if declared == "auto" else declared
-        return Disk(str(folder), assumed)
-    where = f"host {host.name!r}, disk {folder}"
-    return Disk(str(folder), _verified_medium(spec, machine.probe(folder), where, key))
+    if machine.probe is not None:
+        where = f"host {host.name!r}, disk {folder}"
+        return Disk(str(folder), _verified_medium(spec, machine.probe(folder), where, key))
+    return Disk(
+        str(folder), assumed_medium(study, host, spec) if spec.medium == "auto" else spec.medium
+    )
 
 
 def _verified_medium(
@@ -251,21 +244,20 @@ def _verified_medium(
 ) -> Medium:
     """The disk's medium, if it behaves as declared. InputError with the measurement otherwise."""
     took = f"a random 4 KiB read took {measured.random_4k_read_ms:.2f} ms"
-    if spec.medium == "auto" and measured.medium is None:
+    if spec.medium in ("auto", measured.medium) and measured.medium is not None:
+        return measured.medium
+    if spec.medium == "auto":
         raise InputError(
             f"{took}, which is typical of neither flash nor hdd.",
             where,
             "declare the medium in the study, or try again when the disk is idle.",
             (*key, "medium"),
         )
-    if spec.medium != "auto" and measured.medium not in (spec.medium, None):
-        raise InputError(
-            f"the study declares {spec.medium}, but {took}, which is typical of {measured.medium}.",
-            where,
-            f"write medium: {measured.medium} or auto, or name a disk that is {spec.medium}.",
-            (*key, "medium"),
-        )
-    if spec.medium != "auto":
+    if measured.medium is None:
         return spec.medium
-    assert measured.medium is not None
-    return measured.medium
+    raise InputError(
+        f"the study declares {spec.medium}, but {took}, which is typical of {measured.medium}.",
+        where,
+        f"write medium: {measured.medium} or auto, or name a disk that is {spec.medium}.",
+        (*key, "medium"),
+    )

@@ -31,7 +31,10 @@ def check_provider(study: Study) -> None:
         if host.libvirt is not None:
             message = f"host {host.name!r}: key libvirt needs provider libvirt"
             raise FaultyKeyError(message, "hosts", index, "libvirt")
-    (_check_local if study.provider == "local" else _check_physical)(study)
+    if study.provider == "local":
+        _check_local(study)
+    else:
+        _check_physical(study)
 
 
 def _check_local(study: Study) -> None:

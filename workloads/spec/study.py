@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     Field,
@@ -88,16 +88,11 @@ class _WorkloadEntry(Frozen):
         return spec.settings()
 
 
-def _workload_entry() -> type[_WorkloadEntry]:
-    """The entry's model, with one optional field per registered key."""
-    fields: dict[str, Any] = {key: (spec | None, None) for key, spec in _spec_models().items()}
-    return create_model("WorkloadEntry", __base__=_WorkloadEntry, **fields)
-
-
 if TYPE_CHECKING:
     WorkloadEntry = _WorkloadEntry
-else:
-    WorkloadEntry = _workload_entry()
+else:  # one optional field per registered key
+    _FIELDS = {key: (spec | None, None) for key, spec in _spec_models().items()}
+    WorkloadEntry = create_model("WorkloadEntry", __base__=_WorkloadEntry, **_FIELDS)
 
 
 class MonitorSpec(Frozen):

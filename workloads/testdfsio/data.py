@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.clients.hdfs import FileStatus, Hdfs
+from workloads.testdfsio.hdfs_policies import POLICIES
 from workloads.testdfsio.job import length_after_bytes
 from workloads.testdfsio.setting import OWN_DATA, DfsioSetting
 
 ROOT = "/benchmarks/TestDFSIO"
 """The tool's own default directory on HDFS."""
-_POLICY_IDS = {
-    "PROVIDED": 1, "COLD": 2, "WARM": 5, "HOT": 7, "ONE_SSD": 10, "ALL_SSD": 12,
-    "ALL_NVDIMM": 14, "LAZY_PERSIST": 15,
-}  # fmt: skip
-"""HdfsConstants.StoragePolicy, Hadoop 3.4."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +94,6 @@ def storage_faults(setting: DfsioSetting, stored: Stored) -> list[str]:
             f"not {setting.erasure_coding or 'replication'}"
         )
     policy = setting.storage_policy
-    if policy is not None and stored.storage_policies != (_POLICY_IDS[policy],):
+    if policy is not None and stored.storage_policies != (POLICIES[policy][0],):
         faults.append(f"the files' storage policy is {stored.storage_policies}, not {policy}")
     return faults

@@ -19,17 +19,18 @@ ErasureCoding = Literal[
 ]
 """HDFS' built-in policies: codec, data units, parity units, cell size."""
 Compression = Literal["gzip", "deflate", "bzip2", "snappy"]
-_REQUIRED: dict[StoragePolicy, tuple[str, str]] = {
-    "HOT": ("DISK", "DISK"),
-    "WARM": ("DISK", "ARCHIVE"),
-    "COLD": ("ARCHIVE", "ARCHIVE"),
-    "ALL_SSD": ("SSD", "SSD"),
-    "ONE_SSD": ("SSD", "DISK"),
-    "LAZY_PERSIST": ("RAM_DISK", "DISK"),
-    "ALL_NVDIMM": ("NVDIMM", "NVDIMM"),
-    "PROVIDED": ("PROVIDED", "DISK"),
+POLICIES: dict[StoragePolicy, tuple[int, str, str]] = {
+    "PROVIDED": (1, "PROVIDED", "DISK"),
+    "COLD": (2, "ARCHIVE", "ARCHIVE"),
+    "WARM": (5, "DISK", "ARCHIVE"),
+    "HOT": (7, "DISK", "DISK"),
+    "ONE_SSD": (10, "SSD", "DISK"),
+    "ALL_SSD": (12, "SSD", "SSD"),
+    "ALL_NVDIMM": (14, "NVDIMM", "NVDIMM"),
+    "LAZY_PERSIST": (15, "RAM_DISK", "DISK"),
 }
-"""Storage type of a block's first replica and of its others (BlockStoragePolicySuite, Hadoop 3.4)."""
+"""Number of each policy (HdfsConstants.StoragePolicy), and storage type of a block's first replica and of its
+others (BlockStoragePolicySuite, Hadoop 3.4)."""
 
 
 def units_of(policy: str) -> tuple[int, int]:
@@ -71,7 +72,7 @@ def require_datanodes(policy: ErasureCoding, topology: Topology) -> None:
 
 def require_storage(policy: StoragePolicy, topology: Topology) -> None:
     """InputError if the DataNodes lack a storage type of the policy: HDFS would silently use another."""
-    first, others = _REQUIRED[policy]
+    _, first, others = POLICIES[policy]
     required = {first} if topology.replication == 1 else {first, others}
     offered, default = STORAGE[topology.medium]
     if required != {offered}:

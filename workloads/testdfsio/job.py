@@ -1,8 +1,8 @@
 """TestDFSIO's command line for a setting, and how many bytes the job requests, processes and touches
 (method 5, 16). Pure.
 
-Source: `org.apache.hadoop.fs.TestDFSIO.run` and its mappers, Hadoop 3.4.2. The tool reads a size without
-a unit as MB, and rejects `1M`: every size is passed in bytes, with its B.
+Source: `org.apache.hadoop.fs.TestDFSIO.run` and its mappers, Hadoop 3.4.2. The tool reads a size
+without a unit as MB, and rejects `1M`: every size is passed in bytes, with its B.
 """
 
 from __future__ import annotations
@@ -31,38 +31,21 @@ def job_arguments(setting: DfsioSetting, base: str, result_file: str) -> tuple[s
 
     Policies apply only to writes. Readers apply only to reads, by MapReduce's limit on running maps.
     """
-    return (
-        *("-D", f"test.build.data={base}"),
-        *_limit(setting),
-        *FLAGS[setting.mode],
-        *("-nrFiles", str(setting.files)),
-        *("-size", f"{size_argument_bytes(setting)}B"),
-        *("-bufferSize", str(setting.read_size_bytes)),
-        *_skip(setting),
-        *_stored_as(setting),
-        *("-resFile", result_file),
-    )
-
-
-def _limit(setting: DfsioSetting) -> tuple[str, ...]:
-    if setting.readers is None or setting.mode not in READS:
-        return ()
-    return ("-D", f"mapreduce.job.running.map.limit={setting.readers}")
-
-
-def _skip(setting: DfsioSetting) -> tuple[str, ...]:
-    if setting.mode != "skip":
-        return ()
-    return ("-skipSize", f"{setting.skip_size_bytes or setting.read_size_bytes}B")
-
-
-def _stored_as(setting: DfsioSetting) -> tuple[str, ...]:
-    codec = ("-compression", CODECS[setting.compression]) if setting.compression else ()
-    if setting.mode != "write":
-        return codec
-    policy = ("-storagePolicy", setting.storage_policy) if setting.storage_policy else ()
-    coding = ("-erasureCodePolicy", setting.erasure_coding) if setting.erasure_coding else ()
-    return (*codec, *policy, *coding)
+    arguments = ["-D", f"test.build.data={base}"]
+    if setting.readers is not None and setting.mode in READS:
+        arguments += ["-D", f"mapreduce.job.running.map.limit={setting.readers}"]
+    arguments += [*FLAGS[setting.mode], "-nrFiles", str(setting.files)]
+    arguments += ["-size", f"{size_argument_bytes(setting)}B"]
+    arguments += ["-bufferSize", str(setting.read_size_bytes)]
+    if setting.mode == "skip":
+        arguments += ["-skipSize", f"{setting.skip_size_bytes or setting.read_size_bytes}B"]
+    if setting.compression:
+        arguments += ["-compression", CODECS[setting.compression]]
+    if setting.mode == "write" and setting.storage_policy:
+        arguments += ["-storagePolicy", setting.storage_policy]
+    if setting.mode == "write" and setting.erasure_coding:
+        arguments += ["-erasureCodePolicy", setting.erasure_coding]
+    return (*arguments, "-resFile", result_file)
 
 
 def size_argument_bytes(setting: DfsioSetting) -> int:

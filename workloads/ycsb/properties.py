@@ -52,16 +52,19 @@ def client_name(number: int) -> str:
 
 def loaded_rows(setting: YcsbSetting, number: int = 1) -> tuple[int, int]:
     """(first record, number of records) that client `number` loads: adjacent, disjoint ranges."""
-    edges = [setting.records * n // setting.clients for n in (number - 1, number)]
-    return edges[0], edges[1] - edges[0]
+    return _part(setting.records, setting.clients, number)
 
 
 def target_share(setting: YcsbSetting, number: int = 1) -> int | None:
     """Whole operations per second for client `number`; the shares of all clients add up to the target."""
     if setting.target_ops_s is None:
         return None
-    total = round(setting.target_ops_s)
-    return total * number // setting.clients - total * (number - 1) // setting.clients
+    return _part(round(setting.target_ops_s), setting.clients, number)[1]
+
+
+def _part(total: int, clients: int, number: int) -> tuple[int, int]:
+    begin, end = (total * n // clients for n in (number - 1, number))
+    return begin, end - begin
 
 
 def client_arguments(
@@ -82,15 +85,11 @@ def client_arguments(
     target = target_share(setting, number)
     if target is not None:
         arguments += ["-target", str(target)]
-    properties = {
-        **{
-            f"{kind}proportion": str(share)
-            for kind, share in (shares or MIXES[setting.mix].shares).items()
-        },
-        **_properties(setting, hdr_prefix),
-        **_of_several(setting, number),
-        **({"think.timed.db": DB} if timed else {}),
-    }
+    mix = (shares or MIXES[setting.mix].shares).items()
+    properties = {f"{operation}proportion": str(share) for operation, share in mix}
+    properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
+    if timed:
+        properties["think.timed.db"] = DB
     for key, value in sorted(properties.items()):
         arguments += ["-p", f"{key}={value}"]
     return tuple(arguments)
@@ -108,7 +107,7 @@ def _of_several(setting: YcsbSetting, number: int) -> dict[str, str]:
         start, count = loaded_rows(setting, number)
         return {"insertstart": str(start), "insertcount": str(count)}
     several = {"client.number": str(number - 1), "client.count": str(setting.clients)}
-    return {**several, **({"workload": INTERLEAVED} if setting.variants is None else {})}
+    return several if setting.variants is not None else {**several, "workload": INTERLEAVED}
 
 
 def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:

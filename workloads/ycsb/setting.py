@@ -14,8 +14,8 @@ from workloads.base.setting import Setting
 from workloads.base.values import ClientRun
 from workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from workloads.ycsb.mixes import MIXES, Mix, is_load
+from workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
 from workloads.ycsb.output.client_rate import client_rate
-from workloads.ycsb.placement import NOBODY, pair
 from workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from workloads.ycsb.variant_store import VALUE_MIB, VariantStore
 

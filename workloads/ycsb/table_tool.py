@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 from cluster.clients.client_commands import java_command
+from cluster.model.cluster import Cluster
+from cluster.model.transport import Command
 from cluster.stack import classpath, ensure
 from workloads.base.client_run import require_success, run_client
 from workloads.base.workload import TrialContext
@@ -17,23 +19,21 @@ FAST_START = ("-XX:TieredStopAtLevel=1",)
 """This JVM is never measured, so start-up time matters more than peak speed."""
 
 
+def tool_command(cluster: Cluster, name: str, *verbs: tuple[str, ...]) -> Command:
+    """The command that runs `verbs` in order."""
+    chain = [word for verb in verbs for word in ("+", *verb)][1:]
+    path = classpath(ensure("ycsb"))
+    return java_command(
+        cluster, name, path, MAIN, tuple(chain), heap_mib=HEAP_MIB, jvm_flags=FAST_START
+    )
+
+
 def table_tool(context: TrialContext, name: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
     """Run `verbs` in order, and return the result of each. StudyError if one fails.
 
     The record keeps the output as logs/<name>.out and .err.
     """
-    chain: list[str] = []
-    for verb in verbs:
-        chain += [*(["+"] if chain else []), *verb]
-    command = java_command(
-        context.cluster,
-        name,
-        classpath(ensure("ycsb")),
-        MAIN,
-        tuple(chain),
-        heap_mib=HEAP_MIB,
-        jvm_flags=FAST_START,
-    )
+    command = tool_command(context.cluster, name, *verbs)
     run = run_client(context, command, TIMEOUT_S, folder="logs")
     require_success(context, run, f"preparing the table ({', '.join(v[0] for v in verbs)})")
     lines = (context.record.root / run.stdout).read_text(encoding="utf-8").splitlines()

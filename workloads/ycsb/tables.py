@@ -38,9 +38,7 @@ class Tables:
         return found
 
     def remember(self, table: str, known: Known) -> None:
-        facts = self._facts()
-        facts["tables"][table] = known
-        write_text(self.path, json.dumps(facts))
+        self._add("tables", {table: known})
 
     @property
     def inserts_are_warm(self) -> bool:
@@ -48,27 +46,30 @@ class Tables:
         return bool(self._facts()["inserts_are_warm"])
 
     def remember_warm_inserts(self) -> None:
-        write_text(self.path, json.dumps({**self._facts(), "inserts_are_warm": True}))
+        self._add("inserts_are_warm", {"any": True})
 
     def is_warm(self, table: str, mix: str) -> bool:
         """Whether the servers are warmed up on `table` by `mix`."""
-        return mix in self._facts()["warm"].get(table, {})
+        return f"{table} {mix}" in self._facts()["warm"]
 
     def compiling_share(self, table: str, mix: str) -> float | None:
         """The share passed to `remember_warm`."""
-        share: float | None = self._facts()["warm"].get(table, {}).get(mix)
+        share: float | None = self._facts()["warm"].get(f"{table} {mix}")
         return share
 
     def remember_warm(self, table: str, mix: str, compiling_share: float | None) -> None:
         """compiling_share: share of one core that the busiest RegionServer's compilers used at the end of the
         warm-up; None if not measured."""
+        self._add("warm", {f"{table} {mix}": compiling_share})
+
+    def _add(self, what: str, fact: dict[str, Any]) -> None:
         facts = self._facts()
-        facts["warm"].setdefault(table, {})[mix] = compiling_share
+        facts[what] |= fact
         write_text(self.path, json.dumps(facts))
 
     def _facts(self) -> dict[str, Any]:
-        fresh = {"cluster": self.cluster, "tables": {}, "inserts_are_warm": False, "warm": {}}
-        if not self.path.exists():
-            return fresh
-        facts: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
-        return facts if facts.get("cluster") == self.cluster else fresh
+        if self.path.exists():
+            facts: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
+            if facts.get("cluster") == self.cluster:
+                return facts
+        return {"cluster": self.cluster, "tables": {}, "inserts_are_warm": {}, "warm": {}}

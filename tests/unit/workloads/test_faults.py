@@ -54,7 +54,7 @@ def test_a_load_that_lost_a_row_is_a_fault(tmp_path: Path) -> None:
     write(tmp_path, summary(INSERT_OK=1067))
     assert ycsb.faults_of(tmp_path, "ycsb-1", LOAD) == ()
     write(tmp_path, summary(INSERT_OK=1066))
-    assert ycsb.faults_of(tmp_path, "ycsb-1", LOAD) == ("1066 rows loaded, 1067 asked",)
+    assert ycsb.faults_of(tmp_path, "ycsb-1", LOAD) == ("1066 rows loaded, 1067 requested",)
 
 
 def test_a_timed_run_that_ran_out_of_operations_is_a_fault(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ sums them, floats in single precision.
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 
@@ -32,16 +31,6 @@ class IoTotals:
     def throughput_per_stream_mib_s(self) -> float:
         """Bytes over the sum of the streams' times: what the tool prints as Throughput (method 13)."""
         return self.size_bytes / _BYTES_PER_MIB / (self.time_ms / 1000)
-
-    @property
-    def average_io_rate_mib_s(self) -> float:
-        """Mean of the streams' own rates."""
-        return self.rate / 1000 / self.tasks
-
-    @property
-    def io_rate_stddev(self) -> float:
-        """Standard deviation of the streams' rates, MiB/s, as the tool computes it."""
-        return math.sqrt(abs(self.sqrate / 1000 / self.tasks - self.average_io_rate_mib_s**2))
 
 
 def parse_io_part(data: bytes | str, file: str) -> Parsed[IoTotals]:

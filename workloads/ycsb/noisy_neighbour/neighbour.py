@@ -15,13 +15,23 @@ from typing import Any
 
 from cluster.model.errors import StudyError
 from cluster.model.topology import Node, Topology
-from cluster.model.transport import Command, ProcessId
+from cluster.model.transport import Command
 from workloads.base.workload import TrialContext
-from workloads.ycsb.placement import pair
 
 NAME = "neighbour"
+NOBODY = "nobody"
+"""Name of the neighbour when the victim runs alone."""
 _SETTLE_S = 1.0
 _SOURCE = Path(__file__).with_name("neighbour_load.py")
+
+
+def pair(topology: Topology) -> tuple[Node, Node] | None:
+    """(victim's node, neighbour's node): the first two workers that share a host. None if no host has two."""
+    for host in topology.hosts:
+        workers = [node for node in topology.workers if node.host == host.name]
+        if len(workers) > 1:
+            return workers[0], workers[1]
+    return None
 
 
 def required_pair(topology: Topology) -> tuple[Node, Node]:
@@ -53,7 +63,12 @@ def noise(context: TrialContext, threads: int) -> Iterator[None]:
         yield
         return
     _, node = required_pair(context.cluster.topology)
-    process = _start(context, node, threads)
+    # The source is on the command line: the node only needs Python's standard library.
+    source = _SOURCE.read_text(encoding="utf-8")
+    argv = (*context.transport.python(node), "-c", source, "--threads", str(threads))
+    out, err = (context.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
+    process = context.transport.start(node, Command(NAME, argv), out, err)
+    time.sleep(_SETTLE_S)  # start of the interpreter; the victim's ramp-up is excluded anyway
     try:
         yield
         survived = context.transport.alive(process)
@@ -62,8 +77,9 @@ def noise(context: TrialContext, threads: int) -> Iterator[None]:
         context.transport.collect(node, context.record.raw)
     done = noise_made(context.record.raw)
     if not survived or done is None or done["fault"]:
+        why = done["fault"] if done and done["fault"] else "it ended early"
         raise StudyError(
-            f"the noisy neighbour failed: {_why(done)}.",
+            f"the noisy neighbour failed: {why}.",
             f"{NAME} on node {node.name}",
             f"read {context.record.root.name}/raw/{NAME}.err.",
         )
@@ -75,19 +91,3 @@ def noise_made(raw: Path) -> dict[str, Any] | None:
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     made: dict[str, Any] | None = json.loads(text) if text.strip() else None
     return made
-
-
-def _start(context: TrialContext, node: Node, threads: int) -> ProcessId:
-    """Passes the source on the command line: the node only needs Python's standard library."""
-    argv = (
-        *context.transport.python(node), "-c", _SOURCE.read_text(encoding="utf-8"),
-        "--threads", str(threads),
-    )  # fmt: skip
-    out, err = (context.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
-    process = context.transport.start(node, Command(NAME, argv), out, err)
-    time.sleep(_SETTLE_S)  # start of the interpreter; the victim's ramp-up is excluded anyway
-    return process
-
-
-def _why(done: dict[str, Any] | None) -> str:
-    return str(done["fault"]) if done and done["fault"] else "it ended early"

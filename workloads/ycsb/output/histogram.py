@@ -61,14 +61,25 @@ def decode(payload: str) -> Histogram:
 def inner(payload: str) -> tuple[bytes, Buckets]:
     """The payload's counts, still as numbers of variable length, and what they count. RejectedError
     as `decode`; this does not check whether the counts are complete."""
+    body = _inflated(payload)
+    if len(body) < _INNER.size:
+        raise RejectedError("histogram has no whole header")
+    cookie, length, offset, digits, lowest, highest, ratio = _INNER.unpack_from(body)
+    _require_v2(cookie, _COOKIES)
+    if length != len(body) - _INNER.size:
+        raise RejectedError(f"histogram has {len(body) - _INNER.size} of {length} bytes of counts")
+    if offset != 0 or ratio != 1.0:
+        raise RejectedError("histogram is shifted or scaled")
+    if digits > 5 or not 1 <= lowest <= highest // 2 or highest > LONG_MAX:
+        raise RejectedError("histogram has an impossible range")
+    return body[_INNER.size :], Buckets.of(digits, lowest, highest)
+
+
+def _inflated(payload: str) -> bytes:
     try:
         wire = base64.b64decode(payload.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):
         raise RejectedError("histogram is not base64") from None
-    return _body(_inflate(wire))
-
-
-def _inflate(wire: bytes) -> bytes:
     if len(wire) < _OUTER.size:
         raise RejectedError("histogram is cut off")
     cookie, length = _OUTER.unpack_from(wire)
@@ -77,12 +88,12 @@ def _inflate(wire: bytes) -> bytes:
         raise RejectedError(f"histogram is cut off: {len(wire) - _OUTER.size} of {length} bytes")
     inflater = zlib.decompressobj()
     try:
-        inner = inflater.decompress(wire[_OUTER.size :], _MAX_BYTES)
+        body = inflater.decompress(wire[_OUTER.size :], _MAX_BYTES)
     except zlib.error:
         raise RejectedError("histogram does not inflate") from None
     if not inflater.eof or inflater.unused_data:
         raise RejectedError("histogram does not inflate to its end")
-    return inner
+    return body
 
 
 def _require_v2(cookie: int, cookies: dict[int, int]) -> None:
@@ -94,20 +105,6 @@ def _require_v2(cookie: int, cookies: dict[int, int]) -> None:
         )
     if version is None or cookie & _WORD_SIZE_BITS != 0x10:
         raise RejectedError(f"unknown histogram cookie {cookie:#x}")
-
-
-def _body(inner: bytes) -> tuple[bytes, Buckets]:
-    if len(inner) < _INNER.size:
-        raise RejectedError("histogram has no whole header")
-    cookie, length, offset, digits, lowest, highest, ratio = _INNER.unpack_from(inner)
-    _require_v2(cookie, _COOKIES)
-    if length != len(inner) - _INNER.size:
-        raise RejectedError(f"histogram has {len(inner) - _INNER.size} of {length} bytes of counts")
-    if offset != 0 or ratio != 1.0:
-        raise RejectedError("histogram is shifted or scaled")
-    if digits > 5 or not 1 <= lowest <= highest // 2 or highest > LONG_MAX:
-        raise RejectedError("histogram has an impossible range")
-    return inner[_INNER.size :], Buckets.of(digits, lowest, highest)
 
 
 @dataclass(frozen=True)

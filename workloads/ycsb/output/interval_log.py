@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
@@ -62,13 +61,13 @@ class IntervalRow:
 
 
 def name_of(file: str) -> str | None:
-    """What a log's file name says: `raw/ycsb-1-Intended-READ.hdr` is of Intended-READ; or None."""
+    """The measurement in a log's file name, Intended-READ in `raw/ycsb-1-Intended-READ.hdr`; or None."""
     match = _FILE.search(file)
     return match.group(1) if match else None
 
 
 class Decoded(Protocol):
-    """What is asked of a payload's histogram here."""
+    """What an interval needs of its histogram."""
 
     @property
     def total(self) -> int: ...
@@ -78,7 +77,7 @@ class Decoded(Protocol):
 
 
 Decode = Callable[[str], Decoded]
-"""From a payload to its histogram; RejectedError says why not."""
+"""From a payload to its histogram. RejectedError with the reason if it cannot be decoded."""
 
 
 def parse_hdr(data: bytes | str, file: str, decode: Decode = decode) -> Parsed[IntervalRow]:
@@ -89,44 +88,44 @@ def parse_hdr(data: bytes | str, file: str, decode: Decode = decode) -> Parsed[I
     ledger = Ledger(data, file)
     if not any(_is_header(line.text) for line in ledger.lines):
         raise ledger.refuse("no HdrHistogram interval log: no header line")
-    log = _Log(file, decode)
-    return ledger.close(ledger.read(partial(_read, ledger, log)))
+    return ledger.close(ledger.read(_Log(ledger, decode).read))
 
 
 def _is_header(text: str) -> bool:
     return text == _LEGEND or any(h.fullmatch(text) for h in (_NAME, _START, _BASE, _VERSION))
 
 
-def _read(ledger: Ledger, log: _Log, line: Line) -> IntervalRow | None:
-    """A row, or None for a line that is known and holds none."""
-    if line.text.startswith("#"):
-        if line.text.startswith("#[Histogram log format") and not _VERSION.fullmatch(line.text):
-            raise ledger.refuse(
-                f"unknown version of the log format: {line.text[:80]!r}", line.number
-            )
-        log.header(line.text)
-        return None
-    if line.text == _LEGEND or not line.text.strip():
-        return None
-    match = _INTERVAL.fullmatch(line.text)
-    if match is None:
-        raise RejectedError("not an interval: four fields expected")
-    return log.interval(line.number, *match.groups())
-
-
 class _Log:
-    """What the header lines said so far, and where the last interval ended."""
+    """State of the parser: what the header lines above contain, and where the last interval ended."""
 
-    def __init__(self, file: str, decode: Decode) -> None:
+    def __init__(self, ledger: Ledger, decode: Decode) -> None:
+        self._ledger = ledger
         self._decode = decode
-        self._file_name = name_of(file)
+        self._file_name = name_of(ledger.file)
         self._name = self._file_name
         self._start_s: float | None = None
         self._base_s: float | None = None
         self._ends_s: dict[str | None, float] = {}
 
-    def header(self, text: str) -> None:
-        """A comment. One that should hold a time and does not leaves the time unknown."""
+    def read(self, line: Line) -> IntervalRow | None:
+        """A row, or None for a known line without data."""
+        if line.text.startswith("#"):
+            self._header(line)
+            return None
+        if line.text == _LEGEND or not line.text.strip():
+            return None
+        match = _INTERVAL.fullmatch(line.text)
+        if match is None:
+            raise RejectedError("not an interval: four fields expected")
+        return self._interval(line.number, *match.groups())
+
+    def _header(self, line: Line) -> None:
+        """A comment. If it lacks the time that it should contain, the time is unknown."""
+        text = line.text
+        if text.startswith("#[Histogram log format") and not _VERSION.fullmatch(text):
+            raise self._ledger.refuse(
+                f"unknown version of the log format: {text[:80]!r}", line.number
+            )
         if text.startswith("#[Logging for:"):
             match = _NAME.fullmatch(text)
             self._name = match.group(1) if match else None
@@ -138,7 +137,7 @@ class _Log:
             self._base_s = None
             self._base_s = _time(_BASE.fullmatch(text))
 
-    def interval(
+    def _interval(
         self, line: int, tag: str | None, start: str, length: str, most: str, payload: str
     ) -> IntervalRow:
         start_s, length_s = self._absolute(decimal(start)), decimal(length)

@@ -65,32 +65,32 @@ def parse_status(data: bytes | str, file: str) -> Parsed[StatusRow]:
     ParseError: no line is a status line.
     """
     ledger = Ledger(data, file)
-    rows: list[StatusRow] = []
-    heads = 0
-    for line in ledger.lines:
-        head = STATUS_HEAD.fullmatch(line.text)
-        heads += head is not None
-        if head is None:
-            _pass(ledger, line)
-            continue
-        try:
-            row = _row(line, head)
-            _require_progress(rows, row)
-        except RejectedError as error:
-            ledger.quarantine(str(error), line)
-            continue
-        rows.append(row)
-        ledger.parse(line)
-    if not heads:
+    if not any(STATUS_HEAD.fullmatch(line.text) for line in ledger.lines):
         raise ledger.refuse("no YCSB status: no line '<time> <n> sec: <n> operations; ...'")
-    return ledger.close(rows)
+    last: StatusRow | None = None
+
+    def read(line: Line) -> StatusRow | None:
+        nonlocal last
+        head = STATUS_HEAD.fullmatch(line.text)
+        if head is None:
+            _require_known(line.text)
+            return None
+        row = _row(line, head)
+        if last and (row.elapsed_s < last.elapsed_s or row.operations < last.operations):
+            raise RejectedError(
+                f"time or operations go back since line {last.line}: two runs in one file?"
+            )
+        last = row
+        return row
+
+    return ledger.close(ledger.read(read))
 
 
-def _pass(ledger: Ledger, line: Line) -> None:
+def _require_known(text: str) -> None:
     """With two measurement types combined, a line's measurements go on in lines of their own."""
-    known = is_chatter(line.text) or RAW.fullmatch(line.text) or SUMMARY.fullmatch(line.text)
-    if known or _is_continuation(line.text):
-        ledger.skip(line)
+    known = is_chatter(text) or RAW.fullmatch(text) or SUMMARY.fullmatch(text)
+    if not known and not _is_continuation(text):
+        raise RejectedError("not understood")
 
 
 def _is_continuation(text: str) -> bool:
@@ -140,13 +140,3 @@ def _latency(printed: Mapping[str, str | None]) -> IntervalLatency:
         texts["p99_us"] = p99[1]
     numbers = {name: whole(text) for name, text in texts.items() if text is not None}
     return IntervalLatency(str(printed["name"]), decimal(str(printed["average"])), **numbers)
-
-
-def _require_progress(rows: list[StatusRow], row: StatusRow) -> None:
-    if not rows:
-        return
-    last = rows[-1]
-    if row.elapsed_s < last.elapsed_s or row.operations < last.operations:
-        raise RejectedError(
-            f"time or operations go back since line {last.line}: two runs in one file?"
-        )

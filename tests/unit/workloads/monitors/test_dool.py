@@ -141,7 +141,7 @@ def test_pcp_dstat() -> None:
     assert (late.missed_ticks, late.cpu_idle) == (2, 87.25)
     (quarantined,) = parsed.quarantined
     assert quarantined.line == 9
-    assert "CPU shares add to 97.200" in quarantined.reason
+    assert "CPU shares add up to 97.200" in quarantined.reason
 
 
 @pytest.mark.parametrize("cell", [",12.850", ",3676368", ",235", ",8\n"])
@@ -167,8 +167,8 @@ def test_a_first_row_without_any_value_is_skipped() -> None:
         (SECOND.replace(",4096", "").replace("\n", ",\n"), "empty cell"),
         (SECOND.replace(",4096", ",4096,1"), "11 cells under 10 columns"),
         (SECOND.replace("4096", "4,096"), "11 cells under 10 columns"),
-        (SECOND.replace(",75,", ",57,"), "CPU shares add to 82"),
-        (SECOND.replace(",10,5,75,6,4,", ",0,0,0,0,0,"), "CPU shares add to 0"),
+        (SECOND.replace(",75,", ",57,"), "CPU shares add up to 82"),
+        (SECOND.replace(",10,5,75,6,4,", ",0,0,0,0,0,"), "CPU shares add up to 0"),
         (SECOND.replace(",75,", ",,"), "empty cell"),
         (SECOND.replace("4096", "-4096"), "negative"),
         (SECOND.replace("4096", "NaN"), "not finite"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -247,7 +248,9 @@ def test_the_three_rates_by_a_slow_reading_of_a_real_job() -> None:
     assert phase_s == pytest.approx((max(map(int, ends)) - min(map(int, starts))) / 1000)
     assert whole_s == pytest.approx((int(done[1]) - int(submit[1])) / 1000)
     assert totals.throughput_per_stream_mib_s == pytest.approx(printed.throughput_mib_s, rel=1e-3)
-    assert totals.average_io_rate_mib_s == pytest.approx(printed.average_io_rate_mib_s, rel=1e-3)
-    assert totals.io_rate_stddev == pytest.approx(printed.io_rate_stddev, rel=1e-3)
+    average = totals.rate / 1000 / totals.tasks
+    deviation = math.sqrt(abs(totals.sqrate / 1000 / totals.tasks - average**2))
+    assert average == pytest.approx(printed.average_io_rate_mib_s, rel=1e-3)
+    assert deviation == pytest.approx(printed.io_rate_stddev, rel=1e-3)
     assert totals.size_bytes / 2**20 == printed.total_mib
     assert 0 < phase_s < whole_s < printed.exec_time_s

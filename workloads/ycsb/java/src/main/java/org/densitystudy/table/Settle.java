@@ -29,31 +29,24 @@ record Settle(TableName table, int deadlineS) implements Task {
     long deadline = System.nanoTime() + deadlineS * 1_000_000_000L;
     admin.flush(table);
     admin.majorCompact(table);
-    State state = settled(admin, deadline);
-    return new Settled(
-        state.table(), state.storeFiles(), state.storeFileMib(), state.regions().size());
-  }
-
-  private State settled(Admin admin, long deadline) throws Exception {
     Quiet quiet = new Quiet(QUIET_LOOKS);
     State state = TableState.read(admin, table);
     while (!quiet.after(state)) {
       if (System.nanoTime() > deadline) {
-        throw new TimeoutException(waitingFor(state));
+        throw new TimeoutException(
+            String.format(
+                "%s not settled after %d s: %d regions compact, %d store files in %d regions",
+                table, deadlineS, state.compactingRegions(), state.storeFiles(),
+                state.regions().size()));
       }
       Thread.sleep(POLL_MS);
       state = TableState.read(admin, table);
     }
-    return state;
+    return new Settled(
+        state.table(), state.storeFiles(), state.storeFileMib(), state.regions().size());
   }
 
-  private String waitingFor(State state) {
-    return String.format(
-        "%s not settled after %d s: %d regions compact, %d store files in %d regions",
-        table, deadlineS, state.compactingRegions(), state.storeFiles(), state.regions().size());
-  }
-
-  /** Says when the table has looked the same and idle several times running. */
+  /** Whether the table has looked the same and idle several times in succession. */
   static final class Quiet {
     private final int needed;
     private int looks;

@@ -72,16 +72,19 @@ record TableState(TableName table) implements Task {
       long compacting =
           all.stream().filter(m -> m.getCompactionState() != CompactionState.NONE).count();
       regions.addAll(own);
-      servers.add(server(server, own, (int) compacting));
+      servers.add(
+          new Server(
+              name,
+              own.size(),
+              own.stream().mapToLong(Region::readRequests).sum(),
+              own.stream().mapToLong(Region::writeRequests).sum(),
+              (int) compacting,
+              CompactionQueue.length(server)));
     }
     if (regions.isEmpty()) { // an empty answer would be taken for an empty table
       throw new IOException("no server has a region of " + table + ": is it there, and enabled?");
     }
     regions.sort(Comparator.comparing(Region::startKey));
-    return state(table, regions, servers);
-  }
-
-  private static State state(TableName table, List<Region> regions, List<Server> servers) {
     return new State(
         table.getNameAsString(),
         regions,
@@ -90,17 +93,6 @@ record TableState(TableName table) implements Task {
         regions.stream().mapToLong(Region::storeFileMib).sum(),
         regions.stream().mapToLong(Region::memstoreMib).sum(),
         servers.stream().mapToInt(Server::compactingRegions).sum());
-  }
-
-  private static Server server(ServerMetrics server, List<Region> own, int compacting)
-      throws Exception {
-    return new Server(
-        server.getServerName().getServerName(),
-        own.size(),
-        own.stream().mapToLong(Region::readRequests).sum(),
-        own.stream().mapToLong(Region::writeRequests).sum(),
-        compacting,
-        CompactionQueue.length(server));
   }
 
   private static Region region(RegionMetrics metrics, String server) {

@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
  * that sites stand in clusters, as variants do. The same number and seed give the same sites in
  * every client and in the tool that splits the table.
  */
-public final class Genome {
+public record Genome(int[] firsts, int[] positions) {
   /** Chromosomes 1 to 22, X and Y of GRCh38's primary assembly (GCA_000001405.15), in base pairs. */
   private static final int[] LENGTHS = {
     248_956_422, 242_193_529, 198_295_559, 190_214_555, 181_538_259, 170_805_979,
@@ -21,14 +21,6 @@ public final class Genome {
 
   private static final double GAP_SIGMA = 1.0;
   private static final long SITES = 0x5157E5L;
-
-  private final int[] firsts;
-  private final int[] positions;
-
-  private Genome(int[] firsts, int[] positions) {
-    this.firsts = firsts;
-    this.positions = positions;
-  }
 
   /** {@code sites} of all chromosomes together, at least one each. */
   public static Genome of(int sites, long seed) {

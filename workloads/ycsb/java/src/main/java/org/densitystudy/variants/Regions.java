@@ -10,22 +10,12 @@ import java.util.SplittableRandom;
  * log-normal round a median, as those of genes are; none is longer than LONGEST medians or goes
  * beyond its chromosome. Region n is asked for in proportion to 1 / n (zipfian), or all alike.
  */
-final class Regions {
+record Regions(int[] firsts, int[] counts, double[] reached) {
   /** Of human genes: the mean is some three times the median. */
   private static final double LENGTH_SIGMA = 1.4;
 
   static final int LONGEST = 20;
   private static final long CATALOGUE = 0x2E6109L;
-
-  private final int[] firsts;
-  private final int[] counts;
-  private final double[] reached;
-
-  private Regions(int[] firsts, int[] counts, double[] reached) {
-    this.firsts = firsts;
-    this.counts = counts;
-    this.reached = reached;
-  }
 
   static Regions of(Genome genome, int regions, int medianSites, boolean zipfian, long seed) {
     SplittableRandom random = new SplittableRandom(Mix.of(seed, CATALOGUE));

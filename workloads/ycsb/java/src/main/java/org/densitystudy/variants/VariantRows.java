@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
  * others a reference block. So about one row of six is a variant, and its values take some five
  * times the bytes. A row depends on seed, site and sample alone: it can be known again when read.
  */
-public final class VariantRows {
+public record VariantRows(Genome genome, long seed) {
   private static final long SITE = 0x517EL;
   private static final long ROW = 0x120EL;
   private static final double RAREST = 0.0025;
@@ -21,14 +21,6 @@ public final class VariantRows {
   private static final double INDELS = 0.12;
   private static final double PHASED = 0.3;
   private static final String BASES = "ACGT";
-
-  private final Genome genome;
-  private final long seed;
-
-  public VariantRows(Genome genome, long seed) {
-    this.genome = genome;
-    this.seed = seed;
-  }
 
   public String key(int site, int sample) {
     StringBuilder key = new StringBuilder(19);

@@ -107,11 +107,10 @@ public final class VariantWorkload extends Workload {
     if (!db.scan(table, rows.key(first, 0), expected, null, found).isOk()) {
       return; // counted by its own status
     }
-    boolean same =
+    verified(
         found.size() == expected
             && same(found.firstElement(), first, 0)
-            && same(found.lastElement(), first + sites - 1, store.samples() - 1);
-    verified(same);
+            && same(found.lastElement(), first + sites - 1, store.samples() - 1));
   }
 
   private void read(DB db, int site, int sample) {
@@ -125,10 +124,7 @@ public final class VariantWorkload extends Workload {
     Map<String, String> written = rows.values(site, sample);
     return found.size() == written.size()
         && written.entrySet().stream()
-            .allMatch(
-                one ->
-                    found.containsKey(one.getKey())
-                        && found.get(one.getKey()).toString().equals(one.getValue()));
+            .allMatch(one -> one.getValue().equals(String.valueOf(found.get(one.getKey()))));
   }
 
   private static void verified(boolean same) {

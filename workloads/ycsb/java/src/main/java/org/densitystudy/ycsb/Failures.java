@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts failed operations by kind, and tells of each kind once, with its stack trace. */
+/** Counts failed operations by kind, and prints the first of each kind with its stack trace. */
 final class Failures {
   private final ConcurrentHashMap<String, LongAdder> counts = new ConcurrentHashMap<>();
   private final PrintStream out;
@@ -16,16 +16,10 @@ final class Failures {
   }
 
   void count(String operation, Throwable failure) {
-    String kind = operation + " " + kind(failure);
-    LongAdder fresh = new LongAdder();
-    LongAdder known = counts.putIfAbsent(kind, fresh);
-    (known == null ? fresh : known).increment();
-    if (known == null) {
-      tell(kind, failure);
-    }
+    counts.computeIfAbsent(operation + " " + kind(failure), kind -> first(kind, failure)).increment();
   }
 
-  /** Totals since the last call, a line a kind; nothing where nothing failed. */
+  /** Prints the totals since the last call, one line per kind. */
   void report() {
     Map<String, LongAdder> sorted = new TreeMap<>(counts);
     counts.clear();
@@ -42,10 +36,11 @@ final class Failures {
     return root == failure ? outer : outer + " <- " + root.getClass().getName();
   }
 
-  private void tell(String kind, Throwable failure) {
+  private LongAdder first(String kind, Throwable failure) {
     synchronized (out) {
       out.println("hbase-client: first " + kind);
       failure.printStackTrace(out);
     }
+    return new LongAdder();
   }
 }

@@ -4,11 +4,12 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
  * YCSB's field names as HBase's qualifiers, and back, without encoding the same ten names for every
- * row. One instance a thread.
+ * row. One instance per thread.
  */
 final class FieldNames {
   private final Map<String, byte[]> qualifiers = new HashMap<>();
@@ -25,32 +26,14 @@ final class FieldNames {
   /** The name of the cell's qualifier. {@code position} counts the row's cells from 0. */
   String name(Cell cell, int position) {
     if (position >= names.length) {
-      grow(position);
+      names = Arrays.copyOf(names, 2 * position);
+      encoded = Arrays.copyOf(encoded, 2 * position);
     }
     byte[] guess = encoded[position];
-    if (guess == null || !same(guess, cell)) {
-      remember(cell, position);
+    if (guess == null || !CellUtil.matchingQualifier(cell, guess)) {
+      names[position] = Bytes.toString(CellUtil.cloneQualifier(cell));
+      encoded[position] = qualifier(names[position]);
     }
     return names[position];
-  }
-
-  private static boolean same(byte[] guess, Cell cell) {
-    return Bytes.equals(
-        guess, 0, guess.length,
-        cell.getQualifierArray(), cell.getQualifierOffset(), cell.getQualifierLength());
-  }
-
-  private void remember(Cell cell, int position) {
-    String name =
-        Bytes.toString(
-            cell.getQualifierArray(), cell.getQualifierOffset(), cell.getQualifierLength());
-    names[position] = name;
-    encoded[position] = qualifier(name);
-  }
-
-  private void grow(int position) {
-    int length = Math.max(position + 1, names.length * 2);
-    names = Arrays.copyOf(names, length);
-    encoded = Arrays.copyOf(encoded, length);
   }
 }

@@ -8,12 +8,11 @@ import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.AsyncConnection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
-import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * One connection a JVM, opened by the first thread and closed by the last. HBase's connection is
- * heavy and made to be shared; one a thread would measure sockets and caches that no application
+ * One connection per JVM, opened by the first thread and closed by the last. HBase's connection is
+ * heavy and made to be shared; one per thread would measure sockets and caches that no application
  * has.
  */
 final class SharedConnection {
@@ -65,21 +64,17 @@ final class SharedConnection {
     Configuration configuration = HBaseConfiguration.create();
     options.applyTo(configuration);
     AsyncConnection opened = await(ConnectionFactory.createAsyncConnection(configuration));
+    TableName table = TableName.valueOf(options.table());
     try {
-      locate(opened, TableName.valueOf(options.table()), options.family());
+      if (!await(opened.getAdmin().getDescriptor(table)).hasColumnFamily(options.family())) {
+        String family = Bytes.toString(options.family());
+        throw new IOException("table " + table + " has no family " + family);
+      }
+      await(opened.getRegionLocator(table).getAllRegionLocations());
       return opened;
     } catch (IOException | RuntimeException failure) {
       opened.close();
       throw failure;
     }
-  }
-
-  private static void locate(AsyncConnection opened, TableName table, byte[] family)
-      throws IOException {
-    TableDescriptor descriptor = await(opened.getAdmin().getDescriptor(table));
-    if (!descriptor.hasColumnFamily(family)) {
-      throw new IOException("table " + table + " has no family " + Bytes.toString(family));
-    }
-    await(opened.getRegionLocator(table).getAllRegionLocations());
   }
 }
