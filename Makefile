@@ -43,10 +43,10 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/lint-imports
 
 check: lint docs ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not thorough and not slow" $(FAST)
+	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
 test: packages-test lint docs java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not vm" tests
+	$(BIN)/pytest -q -n 2 -m "not slow and not vm" tests
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 # PySpark takes a process whose main module has no file for a doctest, and ends it on import;
 # workers of pytest-xdist have none.
@@ -17,18 +18,28 @@ if not hasattr(sys.modules["__main__"], "__file__"):
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-HERE = Path(__file__).parent
-GROUPS = {"live": "real daemons", "dag": "Airflow", "browser": "pages"}
+GROUPS = {
+    "tests/live/": "real daemons",
+    "tests/dag/": "Airflow",
+    "tests/browser/": "pages",
+    "tests/unit/analysis/report/test_report_": "pages",
+    "tests/unit/analysis/capacity/test_size": "plans",
+    "tests/unit/analysis/capacity/test_planning_section": "plans",
+}
+"""Beginning of a test's path to its group, where a group is not one file. One cluster may run at a time; some
+pages and plans are made once in a process."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group the tests for `--dist loadgroup`: a group runs in one worker, in order.
+class ByGroup(LoadScopeScheduling):  # type: ignore[misc]
+    """All tests of a group, else of a file, in one worker and in order: they share fixtures and ports.
 
-    One group are all real daemons, because one cluster may run at a time, and one all of Airflow's web
-    servers. Elsewhere each file is a group: its tests share fixtures and ports.
+    In place of pytest-xdist's loadgroup, which has no effect with pytest 9.
     """
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            room = item.path.relative_to(HERE).parts[0]
-            item.add_marker(pytest.mark.xdist_group(GROUPS.get(room, str(item.path))))
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return next((name for start, name in GROUPS.items() if path.startswith(start)), path)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
+    return ByGroup(config, log)

@@ -16,8 +16,6 @@ from analysis.tables import CHECKS
 from analysis.validity.rules import RULES, Rule
 from analysis.validity.verdicts import decide
 
-pytestmark = pytest.mark.xdist_group("verdicts")  # most are decided together, in one process
-
 NUMBERS = {"int", "long", "double"}
 TYPES = {column.name: column.type for column in CHECKS.columns}
 SOUND: dict[str, Any] = {

@@ -19,8 +19,6 @@ from cluster.model.errors import InputError
 from tests.support.summary_factory import one_block
 from tests.unit.analysis.capacity.planning import excuse, plan
 
-pytestmark = pytest.mark.xdist_group("plans")  # the example is fitted once, in one process
-
 
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,6 @@ from analysis.capacity.inputs.profile import Profile, read_profile
 from cluster.model.errors import InputError
 from tests.unit.analysis.capacity.planning import asked, catalogue, excuse, model, plan, points
 
-pytestmark = pytest.mark.xdist_group("plans")  # the example is fitted once, in one process
-
 
 def test_a_plan_names_everything_that_was_asked_for() -> None:
     found = plan(20, "turnaround_p95=24h", "query_p95=3s")

@@ -13,8 +13,6 @@ from analysis.summary.summary import Metric
 from tests.support.report_pages import PAGES, Elements, html, panels, resolve
 from tests.support.summary_factory import FACTORIES
 
-pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
-
 DRAWN_NAMES = {
     "throughput",
     "throughput_map_phase",

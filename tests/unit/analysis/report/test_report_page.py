@@ -20,8 +20,6 @@ from analysis.summary.summary import Summary, SummaryWarning
 from tests.support.report_pages import PAGES, Elements, embedded, html
 from tests.support.summary_factory import FACTORIES, eight_repetitions, one_block
 
-pytestmark = pytest.mark.xdist_group("pages")  # made once, in one process
-
 ALERT = "<script>alert(1)</script>"
 
 
