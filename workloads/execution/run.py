@@ -154,7 +154,13 @@ def _open(
         if isinstance(provider, Preflight):
             for topology in plan.topologies.values():
                 provider.preflight(topology, tag)
-        run = _resume(earlier, plan) if earlier else _begin(root, file, plan)
+        if earlier:
+            close_unfinished(earlier.records, "the run was interrupted before the trial ended")
+            run = replace(earlier, plan=plan)
+            if plan != earlier.plan:
+                write_plan(plan, root / "plan.json")
+        else:
+            run = _begin(root, file, plan)
         if owner.holds_lock:  # take the lock before the journal names its holder
             undo.push(presence.stay(root))
         run.journal.record(RunOpened(
@@ -255,13 +261,6 @@ def _matches(plan: Plan, request: RunRequest) -> bool:
     if plan.extensions:
         return plan.extensions[-1] == request.extension
     return not request.add_repetitions and plan.only == request.only
-
-
-def _resume(run: Run, plan: Plan) -> Run:
-    close_unfinished(run.records, "the run was interrupted before the trial ended")
-    if plan != run.plan:
-        write_plan(plan, run.root / "plan.json")
-    return replace(run, plan=plan)
 
 
 def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:

@@ -107,14 +107,15 @@ class DfsioSetting(Setting):
     @property
     def variant(self) -> tuple[str, ...]:
         """How the job differs from a plain job of its mode."""
-        sized = self.read_size_bytes != DEFAULT_READ_BYTES
-        what = "reads" if self.mode in READS else "writes"
-        words = {
-            f"{self.readers} readers": self.readers is not None,
-            f"{what} of {size_words(self.read_size_bytes)}": sized and self.mode != "truncate",
-            f"{size_words(self.skip_size_bytes or 1)} skipped": self.skip_size_bytes is not None,
-        }
-        return (*(word for word, holds in words.items() if holds), *self._stored_as)
+        words = []
+        if self.readers is not None:
+            words.append(f"{self.readers} readers")
+        if self.read_size_bytes != DEFAULT_READ_BYTES and self.mode != "truncate":
+            what = "reads" if self.mode in READS else "writes"
+            words.append(f"{what} of {size_words(self.read_size_bytes)}")
+        if self.skip_size_bytes is not None:
+            words.append(f"{size_words(self.skip_size_bytes)} skipped")
+        return (*words, *self._stored_as)
 
     @property
     def _stored_as(self) -> tuple[str, ...]:

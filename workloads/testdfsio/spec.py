@@ -72,6 +72,7 @@ class DfsioSpec(WorkloadSpec):
 
     def _settings(self, mode: DfsioMode) -> Iterator[DfsioSetting]:
         read = mode in READS
+        stored = self.model_dump(include={"storage_policy", "erasure_coding", "compression"})
         for readers in dict.fromkeys(self.readers) if read and self.readers else (None,):
             yield DfsioSetting(
                 mode=mode,
@@ -80,9 +81,7 @@ class DfsioSpec(WorkloadSpec):
                 read_size_bytes=self.read_size if read else self.buffer_size or self.read_size,
                 skip_size_bytes=self.skip_size if mode == "skip" else None,
                 readers=readers,
-                storage_policy=self.storage_policy,
-                erasure_coding=self.erasure_coding,
-                compression=self.compression,
+                **stored,
             )
 
     @model_validator(mode="after")

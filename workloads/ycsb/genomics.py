@@ -49,13 +49,8 @@ class GenomicsSpec(RunsSpec):
         return self.samples
 
     def table_knobs(self, size: int) -> dict[str, Any]:
-        store = VariantStore(
-            samples=size,
-            sites=self.sites,
-            regions=self.regions,
-            region_sites=self.region_sites,
-            seed=self.seed,
-        )
+        knobs = self.model_dump(include={"sites", "regions", "region_sites", "seed"})
+        store = VariantStore(samples=size, **knobs)
         return {"records": store.rows, "max_scan_length": store.longest_scan, "variants": store}
 
     @model_validator(mode="after")
