@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import base64
-import math
 import random
 import re
 import struct
 import zlib
-from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from tests.support.histograms import merge, percentile_us
 from workloads.base.parsing import RejectedError
-from workloads.ycsb.output.histogram import Histogram, decode
+from workloads.ycsb.output.histogram import decode
 from workloads.ycsb.output.summary import parse_summary
 
 SAMPLES = Path(__file__).parents[3] / "samples"
@@ -33,23 +31,6 @@ def encoded(values: list[int], digits: int = 3, highest: int = 2**40) -> str:
         assert histogram.record_value(value)
     text: str = histogram.encode().decode()
     return text
-
-
-def merge(histograms: Iterable[Histogram]) -> Histogram:
-    total: Counter[int] = Counter()
-    for histogram in histograms:
-        total.update(dict(histogram.counts))
-    return Histogram(tuple(sorted(total.items())))
-
-
-def percentile_us(histogram: Histogram, percentile: float) -> int:
-    """The smallest value that so many percent of all operations do not exceed, by plain counting."""
-    wanted, reached = math.ceil(percentile * histogram.total / 100), 0
-    for value_us, count in histogram.counts:
-        reached += count
-        if reached >= wanted:
-            return value_us
-    raise ValueError("no operations")
 
 
 def library_counts(payload: str) -> list[tuple[int, int]]:
