@@ -73,7 +73,7 @@ golden: setup ## make the golden files anew; read the diff before you commit
 	$(BIN)/pytest -q tests/golden --golden
 
 reference: setup ## generate docs/reference/ from the code
-	$(BIN)/python -m dags.reference
+	$(BIN)/python -m docs.generator
 
 docs: setup ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
 	$(BIN)/properdocs build --strict

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dags.reference.cli_page import commands
+from docs.generator.cli_page import commands
 
 CHECKOUT = Path(__file__).parents[2]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from analysis.validity.rules import RULES
 from dags.airflow_home.home import project_root
-from dags.reference.cli_page import commands
-from dags.reference.pages import FOLDER, environment_variables, pages
+from docs.generator.cli_page import commands
+from docs.generator.pages import FOLDER, environment_variables, pages
 from workloads.spec.schema import study_schema
 
 CHECKOUT = project_root()

@@ -11,7 +11,7 @@ from typing import Any
 from typer.main import get_command
 
 from dags.cli.main import app
-from dags.reference.markdown import sentence, table
+from docs.generator.markdown import sentence, table
 
 _EXIT_CODES = re.compile(r"Exit codes: (.*?)(?:\n\n|\Z)", re.S)
 

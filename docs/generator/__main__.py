@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dags.airflow_home.home import project_root
-from dags.reference.pages import FOLDER, pages
+from docs.generator.pages import FOLDER, pages
 
 for name, text in pages().items():
     path = project_root() / FOLDER / name

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dags.reference.markdown import sentence, table
+from docs.generator.markdown import sentence, table
 
 _EXAMPLES = {
     "MiB": "size, e.g. `6 GiB`",

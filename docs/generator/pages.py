@@ -13,9 +13,9 @@ from analysis.summary.summary import Summary
 from analysis.validity.rules import RULES, Rule
 from cluster.model.errors import InputError, StudyError
 from dags.airflow_home.interrupt import Interrupted
-from dags.reference import cli_page
-from dags.reference.markdown import page, sentence, table
-from dags.reference.model_page import model_sections
+from docs.generator import cli_page
+from docs.generator.markdown import page, sentence, table
+from docs.generator.model_page import model_sections
 from workloads.spec.schema import study_schema, study_schema_json
 
 FOLDER = "docs/reference"

@@ -1,1 +1,0 @@
-"""Reference pages generated from code: `python -m dags.reference` writes docs/reference/."""

@@ -1,0 +1,1 @@
+"""Reference pages generated from code: `python -m docs.generator` writes docs/reference/."""
