@@ -77,7 +77,7 @@ class VmHost:
 
 @dataclass(frozen=True)
 class Login:
-    """SSH login of a host, and the Java 17 found there. Contains no secrets."""
+    """SSH login of a host, and the Java found there. Contains no secrets."""
 
     user: str
     port: int

@@ -48,7 +48,7 @@ class Stacks:
 
 
 def ensure_stacks() -> Stacks:
-    """Java 17, the stacks and their class-data archives (YCSB's too), made if not in the cache.
+    """Java, the stacks and their class-data archives (YCSB's too), made if not in the cache.
 
     InputError if one cannot be made.
     """

@@ -19,7 +19,7 @@ _OPENED = (
     "java.base/sun.util.calendar",
 )
 ADD_OPENS = tuple(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED)
-"""Packages that Hadoop 3.4 and HBase 2.6 access by reflection on Java 17."""
+"""Packages that Hadoop 3.4 and HBase 2.6 access by reflection on Java 17 and 21."""
 NETTY = ("-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",)
 
 FAST_START = ("-XX:TieredStopAtLevel=1",)

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from cluster.model.errors import InputError
 
-# Hadoop 3.4 and HBase 2.6 were tried on 17. On later ones the removed SecurityManager stops them.
-FEATURE = 17
+# Hadoop 3.4 and HBase 2.6 run on these. From 24 on, the removed SecurityManager stops them.
+FEATURES = (17, 21)
+JDK = " or ".join(f"{feature}" for feature in FEATURES)
 _REMEDY = (
-    f"install a JDK {FEATURE} (Debian: apt install openjdk-{FEATURE}-jdk-headless) "
+    f"install a JDK {JDK} (Debian 12 and 13: apt install default-jdk-headless) "
     "and point JAVA_HOME at it."
 )
 
@@ -43,7 +44,7 @@ class Java:
 
 
 def find_java(environ: Mapping[str, str] | None = None) -> Java:
-    """The JDK 17 of JAVA_HOME, else of the `java` on PATH. A wrong JAVA_HOME is not passed by.
+    """The JDK 17 or 21 of JAVA_HOME, else of the `java` on PATH. A wrong JAVA_HOME is not passed by.
 
     Raises InputError when there is none, or one of another version.
     """
@@ -51,8 +52,8 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
     if not os.access(home / "bin" / "java", os.X_OK):
         raise InputError(f"{home} has no executable bin/java.", where, _REMEDY)
     java = Java(home, _version(home, where))
-    if java.feature != FEATURE:
-        raise InputError(f"{home} holds Java {java.version}, not {FEATURE}.", where, _REMEDY)
+    if java.feature not in FEATURES:
+        raise InputError(f"{home} holds Java {java.version}, not {JDK}.", where, _REMEDY)
     return java
 
 

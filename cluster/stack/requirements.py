@@ -14,17 +14,27 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-JDK = 17
+JDKS = (17, 21)
 MIN_MEMORY_MIB = 7000
 """A machine sold with 8 GB: the quickstart study uses 6 GiB."""
 MIN_DISK_MIB = 6000
 
 PACKAGES = {
-    "apt-get install": {"git": "git", "Maven": "maven", "JDK": "openjdk-17-jdk-headless",
-                        "Python": "python3-venv"},
-    "dnf install": {"git": "git", "Maven": "maven", "JDK": "java-17-openjdk-devel",
-                    "Python": "python3"},
-}  # fmt: skip
+    "apt-get install": {
+        "git": "git",
+        "Maven": "maven",
+        "JDK": "default-jdk-headless",
+        "Python": "python3-venv",
+    },
+    "dnf install": {
+        "git": "git",
+        "Maven": "maven",
+        "JDK": "java-21-openjdk-devel",
+        "Python": "python3",
+    },
+}
+DEFAULT_JDK_11 = ("bullseye", "focal", "jammy")
+"""Releases of Debian and Ubuntu with a package of JDK 17 beside an older default."""
 
 
 def missing() -> dict[str, str]:
@@ -47,12 +57,21 @@ def scarce() -> Iterator[str]:
         yield f"{disk_mib} MiB free here; set-up and the quickstart need {MIN_DISK_MIB} MiB."
 
 
-def install_line(names: dict[str, str]) -> str | None:
+def install_line(names: dict[str, str], codename: str) -> str | None:
     """The command that installs `names` on this distribution; None if the distribution is not known."""
     for command, packages in PACKAGES.items():
         if shutil.which(command.split()[0]):
-            return " ".join([command, *(packages[name] for name in names)])
+            line = " ".join([command, *(packages[name] for name in names)])
+            old = codename in DEFAULT_JDK_11
+            return line.replace("default-jdk", "openjdk-17-jdk") if old else line
     return None
+
+
+def _codename() -> str:
+    release = Path("/etc/os-release")
+    text = release.read_text(encoding="utf-8") if release.exists() else ""
+    found = re.search(r'^VERSION_CODENAME="?(\w+)', text, re.M)
+    return found.group(1) if found else ""
 
 
 def _java() -> str:
@@ -62,7 +81,7 @@ def _java() -> str:
         return "no java in JAVA_HOME or on PATH"
     text = subprocess.run([java, "-version"], stderr=subprocess.PIPE, check=False).stderr
     version = re.search(rb'version "(\d+)', text)
-    if version is None or int(version.group(1)) != JDK:
+    if version is None or int(version.group(1)) not in JDKS:
         name = version.group(1).decode() if version else "an unknown version"
         return f"{java} is Java {name}"
     if not os.access(Path(java).resolve().with_name("javac"), os.X_OK):
@@ -88,10 +107,10 @@ def main() -> int:
     found = missing()
     if not found:
         return 0
-    needed = {"JDK": f"a JDK {JDK}", "Python": "Python 3 with venv"}
+    needed = {"JDK": f"a JDK {JDKS[0]} or {JDKS[-1]}", "Python": "Python 3 with venv"}
     for name, instead in found.items():
         print(f"error: {needed.get(name, name)} is needed: {instead}.", file=sys.stderr)
-    line = install_line(found)
+    line = install_line(found, _codename())
     remedy = f"as root: {line}" if line else "install these with your distribution's packages"
     print(f"remedy: {remedy}", file=sys.stderr)
     return 2

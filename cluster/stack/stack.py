@@ -47,7 +47,7 @@ def ensure(name: str) -> Stack:
     """The stack `name`, assembled from Maven Central first if the cache does not hold it whole.
 
     Safe to call from several processes at once: one assembles, the others wait for it.
-    Raises InputError: no Java 17, no Maven and nothing cached, Maven failing, a jar not as locked.
+    Raises InputError: no Java 17 or 21, no Maven and nothing cached, Maven failing, a jar not as locked.
     """
     recipe = recipe_of(name)
     home = _home(recipe)
@@ -65,13 +65,13 @@ def ensure_all(names: Sequence[str]) -> tuple[Stack, ...]:
 
 
 def java_for(recipe: Recipe) -> Java:
-    """The JDK 17, with its compiler if the recipe builds something. InputError otherwise."""
+    """The JDK, with its compiler if the recipe builds something. InputError otherwise."""
     java = find_java()
     if recipe.built and not java.has_compiler:
         raise InputError(
             f"{java.home} is a runtime without javac, which the {recipe.name} stack needs.",
             "Java",
-            "install the full JDK 17 (Debian: apt install openjdk-17-jdk-headless).",
+            f"install the full JDK {java.feature} (Debian: apt install openjdk-{java.feature}-jdk-headless).",
         )
     return java
 

@@ -91,7 +91,7 @@ _engine = Engine()  # this machine, with all its cores
 
 
 def spark_session() -> SparkSession:
-    """The session of this process, shared by its threads, started on first use. StudyError if no Java 17
+    """The session of this process, shared by its threads, started on first use. StudyError if no Java
     starts."""
     with _STARTING:
         _context()
@@ -205,5 +205,5 @@ def _no_jvm(stderr: IO[bytes]) -> StudyError:
     return StudyError(
         f"Spark's Java process did not start: {output}",
         os.environ["JAVA_HOME"],
-        "free some memory, or set JAVA_HOME to another JDK 17.",
+        "free some memory, or set JAVA_HOME to another JDK 17 or 21.",
     )

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a command in a fresh clone of this checkout on a minimal Debian 12: `tests/fresh/debian.sh make test`.
+# Runs a command in a fresh clone of this checkout on a minimal Debian 12, or $SUITE: `tests/fresh/debian.sh make test`.
 # Only the packages of README's first apt-get line are installed. As root; needs mmdebstrap (`make packages-fresh`).
 # Registries are reached as this machine reaches them. Mounts and processes live in namespaces that end
 # with this script, even by SIGKILL; its folder below /var/tmp is removed except by SIGKILL.
@@ -23,7 +23,7 @@ inside() {
     shift
     read -r _ _ packages < <(grep -m1 -o 'apt-get install [a-z0-9 .+-]*' "$checkout/README.md")
     mmdebstrap --quiet --variant=minbase --mode=root --aptopt='APT::Install-Recommends "false"' \
-        --include="${packages// /,}" bookworm "$root"
+        --include="${packages// /,}" "${SUITE:-bookworm}" "$root"
     git clone --quiet "$checkout" "$root/root/density-study"
     for file in /etc/hosts /etc/pip.conf /etc/ssl/certs /etc/maven/settings.xml ~/.m2/settings.xml; do
         [ ! -e "$file" ] || { mkdir -p "$root${file%/*}" && cp -a "$file" "$root${file%/*}/"; }

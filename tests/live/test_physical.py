@@ -106,8 +106,8 @@ def test_what_hosts_lack_is_named_for_all_of_them_at_once(hosts: Hosts, tmp_path
         pytest.raises(InputError) as caught,
     ):
         open_run(spec, runs)
-    assert caught.value.what == "h1 lacks Java 17; h3 lacks Python 3.11, Java 17."
-    assert "on h3, apt-get install python3 openjdk-17-jdk-headless" in caught.value.remedy
+    assert caught.value.what == "h1 lacks Java 17 or 21; h3 lacks Python 3.11, Java 17 or 21."
+    assert "on h3, apt-get install python3 default-jdk-headless" in caught.value.remedy
     assert not list(runs.glob("*/*/journal.jsonl"))
 
 

@@ -218,7 +218,7 @@ def same_java(targets: Mapping[str, Target]) -> tuple[str, str]:
                 f"Java {java['version']} in {java['home']}; another host has {first['version']} "
                 f"in {first['home']}.",
                 f"host {host!r}",
-                "install the same JDK 17 on all hosts.",
+                "install the same JDK on all hosts.",
             )
     return first["home"], first["version"]
 

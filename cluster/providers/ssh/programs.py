@@ -38,9 +38,10 @@ PYTHON = Need(
     "Python 3.11", "python3", "python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'"
 )
 JAVA = Need(
-    "Java 17",
-    "openjdk-17-jdk-headless",
-    "${JAVA_HOME:+$JAVA_HOME/bin/}java -XX:-UsePerfData -version 2>&1 | grep -q 'version \"17[.\"]'",
+    "Java 17 or 21",
+    "default-jdk-headless",
+    "${JAVA_HOME:+$JAVA_HOME/bin/}java -XX:-UsePerfData -version 2>&1"
+    " | grep -qE 'version \"(17|21)[.\"]'",
 )
 UNDER_SYSTEMD = tuple(
     Need(program, package, f"[ ! -d /run/systemd/system ] || command -v {program}")

@@ -83,7 +83,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
 
 
 def test_what_bare_hosts_lack_is_told_in_one_message(lab: Lab) -> None:
-    lab.script("192.0.2.11", "java", JAVA.format("21.0.4"))
+    lab.script("192.0.2.11", "java", JAVA.format("25.0.1"))
     lab.script("192.0.2.12", "sudo")
     lab.script("192.0.2.12", "systemd-run")
     lab.script("192.0.2.12", "java", JAVA.format("17.0.15"))
@@ -91,9 +91,9 @@ def test_what_bare_hosts_lack_is_told_in_one_message(lab: Lab) -> None:
         plan_study(lab.spec(PHYSICAL), runs=lab.folder / "runs")
     units = ", sudo, systemd-run" if ON_SYSTEMD else ""
     packages = " sudo systemd" if ON_SYSTEMD else ""
-    assert caught.value.what == f"h1 lacks Python 3.11, Java 17{units}; h2 lacks Python 3.11."
+    assert caught.value.what == f"h1 lacks Python 3.11, Java 17 or 21{units}; h2 lacks Python 3.11."
     assert caught.value.remedy == (
-        "install the Debian packages: on h1, apt-get install python3 openjdk-17-jdk-headless"
+        "install the Debian packages: on h1, apt-get install python3 default-jdk-headless"
         f"{packages}; on h2, apt-get install python3."
     )
 

@@ -1,4 +1,4 @@
-"""`find_java`: JAVA_HOME before PATH, 17 and nothing else, and errors that name what to do."""
+"""`find_java`: JAVA_HOME before PATH, 17 or 21 and nothing else, and errors that name what to do."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def test_java_home_is_taken_before_path(tmp_path: Path) -> None:
     assert java.command == home / "bin" / "java"
 
 
+@pytest.mark.parametrize("version", ["17.0.15", "21.0.9", "21"])
+def test_each_supported_version_is_taken(tmp_path: Path, version: str) -> None:
+    home = make_java(tmp_path / "home", version)
+    assert find_java({"JAVA_HOME": str(home)}) == Java(home, version)
+
+
 def test_java_on_path_is_followed_to_its_home(tmp_path: Path) -> None:
     home = make_java(tmp_path / "jvm", "17.0.15")
     (tmp_path / "bin").mkdir()
@@ -46,7 +52,7 @@ def test_feature_is_the_number_people_say(version: str, feature: int) -> None:
     assert Java(Path("/"), version).feature == feature
 
 
-@pytest.mark.parametrize("version", ["11.0.22", "1.8.0_392", "21.0.2", "24"])
+@pytest.mark.parametrize("version", ["11.0.22", "1.8.0_392", "22.0.1", "24"])
 def test_another_version_is_refused_even_if_path_has_the_right_one(
     tmp_path: Path, version: str
 ) -> None:
@@ -56,7 +62,7 @@ def test_another_version_is_refused_even_if_path_has_the_right_one(
         find_java({"JAVA_HOME": str(wrong), "PATH": str(right / "bin")})
     assert refused.value.where == "JAVA_HOME"
     assert version in refused.value.what
-    assert "JDK 17" in refused.value.remedy
+    assert "JDK 17 or 21" in refused.value.remedy
 
 
 @pytest.mark.parametrize("environ", [{"PATH": ""}, {}, {"JAVA_HOME": "/no/such/java"}])

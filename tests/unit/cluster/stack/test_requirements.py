@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cluster.stack import requirements
 
 FILE = Path(requirements.__file__)
@@ -27,17 +29,28 @@ def test_all_that_is_missing_is_named_at_once_with_the_install_line(tmp_path: Pa
     ended = check(tmp_path, "apt-get")
     assert ended.returncode == 2
     assert [line.partition(" is needed")[0] for line in ended.stderr.splitlines()][-5:-1] == [
-        "error: git", "error: Maven", "error: a JDK 17", "error: Python 3 with venv",
+        "error: git", "error: Maven", "error: a JDK 17 or 21", "error: Python 3 with venv",
     ]  # fmt: skip
     assert ended.stderr.splitlines()[-1] == (
-        "remedy: as root: apt-get install git maven openjdk-17-jdk-headless python3-venv"
+        "remedy: as root: apt-get install git maven default-jdk-headless python3-venv"
     )
+
+
+@pytest.mark.parametrize(
+    ("codename", "package"),
+    [("jammy", "openjdk-17-jdk-headless"), ("trixie", "default-jdk-headless")],
+)
+def test_where_the_default_jdk_is_too_old_another_is_named(
+    codename: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requirements.shutil, "which", {"apt-get": "/usr/bin/apt-get"}.get)
+    assert requirements.install_line({"JDK": ""}, codename) == f"apt-get install {package}"
 
 
 def test_only_what_is_missing_is_to_be_installed(tmp_path: Path) -> None:
     ended = check(tmp_path, "dnf", "git", JAVA_HOME=str(tmp_path / "none"))
     assert ended.stderr.splitlines()[-1] == (
-        "remedy: as root: dnf install maven java-17-openjdk-devel python3"
+        "remedy: as root: dnf install maven java-21-openjdk-devel python3"
     )
 
 
