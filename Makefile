@@ -8,7 +8,7 @@ FAST := tests/unit tests/property tests/golden
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden reference format clean docs
+.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -74,6 +74,9 @@ golden: setup ## make the golden files anew; read the diff before you commit
 
 reference: setup ## generate docs/reference/ from the code
 	$(BIN)/python -m docs.generator
+
+pictures: packages-test setup ## docs/report.png and docs/airflow.png, after `make study`
+	$(BIN)/python -m tests.support.pictures
 
 docs: setup ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
 	$(BIN)/properdocs build --strict

@@ -1,11 +1,7 @@
-"""Debian's Chromium, driven by Playwright.
-
-`python -m tests.support.chromium PAGE.html OUT.png` takes the README's picture of a report.
-"""
+"""Debian's Chromium, driven by Playwright."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 from collections.abc import Iterator
@@ -37,20 +33,3 @@ def open_report(page: Page, file: Path, width_px: int = 1200, height_px: int = 9
     page.set_viewport_size({"width": width_px, "height": height_px})
     page.goto(file.resolve().as_uri())
     page.wait_for_function("document.documentElement.dataset.charts === 'drawn'")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.support.chromium")
-    parser.add_argument("page", type=Path, help="a report's index.html")
-    parser.add_argument("picture", type=Path, help="OUT.png")
-    parser.add_argument("--full", action="store_true", help="the whole page, not only its top")
-    parser.add_argument("--dark", action="store_true", help="as in a dark colour scheme")
-    asked = parser.parse_args()
-    with chromium() as browser:
-        page = browser.new_page(color_scheme="dark" if asked.dark else "light")
-        open_report(page, asked.page, height_px=1050)
-        page.screenshot(path=asked.picture, full_page=asked.full)
-
-
-if __name__ == "__main__":
-    main()
