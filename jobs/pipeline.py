@@ -66,14 +66,19 @@ def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | No
     data: the folder or URI with records/ and tables/, if that is not the run's own folder. The journal and
     the report stay in the run's folder.
     """
-    start_spark()
-    Thread(target=_import_libraries, daemon=True).start()
+    prepare()
     for name in STAGES if stages is None else stages:
         run_stage(name, run_root, data)
 
 
+def prepare() -> None:
+    """In the background, start Spark and import Great Expectations and scipy: seconds each, on two cores.
+    Stages that need one of them wait for it."""
+    start_spark()
+    Thread(target=_import_libraries, daemon=True).start()
+
+
 def _import_libraries() -> None:
-    """Import Great Expectations and scipy, which takes seconds, while Spark starts on another core."""
     import_module("analysis.validity.verdicts")
     import_module("analysis.summarise.summarise")
 

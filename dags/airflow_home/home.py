@@ -17,6 +17,7 @@ from pathlib import Path
 LOOPBACK = "127.0.0.1"
 WEB_PORT = 8080
 SCHEDULER_PID = "STUDY_SCHEDULER_PID"
+ONE_PROCESS = "STUDY_ONE_PROCESS"
 """Environment variable with the process id of the scheduler started by `make airflow`."""
 MAX_STEPS = 100_000
 """Maximum number of mapped steps. Airflow's default, 1024, is too small for eight large repetitions."""
@@ -43,8 +44,8 @@ class Home:
         return self.root / "passwords.json"
 
     def command_environment(self) -> dict[str, str]:
-        """Environment of the DAG that `study run` executes in process."""
-        return {**self._common(), **_database(self.command_database)}
+        """Environment of the DAG that `study run` executes, all its tasks in one process."""
+        return {**self._common(), **_database(self.command_database), ONE_PROCESS: "1"}
 
     def web_environment(self, port: int = WEB_PORT) -> dict[str, str]:
         """Environment of Airflow's web UI and scheduler; everything listens on loopback."""

@@ -18,7 +18,7 @@ from cluster.state.atomic import write_text
 from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
 from cluster.state.owner import Owner
 from cluster.state.presence import present
-from dags.airflow_home.home import SCHEDULER_PID, project_root
+from dags.airflow_home.home import ONE_PROCESS, SCHEDULER_PID, project_root
 from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, format_change
 from workloads.execution.run import Run, RunRequest, end_run, load_run, open_run
 from workloads.execution.steps import (
@@ -116,6 +116,8 @@ def analyse(root: str, stage: str) -> None:
     """Run one stage of the analysis; `jobs.pipeline` describes the stages."""
     from jobs import pipeline
 
+    if ONE_PROCESS in os.environ:
+        pipeline.prepare()  # with a process per task, only the stages that need it start Spark
     with present(Path(root)):
         pipeline.run_stage(stage, Path(root))
 
