@@ -18,6 +18,8 @@ SAVE, SET_UP = re.findall(
     r"^```sh\n(.*?)^```", (CHECKOUT / "docs" / "install.md").read_text(), re.MULTILINE | re.DOTALL
 )
 
+REGISTRY = re.findall(r'registry = "(.*?)"', (CHECKOUT / "uv.lock").read_text())[0]
+
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
@@ -46,5 +48,5 @@ def test_without_a_network(clone: Path) -> None:
 
 
 def test_from_a_mirror(clone: Path) -> None:
-    run(clone, "make", ".venv/.ready", UV_DEFAULT_INDEX="https://pypi.org/simple")
+    run(clone, "make", ".venv/.ready", UV_DEFAULT_INDEX=REGISTRY)
     assert run(clone, ".venv/bin/study", "--version").startswith("study ")
