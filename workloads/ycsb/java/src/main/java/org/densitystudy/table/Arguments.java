@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.hbase.TableName;
 
-/** One verb's words: values in order, and {@code --option value} pairs. Each is read once. */
+/** The arguments of one command: values in order, and {@code --option value} pairs. Each is read once. */
 final class Arguments {
   private final String verb;
   private final Deque<String> values = new ArrayDeque<>();
@@ -50,7 +50,7 @@ final class Arguments {
     return TableName.valueOf(option("table"));
   }
 
-  /** A whole number of {@code least} or more. */
+  /** A whole number, at least {@code least}. */
   int number(String name, int least) {
     String text = option(name);
     try {
@@ -72,7 +72,7 @@ final class Arguments {
     return options.containsKey(name);
   }
 
-  /** Rejects words that no verb has read. */
+  /** Rejects arguments that the command did not read. */
   void finish() {
     if (!values.isEmpty()) {
       throw wrong("does not take %s", values.peek());

@@ -3,7 +3,7 @@ package org.densitystudy.table;
 import java.io.IOException;
 import org.apache.hadoop.hbase.client.Admin;
 
-/** balancer on|off: everything that moves, splits, merges or normalizes regions by itself. */
+/** balancer on|off: switch everything that moves, splits, merges or normalizes regions by itself. */
 record Balancer(boolean on) implements Task {
   record Switches(boolean balancer, boolean normalizer, boolean splits, boolean merges) {}
 

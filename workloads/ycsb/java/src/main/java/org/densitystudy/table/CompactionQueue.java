@@ -13,23 +13,23 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * Number of compactions that wait on a RegionServer. Only its web server's /jmx shows it; no RPC does.
- * Hadoop caches /jmx for 10 s: that can flag a busy server, but not show when one becomes idle.
+ * Number of compactions that wait on a RegionServer. Only /jmx of its web server shows it; no RPC does.
+ * Hadoop caches /jmx for 10 s, so it can flag a busy server, but cannot show when one becomes idle.
  */
 final class CompactionQueue {
   private static final String QUERY = "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Server";
 
-  /** In an emulated guest the first page that a server shows takes it many seconds. */
+  /** In an emulated guest, the first page of a web server takes many seconds. */
   private static final int TIMEOUT_MS = 60_000;
 
-  /** Opening or closing a region restarts the server's metrics; meanwhile the bean is not there. */
+  /** Opening or closing a region restarts the server's metrics; until then the bean is missing. */
   private static final int ATTEMPTS = 75;
 
   private static final long PAUSE_MS = 200;
 
   private CompactionQueue() {}
 
-  /** Null where the server runs no web server (hbase.regionserver.info.port is -1). */
+  /** Null if the RegionServer has no web server (hbase.regionserver.info.port is -1). */
   static Integer length(ServerMetrics server) throws Exception {
     int port = server.getInfoServerPort();
     if (port <= 0) {
@@ -59,7 +59,7 @@ final class CompactionQueue {
     return connection.getInputStream();
   }
 
-  /** The page answers, without the bean. */
+  /** The page has no such bean. */
   static final class MissingException extends IOException {
     private static final long serialVersionUID = 1L;
 

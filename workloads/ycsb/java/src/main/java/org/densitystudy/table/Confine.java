@@ -10,8 +10,8 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.RegionInfo;
 
 /**
- * confine --table T --info HOST:PORT[,HOST:PORT...]: move every region of T to these RegionServers
- * in turn, named by the address of their web pages, and return when all are there.
+ * confine --table T --info HOST:PORT[,HOST:PORT...]: move the regions of T to these RegionServers,
+ * round robin, and return when all have arrived. A server is named by the address of its web page.
  */
 record Confine(TableName table, List<String> info) implements Task {
   record Confined(String table, int regions, int moved, List<String> servers) {}
@@ -53,7 +53,7 @@ record Confine(TableName table, List<String> info) implements Task {
     return server.getServerName().getHostname() + ":" + server.getInfoServerPort();
   }
 
-  /** 1 if the region was elsewhere. The master answers when the move is done, and refuses if not. */
+  /** 1 if the region was moved, 0 if it was there. Returns when the move is done. */
   private static int move(Admin admin, RegionInfo region, ServerName to) throws IOException {
     boolean there =
         admin.getRegions(to).stream()

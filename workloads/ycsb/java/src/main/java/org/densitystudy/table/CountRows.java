@@ -13,11 +13,11 @@ import org.apache.hadoop.hbase.filter.FilterList;
 import org.apache.hadoop.hbase.filter.FirstKeyOnlyFilter;
 import org.apache.hadoop.hbase.filter.KeyOnlyFilter;
 
-/** count --table T: distinct rows, by a scan of every region that brings keys only. */
+/** count --table T: number of distinct rows, from a scan of every region that returns keys only. */
 record CountRows(TableName table) implements Task {
   record Count(String table, long rows) {}
 
-  private static final int ROWS_AN_RPC = 5_000;
+  private static final int ROWS_PER_RPC = 5_000;
 
   static Task parse(Arguments arguments) {
     return new CountRows(arguments.table());
@@ -42,7 +42,7 @@ record CountRows(TableName table) implements Task {
             .withStopRow(region.getEndKey())
             .setFilter(new FilterList(new FirstKeyOnlyFilter(), new KeyOnlyFilter()))
             .setCacheBlocks(false)
-            .setCaching(ROWS_AN_RPC);
+            .setCaching(ROWS_PER_RPC);
     try (Table table = connection.getTable(region.getTable());
         ResultScanner scanner = table.getScanner(scan)) {
       long rows = 0;

@@ -16,9 +16,9 @@ import org.densitystudy.variants.VariantStore;
  * create --table usertable --family f (--regions N [--variants SAMPLES,SITES,SEED] |
  * --splits FILE).
  *
- * <p>N regions of equal size: of YCSB's hashed keys, or of a variant store's rows. The table is
- * pre-split, and neither splits nor is normalized later: a table that changes its shape during a
- * trial is another table. FILE holds one row key per line.
+ * <p>N regions of equal size, for YCSB's hashed keys or for the rows of a variant store. The table is
+ * pre-split and is neither split nor normalized later, because results before and after such a change
+ * cannot be compared. FILE has one row key per line.
  */
 record CreateTable(TableName table, String family, byte[][] splits) implements Task {
   record Created(String table, int regions, List<String> splitKeys) {}

@@ -20,11 +20,11 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * ready --regionservers N --deadline-s S: polls until N servers are live, and a row can be written
- * and read back, which needs the master initialized and meta assigned.
+ * ready --regionservers N --deadline-s S: poll until N RegionServers are live and a row can be written
+ * and read back. For that, the master must be initialized and hbase:meta assigned.
  */
 record Ready(int regionservers, int deadlineS) implements Task {
-  /** Seconds from the start of this verb until that many servers were live, and until the end. */
+  /** Seconds from the start of this command until enough servers were live, and until its end. */
   record Answer(List<String> regionservers, double liveS, double probedS) {}
 
   private static final TableName PROBE = TableName.valueOf("density_probe");
@@ -46,7 +46,7 @@ record Ready(int regionservers, int deadlineS) implements Task {
     }
   }
 
-  /** One attempt must not use up the deadline: fail in a second or two, and ask again. */
+  /** One attempt must not use up the deadline: it fails within a second or two and is repeated. */
   private static Configuration impatient(Configuration patient) {
     Configuration configuration = new Configuration(patient);
     configuration.setInt("hbase.client.retries.number", 1);
@@ -73,7 +73,7 @@ record Ready(int regionservers, int deadlineS) implements Task {
   private static boolean probe(Session session, Attempt attempt) throws Exception {
     Admin admin = session.admin();
     if (admin.tableExists(PROBE)) {
-      drop(admin, attempt); // left by an attempt that timed out, or a tool that was killed
+      drop(admin, attempt); // left by an attempt that timed out or by a killed process
     }
     var descriptor =
         TableDescriptorBuilder.newBuilder(PROBE)
@@ -102,7 +102,7 @@ record Ready(int regionservers, int deadlineS) implements Task {
   private final class Attempt implements AutoCloseable {
     private final long began = System.nanoTime();
 
-    /** HBase's client may stay in a call for longer than asked: the deadline holds all the same. */
+    /** HBase's client may exceed its timeouts. Calls in another thread keep the deadline anyway. */
     private final ExecutorService worker = Executors.newSingleThreadExecutor();
 
     double elapsedS() {

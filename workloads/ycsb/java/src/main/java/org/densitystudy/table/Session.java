@@ -12,7 +12,7 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 
-/** The connection that all verbs of one command line share; opened when the first one asks. */
+/** The connection that all commands of one command line share, opened on first use. */
 final class Session implements Closeable {
   private final Configuration configuration;
   private Connection connection;
@@ -22,11 +22,11 @@ final class Session implements Closeable {
     this.configuration = configuration;
   }
 
-  /** From hbase-site.xml on the class path, with waits bounded for a person who is waiting. */
+  /** From hbase-site.xml on the class path, with timeouts short enough for interactive use. */
   static Session fromClasspath() {
     Configuration configuration = HBaseConfiguration.create();
-    // Admin calls poll for their outcome at 1, 2, 3, 5, 10, 20, 40, 100 pauses: with the preset of
-    // 100 ms they often sleep for seconds after the end.
+    // Admin calls poll for their result after 1, 2, 3, 5, 10, 20, 40 and 100 pauses. With the default
+    // pause of 100 ms they often sleep for seconds after it is there.
     configuration.setInt("hbase.client.pause", 20);
     configuration.setInt("hbase.client.retries.number", 16);
     configuration.setInt("hbase.client.operation.timeout", 120_000);
@@ -51,7 +51,7 @@ final class Session implements Closeable {
     return admin;
   }
 
-  /** The RegionServers that are live. */
+  /** The live RegionServers. */
   static List<ServerMetrics> liveServers(Admin admin) throws IOException {
     var metrics = admin.getClusterMetrics(EnumSet.of(ClusterMetrics.Option.LIVE_SERVERS));
     return List.copyOf(metrics.getLiveServerMetrics().values());

@@ -8,14 +8,14 @@ import org.densitystudy.table.TableState.State;
 
 /**
  * flush-compact-settle --table T [--deadline-s 600]: flush, major-compact, and wait until no region
- * compacts and the store files stay as they are.
+ * is compacted and the number of store files no longer changes.
  */
 record Settle(TableName table, int deadlineS) implements Task {
   record Settled(String table, int storeFiles, long storeFileMib, int regions) {}
 
   private static final long POLL_MS = 250;
 
-  /** A compaction's end and the next one's begin can leave a gap: one quiet look is not enough. */
+  /** There can be a gap between two compactions, so one idle look is not enough. */
   private static final int QUIET_LOOKS = 2;
 
   static Task parse(Arguments arguments) {
@@ -46,7 +46,7 @@ record Settle(TableName table, int deadlineS) implements Task {
         state.table(), state.storeFiles(), state.storeFileMib(), state.regions().size());
   }
 
-  /** Whether the table has looked the same and idle several times in succession. */
+  /** Whether the table was idle and unchanged several times in succession. */
   static final class Quiet {
     private final int needed;
     private int looks;

@@ -7,8 +7,8 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.SnapshotDescription;
 
 /**
- * truncate, drop, snapshot NAME, restore NAME, each with --table. Truncating
- * keeps the splits. Restoring puts the table back as it was, enabled, and keeps the snapshot.
+ * truncate, drop, snapshot NAME, restore NAME, each with --table. Truncating keeps the splits.
+ * Restoring returns the table to the snapshot's state, enabled, and keeps the snapshot.
  */
 record TableLife(Act act, TableName table, String snapshot) implements Task {
   record Done(String table, String snapshot) {}
@@ -53,7 +53,7 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
     admin.deleteTable(table);
   }
 
-  /** Looked up first: finding no such snapshot must not leave the table disabled. */
+  /** Looks the snapshot up first, because a missing one must not leave the table disabled. */
   private static void restore(Admin admin, TableName table, String name) throws IOException {
     List<String> held =
         admin.listSnapshots().stream()

@@ -13,7 +13,7 @@ import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** state --table T: where the regions are, what they hold and served, asked of the servers now. */
+/** state --table T: where the regions are, their sizes and requests, as the servers report them now. */
 record TableState(TableName table) implements Task {
   /** Sizes in whole MiB, rounded down; locality 0 to 1; requests since the region was opened. */
   record Region(
@@ -29,8 +29,8 @@ record TableState(TableName table) implements Task {
       String compaction) {}
 
   /**
-   * Regions and requests are the table's; compactions are all tables'. Compacting: regions that are
-   * in a selected compaction, running or waiting for a thread. Queued: see CompactionQueue.
+   * Regions and requests are those of the table; compactions are those of all tables. Compacting:
+   * regions in a selected compaction, running or waiting for a thread. Queued: see CompactionQueue.
    */
   record Server(
       String name,
@@ -81,7 +81,7 @@ record TableState(TableName table) implements Task {
               (int) compacting,
               CompactionQueue.length(server)));
     }
-    if (regions.isEmpty()) { // an empty answer would be taken for an empty table
+    if (regions.isEmpty()) { // an empty list would look like an empty table
       throw new IOException("no server has a region of " + table + ": is it there, and enabled?");
     }
     regions.sort(Comparator.comparing(Region::startKey));

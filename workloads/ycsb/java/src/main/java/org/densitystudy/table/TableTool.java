@@ -12,16 +12,16 @@ import org.apache.hbase.thirdparty.com.google.gson.Gson;
 import org.apache.hbase.thirdparty.com.google.gson.GsonBuilder;
 
 /**
- * What a trial needs done to HBase's tables, several verbs a JVM start: a lone {@code +} between
- * them. All are parsed before the first one runs.
+ * Operations on HBase's tables for trials. One command line may hold several commands, separated by
+ * {@code +}, because starting a JVM takes long. All are parsed before the first one runs.
  *
- * <p>Standard output: one JSON object a line and verb, {@code {"verb", "seconds", "result"}}, or
- * {@code {"verb", "seconds", "error"}} for the one that failed and ended the chain. Standard error:
- * one line on failure. Exit code: 0 done, 1 failed, 2 wrong command line.
+ * <p>Standard output: per command, a line with a JSON object {@code {"verb", "seconds", "result"}}, or
+ * {@code {"verb", "seconds", "error"}} for the one that failed; those after it do not run. Standard
+ * error: one line on failure. Exit code: 0 done, 1 failed, 2 invalid command line.
  *
- * <p>This JVM is never measured. It starts fastest with -XX:TieredStopAtLevel=1 -XX:+UseSerialGC;
- * the YCSB client, which is measured, must not be given the first of these. Both want
- * --add-opens=java.base/java.nio=ALL-UNNAMED, without which HBase copies bytes one by one.
+ * <p>This JVM is never measured. It starts fastest with -XX:TieredStopAtLevel=1 -XX:+UseSerialGC. The
+ * YCSB client is measured and must not have the first of these. Both need
+ * --add-opens=java.base/java.nio=ALL-UNNAMED, or HBase copies bytes one by one.
  */
 public final class TableTool {
   private static final Map<String, Function<Arguments, Task>> VERBS =
@@ -67,7 +67,7 @@ public final class TableTool {
     try (Session session = Session.fromClasspath()) {
       code = new TableTool(session, System.out, System.err).run(words);
     }
-    System.exit(code); // HBase's client leaves threads behind that are no daemons
+    System.exit(code); // HBase's client leaves non-daemon threads behind
   }
 
   /** The exit code. */
@@ -109,8 +109,8 @@ public final class TableTool {
 
   private static Named task(List<String> words) {
     if (words.isEmpty() || !VERBS.containsKey(words.get(0))) {
-      String said = words.isEmpty() ? "nothing" : words.get(0);
-      throw new UsageException(said + " is no verb; the verbs are " + VERBS.keySet());
+      String given = words.isEmpty() ? "no command" : words.get(0) + " is not a command";
+      throw new UsageException(given + "; the commands are " + VERBS.keySet());
     }
     Arguments arguments = new Arguments(words);
     Task task = VERBS.get(words.get(0)).apply(arguments);
@@ -118,7 +118,7 @@ public final class TableTool {
     return new Named(words.get(0), task);
   }
 
-  /** HBase appends a server's whole stack trace to its messages: the first line is enough. */
+  /** The first line, because HBase appends the server's stack trace to its messages. */
   private static String message(Exception failure) {
     String text = String.valueOf(failure.getMessage()).strip();
     return failure.getClass().getSimpleName() + ": " + text.lines().findFirst().orElse("");

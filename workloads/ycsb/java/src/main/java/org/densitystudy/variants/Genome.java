@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * The places a variant store has rows for: sites of GRCh38's chromosomes, in the order of its keys.
+ * The sites of a variant store on the chromosomes of GRCh38, in the order of its keys.
  *
- * <p>Each chromosome has as many sites as its length gives it. Gaps between them are log-normal, so
- * that sites stand in clusters, as variants do. The same number and seed give the same sites in
- * every client and in the tool that splits the table.
+ * <p>The number of sites of a chromosome is proportional to its length. Gaps between sites are
+ * log-normal, so that sites form clusters, as variants do. The same number and seed give the same sites
+ * in every client and in the tool that splits the table.
  */
 public record Genome(int[] firsts, int[] positions) {
   /** Chromosomes 1 to 22, X and Y of GRCh38's primary assembly (GCA_000001405.15), in base pairs. */
@@ -22,7 +22,7 @@ public record Genome(int[] firsts, int[] positions) {
   private static final double GAP_SIGMA = 1.0;
   private static final long SITES = 0x5157E5L;
 
-  /** {@code sites} of all chromosomes together, at least one each. */
+  /** {@code sites}: total over all chromosomes, at least one for each. */
   public static Genome of(int sites, long seed) {
     if (sites < LENGTHS.length) {
       throw new IllegalArgumentException(
@@ -42,7 +42,7 @@ public record Genome(int[] firsts, int[] positions) {
     return positions.length;
   }
 
-  /** Base pair on its chromosome, from 1. */
+  /** Base pair on the chromosome, from 1. */
   public int position(int site) {
     return positions[site];
   }
@@ -53,7 +53,7 @@ public record Genome(int[] firsts, int[] positions) {
     return found >= 0 ? found + 1 : -found - 1;
   }
 
-  /** Sites from {@code site} to its chromosome's end, itself included. */
+  /** Number of sites from {@code site}, inclusive, to the end of its chromosome. */
   int sitesLeft(int site) {
     return firsts[chromosome(site)] - site;
   }
@@ -66,7 +66,7 @@ public record Genome(int[] firsts, int[] positions) {
     return LENGTHS.length;
   }
 
-  /** First site of each chromosome, and the number of all behind them. */
+  /** First site of each chromosome; at the end, the total number of sites. */
   private static int[] shares(int sites) {
     long all = Arrays.stream(LENGTHS).asLongStream().sum();
     int[] firsts = new int[LENGTHS.length + 1];
@@ -90,7 +90,7 @@ public record Genome(int[] firsts, int[] positions) {
     }
     for (int i = 0; i < count; i++) {
       int position = (int) (reached[i] / sum * (length - count));
-      positions[first + i] = position + i + 1; // + i: no two are equal
+      positions[first + i] = position + i + 1; // + i makes them distinct
     }
   }
 }

@@ -1,6 +1,6 @@
 package org.densitystudy.variants;
 
-/** One well-mixed number of several, to seed what must be the same wherever it is asked for. */
+/** Hashes several numbers to a seed, so that every process generates the same data. */
 final class Mix {
   private Mix() {}
 

@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * The regions that cohort queries ask for: a seeded catalogue, and how often each is asked for.
+ * The regions that cohort queries read: a seeded catalogue with the probability of each.
  *
- * <p>Regions stand anywhere in the genome, at a chromosome's sites. Their lengths, in sites, are
- * log-normal round a median, as those of genes are; none is longer than LONGEST medians or goes
- * beyond its chromosome. Region n is asked for in proportion to 1 / n (zipfian), or all alike.
+ * <p>Regions start at any site of the genome. Their lengths, in sites, are log-normal around a median,
+ * as those of genes are; none is longer than LONGEST medians or crosses the end of its chromosome. The
+ * probability of region n is proportional to 1 / n (zipfian), or equal for all.
  */
 record Regions(int[] firsts, int[] counts, double[] reached) {
-  /** Of human genes: the mean is some three times the median. */
+  /** As of human genes, where the mean is about three times the median. */
   private static final double LENGTH_SIGMA = 1.4;
 
   static final int LONGEST = 20;
@@ -34,7 +34,7 @@ record Regions(int[] firsts, int[] counts, double[] reached) {
     return new Regions(firsts, counts, reached);
   }
 
-  /** The next region asked for: its number, from 0. */
+  /** A random region: its number, from 0. */
   int draw(SplittableRandom random) {
     double at = random.nextDouble() * reached[reached.length - 1];
     int found = Arrays.binarySearch(reached, at);
@@ -49,7 +49,7 @@ record Regions(int[] firsts, int[] counts, double[] reached) {
     return firsts[region];
   }
 
-  /** How many sites it has, from 1. */
+  /** Number of sites of the region, at least 1. */
   int sites(int region) {
     return counts[region];
   }

@@ -6,12 +6,12 @@ import java.util.SplittableRandom;
 
 /**
  * Rows of a variant store, each a record of one sample's gVCF: key {@code chromosome:position:sample}
- * with leading zeros, so that a region's rows of all samples lie side by side.
+ * with leading zeros, so that the rows of a region, of all samples, are adjacent.
  *
- * <p>Every site has an alternative allele of its own frequency, drawn log-uniformly from 0.25 to
- * 50 %; a sample that carries it has a variant record as GATK's HaplotypeCaller writes them, the
- * others a reference block. So about one row of six is a variant, and its values take some five
- * times the bytes. A row depends on seed, site and sample alone: it can be known again when read.
+ * <p>Every site has an alternative allele with its own frequency, log-uniform between 0.25 and 50 %. A
+ * sample that carries it has a variant record as GATK's HaplotypeCaller writes it; other samples have a
+ * reference block. So about one row in six is a variant, and its values have about five times the
+ * bytes. A row depends only on seed, site and sample, so a reader can verify it.
  */
 public record VariantRows(Genome genome, long seed) {
   private static final long SITE = 0x517EL;
@@ -101,7 +101,7 @@ public record VariantRows(Genome genome, long seed) {
         + "," + random.nextInt(0, depth) + "," + carried / 2 + "," + (carried - carried / 2);
   }
 
-  /** A SNP's other base; of a longer reference its first base (a deletion); or one inserted. */
+  /** Another base (SNP); for a longer reference its first base (deletion); or an insertion. */
   private static String alternative(String reference, SplittableRandom ofSite) {
     if (reference.length() > 1) {
       return reference.substring(0, 1);
@@ -126,12 +126,12 @@ public record VariantRows(Genome genome, long seed) {
     return found.toString();
   }
 
-  /** Of a genome sequenced 30 times over. */
+  /** Read depth of a genome sequenced at 30x. */
   private static int depth(SplittableRandom random) {
     return Math.max(12, (int) Math.round(30 + 6 * random.nextGaussian()));
   }
 
-  /** As printf("%.2f") or "%.3f" would print it, at a fraction of its time. */
+  /** As printf prints "%.2f" or "%.3f", but much faster. */
   private static String decimals(double value, int places) {
     int scale = places == 2 ? 100 : 1000;
     long scaled = Math.round(Math.abs(value) * scale);

@@ -5,7 +5,7 @@ import java.util.Properties;
 import site.ycsb.WorkloadException;
 
 /**
- * What the table holds: every sample's row at every site. Given as {@code -p variants.samples=..},
+ * Shape of the table: one row per sample and site. Properties: {@code -p variants.samples=..},
  * {@code variants.sites} and {@code variants.seed}, all required.
  */
 public record VariantStore(int samples, int sites, long seed) {
@@ -50,8 +50,8 @@ public record VariantStore(int samples, int sites, long seed) {
   }
 
   /**
-   * {@code regions - 1} keys that cut the rows into equal parts: every site has as many rows, so
-   * sites are cut, and a site's samples stay together.
+   * {@code regions - 1} keys that split the rows into equal parts. All sites have the same number of
+   * rows, so the splits are between sites, and the samples of a site stay together.
    */
   public byte[][] splits(int regions) {
     VariantRows rows = new VariantRows(genome(), seed);

@@ -17,18 +17,17 @@ import site.ycsb.WorkloadException;
 import site.ycsb.measurements.Measurements;
 
 /**
- * A cohort's variant store, driven by YCSB: its load, and queries on what was loaded.
+ * YCSB workload for a cohort's variant store: the load, and queries on the loaded rows.
  *
- * <p>A load writes the rows in an order that jumps over the whole genome, as many loaders at work
- * on different places do. A query is a region scan (all samples' rows of a region, which are
- * counted, and whose first and last are compared with what was written) or a sample read (one
- * sample at one site, compared). What differs is reported as VERIFY, {@code UNEXPECTED_STATE};
- * nothing is reported under that name while all is as written.
+ * <p>The load writes rows in an order that jumps over the whole genome, like many loaders in parallel. A
+ * query is a region scan (the rows of all samples in a region are counted, and the first and the last
+ * verified) or a sample read (one sample at one site, verified). A difference is reported as VERIFY,
+ * {@code UNEXPECTED_STATE}; without one, nothing is reported under that name.
  *
- * <p>Properties: those of {@link VariantStore}; variants.regions and variants.region.sites (how
- * many regions are asked for, and their median length), scanproportion and readproportion (adding
- * to 1), requestdistribution (zipfian or uniform), client.number. The seed fixes the queries of
- * each thread of each client.
+ * <p>Properties: those of {@link VariantStore}; variants.regions and variants.region.sites (number of
+ * regions, and their median length), scanproportion and readproportion (their sum is 1),
+ * requestdistribution (zipfian or uniform), client.number. The seed determines the queries of each
+ * thread of each client.
  */
 public final class VariantWorkload extends Workload {
   private static final long QUERIES = 0x9E2155L;
@@ -45,10 +44,10 @@ public final class VariantWorkload extends Workload {
   @Override
   public void init(Properties properties) throws WorkloadException {
     store = VariantStore.of(properties);
-    long asked = VariantStore.number(properties, Client.RECORD_COUNT_PROPERTY, null);
-    if (asked != store.rows()) {
+    long records = VariantStore.number(properties, Client.RECORD_COUNT_PROPERTY, null);
+    if (records != store.rows()) {
       throw new WorkloadException(
-          "recordcount=" + asked + ", but the samples have " + store.rows() + " rows");
+          "recordcount=" + records + ", but the samples have " + store.rows() + " rows");
     }
     Genome genome = store.genome();
     rows = new VariantRows(genome, store.seed());

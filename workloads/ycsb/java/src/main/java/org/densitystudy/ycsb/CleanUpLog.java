@@ -8,10 +8,10 @@ import site.ycsb.measurements.Measurements;
 /**
  * Opens the interval log of CLEANUP before there are several threads.
  *
- * <p>YCSB opens an operation's log when a thread first measures it, and two threads that do so at once
- * open it twice: the second empties the file under the first, whose next line then lies behind a hole of
- * zeros. At the start nothing but equal headers can be lost. All threads clean up in the same
- * millisecond, though, and what they log is written at once.
+ * <p>YCSB opens the log of an operation when a thread first measures it. Two threads at the same time
+ * open it twice: the second truncates the file, and the next line of the first follows a hole of zeros.
+ * For other operations this happens at the start, where only identical headers can be lost. But all
+ * threads clean up in the same millisecond, and their lines are written immediately.
  */
 final class CleanUpLog {
   private static final String OPERATION = "CLEANUP";
@@ -20,7 +20,7 @@ final class CleanUpLog {
   private CleanUpLog() {}
 
   /**
-   * By any thread, before its first operation. Measures nothing; where no logs are asked for, as in
+   * Called by every thread before its first operation. Measures nothing. Without interval logs, as in
    * YCSB's interactive shell, it does nothing.
    */
   static synchronized void open(Properties properties) throws DBException {

@@ -7,8 +7,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 import site.ycsb.DBException;
 
 /**
- * What a YCSB run may set of the HBase client, as {@code -p name=value}: README.md describes each
- * option. All times are in ms.
+ * Options of the HBase client, as {@code -p name=value}; README.md describes them. All times are in ms.
  */
 record ClientOptions(
     String table,
@@ -37,7 +36,7 @@ record ClientOptions(
         number(properties, "hbase.retries", 8));
   }
 
-  /** Bounds every wait, so that a server that is gone becomes an error and not a hung thread. */
+  /** Bounds every wait, so that a lost server causes an error and not a hung thread. */
   void applyTo(Configuration configuration) {
     configuration.setInt("hbase.rpc.timeout", rpcTimeoutMs);
     configuration.setInt("hbase.client.operation.timeout", operationTimeoutMs);

@@ -26,7 +26,7 @@ final class Failures {
     sorted.forEach((kind, count) -> out.println("hbase-client: " + count + " x " + kind));
   }
 
-  /** The exception's class, and its root cause's: a retry's wrapper alone says nothing. */
+  /** The classes of the exception and of its root cause: the outer one may only wrap retries. */
   private static String kind(Throwable failure) {
     Throwable root = failure;
     while (root.getCause() != null) {

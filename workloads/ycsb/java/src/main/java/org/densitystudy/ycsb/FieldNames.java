@@ -8,13 +8,13 @@ import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * YCSB's field names as HBase's qualifiers, and back, without encoding the same ten names for every
- * row. One instance per thread.
+ * Converts YCSB's field names to HBase's qualifiers and back, without encoding the same ten names for
+ * every row. One instance per thread.
  */
 final class FieldNames {
   private final Map<String, byte[]> qualifiers = new HashMap<>();
 
-  /** Cells of a row come sorted, and rows are alike: the n-th cell mostly has the n-th name. */
+  /** Cells of a row are sorted, and rows are similar: the n-th cell usually has the n-th name. */
   private String[] names = new String[16];
 
   private byte[][] encoded = new byte[16][];

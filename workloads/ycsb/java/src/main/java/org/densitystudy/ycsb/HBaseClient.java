@@ -25,17 +25,17 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * YCSB's operations on HBase 2.6, one instance a client thread.
+ * YCSB's operations on HBase 2.6, one instance per client thread.
  *
- * <p>Every failure is a Status: ERROR for an exception (counted and told by {@link Failures}),
- * NOT_FOUND for a read of a row that is not there. An update of a missing row writes it and a
- * delete of one succeeds, as HBase defines them. A scan past the last row is OK and yields fewer
+ * <p>Every failure is a Status: ERROR for an exception ({@link Failures} counts and prints them),
+ * NOT_FOUND for a read of a missing row. As in HBase itself, an update of a missing row writes it, and a
+ * delete of a missing row succeeds. A scan past the last row is OK and returns fewer
  * rows. Options: {@link ClientOptions}. Addresses come from hbase-site.xml on the class path.
  *
- * <p>Each operation waits for its answer, through HBase's asynchronous client: that one opens a
- * scan and fetches its rows in one round trip, where the blocking client takes two. On two busy
- * cores 8 threads made 14 % more short scans a second with it, one thread some 60 %; reads were
- * equal within the noise.
+ * <p>Each operation uses HBase's asynchronous client and waits for the result. That client opens a scan
+ * and fetches its rows in one round trip; the blocking client needs two. On two busy cores 8 threads did
+ * 14 % more short scans per second with it, and one thread about 60 %; reads were equal within the
+ * noise.
  */
 public final class HBaseClient extends DB {
   private final FieldNames fields = new FieldNames();
@@ -45,10 +45,10 @@ public final class HBaseClient extends DB {
   private AsyncTable<?> table;
   private String tableName;
 
-  /** YCSB makes instances by name, then calls init. */
+  /** YCSB creates instances by name, then calls init. */
   public HBaseClient() {}
 
-  /** For tests: a client on a table that is there already. */
+  /** For tests: a client on an open table. */
   HBaseClient(ClientOptions options, AsyncTable<?> table, Failures failures) {
     this.options = options;
     this.table = table;
@@ -148,7 +148,7 @@ public final class HBaseClient extends DB {
     return put;
   }
 
-  /** The limit lets the server close the scanner itself; positional reads suit a short scan. */
+  /** With a limit the server closes the scanner itself. Positional reads suit short scans. */
   private Scan scanOf(String start, int rows) {
     int caching = options.scanCaching() == 0 ? rows : Math.min(options.scanCaching(), rows);
     return new Scan()
@@ -158,7 +158,7 @@ public final class HBaseClient extends DB {
         .setReadType(Scan.ReadType.PREAD);
   }
 
-  /** Values stay where the RPC put them: an iterator over the cell's own bytes, no copy. */
+  /** Values are not copied: each is an iterator over the bytes of its cell. */
   private void copy(Result row, Map<String, ByteIterator> into) {
     if (row.isEmpty()) {
       return;
@@ -187,7 +187,7 @@ public final class HBaseClient extends DB {
     return Status.ERROR;
   }
 
-  /** YCSB names the table with every operation; it is nearly always the same. */
+  /** YCSB passes the table's name with every operation; it is nearly always the same. */
   private AsyncTable<?> on(String name) {
     if (!name.equals(tableName)) {
       table = connection.getTable(TableName.valueOf(name));

@@ -6,13 +6,13 @@ import site.ycsb.WorkloadException;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * CoreWorkload for one of several client processes on one table: rows they insert never collide.
+ * CoreWorkload for one of several client processes on one table: their inserted rows never collide.
  *
- * <p>Every client of CoreWorkload inserts record numbers from recordcount on, and so overwrites the
- * others' rows. Here client i of n (-p client.number=i, from 0; -p client.count=n) inserts
- * recordcount + i, recordcount + i + n, recordcount + i + 2n, ... To itself a client seems alone: it
- * chooses among the loaded rows and those it inserted, as the request distribution says, and never
- * asks for a row that another client may not have written yet.
+ * <p>Every client of CoreWorkload inserts record numbers from recordcount on, and so overwrites the rows
+ * of the others. Here client i of n (-p client.number=i, from 0; -p client.count=n) inserts
+ * recordcount + i, recordcount + i + n, recordcount + i + 2n, ... Each client chooses among the loaded
+ * rows and its own inserted rows, by the request distribution. It never reads a row that another client
+ * may not have written yet.
  */
 public final class InterleavedWorkload extends CoreWorkload {
   private long loaded;

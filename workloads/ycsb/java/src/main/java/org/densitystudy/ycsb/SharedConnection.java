@@ -11,8 +11,8 @@ import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * One connection per JVM, opened by the first thread and closed by the last. HBase's connection is
- * heavy and made to be shared; one per thread would measure sockets and caches that no application
+ * One connection per JVM, opened by the first thread and closed by the last. HBase's connections are
+ * heavy and meant to be shared. One per thread would measure sockets and caches that no application
  * has.
  */
 final class SharedConnection {
@@ -23,8 +23,8 @@ final class SharedConnection {
   private SharedConnection() {}
 
   /**
-   * The connection, with the table's regions already located: the first operations then measure
-   * HBase and not the search for it.
+   * The connection, with the table's regions already located, so that the first operations do not
+   * include the look-up.
    *
    * @throws IOException if HBase does not answer, or has no such table or family
    */
@@ -36,7 +36,7 @@ final class SharedConnection {
     return connection;
   }
 
-  /** The last one also reports the failures of all. */
+  /** The last release also reports all failures. */
   static synchronized void release() throws IOException {
     if (--holders == 0) {
       FAILURES.report();
@@ -48,7 +48,7 @@ final class SharedConnection {
     return FAILURES;
   }
 
-  /** Waits for what HBase's client does in its own threads. */
+  /** Waits for a result of HBase's asynchronous client. */
   static <T> T await(CompletableFuture<T> pending) throws IOException {
     try {
       return pending.get();

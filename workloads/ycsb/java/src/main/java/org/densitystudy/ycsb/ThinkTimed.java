@@ -12,9 +12,9 @@ import site.ycsb.Status;
 import site.ycsb.measurements.Measurements;
 
 /**
- * Another DB ({@code -p think.timed.db=CLASS}), and the time its client thread spends between two
- * operations: YCSB's own work for each, measured in us as THINK. It is the Z of Little's law, N = X
- * (R + Z), of a client that waits for no rate. A thread's first operation has none before it.
+ * Wraps another DB ({@code -p think.timed.db=CLASS}) and measures the time between two operations of a
+ * client thread, in us, as THINK: YCSB's own work per operation. It is Z in Little's law, N = X (R + Z),
+ * for a client without a target rate. The first operation of a thread has no THINK.
  */
 public final class ThinkTimed extends DB {
   private static final String NAME = "THINK";
@@ -23,7 +23,7 @@ public final class ThinkTimed extends DB {
   private long endedNs;
   private boolean hasEnded;
 
-  /** YCSB makes instances by name, then calls init. */
+  /** YCSB creates instances by name, then calls init. */
   public ThinkTimed() {}
 
   @Override
@@ -75,7 +75,7 @@ public final class ThinkTimed extends DB {
     return timed(() -> db.delete(table, key));
   }
 
-  /** Recording falls into the operation's latency, which YCSB takes outside of this: no time is lost. */
+  /** YCSB measures latency around this method, so it includes the recording: no time is lost. */
   private Status timed(Supplier<Status> operation) {
     if (hasEnded) {
       measurements.measure(NAME, (int) ((System.nanoTime() - endedNs) / 1000));

@@ -18,15 +18,15 @@ import site.ycsb.Workload;
 import site.ycsb.measurements.Measurements;
 
 /**
- * YCSB's client, whose JVM has done the same work before its schedule begins.
+ * YCSB's client with a warm-up: its JVM executes the workload before the schedule begins.
  *
- * <p>A client that compiles itself is slower than the rate it is held to, falls behind its schedule,
- * and then works faster than that rate until it has caught up: for tens of seconds neither its rate
- * nor its latency is what was asked for. So the first {@code -p client.warmup.s=N} seconds of the
- * process, its start among them, go to the workload's own operations through YCSB's own threads, as
- * fast as they go. Nothing of it is measured: YCSB's client begins after it, with measurements of its own.
+ * <p>While the JIT compiles the client, it is slower than its target rate and falls behind its schedule;
+ * then it exceeds that rate until it has caught up. For tens of seconds neither rate nor latency are as
+ * configured. So for the first {@code -p client.warmup.s=N} seconds of the process, including its start,
+ * YCSB's own threads execute the workload's operations at full speed, unmeasured. Then YCSB's client
+ * starts with new measurements.
  *
- * <p>Inserts are done as updates of rows that are there: keys are the trial's to add.
+ * <p>Inserts become updates of existing rows, because only the trial may add keys.
  */
 public final class WarmClient {
   static final String SECONDS = "client.warmup.s";
@@ -34,7 +34,7 @@ public final class WarmClient {
 
   private WarmClient() {}
 
-  /** YCSB's own arguments. */
+  /** Takes YCSB's arguments. */
   public static void main(String[] arguments) throws Exception {
     Properties properties = parsed(arguments);
     long startedMs = ManagementFactory.getRuntimeMXBean().getStartTime();
@@ -45,9 +45,9 @@ public final class WarmClient {
     Client.main(arguments);
   }
 
-  /** Works until {@code untilMs} of the epoch. Returns how many operations were done. */
-  static long warmUp(Properties asked, long untilMs) throws Exception {
-    Properties properties = unmeasured(asked);
+  /** Works until {@code untilMs} of the epoch. Returns the number of operations. */
+  static long warmUp(Properties trial, long untilMs) throws Exception {
+    Properties properties = unmeasured(trial);
     forget();
     Measurements.setProperties(properties);
     Workload workload = workload(properties);
@@ -91,8 +91,8 @@ public final class WarmClient {
   }
 
   /**
-   * What threads share, HBase's connection, stays open to the end of the JVM. Opened anew, it was
-   * slow for its first four seconds, and the client behind its schedule again.
+   * Keeps the threads' shared connection to HBase open until the JVM ends. A new connection was slow
+   * for four seconds, and the client fell behind its schedule again.
    */
   private static void keep(Properties properties) throws Exception {
     DB keeper = instance(properties.getProperty(Client.DB_PROPERTY), DB.class);
@@ -120,10 +120,10 @@ public final class WarmClient {
     return Class.forName(name).asSubclass(kind).getDeclaredConstructor().newInstance();
   }
 
-  private static Properties unmeasured(Properties asked) {
+  private static Properties unmeasured(Properties trial) {
     Properties properties = new Properties();
-    properties.putAll(asked);
-    double writes = share(asked, "updateproportion") + share(asked, "insertproportion");
+    properties.putAll(trial);
+    double writes = share(trial, "updateproportion") + share(trial, "insertproportion");
     properties.setProperty("updateproportion", Double.toString(writes));
     properties.setProperty("insertproportion", "0");
     properties.setProperty("hdrhistogram.fileoutput", "false");
@@ -151,7 +151,7 @@ public final class WarmClient {
     return (Properties) parse.invoke(null, (Object) arguments);
   }
 
-  /** YCSB makes its measurements once a JVM; those of a warm-up are no trial's. */
+  /** YCSB creates one Measurements per JVM; discard that of the warm-up. */
   private static void forget() throws ReflectiveOperationException {
     Field only = Measurements.class.getDeclaredField("singleton");
     only.setAccessible(true);
