@@ -72,7 +72,7 @@ def warm_up_inserts(context: TrialContext, setting: YcsbSetting, clients: Client
 
 def warm_up_mix(context: TrialContext, setting: YcsbSetting, clients: Clients) -> float | None:
     """Run the setting's own mix until steady, or the common mix for a fixed time. Returns the share of a core
-    that the busiest RegionServer's compilers still used, if it was measured."""
+    that the busiest RegionServer's compilers still used; None if a server did not answer."""
     shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
     return _warm_up(context, setting, _own(setting) if setting.until_steady else shares, clients)
 
@@ -89,24 +89,29 @@ def _warm_up(
                 "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
-    rest = (
-        CompilerIdle(lambda: compiled_s(context.cluster.endpoints))
-        if setting.until_steady
-        else None
-    )
+    idle = CompilerIdle(lambda: compiled_s(context.cluster.endpoints))
+    if not setting.until_steady:
+        idle()  # a fixed time may be too short for two checks
+
+    def is_enough() -> bool:
+        return idle() and setting.until_steady
+
     begun_s = time.monotonic()
-    run = run_client(context, clients(work, name, shares), limit_s + GRACE_S, "logs", rest)
-    steady = rest is not None and rest.looks_at_rest >= LOOKS_AT_REST
-    if not steady:
+    run = run_client(context, clients(work, name, shares), limit_s + GRACE_S, "logs", is_enough)
+    if idle.share is None:
+        idle()
+    steady = idle.looks_at_rest >= LOOKS_AT_REST
+    if not (steady and setting.until_steady):
         require_success(context, run, "server warm-up")
     context.journal.write(
         "daemons-warmed-up",
         name=name,
         table=table_of(setting),
-        seconds=round(time.monotonic() - begun_s, 1) if rest else limit_s,
-        **({"steady": steady, "compiling_share": rest.share} if rest else {}),
+        seconds=round(time.monotonic() - begun_s, 1) if setting.until_steady else limit_s,
+        steady=steady,
+        compiling_share=idle.share,
     )
-    return rest.share if rest else None
+    return idle.share
 
 
 def _own(setting: YcsbSetting) -> Mapping[str, float]:

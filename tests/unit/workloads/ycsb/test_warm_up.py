@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from cluster.clients.compilers import compiled_s
+from workloads.ycsb import warm_up
+from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle
 
 
@@ -65,3 +69,23 @@ def test_a_regionserver_without_an_answer_leaves_nothing_known() -> None:
     endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
     assert compiled_s(endpoints, fetch) is None
     assert compiled_s(endpoints, lambda _: {"beans": []}) is None
+
+
+@pytest.mark.parametrize(("until_steady", "readings"), [(False, 2), (True, 1)])
+def test_a_short_fixed_warm_up_still_has_a_share(
+    until_steady: bool, readings: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends before the first periodic check. Until steady, the checks alone decide."""
+    totals = iter([{"w1": 10.0}, {"w1": 1e6}])
+    monkeypatch.setattr(warm_up, "compiled_s", lambda _: next(totals))
+    monkeypatch.setattr(warm_up, "run_client", lambda *_: SimpleNamespace(exit_code=0))
+    setting = YcsbSetting(
+        mix="c", records=10, threads=1, warm_up_daemons_s=5, until_steady=until_steady
+    )
+    context: Any = SimpleNamespace(
+        cluster=SimpleNamespace(endpoints=None),
+        journal=SimpleNamespace(write=lambda *_, **__: None),
+    )
+    share = warm_up.warm_up_mix(context, setting, lambda *_: None)  # type: ignore[arg-type, return-value]
+    assert (share is not None and share > 1) is not until_steady
+    assert len(list(totals)) == 2 - readings
