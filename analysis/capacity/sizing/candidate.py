@@ -127,8 +127,6 @@ class Candidate:
 
     def stage_share(self, stage: Stage, hosts: int) -> Floats:
         """Share of all task slots of `hosts` that one genome takes (draws,)."""
-        if stage.core_hours is None:
-            return np.zeros_like(self.slots.speed)
         slots = np.maximum(self.slots.per_vm(stage), 1e-9) * self.slots.vms * hosts
         result: Floats = stage.tasks / slots
         return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from analysis.capacity.plan.plan import (
 )
 from analysis.capacity.sizing.candidate import COMPUTE, Candidate
 from analysis.capacity.sizing.candidates import Search
+from analysis.capacity.sizing.demand import HOUR_S
 from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.sensitivity import sensitivity
 from analysis.capacity.sizing.stage_graph import turnaround_s
@@ -30,7 +31,6 @@ from analysis.capacity.sizing.stage_graph import turnaround_s
 SHOWN_ALTERNATIVES = 5
 SHOWN_LEFT_OUT = 12
 STALE_DAYS = 180
-HOUR_S = 3600.0
 
 
 def make_plan(
@@ -47,10 +47,6 @@ def make_plan(
     hour = hosts * chosen.host_day_usd / 24
     pressure = _pressure(chosen, hosts)
     bottleneck, share = _bottleneck(pressure)
-    promise = question.turnaround
-    whole_s = None
-    if one_lost_s is not None:
-        whole_s = turnaround_s(chosen, hosts, promise.percentile if promise else 95.0)
     return Plan(
         created=utc_now(),
         genomes_per_day=question.genomes_per_day,
@@ -75,12 +71,15 @@ def make_plan(
         bottleneck_share=share,
         loads=tuple(_loads(chosen, hosts)),
         stages=tuple(_stages(chosen, hosts)),
-        turnaround_p95_h=_hours(whole_s),
+        turnaround_p95_h=_hours(None if one_lost_s is None else turnaround_s(chosen, hosts)),
         query_p95_s=_query(chosen, hosts),
         survival=_survival(chosen, hosts, one_lost_s),
         storage_tib={m: quantiles(gib / 1024) for m, (gib, _) in chosen.disks.items()},
         sensitivity=sensitivity(chosen, hosts, alternatives, cost),
-        evidence=tuple(_evidence(chosen, search)),
+        evidence=tuple(
+            Evidence(number=number, based_on=on, tag=tag)
+            for number, on, tag in _sources(chosen, search)
+        ),
         alternatives=alternatives,
         left_out=tuple(text for text, _ in search.refused.most_common(SHOWN_LEFT_OUT)),
         warnings=tuple(_warnings(chosen, hosts, search)),
@@ -155,16 +154,11 @@ def _stages(one: Candidate, hosts: int) -> Iterator[StageRow]:
             one.medium_sequential if resource in SEQUENTIAL else one.medium_random
             for resource in stage.demands
         }
-        share = (
-            one.slots.hosts_busy(stage) / hosts
-            if stage.core_hours is not None
-            else np.zeros_like(one.slots.speed)
-        )
         yield StageRow(
             stage=stage.name,
             medium=", ".join(sorted(media)) or "-",
             hours=quantiles(one.stage_s(stage, hosts) / HOUR_S),
-            share=quantiles(share),
+            share=quantiles(one.slots.hosts_busy(stage) / hosts),
         )
 
 
@@ -187,11 +181,6 @@ def _survival(one: Candidate, hosts: int, one_lost_s: Floats | None) -> Survival
     return Survival(all_slos=holds, turnaround_p95_h=_hours(one_lost_s))
 
 
-def _evidence(one: Candidate, search: Search) -> Iterator[Evidence]:
-    for number, based_on, tag in _sources(one, search):
-        yield Evidence(number=number, based_on=based_on, tag=tag)
-
-
 def _sources(one: Candidate, search: Search) -> Iterator[tuple[str, str, str]]:
     """Each number that the plan rests on, its source and the source's tag."""
     for supplied in one.provided:
@@ -199,11 +188,8 @@ def _sources(one: Candidate, search: Search) -> Iterator[tuple[str, str, str]]:
         on = f"{supply.group}, hosts {supply.hosts[0]:.0f} to {supply.measured}"
         tag = "catalogue" if supply.group == "the catalogue's disks" else "measured"
         yield f"rate of {supplied.resource}", on, tag
-    yield (
-        "CPU speed relative to the measured host",
-        _range(one.host.cpu_speed),
-        one.host.cpu_speed.tag,
-    )
+    speed = one.host.cpu_speed
+    yield "CPU speed relative to the measured host", _range(speed), speed.tag
     if one.query is not None:
         fit = one.query.fit
         on = f"{fit.group} p{fit.percentile:g} at {fit.loads} loads up to rho {fit.largest_rho:.2f}"
@@ -227,14 +213,13 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
         )
     for supplied in one.provided:
         supply = supplied.supply
-        if float(np.quantile(one.needs[supplied.resource], SURE)) - 1 > supply.measured:
+        need = one.needs[supplied.resource]
+        if float(np.quantile(need, SURE)) - 1 > supply.measured:
             yield (
                 f"{supplied.resource} is extrapolated to {supply.hosts[-1]:.0f} hosts; it was measured up to "
                 f"{supply.measured}, so its interval is wider"
             )
-        elif hosts - 1 == supply.hosts[0] > 1 and bool(
-            (one.needs[supplied.resource] <= hosts).all()
-        ):
+        elif hosts - 1 == supply.hosts[0] > 1 and (need <= hosts).all():
             yield (
                 f"{supplied.resource}: {hosts - 1} hosts, the smallest count measured for {supply.group}, "
                 "are enough in every draw; measure at fewer hosts, because fewer may be enough"
@@ -245,15 +230,15 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
                 f"assumes its rate on {supply.hosts[-1]:.0f} hosts"
             )
     yield from _edge_of_load(one)
+    used = {supplied.supply.group for supplied in one.provided}
     for excuse in search.market.model.excuses:
-        if any(excuse.startswith(f"{supplied.supply.group} on ") for supplied in one.provided):
+        if excuse.startswith(tuple(f"{group} on " for group in used)):
             yield excuse
     for found in search.market.model.interactions:
-        used = {supplied.supply.group for supplied in one.provided}
         if found.group in used and found.verdict == "present":
             yield f"{found.group}: the effect of density depends on the number of hosts"
     age = (datetime.now(UTC).date() - search.catalogue.date).days
-    if search.catalogue.date > date.today() or age > STALE_DAYS:
+    if not 0 <= age <= STALE_DAYS:
         yield f"prices are dated {search.catalogue.date.isoformat()}"
 
 
@@ -262,11 +247,8 @@ def _edge_of_load(one: Candidate) -> Iterator[str]:
     promise = one.demand.question.query
     if one.query is None or promise is None:
         return
-    edge = one.query.fit.largest_rho
-    if (
-        edge < one.rho_max
-        and float(np.median(one.query.allowed_rho(promise.limit_s))) > edge - 0.01
-    ):
+    edge, allowed = one.query.fit.largest_rho, one.query.allowed_rho(promise.limit_s)
+    if edge < one.rho_max and float(np.median(allowed)) > edge - 0.01:
         yield (
             f"{promise} may allow more load than was measured: the plan stays at utilization {edge:.2f}, the "
             f"highest measured for {one.query.fit.group}; measure at higher loads"

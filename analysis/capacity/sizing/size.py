@@ -7,7 +7,6 @@ Then, cheapest first, the stage graph is simulated, and hosts are added until tu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -30,15 +29,6 @@ STEPS = 12
 SHOWN_REASONS = 8
 
 
-@dataclass(frozen=True)
-class SizingResult:
-    """A candidate that meets its SLOs with `hosts`, and its turnaround with one failed (draws,)."""
-
-    candidate: Candidate
-    hosts: int
-    turnaround_one_lost_s: Floats | None
-
-
 def size(question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Plan | Excuse:
     """InputError if an SLO concerns something that the profile lacks."""
     _check(question, profile)
@@ -49,24 +39,21 @@ def size(question: Question, model: Model, profile: Profile, catalogue: Catalogu
         found = _with_turnaround(one, hosts)
         if found is not None:
             others = [(o, h) for o, h in feasible if o is not one]
-            return make_plan(
-                found.candidate, found.hosts, found.turnaround_one_lost_s, others, search
-            )
-        limit = question.turnaround
-        search.refused[
-            f"{limit} is not met by {_name(one)}, even with a few more than {hosts} hosts"
-        ] += 1
+            return make_plan(one, *found, others, search)
+        reason = f"{question.turnaround} is not met by {_name(one)}"
+        search.refused[f"{reason}, even with a few more than {hosts} hosts"] += 1
     return _excuse(search, [one for one, hosts in ranked if hosts is None])
 
 
 def ranking(search: Search) -> list[tuple[Candidate, int | None]]:
     """Candidates with the hosts that each needs, cheapest first, infeasible ones last."""
     every = [(one, one.hosts) for one in search.candidates()]
-    return sorted(every, key=lambda pair: _cost_and_pressure(*pair))
+    return sorted(every, key=_cost_and_pressure)
 
 
-def _cost_and_pressure(one: Candidate, hosts: int | None) -> tuple[float, float]:
+def _cost_and_pressure(ranked: tuple[Candidate, int | None]) -> tuple[float, float]:
     """Of candidates with equal cost, the one with the lowest utilization comes first."""
+    one, hosts = ranked
     if hosts is None:
         return float("inf"), 0.0
     pressed = sum(float(np.median(rho)) for rho, _ in one.rhos(hosts).values())
@@ -88,19 +75,20 @@ def _check(question: Question, profile: Profile) -> None:
         )
 
 
-def _with_turnaround(one: Candidate, hosts: int) -> SizingResult | None:
-    """The candidate with as many hosts as the turnaround SLO needs, or None."""
+def _with_turnaround(one: Candidate, hosts: int) -> tuple[int, Floats | None] | None:
+    """As many hosts as the turnaround SLO needs, with turnaround if one of them fails (draws,); None if
+    a few more are not enough."""
     promise = one.demand.question.turnaround
     if not one.demand.profile.stages:
-        return SizingResult(one, hosts, None)
+        return hosts, None
     if promise is None:
-        return SizingResult(one, hosts, turnaround_s(one, hosts - 1, 95.0))
+        return hosts, turnaround_s(one, hosts - 1)
     if float((one.path_s() <= promise.limit_s).mean()) < SURE:
         return None
     for _ in range(STEPS):
-        times = turnaround_s(one, hosts - 1, promise.percentile)
+        times = turnaround_s(one, hosts - 1)
         if float((times <= promise.limit_s).mean()) >= SURE:
-            return SizingResult(one, hosts, times)
+            return hosts, times
         hosts += max(1, hosts // 10)
     return None
 
@@ -125,11 +113,8 @@ def _beyond(one: Candidate) -> str:
     for supplied in one.provided:
         if supplied.resource == worst:
             supply = supplied.supply
-            required, most = (
-                float(np.median(supplied.required)),
-                float(np.median(supplied.rate(10**9))),
-            )
-            kept = float(np.median(supplied.limit)) * most
+            required = float(np.median(supplied.required))
+            kept = float(np.median(supplied.limit)) * float(np.median(supplied.rate(10**9)))
             return (
                 f"{worst}: {required:.4g}/s are needed, but {supply.hosts[-1]:.0f} hosts of {one.host.name} "
                 f"with {one.vms_per_host} VMs per host on {one.medium_random} carry {kept:.4g}/s; "

@@ -51,9 +51,9 @@ class Slots:
         if float((self.vm_ram_gib > 0).mean()) < SURE:
             return f"{name}: the daemons alone need more than a VM's {self.host.ram_gib / self.vms:.0f} GiB"
         for stage in self._computing():
-            if float((self.per_vm(stage) >= 1).mean()) < SURE:
+            fits = float((self.per_vm(stage) >= 1).mean())
+            if fits < SURE:
                 needs = stage.ram_gib.value if stage.ram_gib else 0.0
-                fits = float((self.per_vm(stage) >= 1).mean())
                 memory = f"the memory of {stage.name} ({needs:g} GiB per task)"
                 has = f"a VM's {float(np.median(self.vm_ram_gib)):.0f} GiB besides its daemons"
                 return f"{name}: {memory} fits {has} in {fits:.0%} of draws, fewer than {SURE:.0%}"
@@ -91,10 +91,7 @@ class Slots:
 
     def compute_hosts(self) -> Floats:
         """Hosts that all stages keep busy (draws,). Divided by h: utilization of compute."""
-        total = np.zeros(len(self.speed))
-        for stage in self._computing():
-            total = total + self.hosts_busy(stage)
-        return total
+        return sum(map(self.hosts_busy, self._computing()), np.zeros(len(self.speed)))
 
     def bound_by(self) -> str:
         """What limits the concurrent tasks of the largest stage: cpu or memory."""
