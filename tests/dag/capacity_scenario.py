@@ -66,10 +66,10 @@ def _listens() -> list[str]:
 
 def _plan(conf: dict[str, Any]) -> dict[str, Any]:
     """The DAG on measured points in the run's tables' place: the backend makes no tables."""
-    import analysis.capacity.sizing.run_plan as run_plan
+    import analysis.capacity.inputs.run_points as run_points
     from dags.capacity_plan import capacity
 
-    run_plan.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)
+    run_points.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)
     ended = capacity.test(run_conf=conf)
     return {
         "state": str(ended.state.value),

@@ -13,7 +13,6 @@ A prediction is compared with a level of load: the median of its repetitions, as
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,18 +20,16 @@ from typing import Literal
 import numpy as np
 
 from analysis.capacity.curves.fit import Laws, fit_laws
-from analysis.capacity.curves.latency import LatencyCurve
 from analysis.capacity.curves.model import LatencyFit, UtilizationFit
 from analysis.capacity.curves.surface import NotMeasuredError, surfaces
+from analysis.capacity.curves.under_load import LatencyCurve
 from analysis.capacity.inputs.array import Floats
-from analysis.capacity.inputs.points import Point, sizes
+from analysis.capacity.inputs.points import Place, Point, grouped
 
 MAX_RHO = 0.8
 APART = 0.05
 """Of shares that are levels of their own; trials hold theirs within half of it."""
 Loaded = Literal["utilization", "latency"]
-Cell = tuple[str, str, int, int]
-"""Group, medium, hosts, VMs per host."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +50,10 @@ class LoadMiss:
     busy: float | None = None
 
     @property
+    def place(self) -> Place:
+        return (self.group, self.medium, self.hosts, self.vms_per_host)
+
+    @property
     def miss(self) -> float:
         if self.quantity == "utilization":
             return abs(self.predicted - self.measured)
@@ -61,19 +62,16 @@ class LoadMiss:
 
 def hold_out_load(points: Sequence[Point]) -> tuple[LoadMiss, ...]:
     """Every interior density with points under load, predicted from the others. Empty if there is none."""
-    found: dict[Cell, list[Point]] = defaultdict(list)
-    for point in points:
-        if point.load is not None:
-            found[point.group, point.medium, point.hosts, point.vms_per_host].append(point)
-    return tuple(miss for cell, those in found.items() for miss in _of_cell(points, cell, those))
+    loaded = grouped((p for p in points if p.load is not None), lambda point: point.place)
+    return tuple(miss for place, held in loaded.items() for miss in _of_place(points, place, held))
 
 
-def _of_cell(points: Sequence[Point], cell: Cell, held: Sequence[Point]) -> Iterator[LoadMiss]:
-    group, medium, hosts, density = cell
+def _of_place(points: Sequence[Point], place: Place, held: Sequence[Point]) -> Iterator[LoadMiss]:
+    group, medium, hosts, density = place
     # At every host count: the density is unseen, not the cell alone.
-    left = [p for p in points if (p.group, p.medium, p.vms_per_host) != (group, medium, density)]
+    left = [p for p in points if p.arm != (group, medium, density)]
     here = [p for p in left if (p.group, p.medium, p.hosts) == (group, medium, hosts)]
-    largest = _largest_rate(left, cell)
+    largest = _largest_rate(left, place)
     if largest is None:
         return
     laws = fit_laws(here)
@@ -81,7 +79,7 @@ def _of_cell(points: Sequence[Point], cell: Cell, held: Sequence[Point]) -> Iter
         for predicted, busy in _predictions(level, laws, density, level.load / largest):
             if predicted is not None:
                 yield LoadMiss(
-                    level.quantity, group, medium, hosts, density, level.load, level.value, predicted,
+                    level.quantity, *place, level.load, level.value, predicted,
                     level.percentile, len(level.points), busy,
                 )  # fmt: skip
 
@@ -108,25 +106,24 @@ class _Level:
         known = [point.busy for point in self.points if point.busy is not None]
         return float(np.median(known)) if len(known) == len(self.points) else None
 
-    def is_of(self, curve: LatencyFit) -> bool:
-        return (curve.percentile, curve.operation) == (self.percentile, self.operation)
-
 
 def _levels(held: Sequence[Point]) -> Iterator[_Level]:
     """Loads are repetitions of one where they are the same share of what their builds could do; where
     that is not known, where they are the same."""
-    found: dict[tuple[Loaded, float | None, str, object], list[Point]] = defaultdict(list)
-    for point in held:
-        if point.quantity == "utilization" or point.quantity == "latency":
-            level = (point.load,) if point.share is None else ("share", round(point.share / APART))
-            found[point.quantity, point.percentile, point.operation, level].append(point)
-    for (quantity, percentile, operation, _), points in found.items():
-        yield _Level(quantity, percentile, operation, tuple(points))
+
+    def key(point: Point) -> tuple[object, ...]:
+        level = (point.load,) if point.share is None else ("share", round(point.share / APART))
+        return (point.quantity, point.percentile, point.operation, level)
+
+    for points in grouped(held, key).values():
+        first = points[0]
+        if first.quantity == "utilization" or first.quantity == "latency":
+            yield _Level(first.quantity, first.percentile, first.operation, tuple(points))
 
 
-def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
-    group, medium, hosts, density = cell
-    surface = surfaces(sizes(left)).get((group, medium))
+def _largest_rate(left: Sequence[Point], place: Place) -> float | None:
+    group, medium, hosts, density = place
+    surface = surfaces(left).get((group, medium))
     if surface is None:
         return None
     try:
@@ -145,7 +142,8 @@ def _predictions(
         reached = {place[3]: rate for place, rate in rates.items()}
         yield _utilization(laws, reached, density, rho), None
         return
-    same = [curve for curve in curves if level.is_of(curve)]
+    wanted = (level.percentile, level.operation)
+    same = [curve for curve in curves if (curve.percentile, curve.operation) == wanted]
     yield _latency(same, density, rho, LatencyCurve.at), None
     if level.busy is not None:
         yield _latency(same, density, level.busy, LatencyCurve.at_busy), level.busy
@@ -182,5 +180,4 @@ def _between(values: dict[int, float], density: int) -> float | None:
     known = sorted(v for v in values if v >= 1)
     if density < 1 or not known or not known[0] < density < known[-1]:
         return None
-    found = np.interp(np.log(density), np.log(known), [values[v] for v in known])
-    return float(found)
+    return float(np.interp(np.log(density), np.log(known), [values[v] for v in known]))

@@ -57,11 +57,9 @@ def surface_of(points: Sequence[Point], group: str, medium: str) -> Surface:
         known = ", ".join(sorted({name for name, _ in every}))
         raise InputError(f"there is no group {group!r}.", "--group", f"name one of {known}.")
     if medium not in media and (medium or len(media) > 1):
-        fault = (
-            f"{group!r} was not measured on {medium!r}."
-            if medium
-            else "the group has several media."
-        )
+        fault = "the group has several media."
+        if medium:
+            fault = f"{group!r} was not measured on {medium!r}."
         raise InputError(fault, "--medium", f"name one of {', '.join(media)}.")
     return every[group, medium or media[0]]
 

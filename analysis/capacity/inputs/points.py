@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
@@ -33,6 +33,10 @@ SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
 Quantity = Literal["time", "rate", "latency", "utilization"]
 Arm = tuple[str, str, int]
 """Group, medium, VMs per host: identifies a curve over hosts."""
+Place = tuple[str, str, int, int]
+"""Group, medium, hosts, VMs per host."""
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class Point(Frozen):
@@ -58,6 +62,10 @@ class Point(Frozen):
     @property
     def arm(self) -> Arm:
         return (self.group, self.medium, self.vms_per_host)
+
+    @property
+    def place(self) -> Place:
+        return (self.group, self.medium, self.hosts, self.vms_per_host)
 
     @property
     def work_time_s(self) -> float:
@@ -188,19 +196,24 @@ class _Line:
 
 def check_units(points: Iterable[Point], where: str) -> None:
     """InputError if a group mixes units, such as times and rates, or MiB/s and ops/s."""
-    units: dict[str, dict[str, Point]] = defaultdict(dict)
-    for point in points:
-        if point.quantity in ("time", "rate"):
-            units[point.group].setdefault(point.unit, point)
-    for group, found in units.items():
-        if len(found) > 1:
+    for group, those in grouped(sizes(points), lambda point: point.group).items():
+        units = {point.unit for point in those}
+        if len(units) > 1:
             raise InputError(
-                f"group {group!r} mixes units: {', '.join(sorted(found))}.",
+                f"group {group!r} mixes units: {', '.join(sorted(units))}.",
                 where,
                 "one group has one unit; give a group of its own to each kind of number.",
             )
 
 
-def sizes(points: Sequence[Point]) -> tuple[Point, ...]:
+def sizes(points: Iterable[Point]) -> tuple[Point, ...]:
     """The points for curves over hosts and densities: times and rates."""
     return tuple(point for point in points if point.quantity in ("time", "rate"))
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The items by their key, in order of first appearance."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found

@@ -53,10 +53,8 @@ def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
     reached = {_build(point): point.value for point in points if point.quantity == "rate"}
     for point in points:
         most = reached.get(_build(point))
-        if point.load is None or most is None:
-            yield point
-        else:
-            yield point.model_copy(update={"share": point.load / most})
+        share = None if point.load is None or most is None else point.load / most
+        yield point.model_copy(update={"share": share})
 
 
 def _build(point: Point) -> tuple[object, ...]:

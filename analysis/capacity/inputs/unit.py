@@ -24,7 +24,7 @@ BYTES_MIB = {
 }  # fmt: skip
 _NOUNS = """op operation query request row record scan read write job task genome exome sample
     transaction event message"""
-COUNTS = frozenset(noun + ending for noun in _NOUNS.split() for ending in ("", "s")) | {
+COUNTS = {noun + ending for noun in _NOUNS.split() for ending in ("", "s")} | {
     "queries",
     "iops",
     "tx",

@@ -4,10 +4,10 @@ from tests.dag import backend
 
 backend.install()
 
-import analysis.capacity.sizing.run_plan as run_plan  # noqa: E402
+import analysis.capacity.inputs.run_points as run_points  # noqa: E402
 from dags.capacity_plan import capacity  # noqa: E402
 from tests.support.populations import measured, truths  # noqa: E402
 
-run_plan.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)
+run_points.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)
 
 __all__ = ["capacity"]
