@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.comparison.alike import differing
-from analysis.comparison.causes import candidate_causes
+from analysis.comparison.causes import candidate_causes, differing
 from analysis.comparison.change_points import change_points
 from analysis.comparison.result import Change, Outcome, RunComparison
 from analysis.findings.arms import Points, latency_arms, main_operation, rate_points
@@ -121,12 +120,9 @@ def _outcome(finding: Finding, tolerance: float) -> Outcome:
     """A lower rate or a higher latency is worse; latencies are inverted so that both read as rates."""
     if finding.effect is None or finding.low is None or finding.high is None:
         return "no claim"
-    rate = finding.family == "rates"
-    kept, kept_low, kept_high = (
-        (finding.effect, finding.low, finding.high)
-        if rate
-        else (1 / finding.effect, 1 / finding.high, 1 / finding.low)
-    )
+    kept, kept_low, kept_high = finding.effect, finding.low, finding.high
+    if finding.family == "latencies":
+        kept, kept_low, kept_high = 1 / finding.effect, 1 / finding.high, 1 / finding.low
     if finding.verdict == "reproduced":
         return "regression" if kept <= 1 - tolerance else "slower"
     if finding.verdict == "contradicted":

@@ -39,8 +39,7 @@ def questions(evidence: Evidence) -> Iterator[Question]:
 
 def density(evidence: Evidence) -> Iterator[Question]:
     """The highest density over the lowest, at equal medium and RegionServers per node."""
-    for pair in comparisons(_alone(evidence.settings)):
-        first, later = pair.first, pair.later
+    for first, later in comparisons(_alone(evidence.settings)):
         arms = f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}"
         yield from _questions(evidence, "density", (first, later), arms, FASTER)
 

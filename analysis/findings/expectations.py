@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 
-from analysis.findings.arms import Points, cpu_points, latency_arms, rate_points
+from analysis.findings.arms import Pair, Points, cpu_points, latency_arms, rate_points
 from analysis.findings.question import Evidence, Question, Rule
 from analysis.summary.summary import SettingSummary
 from workloads.spec.hypotheses import Expectation, latency_name
@@ -15,43 +17,43 @@ FACTORS = ("vms_per_host", "medium", "regionservers_per_node")
 def questions(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Question]:
     """In the study's order. A hypothesis without arms is kept, and its finding says so."""
     for one in expect:
-        found = list(_questions(evidence, one))
-        yield from found or [_without_arms(one)]
+        without_arms = Question(
+            id=f"expect-{one.name}",
+            family=f"expect-{one.name}",
+            subject=one.workload,
+            measure=one.metric,
+            arms=f"{one.compare} {one.later} over {one.first}",
+            rule=Rule(one.low, one.high),
+            first=(),
+            later=(),
+        )
+        pairs = _pairs(evidence.settings, one)
+        found = [_question(evidence, one, without_arms, pair) for pair in pairs]
+        yield from found or [without_arms]
 
 
-def _questions(evidence: Evidence, one: Expectation) -> Iterator[Question]:
-    fitting = [
-        entry
-        for entry in evidence.settings
-        if entry.mode == one.workload and entry.neighbour is None
-    ]
-    for first in fitting:
-        if str(getattr(first, one.compare)) != one.first:
-            continue
-        for later in fitting:
-            if str(getattr(later, one.compare)) == one.later and _alike(first, later, one.compare):
-                yield _question(evidence, one, first, later)
+def _pairs(settings: Sequence[SettingSummary], one: Expectation) -> Iterator[Pair]:
+    """The workload's settings that differ in the compared factor alone."""
+    fitting = [e for e in settings if e.mode == one.workload and e.neighbour is None]
+    others = ("setting", *(name for name in FACTORS if name != one.compare))
+    for first, later in product(fitting, fitting):
+        levels = str(getattr(first, one.compare)), str(getattr(later, one.compare))
+        alike = all(getattr(first, name) == getattr(later, name) for name in others)
+        if levels == (one.first, one.later) and alike:
+            yield first, later
 
 
-def _alike(first: SettingSummary, later: SettingSummary, compare: str) -> bool:
-    others = ("setting", *(name for name in FACTORS if name != compare))
-    return all(getattr(first, name) == getattr(later, name) for name in others)
-
-
-def _question(
-    evidence: Evidence, one: Expectation, first: SettingSummary, later: SettingSummary
-) -> Question:
+def _question(evidence: Evidence, one: Expectation, without_arms: Question, pair: Pair) -> Question:
+    first, later = pair
     shared = [name for name in FACTORS if name != one.compare]
     about = evidence.about_vms if one.compare == "vms_per_host" else evidence.about_media
     measure, first_points, later_points = _points(first, later, one.metric)
-    return Question(
+    return replace(
+        without_arms,
         id=f"expect-{one.name}-{first.setting}-{first.topology}-{later.topology}",
-        family=f"expect-{one.name}",
         subject=first.label,
         measure=measure,
-        arms=f"{one.compare} {one.later} over {one.first}",
         among=", ".join(f"{name} {getattr(first, name)}" for name in shared),
-        rule=Rule(one.low, one.high),
         first=first_points,
         later=later_points,
         obstacles=about(first, later),
@@ -69,16 +71,3 @@ def _points(
         return metric, cpu_points(first), cpu_points(later)
     found = latency_arms(first, later, *latency_name(metric))
     return (f"{found[0]} {metric}", *found[1:]) if found else (metric, (), ())
-
-
-def _without_arms(one: Expectation) -> Question:
-    return Question(
-        id=f"expect-{one.name}",
-        family=f"expect-{one.name}",
-        subject=one.workload,
-        measure=one.metric,
-        arms=f"{one.compare} {one.later} over {one.first}",
-        rule=Rule(one.low, one.high),
-        first=(),
-        later=(),
-    )

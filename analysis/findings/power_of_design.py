@@ -44,18 +44,16 @@ class Noise:
 
 def families(study: Study, plan: Plan) -> Mapping[str, int]:
     """Comparisons in each family that this plan will test, effects first, then `expect:`."""
-    counts = Counter(question.family for question in _questions(study, plan))
-    return dict(counts)
+    return Counter(question.family for question in _questions(study, plan))
 
 
 def check_can_claim(study: Study, plan: Plan, where: str) -> None:
     """InputError if the study declares hypotheses and none could ever be significant."""
-    declared = {
-        family: size for family, size in families(study, plan).items() if family.startswith("expect-")
-    }  # fmt: skip
-    if not declared or any(_can(plan, size) for size in declared.values()):
+    found = families(study, plan)
+    declared = [found[family] for family in found if family.startswith("expect-")]
+    if not declared or any(_can(plan, size) for size in declared):
         return
-    smallest = min(declared.values())
+    smallest = min(declared)
     raise InputError(
         f"no hypothesis can ever be decided with {plan.repetitions} build(s) per arm: "
         f"{_why_never(plan.repetitions, smallest)}.",
@@ -77,11 +75,9 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     wanted = 1 / (1 - compare.tolerance)
     if least is not None and least <= wanted:
         return
-    detects = (
-        "cannot detect any change"
-        if least is None
-        else f"detects only changes over {1 - 1 / least:.1%}"
-    )
+    detects = "cannot detect any change"
+    if least is not None:
+        detects = f"detects only changes over {1 - 1 / least:.1%}"
     raise InputError(
         f"a run of {repetitions} build(s) per topology against {earlier} earlier one(s), with {size} "
         f"comparisons, {detects}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
@@ -109,9 +105,10 @@ def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) 
 
 def warnings(study: Study, plan: Plan) -> Iterator[str]:
     """A family that can never be significant at this number of repetitions."""
+    if plan.repetitions < MIN_UNITS:
+        return
     found = families(study, plan)
-    never = [f"{name} ({size})" for name, size in found.items()
-             if plan.repetitions >= MIN_UNITS and not _can(plan, size)]  # fmt: skip
+    never = [f"{name} ({size})" for name, size in found.items() if not _can(plan, size)]
     if never:
         size = max(found.values())
         yield (
