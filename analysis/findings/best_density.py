@@ -57,10 +57,8 @@ def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
 def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_Arm]:
     """One per density, ascending, with the fewest RegionServers per node in the run."""
     least = min(entry.regionservers_per_node for entry in entries)
-    plain = sorted(
-        (entry for entry in entries if entry.regionservers_per_node == least),
-        key=lambda entry: entry.vms_per_host,
-    )
+    plain = [entry for entry in entries if entry.regionservers_per_node == least]
+    plain.sort(key=lambda entry: entry.vms_per_host)
     return [
         max(
             (_Arm(entry, _compliance(entry, slo)) for entry in same),
@@ -107,9 +105,8 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
     }
     if not able:
         words = f"{subject}, {medium}: best density under the SLO ({limits}): none meets it"
-        return Finding(
-            **base, statement=words, verdict="no claim", why="every density violates the SLO"
-        )
+        why = "every density violates the SLO"
+        return Finding(**base, statement=words, verdict="no claim", why=why)
     best = max(able, key=lambda arm: _middle(arm.entry))
     others = [arm for arm in able if arm is not best]
     words = evidence.density(best.entry.vms_per_host)

@@ -22,12 +22,6 @@ class Rule:
     low: float | None = None
     high: float | None = None
 
-    def __post_init__(self) -> None:
-        if self.low is None and self.high is None:
-            raise ValueError("a rule needs a bound")
-        if self.low is not None and self.high is not None and not self.low < self.high:
-            raise ValueError(f"no ratio lies above {self.low:g} and below {self.high:g}")
-
     def holds(self, ratio: float) -> bool:
         """Whether `ratio` lies inside."""
         above = self.low is None or ratio > self.low
@@ -52,8 +46,6 @@ RISES = Rule(low=1.0)
 FALLS = Rule(high=1.0)
 SIMILAR = Rule(0.8, 1.25)
 """Method 2's margins of equivalence."""
-LITTLE_GAIN = Rule(high=1.25)
-GAIN = Rule(low=1.25)
 
 
 @dataclass(frozen=True)

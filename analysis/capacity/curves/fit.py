@@ -82,10 +82,8 @@ def _nothing(points: Sequence[Point]) -> str:
     hosts = sorted({point.hosts for point in used})
     densities = sorted({point.vms_per_host for point in used})
     if len(hosts) == 1:
-        return (
-            f"the points have only one host count ({hosts[0]}) and {len(densities)} "
-            f"densit{'y' if len(densities) == 1 else 'ies'}: too few for any curve."
-        )
+        counted = "1 density" if len(densities) == 1 else f"{len(densities)} densities"
+        return f"the points have only one host count ({hosts[0]}) and {counted}: too few for any curve."
     return f"too few points: no group has {MIN_COUNTS} host counts or 3 densities."
 
 
@@ -179,11 +177,7 @@ def _interaction_p(arms: dict[int, Curve]) -> float | None:
     if len(arms) < 2 or len(counts) < 2:
         return None
     table = [
-        [
-            [np.log(t) for cell in curve.cells if cell.x == n for t in cell.times]
-            for n in sorted(counts)
-        ]
-        for curve in arms.values()
+        [np.log(cell.times) for cell in curve.cells if cell.x in counts] for curve in arms.values()
     ]
     within = sum(float(np.var(cell)) * len(cell) for row in table for cell in row)
     degrees = sum(len(cell) - 1 for row in table for cell in row)

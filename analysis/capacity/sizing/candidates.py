@@ -17,10 +17,9 @@ from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue, HostType
 from analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
 from analysis.capacity.inputs.question import Question
-from analysis.capacity.sizing.candidate import Candidate, ResourceSupply
+from analysis.capacity.sizing.candidate import SURE, Candidate, ResourceSupply
 from analysis.capacity.sizing.demand import DAY_S, Demand
 from analysis.capacity.sizing.promise_curve import QueryCurve, query_curve, query_fit
-from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.slots import Slots
 from analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
 
@@ -55,9 +54,8 @@ class Search:
     def candidates(self) -> Iterator[Candidate]:
         for number, host in enumerate(self.catalogue.hosts):
             if not host.is_priced:
-                self.refused[
-                    f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
-                ] += 1
+                reason = f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
+                self.refused[reason] += 1
                 continue
             rng = np.random.default_rng([self.demand.question.seed, 2, number])
             speed = host.cpu_speed.draws(rng, self.demand.question.draws)
@@ -131,10 +129,8 @@ class Search:
                 f"no measured group provides {resource}, and {host.name} has no mib_s for {medium}: "
                 "measure TestDFSIO, or give the disks' rate"
             )
-        self.warnings[
-            f"{resource} was not measured: its rate is {DISK_EFFICIENCY:g} (assumed) of that in the disks' "
-            "data sheets"
-        ] = None
+        assumed = f"its rate is {DISK_EFFICIENCY:g} (assumed) of that in the disks' data sheets"
+        self.warnings[f"{resource} was not measured: {assumed}"] = None
         rng = np.random.default_rng([self.demand.question.seed, 3])
         error = np.exp(DISK_ERROR * rng.standard_normal(self.demand.question.draws))
         copies = self.demand.profile.storage.replication if resource == "hdfs_write" else 1

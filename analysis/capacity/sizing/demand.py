@@ -79,9 +79,8 @@ class Demand:
             if kept.medium == medium:
                 days = np.minimum(self.drawn[f"storage.{kept.name}.days"], storage.horizon_days)
                 genomes = self.question.genomes_per_day * days + storage.genomes_at_start
-                total = (
-                    total + self.drawn[f"storage.{kept.name}.gib"] * genomes * storage.replication
-                )
+                gib = self.drawn[f"storage.{kept.name}.gib"]
+                total = total + gib * genomes * storage.replication
         return total
 
     def scratch_gib(self, turnaround_s: float) -> Floats:

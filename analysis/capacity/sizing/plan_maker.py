@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 
 import numpy as np
 
@@ -21,10 +22,9 @@ from analysis.capacity.plan.plan import (
     Survival,
     utc_now,
 )
-from analysis.capacity.sizing.candidate import COMPUTE, Candidate
+from analysis.capacity.sizing.candidate import COMPUTE, SURE, Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.demand import HOUR_S
-from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.sensitivity import sensitivity
 from analysis.capacity.sizing.stage_graph import turnaround_s
 
@@ -93,12 +93,10 @@ def make_plan(
 
 def _alternatives(others: Sequence[tuple[Candidate, int]]) -> Iterator[Alternative]:
     """The cheapest other host types and densities, each with its cheapest media."""
-    seen: set[tuple[str, int]] = set()
+    cheapest: dict[tuple[str, int], tuple[Candidate, int]] = {}
     for one, hosts in others:
-        key = (one.host.name, one.vms_per_host)
-        if key in seen or len(seen) >= SHOWN_ALTERNATIVES:
-            continue
-        seen.add(key)
+        cheapest.setdefault((one.host.name, one.vms_per_host), (one, hosts))
+    for one, hosts in islice(cheapest.values(), SHOWN_ALTERNATIVES):
         yield Alternative(
             host_type=one.host.name,
             vms_per_host=one.vms_per_host,
@@ -118,10 +116,9 @@ def _pressure(one: Candidate, hosts: int) -> dict[str, Floats]:
 
 
 def _bottleneck(pressure: dict[str, Floats]) -> tuple[str, float]:
-    names = list(pressure)
-    first = np.stack([pressure[name] for name in names]).argmax(axis=0)
-    counts = np.bincount(first, minlength=len(names))
-    return names[int(counts.argmax())], float(counts.max() / counts.sum())
+    """The resource that is the most pressed in the most draws, and the share of those draws."""
+    counts = np.bincount(np.stack(list(pressure.values())).argmax(axis=0))
+    return list(pressure)[int(counts.argmax())], float(counts.max() / counts.sum())
 
 
 def _costs(one: Candidate, search: Search) -> Floats:
@@ -139,9 +136,8 @@ def _costs(one: Candidate, search: Search) -> Floats:
 def _loads(one: Candidate, hosts: int) -> Iterator[Load]:
     whole, lost = one.rhos(hosts), one.rhos(hosts - 1)
     for name, (rho, limit) in whole.items():
-        label = f"{name} ({one.slots.bound_by()})" if name == COMPUTE else name
         yield Load(
-            resource=label,
+            resource=f"{name} ({one.slots.bound_by()})" if name == COMPUTE else name,
             rho=quantiles(rho),
             rho_one_lost=quantiles(lost[name][0]),
             limit=float(np.median(limit)),
@@ -150,10 +146,8 @@ def _loads(one: Candidate, hosts: int) -> Iterator[Load]:
 
 def _stages(one: Candidate, hosts: int) -> Iterator[StageRow]:
     for stage in one.demand.profile.stages:
-        media = {
-            one.medium_sequential if resource in SEQUENTIAL else one.medium_random
-            for resource in stage.demands
-        }
+        of_files = {resource in SEQUENTIAL for resource in stage.demands}
+        media = {one.medium_sequential if files else one.medium_random for files in of_files}
         yield StageRow(
             stage=stage.name,
             medium=", ".join(sorted(media)) or "-",

@@ -12,8 +12,7 @@ import numpy as np
 
 from analysis.capacity.inputs.array import Floats
 from analysis.capacity.plan.plan import Alternative
-from analysis.capacity.sizing.candidate import Candidate
-from analysis.capacity.sizing.regret import SURE
+from analysis.capacity.sizing.candidate import SURE, Candidate
 
 TAIL = 0.2
 SHOWN = 4

@@ -17,10 +17,9 @@ from analysis.capacity.inputs.catalogue import Catalogue
 from analysis.capacity.inputs.profile import Profile
 from analysis.capacity.inputs.question import Question
 from analysis.capacity.plan.plan import Excuse, Plan, utc_now
-from analysis.capacity.sizing.candidate import Candidate
+from analysis.capacity.sizing.candidate import SURE, Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.plan_maker import make_plan
-from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.stage_graph import turnaround_s
 from cluster.model.errors import InputError
 
