@@ -15,19 +15,29 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from analysis.comparison.causes import differing
-from analysis.comparison.result import ChangePoint
 from analysis.findings.arms import rate_points
 from analysis.statistics.interval import ratio_of_means
 from analysis.statistics.power import ALPHA
 from analysis.summary.summary import Summary
+from workloads.base.values import Frozen
 
 MIN_RUNS = 8
 MIN_PART = 3
 """Runs on each side of a change."""
 PERMUTATIONS = 999
 Floats = NDArray[np.float64]
+
+
+class ChangePoint(Frozen):
+    """The first run at a new level of a rate. `ratio`: level after over level before."""
+
+    subject: str
+    run: str
+    ratio: float
+    p: float = Field(description="by permutation, Bonferroni over all series")
 
 
 def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
@@ -80,8 +90,8 @@ def _statistics(rows: Floats) -> Floats:
     after, after_squares = sums[:, -1:] - before, squares[:, -1:] - before_squares
     within = before_squares - before**2 / sizes + after_squares - after**2 / (length - sizes)
     error = np.sqrt(np.maximum(within, 1e-18) / (length - 2) * (1 / sizes + 1 / (length - sizes)))
-    statistics: Floats = np.abs(after / (length - sizes) - before / sizes) / error
-    return statistics
+    result: Floats = np.abs(after / (length - sizes) - before / sizes) / error
+    return result
 
 
 def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Floats]]:

@@ -7,18 +7,68 @@ family and tail latencies another, each adjusted by Holm.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
 
 from analysis.comparison.causes import candidate_causes, differing
-from analysis.comparison.change_points import change_points
-from analysis.comparison.result import Change, Outcome, RunComparison
+from analysis.comparison.change_points import ChangePoint, change_points
 from analysis.findings.arms import Points, latency_arms, main_operation, rate_points
 from analysis.findings.decide import decide
 from analysis.findings.question import FALLS, RISES, Question, Rule
 from analysis.summary.summary import Finding, SettingSummary, Summary
 from cluster.model.errors import InputError
+from workloads.base.values import Frozen
 
 TAIL = 99.0
+FORMAT: Literal[1] = 1
+Outcome = Literal["regression", "slower", "faster", "within tolerance", "no claim"]
 Key = tuple[str, str]
+
+
+class Change(Frozen):
+    """One number of one setting on one topology, later run over earlier ones.
+
+    regression: significantly slower, by more than the tolerance. slower: significantly, but within the
+    tolerance. faster: significantly. within tolerance: the whole interval is. no claim: none of these.
+    """
+
+    outcome: Outcome
+    finding: Finding
+
+
+class RunComparison(Frozen):
+    """What comparison.json holds."""
+
+    format: Literal[1] = FORMAT
+    study: str
+    baseline: tuple[str, ...] = Field(description="ids of the earlier runs, oldest first")
+    run: str
+    tolerance: float
+    changes: tuple[Change, ...]
+    not_compared: tuple[str, ...] = Field(
+        description="settings that are missing or different in some run, and what differs"
+    )
+    candidate_causes: tuple[str, ...] = Field(
+        description="other differences between the runs' disclosures"
+    )
+    change_points: tuple[ChangePoint, ...] = ()
+
+    @property
+    def regressions(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.outcome == "regression")
+
+    @property
+    def headline(self) -> str:
+        """Did the cluster get slower? One sentence."""
+        if self.regressions:
+            return (
+                f"Slower: {len(self.regressions)} of {len(self.changes)} numbers are worse by more than "
+                f"{self.tolerance:.1%}."
+            )
+        if self.changes and all(c.outcome in ("within tolerance", "faster") for c in self.changes):
+            return f"Not slower: every number is within {self.tolerance:.1%} or better."
+        return f"Undecided: worse by more than {self.tolerance:.1%} is neither shown nor excluded."
 
 
 def compare(

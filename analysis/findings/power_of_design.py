@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from analysis.findings import effects, expectations
 from analysis.findings.question import Evidence, Question
@@ -68,21 +69,27 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     if study.compare is None:
         return
     compare, repetitions = study.compare, plan.repetitions
-    earlier = repetitions * (compare.baseline.rolling or 1)
+    window = compare.baseline.rolling or 1
     free = sum(not setting.is_paced for setting in study.settings())
     size = len(plan.topologies) * max(1, free)
-    least = detectable_ratio(repetitions, noise.spread, size, earlier)
     wanted = 1 / (1 - compare.tolerance)
-    if least is not None and least <= wanted:
+
+    def detectable(builds: int) -> float:
+        return detectable_ratio(builds, noise.spread, size, builds * window) or inf
+
+    least = detectable(repetitions)
+    if least <= wanted:
         return
     detects = "cannot detect any change"
-    if least is not None:
+    if least < inf:
         detects = f"detects only changes over {1 - 1 / least:.1%}"
+    enough = next((n for n in range(MIN_UNITS, MAX_UNITS) if detectable(n) <= wanted), None)
+    more = f"{enough} repetitions, " if enough else ""
     raise InputError(
-        f"a run of {repetitions} build(s) per topology against {earlier} earlier one(s), with {size} "
-        f"comparisons, {detects}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
+        f"a run of {repetitions} build(s) per topology against {repetitions * window} earlier one(s), with "
+        f"{size} comparisons, {detects}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
         f"{where}, key compare",
-        _detecting(study, noise, size, wanted),
+        f"use {more}a larger tolerance, or fewer comparisons.",
     )
 
 
@@ -131,16 +138,6 @@ def _why_never(repetitions: int, size: int) -> str:
 
 def _fewest_repetitions(size: int) -> int:
     return next(n for n in range(MIN_UNITS, MAX_UNITS) if can_claim(n, n, size))
-
-
-def _detecting(study: Study, noise: Noise, size: int, wanted: float) -> str:
-    assert study.compare is not None
-    window = study.compare.baseline.rolling or 1
-    for repetitions in range(MIN_UNITS, MAX_UNITS):
-        least = detectable_ratio(repetitions, noise.spread, size, repetitions * window)
-        if least is not None and least <= wanted:
-            return f"use {repetitions} repetitions, a larger tolerance, or fewer comparisons."
-    return "use a larger tolerance, or fewer comparisons."
 
 
 def _questions(study: Study, plan: Plan) -> Iterator[Question]:

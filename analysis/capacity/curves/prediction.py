@@ -42,8 +42,7 @@ class Prediction:
     @cached_property
     def log_time(self) -> Floats:
         """Mean of the mixture (k,)."""
-        result: Floats = self.shares @ self.means
-        return result
+        return self.shares @ self.means
 
     @cached_property
     def covariance(self) -> Floats:
@@ -100,8 +99,8 @@ class Mixed:
     def at(self, x: Floats) -> Floats:
         """log T of every shape at x (K, k), less its mean over the cells."""
         cells = self.shapes.log_times(self.x / self.middle).mean(axis=1, keepdims=True)
-        found: Floats = self.shapes.log_times(x / self.middle) - cells
-        return found
+        result: Floats = self.shapes.log_times(x / self.middle) - cells
+        return result
 
     @cached_property
     def of_shapes(self) -> Floats:

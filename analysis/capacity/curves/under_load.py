@@ -102,8 +102,7 @@ class LatencyCurve(Frozen):
         return np.where(inside, self._at(np.where(inside, busy, 0.0)), np.nan)
 
     def _at(self, used: Floats) -> Floats:
-        found: Floats = self.service_s * (1 + self.factor * stretch(used, self.servers))
-        return found
+        return self.service_s * (1 + self.factor * stretch(used, self.servers))
 
 
 def fit_latency(rho: Sequence[float], times_s: Sequence[float]) -> LatencyCurve | None:

@@ -51,13 +51,11 @@ class ResourceSupply:
     def rate(self, hosts: int) -> Floats:
         """Units per second with `hosts` up (draws,)."""
         place = int(np.clip(hosts - self.supply.hosts[0], 0, len(self.supply.hosts) - 1))
-        result: Floats = self.supply.rates[:, place] * self.factor
-        return result
+        return self.supply.rates[:, place] * self.factor
 
     def rho(self, hosts: int) -> Floats:
         """Utilization: demanded rate over capacity (draws,)."""
-        result: Floats = self.required / self.rate(hosts)
-        return result
+        return self.required / self.rate(hosts)
 
 
 @dataclass(frozen=True)
@@ -134,8 +132,7 @@ class Candidate:
     def stage_share(self, stage: Stage, hosts: int) -> Floats:
         """Share of all task slots of `hosts` that one genome takes (draws,)."""
         slots = np.maximum(self.slots.per_vm(stage), 1e-9) * self.slots.vms * hosts
-        result: Floats = stage.tasks / slots
-        return result
+        return stage.tasks / slots
 
     def path_s(self) -> Floats:
         """Seconds of a genome that never waits, with unlimited hosts: the critical path (draws,)."""

@@ -129,8 +129,7 @@ def _costs(one: Candidate, search: Search) -> Floats:
     rng = np.random.default_rng([one.demand.question.seed, 6])
     error = search.catalogue.site.price_error / 1.645
     prices = np.exp(error * rng.standard_normal(one.demand.question.draws))
-    result: Floats = one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
-    return result
+    return one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
 
 
 def _loads(one: Candidate, hosts: int) -> Iterator[Load]:

@@ -40,8 +40,7 @@ class Slots:
     @property
     def vm_ram_gib(self) -> Floats:
         """Memory for tasks, after the daemons (draws,)."""
-        result: Floats = self.host.ram_gib / self.vms - self.demand.drawn["daemon_gib"]
-        return result
+        return self.host.ram_gib / self.vms - self.demand.drawn["daemon_gib"]
 
     def forbidden(self) -> str | None:
         """Why this density is impossible, or None."""
@@ -78,8 +77,7 @@ class Slots:
         drawn = self.demand.drawn
         seconds = drawn[f"{stage.name}.core_hours"] * HOUR_S / stage.tasks
         efficiency = drawn.get(f"{stage.name}.cpu_efficiency", 1.0)
-        result: Floats = seconds / (self.cores(stage) * efficiency * self.speed)
-        return result
+        return seconds / (self.cores(stage) * efficiency * self.speed)
 
     def hosts_busy(self, stage: Stage) -> Floats:
         """Hosts that a stage keeps busy in the busiest hour, by Little's law (draws,)."""

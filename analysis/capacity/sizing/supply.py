@@ -115,5 +115,5 @@ def _places(hosts: Floats) -> Floats:
 def _filled(hosts: Floats, places: Floats, times: Floats) -> Floats:
     """Rates (draws, k) at all hosts, from work times (draws, places)."""
     at, logs = np.log(hosts), np.log(times)
-    rates: Floats = np.exp(-np.stack([np.interp(at, np.log(places), row) for row in logs]))
-    return rates
+    result: Floats = np.exp(-np.stack([np.interp(at, np.log(places), row) for row in logs]))
+    return result
