@@ -82,7 +82,7 @@ def compare(
     `history`: all earlier runs, which are searched for change points.
     """
     _check(before, after)
-    sides = [{_key(entry): entry for entry in summary.settings} for summary in (*before, after)]
+    sides = [{(e.setting, e.topology): e for e in summary.settings} for summary in (*before, after)]
     shared = [
         key
         for key in sides[-1]
@@ -130,10 +130,6 @@ def _not_compared(key: Key, sides: Sequence[Mapping[Key, SettingSummary]]) -> st
     """The setting, and the knobs that differ, if every run has it."""
     knobs = differing(side[key] for side in sides if key in side)
     return " on ".join(key) + (f" ({'; '.join(knobs)})" if knobs else "")
-
-
-def _key(entry: SettingSummary) -> Key:
-    return entry.setting, entry.topology
 
 
 def _questions(before: Sequence[SettingSummary], after: SettingSummary) -> Iterator[Question]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from analysis.findings import effects, expectations
+from analysis.findings import effects
 from analysis.findings.question import Evidence, Question
 from analysis.statistics.power import (
     ALPHA,
@@ -148,7 +148,7 @@ def _questions(study: Study, plan: Plan) -> Iterator[Question]:
     )
     evidence = Evidence(settings, plan.repetitions, "vm")
     yield from effects.questions(evidence)
-    yield from expectations.questions(evidence, study.expect)
+    yield from effects.expected(evidence, study.expect)
 
 
 def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingSummary:

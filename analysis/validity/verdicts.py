@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,12 +108,17 @@ def _violations(
     for result in results:
         meta = _meta(result)
         rule = rules[meta["rule"]]
+        verdict = "valid" if rule.broken == "flag" else rule.broken
         if _crashed(result):
             reason = f"the check {rule.check!r} could not run"
             yield from (RuleViolation(trial, "unknown", reason) for trial in rows)
             continue
         for broken in result.result["unexpected_index_list"]:
-            yield _violation(rule, rows[broken["trial"]], null=meta["null"])
+            row = rows[broken["trial"]]
+            if meta["null"]:
+                yield RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
+            else:
+                yield RuleViolation(row["trial"], verdict, rule.reason.format(**row))
 
 
 def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> list[Any]:
@@ -170,10 +175,3 @@ def _meta(result: Any) -> dict[str, Any]:
 def _crashed(result: Any) -> bool:
     """An expectation that raised has no list of failed rows."""
     return result.result.get("unexpected_index_list") is None and not result.success
-
-
-def _violation(rule: Rule, row: Mapping[Any, Any], *, null: bool) -> RuleViolation:
-    if null:
-        return RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
-    verdict = "valid" if rule.broken == "flag" else rule.broken
-    return RuleViolation(row["trial"], verdict, rule.reason.format(**row))

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.capacity.plan.plan import Excuse, Plan, facts, plan_sentence, spread
-from analysis.capacity.sizing.what_if import WhatIf
+from analysis.capacity.sizing.size import WhatIf
 from dags.cli.console import titled
 
 SHOWN_ROWS = 40

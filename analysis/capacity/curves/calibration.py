@@ -126,9 +126,8 @@ class Calibration:
         kept = np.array([i for i in range(len(curve.cells)) if i != without])
         x, levels = curve.x[kept], np.log(curve.levels[kept])
         middle = float(np.exp(np.log(curve.x).mean()))
-        covariances = self.hypotheses.of_levels(
-            np.log(x), self.noise.of(curve) / curve.repeats[kept]
-        )
+        noise = self.noise.of(curve) / curve.repeats[kept]
+        covariances = self.hypotheses.of_levels(np.log(x), noise)
         return Mixed(self.shapes, self.hypotheses, x, middle, levels, covariances)
 
 

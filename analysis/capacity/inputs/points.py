@@ -154,9 +154,8 @@ class _Line:
     def _whole(self, name: str, least: int) -> int:
         number = self._number(name)
         if number != int(number) or not least <= number <= MOST:
-            raise self._error(
-                name, f"is {self._cell(name)!r}, not a whole number from {least} to {MOST}"
-            )
+            fault = f"is {self._cell(name)!r}, not a whole number from {least} to {MOST}"
+            raise self._error(name, fault)
         return int(number)
 
     def _positive(self, name: str) -> float:
@@ -168,9 +167,8 @@ class _Line:
     def _value(self, unit: Unit) -> float:
         value = self._positive("value") * unit.factor
         if not 0 < value < math.inf:
-            raise self._error(
-                "value", f"is {self._cell('value')!r} {unit.text}: no such is measured"
-            )
+            fault = f"is {self._cell('value')!r} {unit.text}: no such is measured"
+            raise self._error("value", fault)
         return value
 
     def _optional(self, name: str) -> float | None:
@@ -179,10 +177,9 @@ class _Line:
     def _number(self, name: str) -> float:
         text = self._text(name)
         if not NUMBER.fullmatch(text):
-            hint = "; write it with a point, and without separators" * bool(
-                SEPARATED.fullmatch(text)
-            )
-            raise self._error(name, f"is {text!r}, not a number{hint}")
+            hint = "; write it with a point, and without separators"
+            fault = f"is {text!r}, not a number{hint if SEPARATED.fullmatch(text) else ''}"
+            raise self._error(name, fault)
         number = float(text)
         if not math.isfinite(number):
             raise self._error(name, f"is {text!r}, not a finite number")

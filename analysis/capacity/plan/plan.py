@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -125,7 +125,7 @@ class Excuse(Frozen):
 
 
 PlanOrExcuse = Annotated[Plan | Excuse, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[Any] = TypeAdapter(PlanOrExcuse)
+_ADAPTER: TypeAdapter[Plan | Excuse] = TypeAdapter(PlanOrExcuse)
 PLAN = "capacity-plan.json"
 """File name beside a run's report."""
 
@@ -137,14 +137,13 @@ def plan_beside(run_root: Path) -> Plan | Excuse | None:
     if not path.exists():
         return None
     try:
-        found: Plan | Excuse = _ADAPTER.validate_json(path.read_bytes())
+        return _ADAPTER.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise InputError(
             "not a plan file, or an unsupported version.",
             str(path),
             "create it again with study capacity size.",
         ) from error
-    return found
 
 
 def spread(value: Quantiles, form: str) -> str:

@@ -2,6 +2,8 @@
 
 All candidates are checked against CPU, memory, disks, measured rates and the query SLO, for every draw.
 Then, cheapest first, the stage graph is simulated, and hosts are added until turnaround meets its SLO.
+
+`whatif`: cost and hosts of all candidates, without that simulation.
 """
 
 from __future__ import annotations
@@ -16,16 +18,32 @@ from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue
 from analysis.capacity.inputs.profile import Profile
 from analysis.capacity.inputs.question import Question
-from analysis.capacity.plan.plan import Excuse, Plan, utc_now
+from analysis.capacity.inputs.ranged import quantiles
+from analysis.capacity.plan.plan import Excuse, Plan, Quantiles, utc_now
 from analysis.capacity.sizing.candidate import SURE, Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.plan_maker import make_plan
 from analysis.capacity.sizing.stage_graph import turnaround_s
 from cluster.model.errors import InputError
+from workloads.base.values import Frozen
 
 TRIED = 3
 STEPS = 12
 SHOWN_REASONS = 8
+
+
+class WhatIf(Frozen):
+    """One host type, density and medium (sequential + random). hosts None: no count is enough."""
+
+    host_type: str
+    vms_per_host: int
+    media: str
+    hosts: int | None
+    hosts_needed: Quantiles
+    usd_per_genome: float | None
+    usd_per_genome_low: float | None
+    usd_per_genome_high: float | None
+    bottleneck: str
 
 
 def size(question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Plan | Excuse:
@@ -48,6 +66,31 @@ def ranking(search: Search) -> list[tuple[Candidate, int | None]]:
     """Candidates with the hosts that each needs, cheapest first, infeasible ones last."""
     every = [(one, one.hosts) for one in search.candidates()]
     return sorted(every, key=_cost_and_pressure)
+
+
+def whatif(
+    question: Question, model: Model, profile: Profile, catalogue: Catalogue
+) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
+    """(rows, cheapest first; why other combinations were excluded)."""
+    search = Search.of(question, model, profile, catalogue)
+    rows = tuple(_row(one, hosts) for one, hosts in ranking(search))
+    return rows, tuple(text for text, _ in search.refused.most_common())
+
+
+def _row(one: Candidate, hosts: int | None) -> WhatIf:
+    need, needs = quantiles(one.need), one.needs
+    media = dict.fromkeys((one.medium_sequential, one.medium_random))
+    return WhatIf(
+        host_type=one.host.name,
+        vms_per_host=one.vms_per_host,
+        media=" + ".join(media),
+        hosts=hosts,
+        hosts_needed=need,
+        usd_per_genome=None if hosts is None else one.usd_per_genome(hosts),
+        usd_per_genome_low=None if hosts is None else one.usd_per_genome(round(need.q05)),
+        usd_per_genome_high=None if hosts is None else one.usd_per_genome(round(need.q95)),
+        bottleneck=max(needs, key=lambda name: np.median(np.nan_to_num(needs[name], posinf=1e12))),
+    )
 
 
 def _cost_and_pressure(ranked: tuple[Candidate, int | None]) -> tuple[float, float]:
