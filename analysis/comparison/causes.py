@@ -43,12 +43,9 @@ def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
 
     Files are named without their text, which is in the reports of both runs.
     """
-    builds = {
-        topology: (_build_of(before, topology), _build_of(after, topology))
-        for topology in dict.fromkeys(entry.topology for entry in after.settings)
-    }
     found: dict[str, str] = {}
-    for old, new in builds.values():
+    for topology in dict.fromkeys(entry.topology for entry in after.settings):
+        old, new = _build_of(before, topology), _build_of(after, topology)
         if old is None or new is None:
             continue
         first, later = _own(before, old), _own(after, new)

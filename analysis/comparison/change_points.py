@@ -51,9 +51,8 @@ def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
         changes = splits(levels, alpha)
         edges = [0, *(at for at, _ in changes), len(levels)]
         for (at, p), start, end in zip(changes, edges, edges[2:], strict=False):
-            ratio = ratio_of_means(
-                np.exp(levels[start:at]).tolist(), np.exp(levels[at:end]).tolist()
-            )
+            before, after = np.exp(levels[start:at]), np.exp(levels[at:end])
+            ratio = ratio_of_means(before.tolist(), after.tolist())
             run, p = summaries[at].run, min(1.0, p * len(series))
             found.append(ChangePoint(subject=subject, run=run, ratio=ratio, p=p))
     return tuple(sorted(found, key=lambda change: change.run))

@@ -23,15 +23,14 @@ def ratio(first: Points, later: Points) -> float | None:
 def comparisons(settings: Sequence[SettingSummary]) -> Iterator[Pair]:
     """(lowest density, highest) of each setting and arm that has several, in the settings' order."""
     order = list(dict.fromkeys(entry.setting for entry in settings))
-    arms = sorted(settings, key=lambda entry: (order.index(entry.setting), *_arm(entry)))
-    for _, same in groupby(arms, key=lambda entry: (entry.setting, *_arm(entry))):
+
+    def arm(entry: SettingSummary) -> tuple[int, str, int]:
+        return order.index(entry.setting), entry.medium, entry.regionservers_per_node
+
+    for _, same in groupby(sorted(settings, key=arm), key=arm):
         by_density = sorted(same, key=lambda entry: entry.vms_per_host)
         if len(by_density) > 1:
             yield by_density[0], by_density[-1]
-
-
-def _arm(entry: SettingSummary) -> tuple[str, int]:
-    return entry.medium, entry.regionservers_per_node
 
 
 def rate(entry: SettingSummary) -> float | None:

@@ -16,17 +16,12 @@ from analysis.findings.arms import ratio
 from analysis.findings.question import Question, Rule
 from analysis.statistics.interval import CONFIDENCE, ratio_interval, spread
 from analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
-from analysis.statistics.significance import (
-    EQUIVALENCE_TEST,
-    RANK_TEST,
-    equivalence_p,
-    holm,
-    least_p,
-    rank_p,
-)  # fmt: skip
+from analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
 from analysis.summary.summary import Finding, FindingVerdict
 
-_LEVEL_TEST = "one-sample t"
+RANK_TEST = "Mann-Whitney, exact"
+EQUIVALENCE_TEST = "two one-sided t tests"
+LEVEL_TEST = "one-sample t"
 _OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit")
 
 
@@ -94,10 +89,10 @@ def _level(question: Question, reference: float) -> _Tested:
     shares = [value / reference for value in question.later]
     effect = sum(shares) / len(shares)
     if min(shares) == max(shares):
-        return _Tested(effect, effect, effect, 0.0, _LEVEL_TEST)
+        return _Tested(effect, effect, effect, 0.0, LEVEL_TEST)
     result = stats.ttest_1samp(shares, question.rule.nearest(effect))
     ends = result.confidence_interval(CONFIDENCE)
-    return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), _LEVEL_TEST)
+    return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), LEVEL_TEST)
 
 
 def _finding(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 
 from analysis.findings import effects
-from analysis.findings.question import Evidence, Question
+from analysis.findings.question import Evidence
 from analysis.statistics.power import (
     ALPHA,
     ASSUMED_SPREAD,
@@ -45,7 +45,14 @@ class Noise:
 
 def families(study: Study, plan: Plan) -> Mapping[str, int]:
     """Comparisons in each family that this plan will test, effects first, then `expect:`."""
-    return Counter(question.family for question in _questions(study, plan))
+    settings = tuple(
+        _made_up(topology, setting, plan.repetitions)
+        for setting in study.settings()
+        for topology in plan.topologies.values()
+    )
+    evidence = Evidence(settings, plan.repetitions, "vm")
+    asked = (*effects.questions(evidence), *effects.expected(evidence, study.expect))
+    return Counter(question.family for question in asked)
 
 
 def check_can_claim(study: Study, plan: Plan, where: str) -> None:
@@ -140,23 +147,11 @@ def _fewest_repetitions(size: int) -> int:
     return next(n for n in range(MIN_UNITS, MAX_UNITS) if can_claim(n, n, size))
 
 
-def _questions(study: Study, plan: Plan) -> Iterator[Question]:
-    settings = tuple(
-        _made_up(topology, setting, plan.repetitions)
-        for setting in study.settings()
-        for topology in plan.topologies.values()
-    )
-    evidence = Evidence(settings, plan.repetitions, "vm")
-    yield from effects.questions(evidence)
-    yield from effects.expected(evidence, study.expect)
-
-
 def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingSummary:
     points = (1.0,) * repetitions
     kind = kind_of(setting.workload)
-    rate = Metric.model_validate(
-        {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
-    )
+    fields = {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
+    rate = Metric.model_validate(fields)
     cpu = Metric(name="cpu_used", value=1.0, unit="percent", points=points, scope="host:any")
     return SettingSummary(
         topology=topology.name,

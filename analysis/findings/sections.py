@@ -101,9 +101,8 @@ def by_threads(entries: Sequence[SettingSummary]) -> tuple[Pair, ...]:
     """The settings with the fewest and the most threads at the largest data set; empty if they are equal."""
     sized = [entry for entry in entries if entry.threads]
     largest = max((entry.records or 0 for entry in sized), default=0)
-    ordered = sorted(
-        (entry for entry in sized if entry.records == largest), key=lambda e: e.threads or 0
-    )
+    ordered = [entry for entry in sized if entry.records == largest]
+    ordered.sort(key=lambda entry: entry.threads or 0)
     if not ordered or ordered[0].threads == ordered[-1].threads:
         return ()
     return ((ordered[0], ordered[-1]),)

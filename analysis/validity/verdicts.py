@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,17 +104,17 @@ def _violations(
     checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None
 ) -> Iterator[RuleViolation]:
     rows = {row["trial"]: row for row in checks.to_dict("records")}
-    results = sorted(_validate(checks, rules, docs), key=lambda result: _meta(result)["rule"])
-    for result in results:
-        meta = _meta(result)
+    results = _validate(checks, rules, docs)
+    for result in sorted(results, key=lambda result: result.expectation_config.meta["rule"]):
+        meta: dict[str, Any] = result.expectation_config.meta
         rule = rules[meta["rule"]]
         verdict = "valid" if rule.broken == "flag" else rule.broken
-        if _crashed(result):
+        if result.result.get("unexpected_index_list") is None and not result.success:  # it raised
             reason = f"the check {rule.check!r} could not run"
             yield from (RuleViolation(trial, "unknown", reason) for trial in rows)
             continue
         for broken in result.result["unexpected_index_list"]:
-            row = rows[broken["trial"]]
+            row: Mapping[Any, Any] = rows[broken["trial"]]
             if meta["null"]:
                 yield RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
             else:
@@ -165,13 +165,3 @@ def _build_docs(context: Any, docs: Path) -> None:
         if docs.exists():
             docs.rename(Path(aside) / "old")
         folder.rename(docs)
-
-
-def _meta(result: Any) -> dict[str, Any]:
-    meta: dict[str, Any] = result.expectation_config.meta
-    return meta
-
-
-def _crashed(result: Any) -> bool:
-    """An expectation that raised has no list of failed rows."""
-    return result.result.get("unexpected_index_list") is None and not result.success

@@ -7,7 +7,6 @@ learnt anew from what is left, so nothing of the held-out points enters their pr
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -70,11 +69,9 @@ def hold_out(points: Sequence[Point], mode: Mode) -> tuple[Miss, ...]:
 
 def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
     """For each round the host count, or density, that each group holds out."""
-    axes: dict[Key, set[int]] = defaultdict(set)
-    for point in points:
-        if _level(point, mode) >= 1:
-            axes[point.group, point.medium].add(_level(point, mode))
-    ordered = {key: sorted(values) for key, values in axes.items() if len(values) > MIN_LEFT[mode]}
+    groups = grouped(points, lambda point: (point.group, point.medium))
+    levels = {key: sorted({_level(p, mode) for p in found} - {0}) for key, found in groups.items()}
+    ordered = {key: values for key, values in levels.items() if len(values) > MIN_LEFT[mode]}
     if mode == "largest":
         if ordered:
             yield {key: values[-1] for key, values in ordered.items()}

@@ -147,9 +147,8 @@ def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
     kept = _likeliest(learnt.sum(axis=1))
     scored = [curve for curve in usable if len(curve.cells) >= MIN_SCORED]
     scored = scored[:: -(-len(scored) // MAX_SCORED) or 1]
-    return replace(
-        prior, hypotheses=every[kept], log_weights=np.log(learnt[kept]), curves=tuple(scored)
-    )
+    weights = np.log(learnt[kept])
+    return replace(prior, hypotheses=every[kept], log_weights=weights, curves=tuple(scored))
 
 
 def _likeliest(weights: Floats) -> np.ndarray:

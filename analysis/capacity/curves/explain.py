@@ -112,4 +112,6 @@ def _rows(
     """The shapes of the largest weights (K,), with their times (K,)."""
     every = [(law, tuple(row.tolist())) for law, rows in laws for row in rows]
     heaviest = np.argsort(-weights)[:SHOWN]
-    return tuple(ShapeRow(*every[i], float(weights[i]), float(times[i])) for i in heaviest)
+    return tuple(
+        ShapeRow(every[i][0], every[i][1], float(weights[i]), float(times[i])) for i in heaviest
+    )

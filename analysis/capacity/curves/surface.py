@@ -125,9 +125,8 @@ class Surface:
             across.append(self.density.predict(Curve(density, cells), at))
         # What the law over densities errs at one host count it errs at all: it has the same densities.
         sds = np.sqrt([one.covariance[0, 0] for one in across])
-        worst = max(
-            (part.prediction for part in parts.values()), key=lambda one: np.trace(one.covariance)
-        )
+        predictions = [part.prediction for part in parts.values()]
+        worst = max(predictions, key=lambda one: np.trace(one.covariance))
         by = np.array([one.log_time[0] for one in across]) - worst.log_time
         prediction = worst.moved(by, np.outer(sds, sds))
         notes = tuple(note for part in parts.values() for note in part.notes)
@@ -139,17 +138,16 @@ def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:
     used = sizes(points)
     cells = work_cells(used)
     arms: dict[tuple[str, str], dict[int, Curve]] = defaultdict(dict)
-    for (group, medium, v), found in groupby(sorted(cells.items()), key=lambda one: one[0][:3]):
-        arm = tuple(Cell(hosts, times) for (*_, hosts), times in found)
+    for (group, medium, v), those in groupby(sorted(cells.items()), key=lambda one: one[0][:3]):
+        arm = tuple(Cell(hosts, times) for (*_, hosts), times in those)
         arms[group, medium][v] = Curve(scaling, arm)
-    over_hosts = calibrate(
-        [curve for one in arms.values() for curve in one.values()], scaling.SHAPES
-    )
+    curves = [curve for one in arms.values() for curve in one.values()]
+    over_hosts = calibrate(curves, scaling.SHAPES)
     over_densities = calibrate(list(density_curves(cells).values()), density.SHAPES)
     units = {(point.group, point.medium): point.unit for point in used}
     return {
-        key: Surface(*key, units[key], curves, over_hosts, over_densities)
-        for key, curves in arms.items()
+        key: Surface(*key, units[key], found, over_hosts, over_densities)
+        for key, found in arms.items()
     }
 
 

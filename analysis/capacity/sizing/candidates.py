@@ -19,7 +19,7 @@ from analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
 from analysis.capacity.inputs.question import Question
 from analysis.capacity.sizing.candidate import SURE, Candidate, ResourceSupply
 from analysis.capacity.sizing.demand import DAY_S, Demand
-from analysis.capacity.sizing.promise_curve import QueryCurve, query_curve, query_fit
+from analysis.capacity.sizing.promise_curve import QueryCurve, query_fit
 from analysis.capacity.sizing.slots import Slots
 from analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
 
@@ -149,7 +149,11 @@ class Search:
             )
         found = query_fit(self.market.model, group, medium, slots.vms_per_host, promise.percentile)
         rng = np.random.default_rng([self.demand.question.seed, 4])
-        curve = query_curve(found, self.demand.drawn["query.scans"], slots.speed, rng)
+        degrees = max(1, found.loads - 2)
+        misfit = np.exp(
+            np.clip(rng.standard_t(degrees, len(slots.speed)) * found.spread, -1.5, 1.5)
+        )
+        curve = QueryCurve(found, self.demand.drawn["query.scans"] * misfit / slots.speed)
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
             raise NotMeasuredError(
@@ -165,12 +169,10 @@ class Search:
         files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
         if demand.profile.stages:
             files = files + demand.scratch_gib(promise.limit_s if promise else DAY_S)
+        space = {medium: host.size_gib(medium) * fill for medium in (first, second)}
         if first == second:
-            return {first: (files + rows, host.size_gib(first) * fill)}
-        return {
-            first: (files, host.size_gib(first) * fill),
-            second: (rows, host.size_gib(second) * fill),
-        }
+            return {first: (files + rows, space[first])}
+        return {first: (files, space[first]), second: (rows, space[second])}
 
 
 def _attempt(make: Callable[[], T]) -> T | NotMeasuredError:

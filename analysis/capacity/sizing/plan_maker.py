@@ -251,9 +251,8 @@ def _edge_of_load(one: Candidate) -> Iterator[str]:
 def _left_out(search: Search) -> str:
     """Median and p90 of the leave-one-out errors of interior cells, over all curves."""
     model = search.market.model
-    errors = [
-        abs(c.left_out) for f in model.scaling for c in f.cells[1:-1] if c.left_out is not None
-    ]
+    interior = [cell for curve in model.scaling for cell in curve.cells[1:-1]]
+    errors = [abs(cell.left_out) for cell in interior if cell.left_out is not None]
     if not errors:
         return "no curve over hosts has an interior point to leave out"
     median, p90 = np.median(errors), np.quantile(errors, 0.9)

@@ -65,11 +65,3 @@ def query_fit(
         )
     preferred = [one for one in here if one.operation in ("SCAN", "")] or here
     return max(preferred, key=lambda one: (one.loads, one.largest_rho))
-
-
-def query_curve(
-    fit: LatencyFit, scans: Floats, speed: Floats, rng: np.random.Generator
-) -> QueryCurve:
-    degrees = max(1, fit.loads - 2)
-    misfit = np.exp(np.clip(rng.standard_t(degrees, len(scans)) * fit.spread, -1.5, 1.5))
-    return QueryCurve(fit, scans * misfit / speed)

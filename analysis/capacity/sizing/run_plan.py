@@ -15,8 +15,6 @@ from analysis.capacity.sizing.size import size
 from cluster.model.errors import InputError
 from cluster.state.atomic import write_text
 
-MODEL = "model.json"
-
 
 def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path) -> Plan | Excuse:
     """Fit the run's tables, size the cluster, and write both beside the report. A run without enough
@@ -25,7 +23,7 @@ def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path)
     found: Plan | Excuse
     try:
         model = fit(run_points(run_root), [str(run_root)])
-        write_model(model, run_root / "report" / MODEL)
+        write_model(model, run_root / "report" / "model.json")
         found = size(question, model, profile, catalogue)
     except InputError as error:
         found = Excuse(
