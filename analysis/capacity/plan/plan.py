@@ -1,4 +1,4 @@
-"""`Plan`, the result of sizing, and `Excuse`, why there is none. Both as JSON, with a format version."""
+"""`Plan`, the result of sizing, and `Excuse`, why there is none: as versioned JSON, and in words."""
 
 from __future__ import annotations
 
