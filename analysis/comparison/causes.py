@@ -1,17 +1,41 @@
-"""Candidate causes of a change: what else differs in the disclosures of two runs (method 23)."""
+"""What else differs between runs: knobs that make a setting incomparable, and in their disclosures the
+candidate causes of a change (method 23)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.summary.disclosure import ABSENT, DIFFERENCES, leaves, one_line
-from analysis.summary.summary import Summary
+from analysis.summary.summary import SettingSummary, Summary
 
 _SHORT = 80
 _RUN_PATH = re.compile(r"/\S*?(?=/<own>)")
 """The path of a run's folder: a different path is not a cause."""
+
+
+def differing(entries: Iterable[SettingSummary]) -> tuple[str, ...]:
+    """In words, the knobs that a setting id omits and that differ between its entries of several runs.
+
+    An id omits the size of TestDFSIO's files, and YCSB's duration and key distribution. One study file
+    cannot have two values for one id, but its runs can. A null in an entry is ignored.
+    """
+    values: dict[str, list[str | float]] = {}
+    for entry in entries:
+        size: dict[str, str | float | None] = {"file_size_mib": entry.file_size_mib}
+        for knob, value in {**size, **entry.unnamed_knobs}.items():
+            if value is not None and value not in values.setdefault(knob, []):
+                values[knob].append(value)
+    return tuple(
+        f"{knob} {', '.join(_shown(value) for value in found)}"
+        for knob, found in values.items()
+        if len(found) > 1
+    )
+
+
+def _shown(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
@@ -19,12 +43,9 @@ def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
 
     Files are named without their text, which is in the reports of both runs.
     """
-    builds = {
-        topology: (_build_of(before, topology), _build_of(after, topology))
-        for topology in dict.fromkeys(entry.topology for entry in after.settings)
-    }
     found: dict[str, str] = {}
-    for old, new in builds.values():
+    for topology in dict.fromkeys(entry.topology for entry in after.settings):
+        old, new = _build_of(before, topology), _build_of(after, topology)
         if old is None or new is None:
             continue
         first, later = _own(before, old), _own(after, new)

@@ -14,19 +14,30 @@ from collections.abc import Iterator, Sequence
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
-from analysis.comparison.alike import differing
-from analysis.comparison.result import ChangePoint
+from analysis.comparison.causes import differing
 from analysis.findings.arms import rate_points
 from analysis.statistics.interval import ratio_of_means
 from analysis.statistics.power import ALPHA
 from analysis.summary.summary import Summary
+from workloads.base.values import Frozen
 
 MIN_RUNS = 8
 MIN_PART = 3
 """Runs on each side of a change."""
 PERMUTATIONS = 999
-Series = np.ndarray[tuple[int], np.dtype[np.float64]]
+Floats = NDArray[np.float64]
+
+
+class ChangePoint(Frozen):
+    """The first run at a new level of a rate. `ratio`: level after over level before."""
+
+    subject: str
+    run: str
+    ratio: float
+    p: float = Field(description="by permutation, Bonferroni over all series")
 
 
 def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
@@ -37,21 +48,22 @@ def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
     alpha = ALPHA / max(1, len(series))
     found = []
     for subject, levels in series.items():
-        for at, p in splits(levels, alpha):
-            ratio = ratio_of_means(*(tuple(np.exp(part)) for part in _around(levels, at, alpha)))
-            run = summaries[at].run
-            found.append(
-                ChangePoint(subject=subject, run=run, ratio=ratio, p=min(1.0, p * len(series)))
-            )
+        changes = splits(levels, alpha)
+        edges = [0, *(at for at, _ in changes), len(levels)]
+        for (at, p), start, end in zip(changes, edges, edges[2:], strict=False):
+            before, after = np.exp(levels[start:at]), np.exp(levels[at:end])
+            ratio = ratio_of_means(before.tolist(), after.tolist())
+            run, p = summaries[at].run, min(1.0, p * len(series))
+            found.append(ChangePoint(subject=subject, run=run, ratio=ratio, p=p))
     return tuple(sorted(found, key=lambda change: change.run))
 
 
-def splits(levels: Series, alpha: float = ALPHA) -> list[tuple[int, float]]:
+def splits(levels: Floats, alpha: float = ALPHA) -> list[tuple[int, float]]:
     """(index of the first run at the new level, p) of each change, ascending."""
     return sorted(_split(levels, 0, alpha))
 
 
-def _split(levels: Series, offset: int, alpha: float) -> Iterator[tuple[int, float]]:
+def _split(levels: Floats, offset: int, alpha: float) -> Iterator[tuple[int, float]]:
     if len(levels) < 2 * MIN_PART or np.ptp(levels) == 0:
         return
     statistics = _statistics(levels[None, :])[0]
@@ -68,9 +80,7 @@ def _split(levels: Series, offset: int, alpha: float) -> Iterator[tuple[int, flo
     yield from _split(levels[at:], offset + at, alpha)
 
 
-def _statistics(
-    rows: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _statistics(rows: Floats) -> Floats:
     """Two-sample t: |difference of means| over its pooled standard error, for each row and split."""
     length = rows.shape[1]
     sizes = np.arange(MIN_PART, length - MIN_PART + 1)
@@ -79,20 +89,11 @@ def _statistics(
     after, after_squares = sums[:, -1:] - before, squares[:, -1:] - before_squares
     within = before_squares - before**2 / sizes + after_squares - after**2 / (length - sizes)
     error = np.sqrt(np.maximum(within, 1e-18) / (length - 2) * (1 / sizes + 1 / (length - sizes)))
-    statistics: np.ndarray[tuple[int, int], np.dtype[np.float64]] = (
-        np.abs(after / (length - sizes) - before / sizes) / error
-    )
-    return statistics
+    result: Floats = np.abs(after / (length - sizes) - before / sizes) / error
+    return result
 
 
-def _around(levels: Series, at: int, alpha: float) -> tuple[Series, Series]:
-    """The levels before and after a change, up to the neighbouring changes."""
-    edges = [0, *(place for place, _ in splits(levels, alpha)), len(levels)]
-    place = edges.index(at)
-    return levels[edges[place - 1] : at], levels[at : edges[place + 1]]
-
-
-def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Series]]:
+def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Floats]]:
     """Mean logarithm of a run's builds, for each setting that is comparable in all runs."""
     by_run = [
         {(e.setting, e.topology): e for e in summary.settings if e.target_ops_s is None}

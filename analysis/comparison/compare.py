@@ -7,19 +7,68 @@ family and tail latencies another, each adjusted by Holm.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
-from analysis.comparison.alike import differing
-from analysis.comparison.causes import candidate_causes
-from analysis.comparison.change_points import change_points
-from analysis.comparison.result import Change, Outcome, RunComparison
+from pydantic import Field
+
+from analysis.comparison.causes import candidate_causes, differing
+from analysis.comparison.change_points import ChangePoint, change_points
 from analysis.findings.arms import Points, latency_arms, main_operation, rate_points
 from analysis.findings.decide import decide
 from analysis.findings.question import FALLS, RISES, Question, Rule
 from analysis.summary.summary import Finding, SettingSummary, Summary
 from cluster.model.errors import InputError
+from workloads.base.values import Frozen
 
 TAIL = 99.0
+FORMAT: Literal[1] = 1
+Outcome = Literal["regression", "slower", "faster", "within tolerance", "no claim"]
 Key = tuple[str, str]
+
+
+class Change(Frozen):
+    """One number of one setting on one topology, later run over earlier ones.
+
+    regression: significantly slower, by more than the tolerance. slower: significantly, but within the
+    tolerance. faster: significantly. within tolerance: the whole interval is. no claim: none of these.
+    """
+
+    outcome: Outcome
+    finding: Finding
+
+
+class RunComparison(Frozen):
+    """What comparison.json holds."""
+
+    format: Literal[1] = FORMAT
+    study: str
+    baseline: tuple[str, ...] = Field(description="ids of the earlier runs, oldest first")
+    run: str
+    tolerance: float
+    changes: tuple[Change, ...]
+    not_compared: tuple[str, ...] = Field(
+        description="settings that are missing or different in some run, and what differs"
+    )
+    candidate_causes: tuple[str, ...] = Field(
+        description="other differences between the runs' disclosures"
+    )
+    change_points: tuple[ChangePoint, ...] = ()
+
+    @property
+    def regressions(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.outcome == "regression")
+
+    @property
+    def headline(self) -> str:
+        """Did the cluster get slower? One sentence."""
+        if self.regressions:
+            return (
+                f"Slower: {len(self.regressions)} of {len(self.changes)} numbers are worse by more than "
+                f"{self.tolerance:.1%}."
+            )
+        if self.changes and all(c.outcome in ("within tolerance", "faster") for c in self.changes):
+            return f"Not slower: every number is within {self.tolerance:.1%} or better."
+        return f"Undecided: worse by more than {self.tolerance:.1%} is neither shown nor excluded."
 
 
 def compare(
@@ -33,7 +82,7 @@ def compare(
     `history`: all earlier runs, which are searched for change points.
     """
     _check(before, after)
-    sides = [{_key(entry): entry for entry in summary.settings} for summary in (*before, after)]
+    sides = [{(e.setting, e.topology): e for e in summary.settings} for summary in (*before, after)]
     shared = [
         key
         for key in sides[-1]
@@ -83,10 +132,6 @@ def _not_compared(key: Key, sides: Sequence[Mapping[Key, SettingSummary]]) -> st
     return " on ".join(key) + (f" ({'; '.join(knobs)})" if knobs else "")
 
 
-def _key(entry: SettingSummary) -> Key:
-    return entry.setting, entry.topology
-
-
 def _questions(before: Sequence[SettingSummary], after: SettingSummary) -> Iterator[Question]:
     if after.target_ops_s is None:  # a target rate is not a result
         rates = tuple(point for entry in before for point in rate_points(entry))
@@ -121,12 +166,9 @@ def _outcome(finding: Finding, tolerance: float) -> Outcome:
     """A lower rate or a higher latency is worse; latencies are inverted so that both read as rates."""
     if finding.effect is None or finding.low is None or finding.high is None:
         return "no claim"
-    rate = finding.family == "rates"
-    kept, kept_low, kept_high = (
-        (finding.effect, finding.low, finding.high)
-        if rate
-        else (1 / finding.effect, 1 / finding.high, 1 / finding.low)
-    )
+    kept, kept_low, kept_high = finding.effect, finding.low, finding.high
+    if finding.family == "latencies":
+        kept, kept_low, kept_high = 1 / finding.effect, 1 / finding.high, 1 / finding.low
     if finding.verdict == "reproduced":
         return "regression" if kept <= 1 - tolerance else "slower"
     if finding.verdict == "contradicted":

@@ -66,9 +66,7 @@ def seen_spread(summaries: Sequence[Summary]) -> float | None:
     None if no run has two builds of a topology. s = sqrt(sum of squares / sum of (n - 1))."""
     squares, freedom = 0.0, 0
     for summary in summaries:
-        for (
-            entry
-        ) in summary.settings:  # pooled variance, with n - 1 degrees of freedom for each setting
+        for entry in summary.settings:
             points = rate_points(entry)
             if len(points) < 2 or min(points) <= 0:
                 continue

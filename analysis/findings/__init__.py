@@ -7,8 +7,8 @@ the factor under study are not compared (method 23).
 
 from __future__ import annotations
 
-from analysis.findings import claims, effects, expectations
-from analysis.findings.arms import Comparison, comparisons, rate
+from analysis.findings import claims, effects
+from analysis.findings.arms import comparisons, rate
 from analysis.findings.best_density import best_density
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence
@@ -16,18 +16,13 @@ from analysis.statistics.power import MIN_UNITS as MIN_BUILDS
 from analysis.summary.summary import Finding
 from workloads.spec.hypotheses import Hypotheses
 
-__all__ = ["MIN_BUILDS", "Comparison", "Evidence", "comparisons", "findings", "rate"]
-
-NO_HYPOTHESES = Hypotheses()
+__all__ = ["MIN_BUILDS", "Evidence", "comparisons", "findings", "rate"]
 
 
-def findings(evidence: Evidence, hypotheses: Hypotheses = NO_HYPOTHESES) -> tuple[Finding, ...]:
+def findings(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Finding, ...]:
     """Every finding of a run: effects, the study's own hypotheses, the best density, the talk's
     claims."""
-    questions = [
-        *effects.questions(evidence),
-        *expectations.questions(evidence, hypotheses.expect),
-    ]
+    questions = (*effects.questions(evidence), *effects.expected(evidence, hypotheses.expect))
     return (
         *decide(questions, evidence.repetitions),
         *best_density(evidence, hypotheses.slo),

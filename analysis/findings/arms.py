@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from statistics import mean
 
@@ -14,43 +13,24 @@ Points = tuple[float, ...]
 Pair = tuple[SettingSummary, SettingSummary]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One setting at its lowest and its highest density, all else equal."""
-
-    first: SettingSummary
-    later: SettingSummary
-
-    def values(self, what: str) -> tuple[float | None, float | None]:
-        """(first, later) of `rate` (in the metric's unit) or `cpu` (percent, mean of the hosts)."""
-        read = rate if what == "rate" else used_cpu
-        return read(self.first), read(self.later)
-
-    def ratio(self, what: str) -> float | None:
-        """Later over first; None if either is unknown or zero."""
-        read = rate_points if what == "rate" else cpu_points
-        return ratio(read(self.first), read(self.later))
-
-
 def ratio(first: Points, later: Points) -> float | None:
-    """Ratio of geometric means; None if an arm has no points, or one that is not positive."""
+    """Later over first, geometric means; None if an arm has no points, or one that is not positive."""
     if not first or not later or min(*first, *later) <= 0:
         return None
     return ratio_of_means(first, later)
 
 
-def comparisons(settings: Sequence[SettingSummary]) -> Iterator[Comparison]:
-    """One for each setting and arm that has more than one density, in the settings' order."""
+def comparisons(settings: Sequence[SettingSummary]) -> Iterator[Pair]:
+    """(lowest density, highest) of each setting and arm that has several, in the settings' order."""
     order = list(dict.fromkeys(entry.setting for entry in settings))
-    arms = sorted(settings, key=lambda entry: (order.index(entry.setting), *_arm(entry)))
-    for _, same in groupby(arms, key=lambda entry: (entry.setting, *_arm(entry))):
+
+    def arm(entry: SettingSummary) -> tuple[int, str, int]:
+        return order.index(entry.setting), entry.medium, entry.regionservers_per_node
+
+    for _, same in groupby(sorted(settings, key=arm), key=arm):
         by_density = sorted(same, key=lambda entry: entry.vms_per_host)
         if len(by_density) > 1:
-            yield Comparison(by_density[0], by_density[-1])
-
-
-def _arm(entry: SettingSummary) -> tuple[str, int]:
-    return entry.medium, entry.regionservers_per_node
+            yield by_density[0], by_density[-1]
 
 
 def rate(entry: SettingSummary) -> float | None:

@@ -10,7 +10,7 @@ targets that meet the SLO. With fewer than 5 builds per density: the highest poi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import groupby
 from statistics import median
 from typing import Any, Literal
@@ -57,23 +57,19 @@ def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
 def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_Arm]:
     """One per density, ascending, with the fewest RegionServers per node in the run."""
     least = min(entry.regionservers_per_node for entry in entries)
-    plain = sorted(
-        (entry for entry in entries if entry.regionservers_per_node == least),
-        key=lambda entry: entry.vms_per_host,
-    )
+    plain = [entry for entry in entries if entry.regionservers_per_node == least]
+    plain.sort(key=lambda entry: entry.vms_per_host)
     return [
         max(
             (_Arm(entry, _compliance(entry, slo)) for entry in same),
-            key=lambda arm: (arm.slo != "violated", *_middle(arm.entry)),
+            key=lambda arm: (arm.slo != "violated", _middle(arm.entry)),
         )
-        for _, group in groupby(plain, key=lambda entry: entry.vms_per_host)
-        for same in [list(group)]
+        for _, same in groupby(plain, key=lambda entry: entry.vms_per_host)
     ]
 
 
-def _middle(entry: SettingSummary) -> tuple[float]:
-    points = rate_points(entry)
-    return (median(points) if points else 0.0,)
+def _middle(entry: SettingSummary) -> float:
+    return median(rate_points(entry) or (0.0,))
 
 
 def _compliance(entry: SettingSummary, slo: Mapping[str, float]) -> Compliance:
@@ -87,8 +83,7 @@ def _compliance(entry: SettingSummary, slo: Mapping[str, float]) -> Compliance:
             continue
         low, high = min(points), max(points)
         if len(points) >= MIN_UNITS:
-            ends = mean_interval(points)
-            low, high = ends.low, ends.high
+            low, high = astuple(mean_interval(points))
         judged.add("met" if high <= limit_ms else "violated" if low > limit_ms else "unsure")
     if "violated" in judged:
         return "violated"
@@ -110,9 +105,8 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
     }
     if not able:
         words = f"{subject}, {medium}: best density under the SLO ({limits}): none meets it"
-        return Finding(
-            **base, statement=words, verdict="no claim", why="every density violates the SLO"
-        )
+        why = "every density violates the SLO"
+        return Finding(**base, statement=words, verdict="no claim", why=why)
     best = max(able, key=lambda arm: _middle(arm.entry))
     others = [arm for arm in able if arm is not best]
     words = evidence.density(best.entry.vms_per_host)

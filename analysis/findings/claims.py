@@ -13,20 +13,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.findings import media_claims, vm_claims
+from analysis.findings import claim_questions as ask
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence, Question
 from analysis.summary.summary import Finding, FindingVerdict
 
 _QUESTIONS: dict[str, Callable[[Evidence], Iterable[Question]]] = {
-    "C1": media_claims.c1,
-    "C2": media_claims.c2,
-    "C3": media_claims.c3,
-    "C4": media_claims.c4,
-    "C5": vm_claims.c5,
-    "C6": vm_claims.c6,
-    "C7": vm_claims.c7,
-    "C8": media_claims.c8,
+    "C1": ask.c1,
+    "C2": ask.c2,
+    "C3": ask.c3,
+    "C4": ask.c4,
+    "C5": ask.c5,
+    "C6": ask.c6,
+    "C7": ask.c7,
+    "C8": ask.c8,
 }
 
 

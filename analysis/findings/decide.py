@@ -7,31 +7,21 @@ rule (reproduced) or outside it (contradicted). The tests are in analysis/statis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from scipy import stats
 
+from analysis.findings.arms import ratio
 from analysis.findings.question import Question, Rule
-from analysis.statistics.interval import (
-    CONFIDENCE,
-    Interval,
-    ratio_interval,
-    ratio_of_means,
-    spread,
-)
+from analysis.statistics.interval import CONFIDENCE, ratio_interval, spread
 from analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
-from analysis.statistics.significance import (
-    EQUIVALENCE_TEST,
-    RANK_TEST,
-    equivalence_p,
-    holm,
-    least_p,
-    rank_p,
-)  # fmt: skip
+from analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
 from analysis.summary.summary import Finding, FindingVerdict
 
-_LEVEL_TEST = "one-sample t"
+RANK_TEST = "Mann-Whitney, exact"
+EQUIVALENCE_TEST = "two one-sided t tests"
+LEVEL_TEST = "one-sample t"
 _OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit")
 
 
@@ -40,7 +30,8 @@ class _Tested:
     """`p` belongs to the verdict that the effect supports; the opposite verdict cannot be claimed."""
 
     effect: float
-    interval: Interval
+    low: float
+    high: float
     p: float
     test: str
 
@@ -57,10 +48,9 @@ def decide(questions: Sequence[Question], repetitions: int) -> tuple[Finding, ..
     for places in families.values():
         ps = holm([one.p for place in places if (one := tested[place]) is not None])
         adjusted |= dict(zip(places, ps, strict=True))
+    sizes = {family: len(places) for family, places in families.items()}
     return tuple(
-        _finding(
-            question, one, adjusted.get(at), len(families.get(question.family, [0])), repetitions
-        )
+        _finding(question, one, adjusted.get(at), sizes.get(question.family, 1), repetitions)
         for at, (question, one) in enumerate(zip(questions, tested, strict=True))
     )
 
@@ -76,9 +66,7 @@ def _effect(question: Question) -> float | None:
         return None
     if question.reference:
         return sum(question.later) / len(question.later) / question.reference
-    if min(*question.first, *question.later) <= 0:
-        return None
-    return ratio_of_means(question.first, question.later)
+    return ratio(question.first, question.later)
 
 
 def _test(question: Question) -> _Tested | None:
@@ -90,10 +78,10 @@ def _test(question: Question) -> _Tested | None:
         return _level(question, question.reference)
     rule, first, later = question.rule, question.first, question.later
     interval = ratio_interval(first, later)
+    p, test = rank_p(first, later, rule.nearest(effect)), RANK_TEST
     if rule.low is not None and rule.high is not None and rule.holds(effect):
-        p = equivalence_p(first, later, (rule.low, rule.high))
-        return _Tested(effect, interval, p, EQUIVALENCE_TEST)
-    return _Tested(effect, interval, rank_p(first, later, rule.nearest(effect)), RANK_TEST)
+        p, test = equivalence_p(first, later, (rule.low, rule.high)), EQUIVALENCE_TEST
+    return _Tested(effect, interval.low, interval.high, p, test)
 
 
 def _level(question: Question, reference: float) -> _Tested:
@@ -101,12 +89,10 @@ def _level(question: Question, reference: float) -> _Tested:
     shares = [value / reference for value in question.later]
     effect = sum(shares) / len(shares)
     if min(shares) == max(shares):
-        return _Tested(effect, Interval(effect, effect), 0.0, _LEVEL_TEST)
+        return _Tested(effect, effect, effect, 0.0, LEVEL_TEST)
     result = stats.ttest_1samp(shares, question.rule.nearest(effect))
     ends = result.confidence_interval(CONFIDENCE)
-    return _Tested(
-        effect, Interval(float(ends.low), float(ends.high)), float(result.pvalue), _LEVEL_TEST
-    )
+    return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), LEVEL_TEST)
 
 
 def _finding(
@@ -115,14 +101,7 @@ def _finding(
     verdict, why = _verdict(question, tested, p, family_size, repetitions)
     measured: dict[str, Any] = {"effect": _effect(question)}
     if tested:
-        measured = {
-            "effect": tested.effect,
-            "low": tested.interval.low,
-            "high": tested.interval.high,
-            "test": tested.test,
-            "p": tested.p,
-            "detectable": _detectable(question, family_size),
-        }
+        measured = {**asdict(tested), "detectable": _detectable(question, family_size)}
     return Finding(
         **{name: getattr(question, name) for name in _OF_QUESTION},
         **measured,
@@ -152,11 +131,11 @@ def _verdict(
     if reasons or tested is None or p is None:
         return "no claim", "; ".join(reasons) or "a value is zero, so the ratio is undefined"
     holm_words = f"p = {p:.2g}" + (f" after Holm over {family_size}" if family_size > 1 else "")
-    ends = f"interval {tested.interval.low:.3g} to {tested.interval.high:.3g}"
+    ends = f"interval {tested.low:.3g} to {tested.high:.3g}"
     rule = question.rule
     if p <= ALPHA and rule.holds(tested.effect) and _inside(tested, rule):
         return "reproduced", f"the ratio is {rule.words}: {ends}, {holm_words}"
-    if p <= ALPHA and not rule.holds(tested.effect) and _outside(tested.interval, rule):
+    if p <= ALPHA and not rule.holds(tested.effect) and _outside(tested, rule):
         return "contradicted", f"the ratio is not {rule.words}: {ends}, {holm_words}"
     return "no claim", f"{_undecided(question, p, family_size)}: {ends}, {holm_words}"
 
@@ -179,20 +158,19 @@ def _inside(tested: _Tested, rule: Rule) -> bool:
     """TOST decides an equivalence alone: it corresponds to the 90 % interval (Schuirmann 1987)."""
     if tested.test == EQUIVALENCE_TEST:
         return True
-    return rule.holds(tested.interval.low) and rule.holds(tested.interval.high)
+    return rule.holds(tested.low) and rule.holds(tested.high)
 
 
-def _outside(interval: Interval, rule: Rule) -> bool:
-    below = rule.low is not None and interval.high < rule.low
-    return below or (rule.high is not None and interval.low > rule.high)
+def _outside(tested: _Tested, rule: Rule) -> bool:
+    below = rule.low is not None and tested.high < rule.low
+    return below or (rule.high is not None and tested.low > rule.high)
 
 
 def _undecided(question: Question, p: float, family_size: int) -> str:
     least = least_p(*_units(question)) if not question.reference else 0.0
     if least * family_size > ALPHA:
-        return (
-            f"{family_size} comparisons can never be significant with n = {min(_units(question))}"
-        )
+        never = f"{family_size} comparisons can never be significant"
+        return f"{never} with n = {min(_units(question))}"
     if p > ALPHA:
         return "the difference may be due to chance"
     return f"the interval is not entirely {question.rule.words}"

@@ -1,14 +1,16 @@
-"""The standard comparisons of every study: density, medium, control arm, and noisy neighbour.
+"""The standard comparisons of every study (density, medium, control arm, noisy neighbour), and the study's
+own hypotheses (`expect:`).
 
-Each is a family with one comparison per setting. Rules, fixed before any data: more VMs per host, flash,
-and more RegionServers per node raise throughput and used CPU; the first two also lower latency. A noisy
-neighbour lowers a victim's throughput and raises its latency.
+Each standard comparison is a family with one comparison per setting. Rules, fixed before any data: more
+VMs per host, flash, and more RegionServers per node raise throughput and used CPU; the first two also lower
+latency. A noisy neighbour lowers a victim's throughput and raises its latency.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from dataclasses import replace
+from itertools import groupby, product
 
 from analysis.findings.arms import (
     Pair,
@@ -21,8 +23,10 @@ from analysis.findings.arms import (
 )
 from analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
 from analysis.summary.summary import SettingSummary
+from workloads.spec.hypotheses import Expectation, latency_name
 from workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
+FACTORS = ("vms_per_host", "medium", "regionservers_per_node")
 MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts"}
 TAIL = 99.0
 """The percentile of latency effects."""
@@ -39,8 +43,7 @@ def questions(evidence: Evidence) -> Iterator[Question]:
 
 def density(evidence: Evidence) -> Iterator[Question]:
     """The highest density over the lowest, at equal medium and RegionServers per node."""
-    for pair in comparisons(_alone(evidence.settings)):
-        first, later = pair.first, pair.later
+    for first, later in comparisons(_alone(evidence.settings)):
         arms = f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}"
         yield from _questions(evidence, "density", (first, later), arms, FASTER)
 
@@ -91,8 +94,7 @@ def _victim_alone(
 
 def _pairs(settings: Sequence[SettingSummary], factor: str) -> Iterator[Pair]:
     """The lowest and highest level of `factor` per setting, at equal other factors."""
-    factors = ("vms_per_host", "medium", "regionservers_per_node")
-    others = [name for name in factors if name != factor]
+    others = [name for name in FACTORS if name != factor]
 
     def alike(entry: SettingSummary) -> tuple[object, ...]:
         return (entry.setting, *(getattr(entry, name) for name in others))
@@ -154,3 +156,63 @@ def _among(effect: str, arm: SettingSummary, evidence: Evidence) -> Iterator[str
         yield evidence.density(arm.vms_per_host)
     if effect != "control" and arm.regionservers_per_node > 1:
         yield f"{arm.regionservers_per_node} RegionServers per node"
+
+
+def expected(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Question]:
+    """The study's hypotheses, in its order: each is a family with one comparison per matching setting. A
+    hypothesis without arms is kept, and its finding says so."""
+    for one in expect:
+        without_arms = Question(
+            id=f"expect-{one.name}",
+            family=f"expect-{one.name}",
+            subject=one.workload,
+            measure=one.metric,
+            arms=f"{one.compare} {one.later} over {one.first}",
+            rule=Rule(one.low, one.high),
+            first=(),
+            later=(),
+        )
+        pairs = _expected_pairs(evidence.settings, one)
+        found = [_expected(evidence, one, without_arms, pair) for pair in pairs]
+        yield from found or [without_arms]
+
+
+def _expected_pairs(settings: Sequence[SettingSummary], one: Expectation) -> Iterator[Pair]:
+    """The workload's settings that differ in the compared factor alone."""
+    fitting = [e for e in settings if e.mode == one.workload and e.neighbour is None]
+    others = ("setting", *(name for name in FACTORS if name != one.compare))
+    for first, later in product(fitting, fitting):
+        levels = str(getattr(first, one.compare)), str(getattr(later, one.compare))
+        alike = all(getattr(first, name) == getattr(later, name) for name in others)
+        if levels == (one.first, one.later) and alike:
+            yield first, later
+
+
+def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair: Pair) -> Question:
+    first, later = pair
+    shared = [name for name in FACTORS if name != one.compare]
+    about = evidence.about_vms if one.compare == "vms_per_host" else evidence.about_media
+    measure, first_points, later_points = _expected_points(first, later, one.metric)
+    return replace(
+        without_arms,
+        id=f"expect-{one.name}-{first.setting}-{first.topology}-{later.topology}",
+        subject=first.label,
+        measure=measure,
+        among=", ".join(f"{name} {getattr(first, name)}" for name in shared),
+        first=first_points,
+        later=later_points,
+        obstacles=about(first, later),
+        refused=evidence.differences(first, later),
+    )
+
+
+def _expected_points(
+    first: SettingSummary, later: SettingSummary, metric: str
+) -> tuple[str, Points, Points]:
+    """The measure, and both arms' points; no points if they lack the metric."""
+    if metric == "throughput":
+        return metric, rate_points(first), rate_points(later)
+    if metric == "cpu_used":
+        return metric, cpu_points(first), cpu_points(later)
+    found = latency_arms(first, later, *latency_name(metric))
+    return (f"{found[0]} {metric}", *found[1:]) if found else (metric, (), ())

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
-from analysis.findings import effects, expectations
-from analysis.findings.question import Evidence, Question
+from analysis.findings import effects
+from analysis.findings.question import Evidence
 from analysis.statistics.power import (
     ALPHA,
     ASSUMED_SPREAD,
@@ -44,18 +45,23 @@ class Noise:
 
 def families(study: Study, plan: Plan) -> Mapping[str, int]:
     """Comparisons in each family that this plan will test, effects first, then `expect:`."""
-    counts = Counter(question.family for question in _questions(study, plan))
-    return dict(counts)
+    settings = tuple(
+        _made_up(topology, setting, plan.repetitions)
+        for setting in study.settings()
+        for topology in plan.topologies.values()
+    )
+    evidence = Evidence(settings, plan.repetitions, "vm")
+    asked = (*effects.questions(evidence), *effects.expected(evidence, study.expect))
+    return Counter(question.family for question in asked)
 
 
 def check_can_claim(study: Study, plan: Plan, where: str) -> None:
     """InputError if the study declares hypotheses and none could ever be significant."""
-    declared = {
-        family: size for family, size in families(study, plan).items() if family.startswith("expect-")
-    }  # fmt: skip
-    if not declared or any(_can(plan, size) for size in declared.values()):
+    found = families(study, plan)
+    declared = [found[family] for family in found if family.startswith("expect-")]
+    if not declared or any(_can(plan, size) for size in declared):
         return
-    smallest = min(declared.values())
+    smallest = min(declared)
     raise InputError(
         f"no hypothesis can ever be decided with {plan.repetitions} build(s) per arm: "
         f"{_why_never(plan.repetitions, smallest)}.",
@@ -70,23 +76,27 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     if study.compare is None:
         return
     compare, repetitions = study.compare, plan.repetitions
-    earlier = repetitions * (compare.baseline.rolling or 1)
+    window = compare.baseline.rolling or 1
     free = sum(not setting.is_paced for setting in study.settings())
     size = len(plan.topologies) * max(1, free)
-    least = detectable_ratio(repetitions, noise.spread, size, earlier)
     wanted = 1 / (1 - compare.tolerance)
-    if least is not None and least <= wanted:
+
+    def detectable(builds: int) -> float:
+        return detectable_ratio(builds, noise.spread, size, builds * window) or inf
+
+    least = detectable(repetitions)
+    if least <= wanted:
         return
-    detects = (
-        "cannot detect any change"
-        if least is None
-        else f"detects only changes over {1 - 1 / least:.1%}"
-    )
+    detects = "cannot detect any change"
+    if least < inf:
+        detects = f"detects only changes over {1 - 1 / least:.1%}"
+    enough = next((n for n in range(MIN_UNITS, MAX_UNITS) if detectable(n) <= wanted), None)
+    more = f"{enough} repetitions, " if enough else ""
     raise InputError(
-        f"a run of {repetitions} build(s) per topology against {earlier} earlier one(s), with {size} "
-        f"comparisons, {detects}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
+        f"a run of {repetitions} build(s) per topology against {repetitions * window} earlier one(s), with "
+        f"{size} comparisons, {detects}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
         f"{where}, key compare",
-        _detecting(study, noise, size, wanted),
+        f"use {more}a larger tolerance, or fewer comparisons.",
     )
 
 
@@ -109,9 +119,10 @@ def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) 
 
 def warnings(study: Study, plan: Plan) -> Iterator[str]:
     """A family that can never be significant at this number of repetitions."""
+    if plan.repetitions < MIN_UNITS:
+        return
     found = families(study, plan)
-    never = [f"{name} ({size})" for name, size in found.items()
-             if plan.repetitions >= MIN_UNITS and not _can(plan, size)]  # fmt: skip
+    never = [f"{name} ({size})" for name, size in found.items() if not _can(plan, size)]
     if never:
         size = max(found.values())
         yield (
@@ -136,33 +147,11 @@ def _fewest_repetitions(size: int) -> int:
     return next(n for n in range(MIN_UNITS, MAX_UNITS) if can_claim(n, n, size))
 
 
-def _detecting(study: Study, noise: Noise, size: int, wanted: float) -> str:
-    assert study.compare is not None
-    window = study.compare.baseline.rolling or 1
-    for repetitions in range(MIN_UNITS, MAX_UNITS):
-        least = detectable_ratio(repetitions, noise.spread, size, repetitions * window)
-        if least is not None and least <= wanted:
-            return f"use {repetitions} repetitions, a larger tolerance, or fewer comparisons."
-    return "use a larger tolerance, or fewer comparisons."
-
-
-def _questions(study: Study, plan: Plan) -> Iterator[Question]:
-    settings = tuple(
-        _made_up(topology, setting, plan.repetitions)
-        for setting in study.settings()
-        for topology in plan.topologies.values()
-    )
-    evidence = Evidence(settings, plan.repetitions, "vm")
-    yield from effects.questions(evidence)
-    yield from expectations.questions(evidence, study.expect)
-
-
 def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingSummary:
     points = (1.0,) * repetitions
     kind = kind_of(setting.workload)
-    rate = Metric.model_validate(
-        {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
-    )
+    fields = {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
+    rate = Metric.model_validate(fields)
     cpu = Metric(name="cpu_used", value=1.0, unit="percent", points=points, scope="host:any")
     return SettingSummary(
         topology=topology.name,

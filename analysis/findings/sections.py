@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from analysis.findings.arms import Pair, Points, rate_points
@@ -81,12 +82,9 @@ def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[SettingSummary
 
 def most_loaded(entries: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
     """The setting with the most readers or threads per data-set size; smaller sizes first."""
-    best: dict[int, SettingSummary] = {}
-    for entry in entries:
-        size = entry.records or 0
-        if size not in best or _load(entry) > _load(best[size]):
-            best[size] = entry
-    return tuple(best[size] for size in sorted(best))
+    by_size = sorted(entries, key=lambda entry: entry.records or 0)
+    groups = groupby(by_size, key=lambda entry: entry.records or 0)
+    return tuple(max(same, key=_load) for _, same in groups)
 
 
 def _load(entry: SettingSummary) -> float:
@@ -103,9 +101,8 @@ def by_threads(entries: Sequence[SettingSummary]) -> tuple[Pair, ...]:
     """The settings with the fewest and the most threads at the largest data set; empty if they are equal."""
     sized = [entry for entry in entries if entry.threads]
     largest = max((entry.records or 0 for entry in sized), default=0)
-    ordered = sorted(
-        (entry for entry in sized if entry.records == largest), key=lambda e: e.threads or 0
-    )
+    ordered = [entry for entry in sized if entry.records == largest]
+    ordered.sort(key=lambda entry: entry.threads or 0)
     if not ordered or ordered[0].threads == ordered[-1].threads:
         return ()
     return ((ordered[0], ordered[-1]),)

@@ -22,7 +22,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.capacity.sizing.plan_text import facts, plan_sentence, spread
+from analysis.capacity.plan.plan import facts, plan_sentence, spread
 from analysis.report import trials
 from analysis.report.charts import effects, findings_table, inside, seconds
 from analysis.report.charts.datatable import other_table

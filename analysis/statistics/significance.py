@@ -9,8 +9,6 @@ from math import comb, log
 import numpy as np
 from scipy import stats
 
-RANK_TEST = "Mann-Whitney, exact"
-EQUIVALENCE_TEST = "two one-sided t tests"
 MARGIN = (0.8, 1.25)
 MAX_ARRANGEMENTS = 20_000
 """With ties, up to this many arrangements are enumerated; beyond, the normal approximation is used."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.findings import Comparison, comparisons, rate
+from analysis.findings import comparisons, rate
+from analysis.findings.arms import Pair, rate_points, ratio, used_cpu
 from analysis.summary.summary import Finding, SettingSummary
 from workloads.spec.registry import kind_of
 
@@ -43,9 +44,9 @@ def headline(
     best = next(iter(one for one in findings if _is_best(one)), None)
     if best is not None:
         return f"{best.statement} ({best.why})."
-    found = [one for one in comparisons(settings) if one.ratio("rate") is not None]
+    found = [pair for pair in comparisons(settings) if _rate_ratio(pair) is not None]
     if found:
-        preferred = min(found, key=lambda one: _place(one.first))
+        preferred = min(found, key=lambda pair: _place(pair[0]))
         return _compared(preferred, repetitions, isolation, findings)
     alone = [entry for entry in settings if rate(entry) is not None]
     if not alone:
@@ -61,35 +62,38 @@ def _is_best(finding: Finding) -> bool:
     return finding.family == "best-density" and finding.verdict == "reproduced"
 
 
-def _compared(
-    one: Comparison, repetitions: int, isolation: str, findings: Sequence[Finding]
-) -> str:
+def _compared(pair: Pair, repetitions: int, isolation: str, findings: Sequence[Finding]) -> str:
     counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
-    what = f"the {_unit(one.first)}"
-    claim = _claimed(one, findings)
-    begun, sure = (f"No claim ({counted}): {_with(one, isolation)}", "")
+    what = f"the {_unit(pair[0])}"
+    claim = _claimed(pair, findings)
+    begun, sure = (f"No claim ({counted}): {_with(pair, isolation)}", "")
     if claim is not None:
-        begun = f"W{_with(one, isolation)[1:]}"
+        begun = f"W{_with(pair, isolation)[1:]}"
         sure = f" (interval {claim.low:.2f} to {claim.high:.2f}, {counted})"
     sentence = (
-        f"{begun} and equal total memory, {_doing(one.first)} ran "
-        f"at {one.ratio('rate'):.2f}x {what}{sure}"
+        f"{begun} and equal total memory, {_doing(pair[0])} ran "
+        f"at {_rate_ratio(pair):.2f}x {what}{sure}"
     )
-    first, later = one.values("cpu")
+    first, later = map(used_cpu, pair)
     if first is None or later is None:
         return sentence + "."
     return f"{sentence}, and the host's CPU was {later:.0f} % busy instead of {first:.0f} %."
 
 
-def _claimed(one: Comparison, findings: Sequence[Finding]) -> Finding | None:
+def _rate_ratio(pair: Pair) -> float | None:
+    return ratio(*map(rate_points, pair))
+
+
+def _claimed(pair: Pair, findings: Sequence[Finding]) -> Finding | None:
     """The finding that decided this comparison of rates, if any."""
-    wanted = f"density-rate-{one.later.setting}-{one.first.topology}-{one.later.topology}"
+    first, later = pair
+    wanted = f"density-rate-{later.setting}-{first.topology}-{later.topology}"
     return next((f for f in findings if f.id == wanted and f.verdict != "no claim"), None)
 
 
-def _with(one: Comparison, isolation: str) -> str:
+def _with(pair: Pair, isolation: str) -> str:
     noun = "worker" if isolation == "process" else "VM"
-    later, first = one.later.vms_per_host, one.first.vms_per_host
+    first, later = (entry.vms_per_host for entry in pair)
     if first == 0:
         return f"with {later} {noun}{'s' if later > 1 else ''} per host instead of the bare host"
     return f"with {later} {noun}s per host instead of {first}"

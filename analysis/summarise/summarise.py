@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from analysis import tables
-from analysis.capacity.sizing.run_plan import plan_beside
+from analysis.capacity.plan.plan import plan_beside
 from analysis.findings import Evidence, findings
 from analysis.summarise import read_series
 from analysis.summarise.analysed_run import AnalysedRun

@@ -47,15 +47,15 @@ def decide(
     """
     if checks.empty:
         return pd.DataFrame({"trial": [], "verdict": [], "reasons": []})
-    violations: dict[str, list[RuleViolation]] = {trial: [] for trial in checks["trial"]}
+    found: dict[str, list[RuleViolation]] = {trial: [] for trial in checks["trial"]}
     for violation in _violations(_typed(checks), rules, docs):
-        violations[violation.trial].append(violation)
-    violations = {trial: _relevant(found) for trial, found in violations.items()}
+        found[violation.trial].append(violation)
+    relevant = [_relevant(violations) for violations in found.values()]
     return pd.DataFrame(
         {
-            "trial": list(violations),
-            "verdict": [_worst(found) for found in violations.values()],
-            "reasons": [[violation.reason for violation in found] for found in violations.values()],
+            "trial": list(found),
+            "verdict": [_worst(violations) for violations in relevant],
+            "reasons": [[violation.reason for violation in each] for each in relevant],
         }
     )
 
@@ -89,15 +89,11 @@ def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
         notes = f"{rule.reason}. Remedy: {rule.remedy}"  # shown in Data Docs
         meta = {"rule": number, "null": False, "notes": notes}
         if rule.allowed is not None:
-            built.append(
-                gxe.ExpectColumnValuesToBeInSet(**common, value_set=rule.allowed, meta=meta)
-            )
+            limits = {"value_set": rule.allowed}
+            built.append(gxe.ExpectColumnValuesToBeInSet(**common, **limits, meta=meta))
         else:
-            built.append(
-                gxe.ExpectColumnValuesToBeBetween(
-                    **common, min_value=rule.low, max_value=rule.high, meta=meta
-                )
-            )
+            bounds = {"min_value": rule.low, "max_value": rule.high}
+            built.append(gxe.ExpectColumnValuesToBeBetween(**common, **bounds, meta=meta))
         if rule.null == "unknown":
             meta = {"rule": number, "null": True}
             built.append(gxe.ExpectColumnValuesToNotBeNull(**common, meta=meta))
@@ -108,16 +104,21 @@ def _violations(
     checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None
 ) -> Iterator[RuleViolation]:
     rows = {row["trial"]: row for row in checks.to_dict("records")}
-    results = sorted(_validate(checks, rules, docs), key=lambda result: _meta(result)["rule"])
-    for result in results:
-        meta = _meta(result)
+    results = _validate(checks, rules, docs)
+    for result in sorted(results, key=lambda result: result.expectation_config.meta["rule"]):
+        meta: dict[str, Any] = result.expectation_config.meta
         rule = rules[meta["rule"]]
-        if _crashed(result):
+        verdict = "valid" if rule.broken == "flag" else rule.broken
+        if result.result.get("unexpected_index_list") is None and not result.success:  # it raised
             reason = f"the check {rule.check!r} could not run"
             yield from (RuleViolation(trial, "unknown", reason) for trial in rows)
             continue
         for broken in result.result["unexpected_index_list"]:
-            yield _violation(rule, rows[broken["trial"]], null=meta["null"])
+            row: Mapping[Any, Any] = rows[broken["trial"]]
+            if meta["null"]:
+                yield RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
+            else:
+                yield RuleViolation(row["trial"], verdict, rule.reason.format(**row))
 
 
 def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> list[Any]:
@@ -127,21 +128,14 @@ def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) ->
     asset = context.data_sources.add_pandas("tables").add_dataframe_asset("checks")
     run = asset.add_batch_definition_whole_dataframe("run")
     wanted = suites(rules)
-    validations = [
-        context.validation_definitions.add(
-            gx.ValidationDefinition(
-                name=name, data=run, suite=context.suites.add(gx.ExpectationSuite(name, built))
-            )
-        )
-        for name, built in wanted.items()
-    ]
+    validations = []
+    for name, built in wanted.items():
+        suite = context.suites.add(gx.ExpectationSuite(name, built))
+        validation = gx.ValidationDefinition(name=name, data=run, suite=suite)
+        validations.append(context.validation_definitions.add(validation))
+    detail = {"result_format": "COMPLETE", "unexpected_index_column_names": ["trial"]}
     checkpoint = gx.Checkpoint(
-        name="trials",
-        validation_definitions=validations,
-        result_format={
-            "result_format": "COMPLETE",
-            "unexpected_index_column_names": ["trial"],
-        },
+        name="trials", validation_definitions=validations, result_format=detail
     )
     found = context.checkpoints.add(checkpoint).run(batch_parameters={"dataframe": checks})
     if docs is not None:
@@ -156,36 +150,18 @@ def _build_docs(context: Any, docs: Path) -> None:
     """Pages of this validation only, not of earlier ones."""
     with tempfile.TemporaryDirectory(dir=docs.parent, prefix=".data_docs.") as aside:
         folder = Path(aside) / "new"
-        context.add_data_docs_site(
-            site_name=_SITE,
-            site_config={
-                "class_name": "SiteBuilder",
-                "show_how_to_buttons": False,
-                "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
-                "store_backend": {
-                    "class_name": "TupleFilesystemStoreBackend",
-                    "base_directory": str(folder.absolute()),
-                },
-            },
-        )
+        store = {
+            "class_name": "TupleFilesystemStoreBackend",
+            "base_directory": str(folder.absolute()),
+        }
+        site = {
+            "class_name": "SiteBuilder",
+            "show_how_to_buttons": False,
+            "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
+            "store_backend": store,
+        }
+        context.add_data_docs_site(site_name=_SITE, site_config=site)
         context.build_data_docs(site_names=[_SITE])
         if docs.exists():
             docs.rename(Path(aside) / "old")
         folder.rename(docs)
-
-
-def _meta(result: Any) -> dict[str, Any]:
-    meta: dict[str, Any] = result.expectation_config.meta
-    return meta
-
-
-def _crashed(result: Any) -> bool:
-    """An expectation that raised has no list of failed rows."""
-    return result.result.get("unexpected_index_list") is None and not result.success
-
-
-def _violation(rule: Rule, row: Mapping[Any, Any], *, null: bool) -> RuleViolation:
-    if null:
-        return RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
-    verdict = "valid" if rule.broken == "flag" else rule.broken
-    return RuleViolation(row["trial"], verdict, rule.reason.format(**row))

@@ -220,7 +220,7 @@ def whatif(
     ] = Path("whatif.svg"),
 ) -> None:
     """List cost and hosts for every density, medium and host type, and chart cost over density."""
-    from analysis.capacity.sizing.what_if import whatif as table
+    from analysis.capacity.sizing.size import whatif as table
     from analysis.report.charts.cost_by_density import write_chart
     from dags.cli.capacity_plan_display import whatif_page
 

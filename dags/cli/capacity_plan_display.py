@@ -9,9 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis.capacity.plan.plan import Excuse, Plan
-from analysis.capacity.sizing.plan_text import facts, plan_sentence, spread
-from analysis.capacity.sizing.what_if import WhatIf
+from analysis.capacity.plan.plan import Excuse, Plan, facts, plan_sentence, spread
+from analysis.capacity.sizing.size import WhatIf
 from dags.cli.console import titled
 
 SHOWN_ROWS = 40

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workloads.spec.schedule import Baseline
 
 if TYPE_CHECKING:
-    from analysis.comparison.result import Change, RunComparison
+    from analysis.comparison.compare import Change, RunComparison
     from analysis.summary.summary import Summary
 
 COMPARISON = "comparison.json"

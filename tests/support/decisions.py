@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.capacity.curves.surface import surfaces
-from analysis.capacity.sizing.candidate import ResourceSupply
-from analysis.capacity.sizing.regret import least_regret
+from analysis.capacity.sizing.candidate import ResourceSupply, least_regret
 from analysis.capacity.sizing.supply import MeasuredSupply
 from tests.support.populations import Truth, measured
 

@@ -11,6 +11,7 @@ from scipy import stats
 
 from analysis.capacity.accuracy.hold_out import Miss, Mode
 from analysis.capacity.accuracy.hold_out_load import LoadMiss
+from analysis.capacity.inputs.points import grouped
 
 Outcome = Literal["met", "missed", "unknown", "printed"]
 """printed: a number without a goal."""
@@ -36,13 +37,11 @@ def judged(misses: Sequence[Miss], mode: Mode) -> tuple[Goal, ...]:
     """Each goal of the mode with its outcome. `misses` must not be empty."""
     errors = np.array([miss.error for miss in misses])
     median, p90 = float(np.median(errors)), float(np.quantile(errors, 0.9))
-    found = [_at_most("absolute error, median", median, MEDIAN[mode])]
-    p90_goal = P90.get(mode)
-    if p90_goal is not None:
-        found.append(_at_most("absolute error, p90", p90, p90_goal))
-    else:
-        found.append(Goal("absolute error, p90", _percent(p90), "", "printed"))
-    found.append(_coverage(misses))
+    found = [
+        _at_most("absolute error, median", median, MEDIAN[mode]),
+        _at_most("absolute error, p90", p90, P90.get(mode)),
+        _coverage(misses),
+    ]
     if mode == "hosts":
         found.append(_better(misses, median))
     return tuple(found)
@@ -55,8 +54,8 @@ def judged_under_load(misses: Sequence[LoadMiss]) -> tuple[Goal, ...]:
     p95 = [one for one in misses if one.percentile == JUDGED_PERCENTILE]
     at_busy = [one for one in p95 if one.busy is not None]
     at_load = [one for one in p95 if one.busy is None]
-    judged_there = {_cell(one) for one in at_busy}
-    judged = [*at_busy, *(one for one in at_load if _cell(one) not in judged_there)]
+    judged_there = {one.place for one in at_busy}
+    judged = [*at_busy, *(one for one in at_load if one.place not in judged_there)]
     found = [
         *_worst_density("CPU, worst density, points", of_cpu, "{:.1f}", CPU_POINTS),
         *_worst_density("p95 up to rho 0.8, worst density", judged, "{:.1%}", LATENCY),
@@ -69,23 +68,19 @@ def judged_under_load(misses: Sequence[LoadMiss]) -> tuple[Goal, ...]:
 def _worst_density(
     name: str, misses: Sequence[LoadMiss], form: str, limit: float | None = None
 ) -> list[Goal]:
-    cells: dict[tuple[str, str, int, int], list[float]] = {}
-    for one in misses:
-        cells.setdefault(_cell(one), []).append(one.miss)
+    cells = grouped(misses, lambda miss: miss.place)
     if not cells:
         return []
-    worst = max(float(np.median(those)) for those in cells.values())
+    worst = max(float(np.median([one.miss for one in those])) for those in cells.values())
     if limit is None:
         return [Goal(name, form.format(worst), "", "printed")]
     outcome: Outcome = "met" if worst <= limit else "missed"
     return [Goal(name, form.format(worst), "<= " + form.format(limit), outcome)]
 
 
-def _cell(miss: LoadMiss) -> tuple[str, str, int, int]:
-    return (miss.group, miss.medium, miss.hosts, miss.vms_per_host)
-
-
-def _at_most(name: str, value: float, limit: float) -> Goal:
+def _at_most(name: str, value: float, limit: float | None) -> Goal:
+    if limit is None:
+        return Goal(name, _percent(value), "", "printed")
     outcome: Outcome = "met" if value <= limit else "missed"
     return Goal(name, _percent(value), f"<= {limit:.0%}", outcome)
 
@@ -95,19 +90,15 @@ def _coverage(misses: Sequence[Miss]) -> Goal:
     because the repetitions of a cell have a common error."""
     cells = len(misses)
     share = float(np.mean([miss.covered / miss.repetitions for miss in misses]))
-    low, high = _wilson(share, cells)
+    # Wilson's score interval: E. Wilson, J. American Statistical Association 22 (1927) 209
+    interval = stats.binomtest(round(share * cells), cells).proportion_ci(SURE, "wilson")
     if COVERAGE[0] <= share <= COVERAGE[1]:
         outcome: Outcome = "met"
     else:
-        outcome = "missed" if high < COVERAGE[0] or low > COVERAGE[1] else "unknown"
+        outside = interval.high < COVERAGE[0] or interval.low > COVERAGE[1]
+        outcome = "missed" if outside else "unknown"
     goal = f"{COVERAGE[0]:.0%} to {COVERAGE[1]:.0%}"
     return Goal("coverage of 90 % intervals", f"{share:.1%} of {cells} cells", goal, outcome)
-
-
-def _wilson(share: float, count: int) -> tuple[float, float]:
-    # Wilson's score interval: E. Wilson, J. American Statistical Association 22 (1927) 209
-    interval = stats.binomtest(round(share * count), count).proportion_ci(SURE, "wilson")
-    return float(interval.low), float(interval.high)
 
 
 def _better(misses: Sequence[Miss], median: float) -> Goal:
@@ -115,12 +106,11 @@ def _better(misses: Sequence[Miss], median: float) -> Goal:
     naive = float(np.median(baseline))
     ratio = naive / median if median else float("inf")
     # Where 1/n itself is within the goal there is little left to beat, and noise decides the ratio.
-    lost: Outcome = "unknown" if naive <= MEDIAN["hosts"] else "missed"
-    outcome: Outcome = "met" if ratio >= TIMES_BETTER else lost
-    value = f"{ratio:.1f} times ({_percent(naive)} by 1/n)"
-    return Goal(
-        "better than 1/n from the nearest count", value, f">= {TIMES_BETTER:g} times", outcome
-    )
+    outcome: Outcome = "unknown" if naive <= MEDIAN["hosts"] else "missed"
+    if ratio >= TIMES_BETTER:
+        outcome = "met"
+    value, goal = f"{ratio:.1f} times ({_percent(naive)} by 1/n)", f">= {TIMES_BETTER:g} times"
+    return Goal("better than 1/n from the nearest count", value, goal, outcome)
 
 
 def _percent(value: float) -> str:

@@ -7,7 +7,6 @@ learnt anew from what is left, so nothing of the held-out points enters their pr
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from analysis.capacity.curves.surface import Forecast, NotMeasuredError, Surface, surfaces
-from analysis.capacity.inputs.points import Arm, Point, sizes
+from analysis.capacity.inputs.points import Arm, Point, grouped, sizes
 from cluster.model.errors import InputError
 
 Mode = Literal["hosts", "density", "largest"]
@@ -64,18 +63,15 @@ def hold_out(points: Sequence[Point], mode: Mode) -> tuple[Miss, ...]:
     used = sizes(points)
     misses = [miss for held in _rounds(used, mode) for miss in _predicted(used, held, mode)]
     if not misses:
-        raise InputError(_too_few(used, mode), "the points", _remedy(mode))
+        raise _too_few(used, mode)
     return tuple(misses)
 
 
 def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
     """For each round the host count, or density, that each group holds out."""
-    axes: dict[Key, set[int]] = defaultdict(set)
-    for point in points:
-        value = point.vms_per_host if mode == "density" else point.hosts
-        if value >= 1:
-            axes[point.group, point.medium].add(value)
-    ordered = {key: sorted(values) for key, values in axes.items() if len(values) > MIN_LEFT[mode]}
+    groups = grouped(points, lambda point: (point.group, point.medium))
+    levels = {key: sorted({_level(p, mode) for p in found} - {0}) for key, found in groups.items()}
+    ordered = {key: values for key, values in levels.items() if len(values) > MIN_LEFT[mode]}
     if mode == "largest":
         if ordered:
             yield {key: values[-1] for key, values in ordered.items()}
@@ -86,12 +82,12 @@ def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
 
 
 def _predicted(points: Sequence[Point], held: dict[Key, int], mode: Mode) -> Iterator[Miss]:
-    out = [point for point in points if _is_held(point, held, mode)]
-    left = surfaces(point for point in points if not _is_held(point, held, mode))
-    full: dict[tuple[str, str, int, int], list[Point]] = defaultdict(list)
-    for point in out:
-        full[point.group, point.medium, point.vms_per_host, point.hosts].append(point)
-    for (group, medium, v, hosts), found in full.items():
+    def is_held(point: Point) -> bool:
+        return held.get((point.group, point.medium)) == _level(point, mode)
+
+    left = surfaces(point for point in points if not is_held(point))
+    cells = grouped(filter(is_held, points), lambda point: point.place)
+    for (group, medium, hosts, v), found in cells.items():
         surface = left.get((group, medium))
         if surface is None or not _fair(surface, v, hosts, mode):
             continue
@@ -102,9 +98,9 @@ def _predicted(points: Sequence[Point], held: dict[Key, int], mode: Mode) -> Ite
         yield _miss(surface, found, forecast)
 
 
-def _is_held(point: Point, held: dict[Key, int], mode: Mode) -> bool:
-    value = point.vms_per_host if mode == "density" else point.hosts
-    return held.get((point.group, point.medium)) == value
+def _level(point: Point, mode: Mode) -> int:
+    """The point's place on the axis of the mode."""
+    return point.vms_per_host if mode == "density" else point.hosts
 
 
 def _fair(surface: Surface, v: int, hosts: int, mode: Mode) -> bool:
@@ -155,30 +151,24 @@ def left_out(
 ) -> tuple[tuple[Arm, str], ...]:
     """Every arm without a predicted cell, and why."""
     seen = {miss.arm for miss in misses}
-    arms: dict[Arm, list[Point]] = defaultdict(list)
-    for point in sizes(points):
-        arms[point.arm].append(point)
+    arms = grouped(sizes(points), lambda point: point.arm)
     return tuple((arm, _reason(found, mode)) for arm, found in arms.items() if arm not in seen)
 
 
 def _reason(points: Sequence[Point], mode: Mode) -> str:
     if mode == "density":
         return "no measured density on both sides of it at equal hosts"
-    counts = sorted({point.hosts for point in points})
-    words = ", ".join(str(count) for count in counts)
+    words = ", ".join(str(count) for count in sorted({point.hosts for point in points}))
     return f"host counts {words}: 4 or more are needed"
 
 
-def _too_few(points: Sequence[Point], mode: Mode) -> str:
-    counts = sorted({point.vms_per_host if mode == "density" else point.hosts for point in points})
-    noun = "densities" if mode == "density" else "host counts"
+def _too_few(points: Sequence[Point], mode: Mode) -> InputError:
+    one, many = ("density", "densities") if mode == "density" else ("host count", "host counts")
+    counts = {_level(point, mode) for point in points}
+    fault = f"every group has too few {many} to hold one out and predict it from the rest."
     if len(counts) == 1:
-        one = "density" if mode == "density" else "host count"
-        return f"the points have only one {one} ({counts[0]}), so nothing can be held out."
-    return f"every group has too few {noun} to hold one out and predict it from the rest."
-
-
-def _remedy(mode: Mode) -> str:
+        fault = f"the points have only one {one} ({counts.pop()}), so nothing can be held out."
+    remedy = "measure 4 host counts or more in each group, for example 2, 4, 8 and 16 hosts."
     if mode == "density":
-        return "measure 3 densities or more at equal hosts, for example 1, 2 and 4 VMs per host."
-    return "measure 4 host counts or more in each group, for example 2, 4, 8 and 16 hosts."
+        remedy = "measure 3 densities or more at equal hosts, for example 1, 2 and 4 VMs per host."
+    return InputError(fault, "the points", remedy)

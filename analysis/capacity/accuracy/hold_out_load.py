@@ -13,26 +13,21 @@ A prediction is compared with a level of load: the median of its repetitions, as
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from analysis.capacity.curves.fit import Laws, fit_laws
-from analysis.capacity.curves.latency import LatencyCurve
 from analysis.capacity.curves.model import LatencyFit, UtilizationFit
 from analysis.capacity.curves.surface import NotMeasuredError, surfaces
+from analysis.capacity.curves.under_load import LatencyCurve
 from analysis.capacity.inputs.array import Floats
-from analysis.capacity.inputs.points import Point, sizes
+from analysis.capacity.inputs.points import Place, Point, Quantity, grouped
 
 MAX_RHO = 0.8
 APART = 0.05
 """Of shares that are levels of their own; trials hold theirs within half of it."""
-Loaded = Literal["utilization", "latency"]
-Cell = tuple[str, str, int, int]
-"""Group, medium, hosts, VMs per host."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +35,7 @@ class LoadMiss:
     """Of a level of load. miss: points of CPU, or |predicted / measured - 1| of a latency. percentile:
     of a latency. busy: share of the hosts' cores used, where that is what it was predicted from."""
 
-    quantity: Loaded
+    quantity: Quantity
     group: str
     medium: str
     hosts: int
@@ -48,9 +43,13 @@ class LoadMiss:
     load: float
     measured: float
     predicted: float
-    percentile: float | None = None
-    repetitions: int = 1
-    busy: float | None = None
+    percentile: float | None
+    repetitions: int
+    busy: float | None
+
+    @property
+    def place(self) -> Place:
+        return (self.group, self.medium, self.hosts, self.vms_per_host)
 
     @property
     def miss(self) -> float:
@@ -61,72 +60,44 @@ class LoadMiss:
 
 def hold_out_load(points: Sequence[Point]) -> tuple[LoadMiss, ...]:
     """Every interior density with points under load, predicted from the others. Empty if there is none."""
-    found: dict[Cell, list[Point]] = defaultdict(list)
-    for point in points:
-        if point.load is not None:
-            found[point.group, point.medium, point.hosts, point.vms_per_host].append(point)
-    return tuple(miss for cell, those in found.items() for miss in _of_cell(points, cell, those))
+    loaded = (p for p in points if p.load is not None and p.quantity in ("utilization", "latency"))
+    places = grouped(loaded, lambda point: point.place)
+    return tuple(miss for place, held in places.items() for miss in _of_place(points, place, held))
 
 
-def _of_cell(points: Sequence[Point], cell: Cell, held: Sequence[Point]) -> Iterator[LoadMiss]:
-    group, medium, hosts, density = cell
+def _of_place(points: Sequence[Point], place: Place, held: Sequence[Point]) -> Iterator[LoadMiss]:
+    group, medium, hosts, density = place
     # At every host count: the density is unseen, not the cell alone.
-    left = [p for p in points if (p.group, p.medium, p.vms_per_host) != (group, medium, density)]
+    left = [p for p in points if p.arm != (group, medium, density)]
     here = [p for p in left if (p.group, p.medium, p.hosts) == (group, medium, hosts)]
-    largest = _largest_rate(left, cell)
+    largest = _largest_rate(left, place)
     if largest is None:
         return
     laws = fit_laws(here)
-    for level in _levels(held):
-        for predicted, busy in _predictions(level, laws, density, level.load / largest):
+    for level in grouped(held, _level).values():
+        first = level[0]
+        load = float(np.median([p.load or 0.0 for p in level]))
+        measured = float(np.median([p.value for p in level]))
+        known = [p.busy for p in level if p.busy is not None]
+        busy = float(np.median(known)) if len(known) == len(level) else None
+        for predicted, of_busy in _predictions(first, laws, load / largest, busy):
             if predicted is not None:
                 yield LoadMiss(
-                    level.quantity, group, medium, hosts, density, level.load, level.value, predicted,
-                    level.percentile, len(level.points), busy,
+                    first.quantity, *place, load, measured, predicted,
+                    first.percentile, len(level), of_busy,
                 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Level:
-    """Repetitions of one quantity at one load."""
-
-    quantity: Loaded
-    percentile: float | None
-    operation: str
-    points: tuple[Point, ...]
-
-    @property
-    def load(self) -> float:
-        return float(np.median([point.load or 0.0 for point in self.points]))
-
-    @property
-    def value(self) -> float:
-        return float(np.median([point.value for point in self.points]))
-
-    @property
-    def busy(self) -> float | None:
-        known = [point.busy for point in self.points if point.busy is not None]
-        return float(np.median(known)) if len(known) == len(self.points) else None
-
-    def is_of(self, curve: LatencyFit) -> bool:
-        return (curve.percentile, curve.operation) == (self.percentile, self.operation)
+def _level(point: Point) -> tuple[object, ...]:
+    """What the repetitions of one quantity at one load have in common. Loads are the same level where
+    they are the same share of what their builds could do; where that is not known, if they are equal."""
+    level = (point.load,) if point.share is None else ("share", round(point.share / APART))
+    return (point.quantity, point.percentile, point.operation, level)
 
 
-def _levels(held: Sequence[Point]) -> Iterator[_Level]:
-    """Loads are repetitions of one where they are the same share of what their builds could do; where
-    that is not known, where they are the same."""
-    found: dict[tuple[Loaded, float | None, str, object], list[Point]] = defaultdict(list)
-    for point in held:
-        if point.quantity == "utilization" or point.quantity == "latency":
-            level = (point.load,) if point.share is None else ("share", round(point.share / APART))
-            found[point.quantity, point.percentile, point.operation, level].append(point)
-    for (quantity, percentile, operation, _), points in found.items():
-        yield _Level(quantity, percentile, operation, tuple(points))
-
-
-def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
-    group, medium, hosts, density = cell
-    surface = surfaces(sizes(left)).get((group, medium))
+def _largest_rate(left: Sequence[Point], place: Place) -> float | None:
+    group, medium, hosts, density = place
+    surface = surfaces(left).get((group, medium))
     if surface is None:
         return None
     try:
@@ -137,18 +108,20 @@ def _largest_rate(left: Sequence[Point], cell: Cell) -> float | None:
 
 
 def _predictions(
-    level: _Level, neighbours: Laws, density: int, rho: float
+    first: Point, neighbours: Laws, rho: float, busy: float | None
 ) -> Iterator[tuple[float | None, float | None]]:
-    """Each with what was busy, where it is predicted from that."""
+    """Of the first point's quantity, each with what was busy, where it is predicted from that."""
     laws, curves, rates = neighbours
-    if level.quantity == "utilization":
+    density = first.vms_per_host
+    if first.quantity == "utilization":
         reached = {place[3]: rate for place, rate in rates.items()}
         yield _utilization(laws, reached, density, rho), None
         return
-    same = [curve for curve in curves if level.is_of(curve)]
+    wanted = (first.percentile, first.operation)
+    same = [curve for curve in curves if (curve.percentile, curve.operation) == wanted]
     yield _latency(same, density, rho, LatencyCurve.at), None
-    if level.busy is not None:
-        yield _latency(same, density, level.busy, LatencyCurve.at_busy), level.busy
+    if busy is not None:
+        yield _latency(same, density, busy, LatencyCurve.at_busy), busy
 
 
 def _utilization(
@@ -182,5 +155,4 @@ def _between(values: dict[int, float], density: int) -> float | None:
     known = sorted(v for v in values if v >= 1)
     if density < 1 or not known or not known[0] < density < known[-1]:
         return None
-    found = np.interp(np.log(density), np.log(known), [values[v] for v in known])
-    return float(found)
+    return float(np.interp(np.log(density), np.log(known), [values[v] for v in known]))

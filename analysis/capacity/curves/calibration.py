@@ -122,8 +122,13 @@ class Calibration:
         return mixture(mixed, self.log_weights, x, variance, degrees)
 
     def mixed(self, curve: Curve, without: int | None = None) -> Mixed:
+        """The levels of the curve's cells, or of all but one, under every hypothesis and shape."""
         kept = np.array([i for i in range(len(curve.cells)) if i != without])
-        return _mixed(self.shapes, self.hypotheses, curve, kept, self.noise.of(curve))
+        x, levels = curve.x[kept], np.log(curve.levels[kept])
+        middle = float(np.exp(np.log(curve.x).mean()))
+        noise = self.noise.of(curve) / curve.repeats[kept]
+        covariances = self.hypotheses.of_levels(np.log(x), noise)
+        return Mixed(self.shapes, self.hypotheses, x, middle, levels, covariances)
 
 
 def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
@@ -134,17 +139,16 @@ def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
     before = before - special.logsumexp(before)
     usable = [curve for curve in curves if len(curve.cells) > 2]
     usable = usable[:: -(-len(usable) // MAX_CURVES) or 1]
+    prior = Calibration(shapes, every, before, noise)
     if not usable:
-        return Calibration(shapes, every, before, noise)
-    likely = [
-        _mixed(shapes, every, curve, np.arange(len(curve.cells)), noise.of(curve)).log_likelihood
-        for curve in usable
-    ]
-    learnt = _learnt(np.stack(likely), np.exp(before))
+        return prior
+    likely = np.stack([prior.mixed(curve).log_likelihood for curve in usable])
+    learnt = _learnt(likely, np.exp(before))
     kept = _likeliest(learnt.sum(axis=1))
     scored = [curve for curve in usable if len(curve.cells) >= MIN_SCORED]
     scored = scored[:: -(-len(scored) // MAX_SCORED) or 1]
-    return Calibration(shapes, every[kept], np.log(learnt[kept]), noise, tuple(scored))
+    weights = np.log(learnt[kept])
+    return replace(prior, hypotheses=every[kept], log_weights=weights, curves=tuple(scored))
 
 
 def _likeliest(weights: Floats) -> np.ndarray:
@@ -171,20 +175,6 @@ def _learnt(log_likelihood: Floats, before: Floats) -> Floats:
         of_laws = of_laws / (PRIOR_CURVES_OF_LAWS + count)
     result: Floats = of_deviations[:, None] * of_laws[None, :]
     return result
-
-
-def _mixed(
-    shapes: Shapes,
-    every: Hypotheses,
-    curve: Curve,
-    kept: np.ndarray,
-    variance: float,
-) -> Mixed:
-    """The levels of the kept cells under every hypothesis and shape."""
-    x, levels = curve.x[kept], np.log(curve.levels[kept])
-    middle = float(np.exp(np.log(curve.x).mean()))
-    noise = variance / curve.repeats[kept]
-    return Mixed(shapes, every, x, middle, levels, every.of_levels(np.log(x), noise))
 
 
 def _noise(curves: Sequence[Curve]) -> Noise:

@@ -71,8 +71,8 @@ class Curve:
         """Work time of each cell (m,): a robust mean of the logarithms. A median of three repeats has a
         third more variance, a plain mean follows one wild repeat."""
         found = [_location(logs, self._scale) for logs in self._logs]
-        levels: Floats = np.exp(np.array(found))
-        return levels
+        result: Floats = np.exp(np.array(found))
+        return result
 
     @cached_property
     def repeat_degrees(self) -> int:
@@ -99,8 +99,8 @@ class Curve:
     @cached_property
     def coefficients(self) -> Floats:
         """Coefficients of the family's formula over all cells, (3,)."""
-        found: Floats = self.family.fit(self.x, self.levels)
-        return found
+        result: Floats = self.family.fit(self.x, self.levels)
+        return result
 
     @cached_property
     def _logs(self) -> list[Floats]:

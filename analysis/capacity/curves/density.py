@@ -45,8 +45,7 @@ def fit(densities: Floats, times: Floats) -> Floats:
     found = np.linalg.lstsq(matrix, np.ones(len(times)), rcond=None)[0]
     if len(times) < DENSITIES_FOR_BETA or found[2] < 0:
         found = np.linalg.lstsq(matrix[:, :2], np.ones(len(times)), rcond=None)[0]
-    result: Floats = np.pad(found, (0, 3 - len(found)))
-    return result
+    return np.pad(found, (0, 3 - len(found)))
 
 
 def predict(coefficients: Floats, densities: Floats) -> Floats:

@@ -69,8 +69,7 @@ class Hypotheses:
         """Covariances of measured levels (H, m, m). noise (m,): variance of each level from its repeats."""
         own = noise + self.cell_error[:, None] ** 2 + LEAST**2
         every = self.between(cells, cells, self.edges(cells))
-        result: Floats = every + own[:, :, None] * np.eye(len(cells))
-        return result
+        return every + own[:, :, None] * np.eye(len(cells))
 
 
 def hypotheses(deviations: Weighted, cell_errors: Weighted) -> Hypotheses:

@@ -57,11 +57,9 @@ def surface_of(points: Sequence[Point], group: str, medium: str) -> Surface:
         known = ", ".join(sorted({name for name, _ in every}))
         raise InputError(f"there is no group {group!r}.", "--group", f"name one of {known}.")
     if medium not in media and (medium or len(media) > 1):
-        fault = (
-            f"{group!r} was not measured on {medium!r}."
-            if medium
-            else "the group has several media."
-        )
+        fault = "the group has several media."
+        if medium:
+            fault = f"{group!r} was not measured on {medium!r}."
         raise InputError(fault, "--medium", f"name one of {', '.join(media)}.")
     return every[group, medium or media[0]]
 
@@ -86,6 +84,7 @@ def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
     weights = mixed.weights(calibration.log_weights)
     of_shapes, of_hypotheses = weights.sum(axis=0), weights.sum(axis=1)
     heaviest = np.argsort(-of_hypotheses)[:SHOWN]
+    times = np.exp(mixed.at(x)[:, 0] + mixed.levels.mean())
     prediction = calibration.predict(curve, x)
     own = float(prediction.shares @ prediction.covariances[:, 0, 0])
     apart = float(prediction.covariance[0, 0]) - own
@@ -93,9 +92,7 @@ def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
         curve=curve,
         hosts=hosts,
         middle=mixed.middle,
-        shapes=tuple(
-            _rows(mixed.shapes.laws, of_shapes, np.exp(mixed.at(x)[:, 0] + mixed.levels.mean()))
-        ),
+        shapes=_rows(mixed.shapes.laws, of_shapes, times),
         hypotheses=calibration.hypotheses[heaviest],
         hypothesis_weights=of_hypotheses[heaviest],
         prediction=prediction,
@@ -109,9 +106,12 @@ def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
     )
 
 
-def _rows(laws: tuple[tuple[Law, Floats], ...], weights: Floats, times: Floats) -> list[ShapeRow]:
-    every = [(law, tuple(float(one) for one in row)) for law, rows in laws for row in rows]
+def _rows(
+    laws: tuple[tuple[Law, Floats], ...], weights: Floats, times: Floats
+) -> tuple[ShapeRow, ...]:
+    """The shapes of the largest weights (K,), with their times (K,)."""
+    every = [(law, tuple(row.tolist())) for law, rows in laws for row in rows]
     heaviest = np.argsort(-weights)[:SHOWN]
-    return [
+    return tuple(
         ShapeRow(every[i][0], every[i][1], float(weights[i]), float(times[i])) for i in heaviest
-    ]
+    )

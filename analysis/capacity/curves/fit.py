@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from scipy import stats
 
 from analysis.capacity.curves import density as density_law
 from analysis.capacity.curves.calibration import Calibration
 from analysis.capacity.curves.curve import Curve
-from analysis.capacity.curves.interaction import interaction
-from analysis.capacity.curves.latency import (
-    LatencyCurve,
-    fit_latency,
-    fit_latency_of_cpu,
-    log_misses,
-)
 from analysis.capacity.curves.model import (
     CellFit,
     DensityFit,
@@ -36,14 +29,19 @@ from analysis.capacity.curves.surface import (
     surfaces,
     work_cells,
 )
-from analysis.capacity.curves.utilization import fit_utilization
-from analysis.capacity.inputs.points import Point, check_units, sizes
+from analysis.capacity.curves.under_load import (
+    LatencyCurve,
+    fit_latency,
+    fit_latency_of_cpu,
+    fit_utilization,
+    log_misses,
+)
+from analysis.capacity.inputs.points import Place, Point, check_units, grouped, sizes
 from analysis.capacity.plan.plan import utc_now
 from cluster.model.errors import InputError
 
-Place = tuple[str, str, int, int]
-"""Group, medium, hosts, VMs per host."""
 Laws = tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...], dict[Place, float]]
+INTERACTION_LEVEL = 0.05
 Sweep = tuple[Place, str, float]
 """A place, with the operation and percentile of its latencies."""
 
@@ -84,10 +82,8 @@ def _nothing(points: Sequence[Point]) -> str:
     hosts = sorted({point.hosts for point in used})
     densities = sorted({point.vms_per_host for point in used})
     if len(hosts) == 1:
-        return (
-            f"the points have only one host count ({hosts[0]}) and {len(densities)} "
-            f"densit{'y' if len(densities) == 1 else 'ies'}: too few for any curve."
-        )
+        counted = "1 density" if len(densities) == 1 else f"{len(densities)} densities"
+        return f"the points have only one host count ({hosts[0]}) and {counted}: too few for any curve."
     return f"too few points: no group has {MIN_COUNTS} host counts or 3 densities."
 
 
@@ -163,42 +159,55 @@ def fit_laws(points: Sequence[Point]) -> Laws:
 
 
 def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:
+    """On some clusters the effect of density changes sign with size; the density law of one host count
+    must not be applied to another."""
     for surface in found.values():
         if len(surface.densities) > 1:
-            verdict, p = interaction(surface.arms)
+            p = _interaction_p(surface.arms)
+            verdict: Literal["present", "absent", "untested"] = "untested"
+            if p is not None:
+                verdict = "present" if p < INTERACTION_LEVEL else "absent"
             yield InteractionFit(group=surface.group, medium=surface.medium, verdict=verdict, p=p)
 
 
-def _place(point: Point) -> Place:
-    return (point.group, point.medium, point.hosts, point.vms_per_host)
+def _interaction_p(arms: dict[int, Curve]) -> float | None:
+    """F-test of log work times, additive model against full cells. None with fewer than 2 densities by
+    2 host counts, or without repetitions, whose noise the interaction is tested against."""
+    counts = set.intersection(*({cell.x for cell in curve.cells} for curve in arms.values()))
+    if len(arms) < 2 or len(counts) < 2:
+        return None
+    table = [
+        [np.log(cell.times) for cell in curve.cells if cell.x in counts] for curve in arms.values()
+    ]
+    within = sum(float(np.var(cell)) * len(cell) for row in table for cell in row)
+    degrees = sum(len(cell) - 1 for row in table for cell in row)
+    if degrees < 1 or within <= 0:
+        return None
+    means = np.array([[np.mean(cell) for cell in row] for row in table])
+    counted = np.array([[len(cell) for cell in row] for row in table])
+    left = means - means.mean(axis=1, keepdims=True) - means.mean(axis=0) + means.mean()
+    free = (means.shape[0] - 1) * (means.shape[1] - 1)
+    # Unequal repetitions: the harmonic mean stands for their number. Unweighted means analysis,
+    # Biometrika 61 (1974) 117: the ratio is then nearly F-distributed.
+    repeats = counted.size / float((1.0 / counted).sum())
+    ratio = repeats * float((left**2).sum()) / free / (within / degrees)
+    return float(stats.f.sf(ratio, free, degrees))
 
 
 def _largest_rates(points: Sequence[Point]) -> dict[Place, float]:
     """The largest rate of an arm: the median over its builds, or a sustained load whose build has no
     measured saturation."""
-    found: dict[Place, list[float]] = defaultdict(list)
-    for point in points:
-        if point.quantity == "rate":
-            found[_place(point)].append(point.value)
-    measured = {place: float(np.median(values)) for place, values in found.items()}
+    rates = grouped((p for p in points if p.quantity == "rate"), lambda p: p.place)
+    measured = {place: float(np.median([p.value for p in those])) for place, those in rates.items()}
     for point in points:
         if point.load is not None and point.share is None:
-            place = _place(point)
-            measured[place] = max(measured.get(place, 0.0), point.load)
+            measured[point.place] = max(measured.get(point.place, 0.0), point.load)
     return measured
 
 
-def rho_of(point: Point, largest_rate: float) -> float:
-    """Utilization of a point under load. largest_rate: of its place, if its build's is unknown."""
-    return (point.load or 0.0) / largest_rate if point.share is None else point.share
-
-
 def _utilization(points: Sequence[Point]) -> Iterator[UtilizationFit]:
-    found: dict[Place, list[Point]] = defaultdict(list)
-    for point in points:
-        if point.quantity == "utilization":
-            found[_place(point)].append(point)
-    for place, those in found.items():
+    used = (point for point in points if point.quantity == "utilization")
+    for place, those in grouped(used, lambda point: point.place).items():
         law = fit_utilization([point.load or 0.0 for point in those], [p.value for p in those])
         if law is not None:
             group, medium, hosts, v = place
@@ -208,12 +217,9 @@ def _utilization(points: Sequence[Point]) -> Iterator[UtilizationFit]:
 
 
 def _latency(points: Sequence[Point], rates: dict[Place, float]) -> Iterator[LatencyFit]:
-    found: dict[tuple[str, str], dict[Sweep, list[Point]]] = defaultdict(lambda: defaultdict(list))
-    for point in points:
-        if point.quantity == "latency" and point.load is not None:
-            sweep = (_place(point), point.operation, point.percentile or 0.0)
-            found[point.group, point.medium][sweep].append(point)
-    for sweeps in found.values():
+    loaded = (p for p in points if p.quantity == "latency" and p.load is not None)
+    for those in grouped(loaded, lambda p: (p.group, p.medium)).values():
+        sweeps = grouped(those, lambda p: (p.place, p.operation, p.percentile or 0.0))
         for (place, operation, percentile), curve in _curves(sweeps, rates).items():
             group, medium, hosts, v = place
             yield LatencyFit(
@@ -232,7 +238,8 @@ def _curves(
     by_cpu: dict[Sweep, LatencyCurve] = {}
     missed = {"load": 0.0, "cpu": 0.0}
     for sweep, points in sweeps.items():
-        rhos = [rho_of(point, rates[sweep[0]]) for point in points]
+        largest = rates[sweep[0]]
+        rhos = [(p.load or 0.0) / largest if p.share is None else p.share for p in points]
         times_s, busy = [p.value for p in points], [p.busy for p in points if p.busy is not None]
         if (curve := fit_latency(rhos, times_s)) is None:
             continue

@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from analysis.capacity.curves.latency import LatencyCurve
-from analysis.capacity.curves.utilization import UtilizationLaw
+from analysis.capacity.curves.under_load import LatencyCurve, UtilizationLaw
 from analysis.capacity.inputs.points import Point
 from cluster.model.errors import InputError
 from cluster.state.atomic import write_text
@@ -78,18 +77,18 @@ class InteractionFit(Frozen):
     p: float | None
 
 
-class Place(Frozen):
+class Placed(Frozen):
     group: str
     medium: str
     hosts: int
     vms_per_host: int
 
 
-class UtilizationFit(UtilizationLaw, Place):
+class UtilizationFit(UtilizationLaw, Placed):
     """U = idle + per_rate * X (utilization law, Denning and Buzen 1978), percent of the hosts' cores."""
 
 
-class LatencyFit(LatencyCurve, Place):
+class LatencyFit(LatencyCurve, Placed):
     """R = S * (1 + k * rho^(sqrt(2(c+1))-1) / (c*(1-rho))) (M/M/c, Sakasegawa 1977)."""
 
     operation: str
@@ -123,16 +122,16 @@ def read_model(path: Path) -> Model:
         raise InputError(
             f"the model cannot be read: {error}.", str(path), "create one with study capacity fit."
         ) from error
-    if isinstance(value, dict) and value.get("kind") in ("plan", "excuse"):
+    found = value if isinstance(value, dict) else {}
+    if found.get("kind") in ("plan", "excuse"):
         raise InputError(
-            f"this is a {value['kind']} from study capacity size, not a model.",
+            f"this is a {found['kind']} from study capacity size, not a model.",
             str(path),
             "name the model from which the plan was computed, or a CSV file of points.",
         )
-    if not isinstance(value, dict) or value.get("format") != FORMAT:
-        found = value.get("format") if isinstance(value, dict) else None
+    if found.get("format") != FORMAT:
         raise InputError(
-            f"the model has format {found!r}; this version reads format {FORMAT}.",
+            f"the model has format {found.get('format')!r}; this version reads format {FORMAT}.",
             str(path),
             "fit it again with this version: study capacity fit.",
         )

@@ -42,8 +42,7 @@ class Prediction:
     @cached_property
     def log_time(self) -> Floats:
         """Mean of the mixture (k,)."""
-        result: Floats = self.shares @ self.means
-        return result
+        return self.shares @ self.means
 
     @cached_property
     def covariance(self) -> Floats:
@@ -58,8 +57,8 @@ class Prediction:
         """With `by` (k,) added to the log times, and a covariance (k, k) of that."""
         return replace(self, means=self.means + by, covariances=self.covariances + covariance)
 
-    def half_width(self, place: int, level: float = LEVEL) -> float:
-        """Half width, in log T, of the interval for one new measurement."""
+    def half_width(self, place: int) -> float:
+        """Half width, in log T, of the 90 % interval for one new measurement."""
         variances = self.covariances[:, place, place] + self.cells + self.repeat
         scales = np.sqrt(variances)
         off = self.means[:, place] - self.log_time[place]
@@ -67,7 +66,7 @@ class Prediction:
         def outside(half: float) -> float:
             above = stats.t.sf((half - off) / scales, self.degrees)
             below = stats.t.sf((half + off) / scales, self.degrees)
-            return float(self.shares @ (above + below)) - (1 - level)
+            return float(self.shares @ (above + below)) - (1 - LEVEL)
 
         farthest = float((np.abs(off) + WIDEST * scales).max())
         return float(self.stretch[place] * optimize.brentq(outside, 0.0, farthest, xtol=1e-5))
@@ -100,8 +99,8 @@ class Mixed:
     def at(self, x: Floats) -> Floats:
         """log T of every shape at x (K, k), less its mean over the cells."""
         cells = self.shapes.log_times(self.x / self.middle).mean(axis=1, keepdims=True)
-        found: Floats = self.shapes.log_times(x / self.middle) - cells
-        return found
+        result: Floats = self.shapes.log_times(x / self.middle) - cells
+        return result
 
     @cached_property
     def of_shapes(self) -> Floats:

@@ -52,18 +52,14 @@ def fit(hosts: Floats, times: Floats) -> Floats:
     for _ in range(HUBER_ROUNDS + 1):
         root = np.sqrt(weights)
         # non-negative least squares: C. Lawson and R. Hanson, Solving Least Squares Problems (1974)
-        # non-negative least squares: C. Lawson and R. Hanson, Solving Least Squares Problems (1974)
         found = nnls(matrix * root[:, None], root)[0]
         misses = np.abs(1.0 - matrix @ found)
         # 1.4826 * MAD estimates the sd; Huber's weights min(1, k / |miss|), k = 1.5 (P. Huber 1981)
-        # 1.4826 * MAD estimates the sd; Huber's weights min(1, k / |miss|), k = 1.5 (P. Huber 1981)
         scale = max(1.4826 * float(np.median(misses)), MIN_SCALE)
         weights = np.minimum(1.0, HUBER_SCALES * scale / np.maximum(misses, 1e-12))
-    result: Floats = np.pad(found, (0, 3 - columns))
-    return result
+    return np.pad(found, (0, 3 - columns))
 
 
 def predict(coefficients: Floats, hosts: Floats) -> Floats:
     """T (k,) at hosts (k,)."""
-    result: Floats = basis(hosts) @ coefficients
-    return result
+    return basis(hosts) @ coefficients

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from analysis.capacity.curves.calibration import Calibration, calibrate
 from analysis.capacity.curves.curve import Cell, Curve
 from analysis.capacity.curves.prediction import Prediction
 from analysis.capacity.inputs.array import Floats
-from analysis.capacity.inputs.points import Point, sizes
+from analysis.capacity.inputs.points import Point, grouped, sizes
 
 FARTHEST = 1.5
 """Forecasts end at this multiple of the largest measured host count."""
@@ -74,15 +75,15 @@ class Surface:
 
     def _measured_density(self, hosts: Floats, v: int) -> Forecast:
         curve = self.arms[v]
-        if len(curve.cells) >= MIN_COUNTS:
-            return self._own(curve, hosts)
-        if set(hosts.astype(int)) <= {cell.x for cell in curve.cells}:
+        measured = {cell.x for cell in curve.cells}
+        if len(measured) >= MIN_COUNTS or set(hosts.astype(int)) <= measured:
             return self._own(curve, hosts)
         if not self.scalable:
+            last = self.host_counts[-1]
             raise NotMeasuredError(
-                f"{self.group} on {self.medium} was measured only at {_counted(self.host_counts)}, so its "
-                "scaling with hosts is unknown; measure at 3 or more host counts, "
-                f"for example {_proposal(self.host_counts)}"
+                f"{self.group} on {self.medium} was measured only at {_words(self.host_counts)} "
+                f"host{'s' if self.host_counts != (1,) else ''}, so its scaling with hosts is unknown; "
+                f"measure at 3 or more host counts, for example {_words((last, 2 * last, 4 * last))}"
             )
         return self._borrowed(curve, hosts)
 
@@ -108,90 +109,66 @@ class Surface:
         measured = [one for one in self.densities if one >= 1]
         if len(measured) < MIN_DENSITIES or not measured[0] < v < measured[-1]:
             raise NotMeasuredError(
-                f"{self.group} on {self.medium} was measured at {_densities(self.densities)}, "
+                f"{self.group} on {self.medium} was measured at {_words(self.densities)} VMs per host, "
                 f"not at {v} and not on both sides of {v}; measure at {v}"
             )
         at = np.array([float(v)])
         here = [c for one in measured for c in self.arms[one].cells if c.x == hosts[0]]
         if len(hosts) == 1 and len(here) == len(measured):
-            cells = [Cell(one, c.times) for one, c in zip(measured, here, strict=True)]
-            return Forecast(self.density.predict(Curve(density, tuple(cells)), at))
+            cells = tuple(Cell(one, c.times) for one, c in zip(measured, here, strict=True))
+            return Forecast(self.density.predict(Curve(density, cells), at))
         parts = {one: self._measured_density(hosts, one) for one in measured}
-        across = [
-            self.density.predict(
-                self._across({v: part.prediction.log_time[i] for v, part in parts.items()}), at
-            )
-            for i in range(len(hosts))
-        ]
+        times = {one: np.exp(part.prediction.log_time) for one, part in parts.items()}
+        across = []
+        for i in range(len(hosts)):
+            cells = tuple(Cell(one, (float(found[i]),)) for one, found in times.items())
+            across.append(self.density.predict(Curve(density, cells), at))
         # What the law over densities errs at one host count it errs at all: it has the same densities.
         sds = np.sqrt([one.covariance[0, 0] for one in across])
-        worst = max(
-            (part.prediction for part in parts.values()), key=lambda one: np.trace(one.covariance)
-        )
+        predictions = [part.prediction for part in parts.values()]
+        worst = max(predictions, key=lambda one: np.trace(one.covariance))
         by = np.array([one.log_time[0] for one in across]) - worst.log_time
         prediction = worst.moved(by, np.outer(sds, sds))
         notes = tuple(note for part in parts.values() for note in part.notes)
         return Forecast(prediction, notes)
 
-    @staticmethod
-    def _across(log_times: dict[int, float]) -> Curve:
-        """The curve over densities at one host count."""
-        return Curve(density, tuple(Cell(v, (float(np.exp(log)),)) for v, log in log_times.items()))
-
 
 def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:
     """(group, medium) to its surface; calibrations are shared by all groups of the points."""
-    cells = work_cells(tuple(points))
+    used = sizes(points)
+    cells = work_cells(used)
     arms: dict[tuple[str, str], dict[int, Curve]] = defaultdict(dict)
-    by_arm: dict[tuple[str, str, int], list[Cell]] = defaultdict(list)
-    for (group, medium, v, hosts), (times, _) in sorted(cells.items()):
-        by_arm[group, medium, v].append(Cell(hosts, times))
-    for (group, medium, v), found in by_arm.items():
-        arms[group, medium][v] = Curve(scaling, tuple(found))
-    over_hosts = calibrate(
-        [curve for one in arms.values() for curve in one.values()], scaling.SHAPES
-    )
+    for (group, medium, v), those in groupby(sorted(cells.items()), key=lambda one: one[0][:3]):
+        arm = tuple(Cell(hosts, times) for (*_, hosts), times in those)
+        arms[group, medium][v] = Curve(scaling, arm)
+    curves = [curve for one in arms.values() for curve in one.values()]
+    over_hosts = calibrate(curves, scaling.SHAPES)
     over_densities = calibrate(list(density_curves(cells).values()), density.SHAPES)
-    units = {(group, medium): unit for (group, medium, _, _), (_, unit) in cells.items()}
+    units = {(point.group, point.medium): point.unit for point in used}
     return {
         key: Surface(*key, units[key], found, over_hosts, over_densities)
         for key, found in arms.items()
     }
 
 
-Cells = dict[tuple[str, str, int, int], tuple[tuple[float, ...], str]]
-"""(group, medium, VMs per host, hosts) to the work times there, and the unit they were given in."""
+Cells = dict[tuple[str, str, int, int], tuple[float, ...]]
+"""(group, medium, VMs per host, hosts) to the work times there."""
 
 
 def work_cells(points: Sequence[Point]) -> Cells:
     """The times and rates among the points, as work times by cell."""
-    times: dict[tuple[str, str, int, int], list[float]] = defaultdict(list)
-    units: dict[tuple[str, str, int, int], str] = {}
-    for point in sizes(points):
-        key = (point.group, point.medium, point.vms_per_host, point.hosts)
-        times[key].append(point.work_time_s)
-        units[key] = point.unit
-    return {key: (tuple(found), units[key]) for key, found in times.items()}
+    cells = grouped(sizes(points), lambda point: (*point.arm, point.hosts))
+    return {key: tuple(point.work_time_s for point in found) for key, found in cells.items()}
 
 
 def density_curves(cells: Cells) -> dict[tuple[str, str, int], Curve]:
     """(group, medium, hosts) to the curve over VMs per host; the bare host is not on it."""
     found: dict[tuple[str, str, int], list[Cell]] = defaultdict(list)
-    for (group, medium, v, hosts), (times, _) in sorted(cells.items()):
+    for (group, medium, v, hosts), times in sorted(cells.items()):
         if v >= 1:
             found[group, medium, hosts].append(Cell(v, times))
     return {place: Curve(density, tuple(one)) for place, one in found.items()}
 
 
-def _counted(counts: Sequence[int]) -> str:
-    words = ", ".join(str(count) for count in counts)
-    return f"{words} host{'s' if counts != (1,) else ''}"
-
-
-def _densities(counts: Sequence[int]) -> str:
-    return f"{', '.join(str(count) for count in counts)} VMs per host"
-
-
-def _proposal(counts: Sequence[int]) -> str:
-    first = max(counts)
-    return ", ".join(str(first * factor) for factor in (1, 2, 4))
+def _words(counts: Sequence[int]) -> str:
+    return ", ".join(str(count) for count in counts)

@@ -68,11 +68,9 @@ class HostType(FiniteModel):
 
     def mib_s(self, medium: str) -> float | None:
         """Sequential rate of all its disks of a medium; None if a disk has no rate."""
-        rates = [disk.mib_s for disk in self.disks if disk.medium == medium]
-        counts = [disk.count for disk in self.disks if disk.medium == medium]
-        if not rates or any(rate is None for rate in rates):
-            return None
-        return sum((rate or 0.0) * count for rate, count in zip(rates, counts, strict=True))
+        disks = [disk for disk in self.disks if disk.medium == medium]
+        rates = [disk.mib_s * disk.count for disk in disks if disk.mib_s is not None]
+        return sum(rates) if disks and len(rates) == len(disks) else None
 
 
 class MeasuredOn(FiniteModel):

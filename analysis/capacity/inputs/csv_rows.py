@@ -22,24 +22,22 @@ def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str
     head = (text.strip().splitlines() or [""])[0]
     delimiter = max(DELIMITERS, key=lambda one: len(set(_names(head.split(one))) & set(needed)))
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    names: list[str] = []
+    lines = (
+        (f"{where}, line {reader.line_num}", cells)
+        for cells in reader
+        if any(cell.strip() for cell in cells)
+    )
     try:
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
-            place = f"{where}, line {reader.line_num}"
-            if names:
-                yield place, _row(cells, names, place)
-            else:
-                names = _header(cells, place, needed)
+        place, cells = next(lines, (f"{where}, line 1", []))
+        names = _header(cells, place, needed)
+        for place, cells in lines:
+            yield place, _row(cells, names, place)
     except csv.Error as error:
         raise InputError(
             f"the file is not valid CSV: {error}.",
             f"{where}, line {reader.line_num}",
             "look for a quote that is not closed, or save it as CSV again.",
         ) from error
-    if not names:
-        _header([], f"{where}, line 1", needed)
 
 
 def _names(cells: Sequence[str]) -> list[str]:

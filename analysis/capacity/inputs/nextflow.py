@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from analysis.capacity.inputs.points import grouped
 from analysis.capacity.inputs.profile import Profile, read_profile
 from cluster.model.errors import InputError
 from cluster.state.atomic import write_text
@@ -44,7 +44,7 @@ class Task:
     realtime_s: float
     cpu_cores: float
     cpus: int
-    rss_gib: float | None
+    rss_mib: float | None
     read_mib: float | None
     write_mib: float | None
     submit_s: float | None
@@ -95,7 +95,7 @@ def _task(row: Mapping[str, Any]) -> Task:
         realtime_s=realtime_s,
         cpu_cores=cores,
         cpus=int(given) if given != "-" else max(1, math.ceil(cores - 0.1)),
-        rss_gib=_scaled(_mib(row.get("peak_rss")), 1 / 1024),
+        rss_mib=_mib(row.get("peak_rss")),
         read_mib=_mib(row.get("read_bytes") or row.get("rchar")),
         write_mib=_mib(row.get("write_bytes") or row.get("wchar")),
         submit_s=submit_s,
@@ -121,10 +121,6 @@ def _mib(text: str | None) -> float | None:
     return float(match[1]) * SIZE_MIB[match[2] or "B"]
 
 
-def _scaled(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
-
-
 def _epoch_s(text: str | None) -> float | None:
     if text is None or text.strip() in ("", "-"):
         return None
@@ -137,23 +133,17 @@ def profile_of(tasks: Sequence[Task], genomes: int, name: str, source: str) -> P
     """InputError unless genomes is 1 or more."""
     if genomes < 1:
         raise InputError(f"the number of genomes is {genomes}.", "--genomes", "give at least 1.")
-    by_process: dict[str, list[Task]] = defaultdict(list)
-    for task in tasks:
-        by_process[task.process].append(task)
-    names = {process: _stage_name(process) for process in by_process}
+    by_process = grouped(tasks, lambda task: task.process)
     order = sorted(by_process, key=lambda process: _first(by_process[process]))
+    stages = [
+        {
+            "name": _stage_name(process),
+            "after": [_stage_name(one) for one in _after(by_process, process, order[:place])],
+            **_numbers(by_process[process], genomes, source),
+        }
+        for place, process in enumerate(order)
+    ]
     base = read_profile("wgs30x").model_dump(mode="json")
-    stages = []
-    for place, process in enumerate(order):
-        before = order[:place]
-        after = _after(by_process, process, before)
-        stages.append(
-            {
-                "name": names[process],
-                "after": [names[one] for one in after],
-                **_numbers(by_process[process], genomes, source),
-            }
-        )
     return Profile.model_validate(
         {**base, "profile": name, "about": f"measured by Nextflow: {source}", "stages": stages}
     )
@@ -185,23 +175,20 @@ def _after(tasks: Mapping[str, Sequence[Task]], process: str, before: Sequence[s
 
 def _numbers(tasks: Sequence[Task], genomes: int, source: str) -> dict[str, Any]:
     cpu_s = [task.realtime_s * task.cpu_cores for task in tasks]
-    cores = max(task.cpus for task in tasks)
     share = sum(cpu_s) / sum(task.realtime_s * task.cpus for task in tasks)
-    efficiency = min(1.0, max(0.01, share))
     found: dict[str, Any] = {
         "core_hours": _ranged(cpu_s, sum(cpu_s) / 3600 / genomes, source),
-        "cpu_efficiency": _fixed(efficiency, source),
+        "cpu_efficiency": _fixed(min(1.0, max(0.01, share)), source),
         "tasks": max(1, round(len(tasks) / genomes)),
-        "cores_per_task": cores,
+        "cores_per_task": max(task.cpus for task in tasks),
         "demands": {},
     }
-    memory = [task.rss_gib for task in tasks if task.rss_gib]
+    memory = [task.rss_mib / 1024 for task in tasks if task.rss_mib]
     if memory:
         found["ram_gib"] = {**_fixed(max(memory), source), "low": min(memory)}
-    for resource, amounts in (
-        ("hdfs_read", [task.read_mib for task in tasks if task.read_mib]),
-        ("hdfs_write", [task.write_mib for task in tasks if task.write_mib]),
-    ):
+    read = [task.read_mib for task in tasks if task.read_mib]
+    written = [task.write_mib for task in tasks if task.write_mib]
+    for resource, amounts in (("hdfs_read", read), ("hdfs_write", written)):
         if amounts:
             found["demands"][resource] = _ranged(amounts, sum(amounts) / genomes, source)
     return found

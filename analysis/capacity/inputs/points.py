@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
@@ -33,6 +33,10 @@ SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
 Quantity = Literal["time", "rate", "latency", "utilization"]
 Arm = tuple[str, str, int]
 """Group, medium, VMs per host: identifies a curve over hosts."""
+Place = tuple[str, str, int, int]
+"""Group, medium, hosts, VMs per host."""
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class Point(Frozen):
@@ -58,6 +62,10 @@ class Point(Frozen):
     @property
     def arm(self) -> Arm:
         return (self.group, self.medium, self.vms_per_host)
+
+    @property
+    def place(self) -> Place:
+        return (self.group, self.medium, self.hosts, self.vms_per_host)
 
     @property
     def work_time_s(self) -> float:
@@ -146,9 +154,8 @@ class _Line:
     def _whole(self, name: str, least: int) -> int:
         number = self._number(name)
         if number != int(number) or not least <= number <= MOST:
-            raise self._error(
-                name, f"is {self._cell(name)!r}, not a whole number from {least} to {MOST}"
-            )
+            fault = f"is {self._cell(name)!r}, not a whole number from {least} to {MOST}"
+            raise self._error(name, fault)
         return int(number)
 
     def _positive(self, name: str) -> float:
@@ -160,9 +167,8 @@ class _Line:
     def _value(self, unit: Unit) -> float:
         value = self._positive("value") * unit.factor
         if not 0 < value < math.inf:
-            raise self._error(
-                "value", f"is {self._cell('value')!r} {unit.text}: no such is measured"
-            )
+            fault = f"is {self._cell('value')!r} {unit.text}: no such is measured"
+            raise self._error("value", fault)
         return value
 
     def _optional(self, name: str) -> float | None:
@@ -171,10 +177,9 @@ class _Line:
     def _number(self, name: str) -> float:
         text = self._text(name)
         if not NUMBER.fullmatch(text):
-            hint = "; write it with a point, and without separators" * bool(
-                SEPARATED.fullmatch(text)
-            )
-            raise self._error(name, f"is {text!r}, not a number{hint}")
+            hint = "; write it with a point, and without separators"
+            fault = f"is {text!r}, not a number{hint if SEPARATED.fullmatch(text) else ''}"
+            raise self._error(name, fault)
         number = float(text)
         if not math.isfinite(number):
             raise self._error(name, f"is {text!r}, not a finite number")
@@ -188,19 +193,24 @@ class _Line:
 
 def check_units(points: Iterable[Point], where: str) -> None:
     """InputError if a group mixes units, such as times and rates, or MiB/s and ops/s."""
-    units: dict[str, dict[str, Point]] = defaultdict(dict)
-    for point in points:
-        if point.quantity in ("time", "rate"):
-            units[point.group].setdefault(point.unit, point)
-    for group, found in units.items():
-        if len(found) > 1:
+    for group, those in grouped(sizes(points), lambda point: point.group).items():
+        units = {point.unit for point in those}
+        if len(units) > 1:
             raise InputError(
-                f"group {group!r} mixes units: {', '.join(sorted(found))}.",
+                f"group {group!r} mixes units: {', '.join(sorted(units))}.",
                 where,
                 "one group has one unit; give a group of its own to each kind of number.",
             )
 
 
-def sizes(points: Sequence[Point]) -> tuple[Point, ...]:
+def sizes(points: Iterable[Point]) -> tuple[Point, ...]:
     """The points for curves over hosts and densities: times and rates."""
     return tuple(point for point in points if point.quantity in ("time", "rate"))
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The items by their key, in order of first appearance."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found

@@ -88,11 +88,5 @@ def question(
             raise InputError(f"{text!r} names no group.", "--map", "write hbase_write=my-group.")
         pairs.append((resource, group))
     by_about = {one.about: one for one in promises}
-    return Question(
-        genomes_per_day,
-        by_about.get("turnaround"),
-        by_about.get("query"),
-        draws,
-        seed,
-        tuple(pairs),
-    )
+    turnaround, query = by_about.get("turnaround"), by_about.get("query")
+    return Question(genomes_per_day, turnaround, query, draws, seed, tuple(pairs))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -53,10 +54,8 @@ def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
     reached = {_build(point): point.value for point in points if point.quantity == "rate"}
     for point in points:
         most = reached.get(_build(point))
-        if point.load is None or most is None:
-            yield point
-        else:
-            yield point.model_copy(update={"share": point.load / most})
+        share = None if point.load is None or most is None else point.load / most
+        yield point.model_copy(update={"share": share})
 
 
 def _build(point: Point) -> tuple[object, ...]:
@@ -68,24 +67,23 @@ def _of_trial(
     root: Path, trial: str, row: pd.Series, hosts: Set[str], metrics: pd.DataFrame
 ) -> Iterator[Point]:
     name, unit = RATES.get(str(row["workload"]), ("throughput", "ops/s"))
-    rate = _value(metrics[metrics["name"] == name])
-    if rate is None or rate <= 0:
+    rates = metrics.loc[metrics["name"] == name, "value"]
+    if rates.empty or rates.iloc[0] <= 0:
         return
+    rate = float(rates.iloc[0])
 
-    def point(quantity: Quantity, value: float, unit: str, **more: object) -> Point:
-        return Point.model_validate(
-            {
-                "group": TARGET.sub("", str(row["setting"])),
-                "hosts": len(hosts),
-                "vms_per_host": int(row["vms_per_host"]),
-                "medium": str(row["medium"]),
-                "quantity": quantity,
-                "value": value,
-                "unit": unit,
-                "repetition": int(row["repetition"]),
-                "source": f"{root.name}/{trial}",
-                **more,
-            }
+    def point(quantity: Quantity, value: float, unit: str, **more: Any) -> Point:
+        return Point(
+            group=TARGET.sub("", str(row["setting"])),
+            hosts=len(hosts),
+            vms_per_host=int(row["vms_per_host"]),
+            medium=str(row["medium"]),
+            quantity=quantity,
+            value=value,
+            unit=unit,
+            repetition=int(row["repetition"]),
+            source=f"{root.name}/{trial}",
+            **more,
         )
 
     has_target = bool(TARGET.search(str(row["setting"])))
@@ -108,10 +106,6 @@ def _held(row: pd.Series, rate: float) -> bool:
     low, high = TARGET_HELD
     target = row["target_ops_s"]
     return bool(pd.isna(target) or low * target <= rate <= high * target)
-
-
-def _value(rows: pd.DataFrame) -> float | None:
-    return None if rows.empty else float(rows["value"].iloc[0])
 
 
 def _host_cpu(metrics: pd.DataFrame, hosts: Set[str], scopes: Sequence[str]) -> float | None:

@@ -24,7 +24,7 @@ BYTES_MIB = {
 }  # fmt: skip
 _NOUNS = """op operation query request row record scan read write job task genome exome sample
     transaction event message"""
-COUNTS = frozenset(noun + ending for noun in _NOUNS.split() for ending in ("", "s")) | {
+COUNTS = {noun + ending for noun in _NOUNS.split() for ending in ("", "s")} | {
     "queries",
     "iops",
     "tx",
@@ -49,18 +49,12 @@ def parse_unit(text: str) -> Unit:
         return Unit(text, "time", "s", TIMES_S[name])
     if name in {"%", "percent", "pct"}:
         return Unit(text, "percent", "percent", 1.0)
-    if name == "iops":
-        return Unit(text, "rate", "ops/s", 1.0)
-    return _rate(text, name)
-
-
-def _rate(text: str, name: str) -> Unit:
     thing, _, period = name.replace(" per ", "/").replace(" ", "").partition("/")
-    if period not in TIMES_S:
-        raise ValueError(f"unit {text!r} is not known; known are {KNOWN}")
-    if thing in BYTES_MIB:
+    if name == "iops":
+        thing, period = "op", "s"
+    if period in TIMES_S and thing in BYTES_MIB:
         return Unit(text, "rate", "MiB/s", BYTES_MIB[thing] / TIMES_S[period])
-    if thing in COUNTS:
+    if period in TIMES_S and thing in COUNTS:
         noun = "ops" if thing in {"op", "ops", "operation", "operations"} else thing
         return Unit(text, "rate", f"{noun}/s", 1.0 / TIMES_S[period])
     raise ValueError(f"unit {text!r} is not known; known are {KNOWN}")

@@ -1,10 +1,11 @@
-"""`Plan`, the result of sizing, and `Excuse`, why there is none. Both as JSON, with a format version."""
+"""`Plan`, the result of sizing, and `Excuse`, why there is none: as versioned JSON, and in words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -124,19 +125,63 @@ class Excuse(Frozen):
 
 
 PlanOrExcuse = Annotated[Plan | Excuse, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[Any] = TypeAdapter(PlanOrExcuse)
+_ADAPTER: TypeAdapter[Plan | Excuse] = TypeAdapter(PlanOrExcuse)
 PLAN = "capacity-plan.json"
 """File name beside a run's report."""
 
 
-def read_plan_or_excuse(path: Path) -> Plan | Excuse:
-    """Read a plan or an excuse. InputError if the file is neither, or of another format version."""
+def plan_beside(run_root: Path) -> Plan | Excuse | None:
+    """The plan or excuse stored for a run; None if there is none. InputError if the file is neither, or
+    of another format version."""
+    path = run_root / "report" / PLAN
+    if not path.exists():
+        return None
     try:
-        found: Plan | Excuse = _ADAPTER.validate_json(path.read_bytes())
+        return _ADAPTER.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise InputError(
             "not a plan file, or an unsupported version.",
             str(path),
             "create it again with study capacity size.",
         ) from error
-    return found
+
+
+def spread(value: Quantiles, form: str) -> str:
+    """`median (q05 to q95)`."""
+    return f"{value.q50:{form}} ({value.q05:{form}} to {value.q95:{form}})"
+
+
+def plan_sentence(plan: Plan) -> str:
+    """What to buy, in one sentence."""
+    vms = f"{plan.vms_per_host} VM{'s' if plan.vms_per_host > 1 else ''}"
+    if plan.vms_per_host == 0:
+        vms = "the bare host"
+    media = plan.medium_sequential
+    if plan.medium_random != plan.medium_sequential:
+        media = f"files on {plan.medium_sequential}, HBase on {plan.medium_random}"
+    return (
+        f"{plan.hosts} hosts of type {plan.host_type}, {vms} each, {media}: {plan.genomes_per_day:g} "
+        f"genomes/day at {plan.usd_per_genome_as_bought:.2f} USD per genome."
+    )
+
+
+def facts(plan: Plan) -> Iterator[tuple[str, str]]:
+    """(name, value) lines of a plan."""
+    yield "SLOs", ", ".join(plan.slos) or "none except utilization"
+    yield "hosts needed, one failed", spread(plan.hosts_needed, ".0f")
+    yield "cost per genome, USD", spread(plan.usd_per_genome, ".2f")
+    yield "3 years, per daily genome, USD", f"{plan.usd_3_years_per_daily_genome:,.0f}"
+    yield "headroom with all hosts", spread(plan.headroom, ".0%")
+    yield "bottleneck", f"{plan.bottleneck} (in {plan.bottleneck_share:.0%} of draws)"
+    if plan.turnaround_p95_h is not None:
+        yield "turnaround, h", spread(plan.turnaround_p95_h, ".1f")
+    if plan.survival.turnaround_p95_h is not None:
+        yield "turnaround, one host failed, h", spread(plan.survival.turnaround_p95_h, ".1f")
+    if plan.query_p95_s is not None:
+        yield "query, s", spread(plan.query_p95_s, ".2f")
+    yield "all SLOs met with any one host failed", f"with probability {plan.survival.all_slos:.0%}"
+    for medium, tib in plan.storage_tib.items():
+        yield f"data on {medium}, TiB", spread(tib, ",.0f")
+    for resource, rate in plan.operations_per_usd_hour.items():
+        yield f"{resource} per second, per USD per hour", f"{rate:,.0f}"
+    yield "prices", f"{plan.price_basis}, {plan.price_date}"

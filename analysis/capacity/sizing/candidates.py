@@ -17,10 +17,9 @@ from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue, HostType
 from analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
 from analysis.capacity.inputs.question import Question
-from analysis.capacity.sizing.candidate import Candidate, ResourceSupply
+from analysis.capacity.sizing.candidate import SURE, Candidate, ResourceSupply
 from analysis.capacity.sizing.demand import DAY_S, Demand
-from analysis.capacity.sizing.promise_curve import QueryCurve, query_curve, query_fit
-from analysis.capacity.sizing.regret import SURE
+from analysis.capacity.sizing.promise_curve import QueryCurve, query_fit
 from analysis.capacity.sizing.slots import Slots
 from analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
 
@@ -55,9 +54,8 @@ class Search:
     def candidates(self) -> Iterator[Candidate]:
         for number, host in enumerate(self.catalogue.hosts):
             if not host.is_priced:
-                self.refused[
-                    f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
-                ] += 1
+                reason = f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
+                self.refused[reason] += 1
                 continue
             rng = np.random.default_rng([self.demand.question.seed, 2, number])
             speed = host.cpu_speed.draws(rng, self.demand.question.draws)
@@ -131,10 +129,8 @@ class Search:
                 f"no measured group provides {resource}, and {host.name} has no mib_s for {medium}: "
                 "measure TestDFSIO, or give the disks' rate"
             )
-        self.warnings[
-            f"{resource} was not measured: its rate is {DISK_EFFICIENCY:g} (assumed) of that in the disks' "
-            "data sheets"
-        ] = None
+        assumed = f"its rate is {DISK_EFFICIENCY:g} (assumed) of that in the disks' data sheets"
+        self.warnings[f"{resource} was not measured: {assumed}"] = None
         rng = np.random.default_rng([self.demand.question.seed, 3])
         error = np.exp(DISK_ERROR * rng.standard_normal(self.demand.question.draws))
         copies = self.demand.profile.storage.replication if resource == "hdfs_write" else 1
@@ -153,7 +149,11 @@ class Search:
             )
         found = query_fit(self.market.model, group, medium, slots.vms_per_host, promise.percentile)
         rng = np.random.default_rng([self.demand.question.seed, 4])
-        curve = query_curve(found, self.demand.drawn["query.scans"], slots.speed, rng)
+        degrees = max(1, found.loads - 2)
+        misfit = np.exp(
+            np.clip(rng.standard_t(degrees, len(slots.speed)) * found.spread, -1.5, 1.5)
+        )
+        curve = QueryCurve(found, self.demand.drawn["query.scans"] * misfit / slots.speed)
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
             raise NotMeasuredError(
@@ -169,12 +169,10 @@ class Search:
         files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
         if demand.profile.stages:
             files = files + demand.scratch_gib(promise.limit_s if promise else DAY_S)
+        space = {medium: host.size_gib(medium) * fill for medium in (first, second)}
         if first == second:
-            return {first: (files + rows, host.size_gib(first) * fill)}
-        return {
-            first: (files, host.size_gib(first) * fill),
-            second: (rows, host.size_gib(second) * fill),
-        }
+            return {first: (files + rows, space[first])}
+        return {first: (files, space[first]), second: (rows, space[second])}
 
 
 def _attempt(make: Callable[[], T]) -> T | NotMeasuredError:

@@ -44,8 +44,7 @@ class Demand:
     def genomes_per_s(self) -> Floats:
         """Arrival rate in the busiest hour, in the time that the cluster is available."""
         rate = self.question.genomes_per_day / DAY_S
-        result: Floats = rate * self.drawn["peak"] / self.drawn["availability"]
-        return result
+        return rate * self.drawn["peak"] / self.drawn["availability"]
 
     def resources(self) -> tuple[Resource, ...]:
         """The resources that the profile uses, in its order."""
@@ -67,8 +66,7 @@ class Demand:
 
     @cached_property
     def queries_per_s(self) -> Floats:
-        result: Floats = self.drawn["query.per_s"] * self.drawn["peak"] / self.drawn["availability"]
-        return result
+        return self.drawn["query.per_s"] * self.drawn["peak"] / self.drawn["availability"]
 
     def kept_gib(self, medium: str) -> Floats:
         """GiB of disk for data in HBase (`random`) or in files (`sequential`) over the horizon (draws,):
@@ -79,14 +77,12 @@ class Demand:
             if kept.medium == medium:
                 days = np.minimum(self.drawn[f"storage.{kept.name}.days"], storage.horizon_days)
                 genomes = self.question.genomes_per_day * days + storage.genomes_at_start
-                total = (
-                    total + self.drawn[f"storage.{kept.name}.gib"] * genomes * storage.replication
-                )
+                gib = self.drawn[f"storage.{kept.name}.gib"]
+                total = total + gib * genomes * storage.replication
         return total
 
     def scratch_gib(self, turnaround_s: float) -> Floats:
         """GiB of scratch space, not replicated, for the genomes in progress, at least one (draws,)."""
         # Little's law, L = lambda W: J. Little, Operations Research 9 (1961).
         in_progress = max(1.0, self.question.genomes_per_day / DAY_S * turnaround_s)
-        result: Floats = self.drawn["storage.scratch_gib"] * in_progress * self.drawn["peak"]
-        return result
+        return self.drawn["storage.scratch_gib"] * in_progress * self.drawn["peak"]

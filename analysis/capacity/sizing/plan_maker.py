@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
+from itertools import islice
 
 import numpy as np
 
@@ -21,16 +22,15 @@ from analysis.capacity.plan.plan import (
     Survival,
     utc_now,
 )
-from analysis.capacity.sizing.candidate import COMPUTE, Candidate
+from analysis.capacity.sizing.candidate import COMPUTE, SURE, Candidate
 from analysis.capacity.sizing.candidates import Search
-from analysis.capacity.sizing.regret import SURE
+from analysis.capacity.sizing.demand import HOUR_S
 from analysis.capacity.sizing.sensitivity import sensitivity
 from analysis.capacity.sizing.stage_graph import turnaround_s
 
 SHOWN_ALTERNATIVES = 5
 SHOWN_LEFT_OUT = 12
 STALE_DAYS = 180
-HOUR_S = 3600.0
 
 
 def make_plan(
@@ -47,10 +47,6 @@ def make_plan(
     hour = hosts * chosen.host_day_usd / 24
     pressure = _pressure(chosen, hosts)
     bottleneck, share = _bottleneck(pressure)
-    promise = question.turnaround
-    whole_s = None
-    if one_lost_s is not None:
-        whole_s = turnaround_s(chosen, hosts, promise.percentile if promise else 95.0)
     return Plan(
         created=utc_now(),
         genomes_per_day=question.genomes_per_day,
@@ -75,12 +71,15 @@ def make_plan(
         bottleneck_share=share,
         loads=tuple(_loads(chosen, hosts)),
         stages=tuple(_stages(chosen, hosts)),
-        turnaround_p95_h=_hours(whole_s),
+        turnaround_p95_h=_hours(None if one_lost_s is None else turnaround_s(chosen, hosts)),
         query_p95_s=_query(chosen, hosts),
         survival=_survival(chosen, hosts, one_lost_s),
         storage_tib={m: quantiles(gib / 1024) for m, (gib, _) in chosen.disks.items()},
         sensitivity=sensitivity(chosen, hosts, alternatives, cost),
-        evidence=tuple(_evidence(chosen, search)),
+        evidence=tuple(
+            Evidence(number=number, based_on=on, tag=tag)
+            for number, on, tag in _sources(chosen, search)
+        ),
         alternatives=alternatives,
         left_out=tuple(text for text, _ in search.refused.most_common(SHOWN_LEFT_OUT)),
         warnings=tuple(_warnings(chosen, hosts, search)),
@@ -94,12 +93,10 @@ def make_plan(
 
 def _alternatives(others: Sequence[tuple[Candidate, int]]) -> Iterator[Alternative]:
     """The cheapest other host types and densities, each with its cheapest media."""
-    seen: set[tuple[str, int]] = set()
+    cheapest: dict[tuple[str, int], tuple[Candidate, int]] = {}
     for one, hosts in others:
-        key = (one.host.name, one.vms_per_host)
-        if key in seen or len(seen) >= SHOWN_ALTERNATIVES:
-            continue
-        seen.add(key)
+        cheapest.setdefault((one.host.name, one.vms_per_host), (one, hosts))
+    for one, hosts in islice(cheapest.values(), SHOWN_ALTERNATIVES):
         yield Alternative(
             host_type=one.host.name,
             vms_per_host=one.vms_per_host,
@@ -119,10 +116,9 @@ def _pressure(one: Candidate, hosts: int) -> dict[str, Floats]:
 
 
 def _bottleneck(pressure: dict[str, Floats]) -> tuple[str, float]:
-    names = list(pressure)
-    first = np.stack([pressure[name] for name in names]).argmax(axis=0)
-    counts = np.bincount(first, minlength=len(names))
-    return names[int(counts.argmax())], float(counts.max() / counts.sum())
+    """The resource that is the most pressed in the most draws, and the share of those draws."""
+    counts = np.bincount(np.stack(list(pressure.values())).argmax(axis=0))
+    return list(pressure)[int(counts.argmax())], float(counts.max() / counts.sum())
 
 
 def _costs(one: Candidate, search: Search) -> Floats:
@@ -133,16 +129,14 @@ def _costs(one: Candidate, search: Search) -> Floats:
     rng = np.random.default_rng([one.demand.question.seed, 6])
     error = search.catalogue.site.price_error / 1.645
     prices = np.exp(error * rng.standard_normal(one.demand.question.draws))
-    result: Floats = one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
-    return result
+    return one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
 
 
 def _loads(one: Candidate, hosts: int) -> Iterator[Load]:
     whole, lost = one.rhos(hosts), one.rhos(hosts - 1)
     for name, (rho, limit) in whole.items():
-        label = f"{name} ({one.slots.bound_by()})" if name == COMPUTE else name
         yield Load(
-            resource=label,
+            resource=f"{name} ({one.slots.bound_by()})" if name == COMPUTE else name,
             rho=quantiles(rho),
             rho_one_lost=quantiles(lost[name][0]),
             limit=float(np.median(limit)),
@@ -151,20 +145,13 @@ def _loads(one: Candidate, hosts: int) -> Iterator[Load]:
 
 def _stages(one: Candidate, hosts: int) -> Iterator[StageRow]:
     for stage in one.demand.profile.stages:
-        media = {
-            one.medium_sequential if resource in SEQUENTIAL else one.medium_random
-            for resource in stage.demands
-        }
-        share = (
-            one.slots.hosts_busy(stage) / hosts
-            if stage.core_hours is not None
-            else np.zeros_like(one.slots.speed)
-        )
+        of_files = {resource in SEQUENTIAL for resource in stage.demands}
+        media = {one.medium_sequential if files else one.medium_random for files in of_files}
         yield StageRow(
             stage=stage.name,
             medium=", ".join(sorted(media)) or "-",
             hours=quantiles(one.stage_s(stage, hosts) / HOUR_S),
-            share=quantiles(share),
+            share=quantiles(one.slots.hosts_busy(stage) / hosts),
         )
 
 
@@ -187,11 +174,6 @@ def _survival(one: Candidate, hosts: int, one_lost_s: Floats | None) -> Survival
     return Survival(all_slos=holds, turnaround_p95_h=_hours(one_lost_s))
 
 
-def _evidence(one: Candidate, search: Search) -> Iterator[Evidence]:
-    for number, based_on, tag in _sources(one, search):
-        yield Evidence(number=number, based_on=based_on, tag=tag)
-
-
 def _sources(one: Candidate, search: Search) -> Iterator[tuple[str, str, str]]:
     """Each number that the plan rests on, its source and the source's tag."""
     for supplied in one.provided:
@@ -199,11 +181,8 @@ def _sources(one: Candidate, search: Search) -> Iterator[tuple[str, str, str]]:
         on = f"{supply.group}, hosts {supply.hosts[0]:.0f} to {supply.measured}"
         tag = "catalogue" if supply.group == "the catalogue's disks" else "measured"
         yield f"rate of {supplied.resource}", on, tag
-    yield (
-        "CPU speed relative to the measured host",
-        _range(one.host.cpu_speed),
-        one.host.cpu_speed.tag,
-    )
+    speed = one.host.cpu_speed
+    yield "CPU speed relative to the measured host", _range(speed), speed.tag
     if one.query is not None:
         fit = one.query.fit
         on = f"{fit.group} p{fit.percentile:g} at {fit.loads} loads up to rho {fit.largest_rho:.2f}"
@@ -227,14 +206,13 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
         )
     for supplied in one.provided:
         supply = supplied.supply
-        if float(np.quantile(one.needs[supplied.resource], SURE)) - 1 > supply.measured:
+        need = one.needs[supplied.resource]
+        if float(np.quantile(need, SURE)) - 1 > supply.measured:
             yield (
                 f"{supplied.resource} is extrapolated to {supply.hosts[-1]:.0f} hosts; it was measured up to "
                 f"{supply.measured}, so its interval is wider"
             )
-        elif hosts - 1 == supply.hosts[0] > 1 and bool(
-            (one.needs[supplied.resource] <= hosts).all()
-        ):
+        elif hosts - 1 == supply.hosts[0] > 1 and (need <= hosts).all():
             yield (
                 f"{supplied.resource}: {hosts - 1} hosts, the smallest count measured for {supply.group}, "
                 "are enough in every draw; measure at fewer hosts, because fewer may be enough"
@@ -245,15 +223,15 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
                 f"assumes its rate on {supply.hosts[-1]:.0f} hosts"
             )
     yield from _edge_of_load(one)
+    used = {supplied.supply.group for supplied in one.provided}
     for excuse in search.market.model.excuses:
-        if any(excuse.startswith(f"{supplied.supply.group} on ") for supplied in one.provided):
+        if excuse.startswith(tuple(f"{group} on " for group in used)):
             yield excuse
     for found in search.market.model.interactions:
-        used = {supplied.supply.group for supplied in one.provided}
         if found.group in used and found.verdict == "present":
             yield f"{found.group}: the effect of density depends on the number of hosts"
     age = (datetime.now(UTC).date() - search.catalogue.date).days
-    if search.catalogue.date > date.today() or age > STALE_DAYS:
+    if not 0 <= age <= STALE_DAYS:
         yield f"prices are dated {search.catalogue.date.isoformat()}"
 
 
@@ -262,11 +240,8 @@ def _edge_of_load(one: Candidate) -> Iterator[str]:
     promise = one.demand.question.query
     if one.query is None or promise is None:
         return
-    edge = one.query.fit.largest_rho
-    if (
-        edge < one.rho_max
-        and float(np.median(one.query.allowed_rho(promise.limit_s))) > edge - 0.01
-    ):
+    edge, allowed = one.query.fit.largest_rho, one.query.allowed_rho(promise.limit_s)
+    if edge < one.rho_max and float(np.median(allowed)) > edge - 0.01:
         yield (
             f"{promise} may allow more load than was measured: the plan stays at utilization {edge:.2f}, the "
             f"highest measured for {one.query.fit.group}; measure at higher loads"
@@ -276,9 +251,8 @@ def _edge_of_load(one: Candidate) -> Iterator[str]:
 def _left_out(search: Search) -> str:
     """Median and p90 of the leave-one-out errors of interior cells, over all curves."""
     model = search.market.model
-    errors = [
-        abs(c.left_out) for f in model.scaling for c in f.cells[1:-1] if c.left_out is not None
-    ]
+    interior = [cell for curve in model.scaling for cell in curve.cells[1:-1]]
+    errors = [abs(cell.left_out) for cell in interior if cell.left_out is not None]
     if not errors:
         return "no curve over hosts has an interior point to leave out"
     median, p90 = np.median(errors), np.quantile(errors, 0.9)

@@ -1,6 +1,6 @@
 """The highest utilization of the query resource at which a query meets its SLO.
 
-Latency depends on the cluster only through its utilization rho (see curves/latency.py). A query of several
+Latency depends on the cluster only through its utilization rho (see curves/under_load.py). A query of several
 scans takes the sum of its scans; adding percentiles overestimates the percentile of a sum for independent
 scans, so the plan is on the safe side. Nothing is known beyond the largest measured rho, which is
 therefore the upper limit.
@@ -57,20 +57,11 @@ def query_fit(
             f"{group} has latencies for {known}, not p{percentile:g}: measure that percentile"
         )
     if not here:
-        known = ", ".join(
-            str(v) for v in sorted({o.vms_per_host for o in close if o.medium == medium})
-        )
+        densities = sorted({one.vms_per_host for one in close if one.medium == medium})
+        known = ", ".join(str(v) for v in densities)
         raise NotMeasuredError(
             f"latency of {group} on {medium} was measured at {known or 'no'} VMs per host, not at "
             f"{vms_per_host}: measure it there"
         )
     preferred = [one for one in here if one.operation in ("SCAN", "")] or here
     return max(preferred, key=lambda one: (one.loads, one.largest_rho))
-
-
-def query_curve(
-    fit: LatencyFit, scans: Floats, speed: Floats, rng: np.random.Generator
-) -> QueryCurve:
-    degrees = max(1, fit.loads - 2)
-    misfit = np.exp(np.clip(rng.standard_t(degrees, len(scans)) * fit.spread, -1.5, 1.5))
-    return QueryCurve(fit, scans * misfit / speed)

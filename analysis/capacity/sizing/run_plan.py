@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from analysis.capacity.curves.fit import fit
+from analysis.capacity.curves.model import write_model
+from analysis.capacity.inputs.catalogue import read_catalogue
+from analysis.capacity.inputs.profile import read_profile
 from analysis.capacity.inputs.question import Question
-from analysis.capacity.plan.plan import PLAN, Excuse, Plan, read_plan_or_excuse, utc_now
+from analysis.capacity.inputs.run_points import run_points
+from analysis.capacity.plan.plan import PLAN, Excuse, Plan, utc_now
+from analysis.capacity.sizing.size import size
 from cluster.model.errors import InputError
 from cluster.state.atomic import write_text
-
-if TYPE_CHECKING:
-    from analysis.capacity.inputs.catalogue import Catalogue
-    from analysis.capacity.inputs.profile import Profile
-
-MODEL = "model.json"
-
-
-def plan_beside(run_root: Path) -> Plan | Excuse | None:
-    """The plan or excuse stored for a run; None if there is none."""
-    path = run_root / "report" / PLAN
-    return read_plan_or_excuse(path) if path.exists() else None
 
 
 def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path) -> Plan | Excuse:
     """Fit the run's tables, size the cluster, and write both beside the report. A run without enough
     points gives an excuse; bad profiles and catalogues are InputErrors."""
-    from analysis.capacity.inputs.catalogue import read_catalogue
-    from analysis.capacity.inputs.profile import read_profile
-
     profile, catalogue = read_profile(profile_name), read_catalogue(hosts)
+    found: Plan | Excuse
     try:
-        found = _sized(run_root, question, profile, catalogue)
+        model = fit(run_points(run_root), [str(run_root)])
+        write_model(model, run_root / "report" / "model.json")
+        found = size(question, model, profile, catalogue)
     except InputError as error:
         found = Excuse(
             created=utc_now(),
@@ -43,16 +36,3 @@ def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path)
         )
     write_text(run_root / "report" / PLAN, found.model_dump_json(indent=1) + "\n")
     return found
-
-
-def _sized(
-    run_root: Path, question: Question, profile: Profile, catalogue: Catalogue
-) -> Plan | Excuse:
-    from analysis.capacity.curves.fit import fit
-    from analysis.capacity.curves.model import write_model
-    from analysis.capacity.inputs.run_points import run_points
-    from analysis.capacity.sizing.size import size
-
-    model = fit(run_points(run_root), [str(run_root)])
-    write_model(model, run_root / "report" / MODEL)
-    return size(question, model, profile, catalogue)

@@ -10,10 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.capacity.inputs.array import Floats
 from analysis.capacity.plan.plan import Alternative
-from analysis.capacity.sizing.candidate import Candidate
-from analysis.capacity.sizing.regret import SURE
+from analysis.capacity.sizing.candidate import SURE, Candidate
 
 TAIL = 0.2
 SHOWN = 4
@@ -47,12 +45,12 @@ def _moves(chosen: Candidate) -> Iterator[tuple[str, float, float]]:
         inputs[f"measured rate of {one.supply.group}"] = one.supply.rates[:, 0]
     for name, drawn in inputs.items():
         if float(np.ptp(drawn)) > 0:
-            yield name, _mean(need, drawn, low=True), _mean(need, drawn, low=False)
-
-
-def _mean(need: Floats, drawn: Floats, low: bool) -> float:
-    edge = np.quantile(drawn, TAIL if low else 1 - TAIL)
-    return float(np.nanmean(need[drawn <= edge] if low else need[drawn >= edge]))
+            low, high = np.quantile(drawn, (TAIL, 1 - TAIL))
+            yield (
+                name,
+                float(np.nanmean(need[drawn <= low])),
+                float(np.nanmean(need[drawn >= high])),
+            )
 
 
 def _promises(chosen: Candidate, hosts: int) -> Iterator[str]:

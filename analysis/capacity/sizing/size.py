@@ -2,12 +2,13 @@
 
 All candidates are checked against CPU, memory, disks, measured rates and the query SLO, for every draw.
 Then, cheapest first, the stage graph is simulated, and hosts are added until turnaround meets its SLO.
+
+`whatif`: cost and hosts of all candidates, without that simulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -17,26 +18,32 @@ from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue
 from analysis.capacity.inputs.profile import Profile
 from analysis.capacity.inputs.question import Question
-from analysis.capacity.plan.plan import Excuse, Plan, utc_now
-from analysis.capacity.sizing.candidate import Candidate
+from analysis.capacity.inputs.ranged import quantiles
+from analysis.capacity.plan.plan import Excuse, Plan, Quantiles, utc_now
+from analysis.capacity.sizing.candidate import SURE, Candidate
 from analysis.capacity.sizing.candidates import Search
 from analysis.capacity.sizing.plan_maker import make_plan
-from analysis.capacity.sizing.regret import SURE
 from analysis.capacity.sizing.stage_graph import turnaround_s
 from cluster.model.errors import InputError
+from workloads.base.values import Frozen
 
 TRIED = 3
 STEPS = 12
 SHOWN_REASONS = 8
 
 
-@dataclass(frozen=True)
-class SizingResult:
-    """A candidate that meets its SLOs with `hosts`, and its turnaround with one failed (draws,)."""
+class WhatIf(Frozen):
+    """One host type, density and medium (sequential + random). hosts None: no count is enough."""
 
-    candidate: Candidate
-    hosts: int
-    turnaround_one_lost_s: Floats | None
+    host_type: str
+    vms_per_host: int
+    media: str
+    hosts: int | None
+    hosts_needed: Quantiles
+    usd_per_genome: float | None
+    usd_per_genome_low: float | None
+    usd_per_genome_high: float | None
+    bottleneck: str
 
 
 def size(question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Plan | Excuse:
@@ -49,24 +56,46 @@ def size(question: Question, model: Model, profile: Profile, catalogue: Catalogu
         found = _with_turnaround(one, hosts)
         if found is not None:
             others = [(o, h) for o, h in feasible if o is not one]
-            return make_plan(
-                found.candidate, found.hosts, found.turnaround_one_lost_s, others, search
-            )
-        limit = question.turnaround
-        search.refused[
-            f"{limit} is not met by {_name(one)}, even with a few more than {hosts} hosts"
-        ] += 1
+            return make_plan(one, *found, others, search)
+        reason = f"{question.turnaround} is not met by {_name(one)}"
+        search.refused[f"{reason}, even with a few more than {hosts} hosts"] += 1
     return _excuse(search, [one for one, hosts in ranked if hosts is None])
 
 
 def ranking(search: Search) -> list[tuple[Candidate, int | None]]:
     """Candidates with the hosts that each needs, cheapest first, infeasible ones last."""
     every = [(one, one.hosts) for one in search.candidates()]
-    return sorted(every, key=lambda pair: _cost_and_pressure(*pair))
+    return sorted(every, key=_cost_and_pressure)
 
 
-def _cost_and_pressure(one: Candidate, hosts: int | None) -> tuple[float, float]:
+def whatif(
+    question: Question, model: Model, profile: Profile, catalogue: Catalogue
+) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
+    """(rows, cheapest first; why other combinations were excluded)."""
+    search = Search.of(question, model, profile, catalogue)
+    rows = tuple(_row(one, hosts) for one, hosts in ranking(search))
+    return rows, tuple(text for text, _ in search.refused.most_common())
+
+
+def _row(one: Candidate, hosts: int | None) -> WhatIf:
+    need, needs = quantiles(one.need), one.needs
+    media = dict.fromkeys((one.medium_sequential, one.medium_random))
+    return WhatIf(
+        host_type=one.host.name,
+        vms_per_host=one.vms_per_host,
+        media=" + ".join(media),
+        hosts=hosts,
+        hosts_needed=need,
+        usd_per_genome=None if hosts is None else one.usd_per_genome(hosts),
+        usd_per_genome_low=None if hosts is None else one.usd_per_genome(round(need.q05)),
+        usd_per_genome_high=None if hosts is None else one.usd_per_genome(round(need.q95)),
+        bottleneck=max(needs, key=lambda name: np.median(np.nan_to_num(needs[name], posinf=1e12))),
+    )
+
+
+def _cost_and_pressure(ranked: tuple[Candidate, int | None]) -> tuple[float, float]:
     """Of candidates with equal cost, the one with the lowest utilization comes first."""
+    one, hosts = ranked
     if hosts is None:
         return float("inf"), 0.0
     pressed = sum(float(np.median(rho)) for rho, _ in one.rhos(hosts).values())
@@ -88,19 +117,20 @@ def _check(question: Question, profile: Profile) -> None:
         )
 
 
-def _with_turnaround(one: Candidate, hosts: int) -> SizingResult | None:
-    """The candidate with as many hosts as the turnaround SLO needs, or None."""
+def _with_turnaround(one: Candidate, hosts: int) -> tuple[int, Floats | None] | None:
+    """As many hosts as the turnaround SLO needs, with turnaround if one of them fails (draws,); None if
+    a few more are not enough."""
     promise = one.demand.question.turnaround
     if not one.demand.profile.stages:
-        return SizingResult(one, hosts, None)
+        return hosts, None
     if promise is None:
-        return SizingResult(one, hosts, turnaround_s(one, hosts - 1, 95.0))
+        return hosts, turnaround_s(one, hosts - 1)
     if float((one.path_s() <= promise.limit_s).mean()) < SURE:
         return None
     for _ in range(STEPS):
-        times = turnaround_s(one, hosts - 1, promise.percentile)
+        times = turnaround_s(one, hosts - 1)
         if float((times <= promise.limit_s).mean()) >= SURE:
-            return SizingResult(one, hosts, times)
+            return hosts, times
         hosts += max(1, hosts // 10)
     return None
 
@@ -125,11 +155,8 @@ def _beyond(one: Candidate) -> str:
     for supplied in one.provided:
         if supplied.resource == worst:
             supply = supplied.supply
-            required, most = (
-                float(np.median(supplied.required)),
-                float(np.median(supplied.rate(10**9))),
-            )
-            kept = float(np.median(supplied.limit)) * most
+            required = float(np.median(supplied.required))
+            kept = float(np.median(supplied.limit)) * float(np.median(supplied.rate(10**9)))
             return (
                 f"{worst}: {required:.4g}/s are needed, but {supply.hosts[-1]:.0f} hosts of {one.host.name} "
                 f"with {one.vms_per_host} VMs per host on {one.medium_random} carry {kept:.4g}/s; "

@@ -40,8 +40,7 @@ class Slots:
     @property
     def vm_ram_gib(self) -> Floats:
         """Memory for tasks, after the daemons (draws,)."""
-        result: Floats = self.host.ram_gib / self.vms - self.demand.drawn["daemon_gib"]
-        return result
+        return self.host.ram_gib / self.vms - self.demand.drawn["daemon_gib"]
 
     def forbidden(self) -> str | None:
         """Why this density is impossible, or None."""
@@ -51,9 +50,9 @@ class Slots:
         if float((self.vm_ram_gib > 0).mean()) < SURE:
             return f"{name}: the daemons alone need more than a VM's {self.host.ram_gib / self.vms:.0f} GiB"
         for stage in self._computing():
-            if float((self.per_vm(stage) >= 1).mean()) < SURE:
+            fits = float((self.per_vm(stage) >= 1).mean())
+            if fits < SURE:
                 needs = stage.ram_gib.value if stage.ram_gib else 0.0
-                fits = float((self.per_vm(stage) >= 1).mean())
                 memory = f"the memory of {stage.name} ({needs:g} GiB per task)"
                 has = f"a VM's {float(np.median(self.vm_ram_gib)):.0f} GiB besides its daemons"
                 return f"{name}: {memory} fits {has} in {fits:.0%} of draws, fewer than {SURE:.0%}"
@@ -78,8 +77,7 @@ class Slots:
         drawn = self.demand.drawn
         seconds = drawn[f"{stage.name}.core_hours"] * HOUR_S / stage.tasks
         efficiency = drawn.get(f"{stage.name}.cpu_efficiency", 1.0)
-        result: Floats = seconds / (self.cores(stage) * efficiency * self.speed)
-        return result
+        return seconds / (self.cores(stage) * efficiency * self.speed)
 
     def hosts_busy(self, stage: Stage) -> Floats:
         """Hosts that a stage keeps busy in the busiest hour, by Little's law (draws,)."""
@@ -91,10 +89,7 @@ class Slots:
 
     def compute_hosts(self) -> Floats:
         """Hosts that all stages keep busy (draws,). Divided by h: utilization of compute."""
-        total = np.zeros(len(self.speed))
-        for stage in self._computing():
-            total = total + self.hosts_busy(stage)
-        return total
+        return sum(map(self.hosts_busy, self._computing()), np.zeros(len(self.speed)))
 
     def bound_by(self) -> str:
         """What limits the concurrent tasks of the largest stage: cpu or memory."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +21,8 @@ from analysis.capacity.sizing.candidate import Candidate
 
 WARM_UP = 0.2
 """Share of the genomes that fill the cluster first and are not counted (initial transient)."""
+MAX_PASSED_OVER = 20
+"""Limit of backfilling: a longer search is slow and starves the first."""
 EXACT = 1e-9
 GENOMES = 200
 DRAWS = 48
@@ -46,9 +48,12 @@ def turnarounds_s(
     return (ends - arrivals)[int(WARM_UP * genomes) :]
 
 
-def turnaround_s(candidate: Candidate, hosts: int, percentile: float, draws: int = DRAWS) -> Floats:
-    """The percentile of turnaround with `hosts` up (draws,). Infinite where work arrives faster than it
-    is done (rho >= 1): the queue then grows without bound, and its length depends on the simulation's."""
+def turnaround_s(candidate: Candidate, hosts: int) -> Floats:
+    """The SLO's percentile, else p95, of turnaround with `hosts` up (draws,). Infinite where work arrives
+    faster than it is done (rho >= 1): the queue then grows without bound, and its length depends on the
+    simulation's."""
+    promise = candidate.demand.question.turnaround
+    percentile = promise.percentile if promise else 95.0
     overloaded = np.zeros(candidate.demand.question.draws, dtype=bool)
     for name, (rho, _) in candidate.rhos(hosts).items():
         if not name.startswith("storage"):
@@ -57,8 +62,8 @@ def turnaround_s(candidate: Candidate, hosts: int, percentile: float, draws: int
     stages = candidate.demand.profile.stages
     seconds = [candidate.stage_s(stage, hosts) for stage in stages]
     shares = [candidate.stage_share(stage, hosts) for stage in stages]
-    found = np.full(draws, np.inf)
-    for draw in np.flatnonzero(~overloaded[:draws]):
+    found = np.full(DRAWS, np.inf)
+    for draw in np.flatnonzero(~overloaded[:DRAWS]):
         services = [
             Service(
                 stage.name, stage.after, float(time_s[draw]), float(share[draw]),
@@ -83,16 +88,16 @@ class _Simulation:
 
     def run(self) -> Floats:
         """The end of each genome's last stage."""
+        # stage -1 is the arrival, which the first stages follow
         names = {stage.name: place for place, stage in enumerate(self.stages)}
-        self._followers: list[list[int]] = [[] for _ in self.stages]
+        self._followers: list[list[int]] = [[] for _ in (*self.stages, "arrival")]
         for place, stage in enumerate(self.stages):
-            for name in stage.after:
-                self._followers[names[name]].append(place)
-        waits = [len(stage.after) for stage in self.stages]
+            for before in [names[name] for name in stage.after] or [-1]:
+                self._followers[before].append(place)
+        waits = [len(stage.after) or 1 for stage in self.stages]
         self._waits = [list(waits) for _ in self.arrivals]
         left = [len(self.stages)] * len(self.arrivals)
         ends = np.zeros(len(self.arrivals))
-        # stage -1 is the arrival
         self._events = [(float(time), genome, -1) for genome, time in enumerate(self.arrivals)]
         heapq.heapify(self._events)
         while self._events:
@@ -113,21 +118,16 @@ class _Simulation:
             self._free += min(1.0, self.stages[place].share)
 
     def _ready_after(self, genome: int, place: int) -> None:
-        for follower in self._freed(genome, place):
+        """Queue the genome's stages that waited for this one only."""
+        waits = self._waits[genome]
+        for follower in self._followers[place]:
+            waits[follower] -= 1
+            if waits[follower]:
+                continue
             if self.stages[follower].lane:
                 self._lanes.setdefault(follower, deque()).append(genome)
             else:
                 heapq.heappush(self._ready, (genome, follower))
-
-    def _freed(self, genome: int, place: int) -> Iterator[int]:
-        waits = self._waits[genome]
-        if place < 0:
-            yield from (n for n, count in enumerate(waits) if not count)
-            return
-        for follower in self._followers[place]:
-            waits[follower] -= 1
-            if not waits[follower]:
-                yield follower
 
     def _start(self, now: float) -> None:
         for place, queue in self._lanes.items():
@@ -142,9 +142,7 @@ class _Simulation:
             wanted = min(1.0, stage.share)
             if wanted > self._free + EXACT:
                 kept.append((genome, place))
-                if (
-                    len(kept) > 20
-                ):  # limit backfilling: a longer search is slow and starves the first
+                if len(kept) > MAX_PASSED_OVER:
                     break
                 continue
             self._free -= wanted

@@ -49,18 +49,13 @@ class SupplyCatalog:
     def of(cls, model: Model, profile: Profile, question: Question) -> SupplyCatalog:
         """InputError if --map names an unknown resource or group."""
         for resource, group in question.mapped:
-            if resource not in UNIT_OF:
-                raise InputError(
-                    f"{resource!r} is not a resource.",
-                    "--map",
-                    f"name one of {', '.join(UNIT_OF)}.",
-                )
-            if group not in model.groups:
-                raise InputError(
-                    f"{group!r} is not a group of the model.",
-                    "--map",
-                    f"name one of {', '.join(model.groups)}.",
-                )
+            for name, noun, known in (
+                (resource, "a resource", tuple(UNIT_OF)),
+                (group, "a group of the model", model.groups),
+            ):
+                if name not in known:
+                    remedy = f"name one of {', '.join(known)}."
+                    raise InputError(f"{name!r} is not {noun}.", "--map", remedy)
         return cls(model, profile, question, surfaces(model.points), {})
 
     def group(self, resource: Resource) -> str | None:
@@ -120,5 +115,5 @@ def _places(hosts: Floats) -> Floats:
 def _filled(hosts: Floats, places: Floats, times: Floats) -> Floats:
     """Rates (draws, k) at all hosts, from work times (draws, places)."""
     at, logs = np.log(hosts), np.log(times)
-    rates: Floats = np.exp(-np.stack([np.interp(at, np.log(places), row) for row in logs]))
-    return rates
+    result: Floats = np.exp(-np.stack([np.interp(at, np.log(places), row) for row in logs]))
+    return result

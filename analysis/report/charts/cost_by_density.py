@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from analysis.capacity.sizing.what_if import WhatIf
+from analysis.capacity.sizing.size import WhatIf
 from analysis.report.charts.figure import vega_lite
 from analysis.report.charts.palette import config
 

@@ -110,7 +110,7 @@ def test_only_begins_a_run_of_some_settings_and_the_same_command_goes_on(tmp_pat
 @pytest.fixture
 def measured_points(monkeypatch: pytest.MonkeyPatch) -> None:
     points = measured(truths(1, 1), (2, 4, 8), seed=1)
-    monkeypatch.setattr("analysis.capacity.inputs.run_points.run_points", lambda _: points)
+    monkeypatch.setattr("analysis.capacity.sizing.run_plan.run_points", lambda _: points)
 
 
 def publish_and_plan(run: Run) -> None:

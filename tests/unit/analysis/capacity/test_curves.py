@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from analysis.capacity.curves import density, scaling
-from analysis.capacity.curves.latency import fit_latency, fit_latency_of_cpu, log_misses
-from analysis.capacity.curves.utilization import fit_utilization
+from analysis.capacity.curves.under_load import (
+    fit_latency,
+    fit_latency_of_cpu,
+    fit_utilization,
+    log_misses,
+)
 
 HOSTS = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.capacity.inputs.catalogue import EXAMPLE
 from analysis.capacity.inputs.question import question
-from analysis.capacity.plan.plan import PLAN, read_plan_or_excuse
+from analysis.capacity.plan.plan import PLAN, plan_beside
 from analysis.capacity.sizing import run_plan
 from analysis.report.charts import figure
 from analysis.report.page import render
@@ -53,22 +53,22 @@ def test_an_excuse_is_drawn_and_without_a_plan_there_is_no_section() -> None:
 def test_a_run_that_allows_no_curve_is_an_excuse_beside_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from analysis.capacity.inputs import run_points
     from tests.support.populations import measured, truths
 
     points = measured(truths(1, 1), (1,), seed=1, densities=(1,))
-    monkeypatch.setattr(run_points, "run_points", lambda _: points)
+    monkeypatch.setattr(run_plan, "run_points", lambda _: points)
     (tmp_path / "report").mkdir()
     run_plan.plan_run(tmp_path, question(10, ()), "wgs30x", EXAMPLE)
-    found = run_plan.plan_beside(tmp_path)
+    found = plan_beside(tmp_path)
     assert found is not None
     assert found.kind == "excuse"
     assert "only one host count (1)" in found.reasons[0]
-    assert run_plan.plan_beside(tmp_path / "nowhere") is None
+    assert plan_beside(tmp_path / "nowhere") is None
 
 
 def test_a_file_that_is_no_plan_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / PLAN
+    path = tmp_path / "report" / PLAN
+    path.parent.mkdir()
     path.write_text(json.dumps({"kind": "plan", "format": 9}))
     with pytest.raises(InputError, match="not a plan"):
-        read_plan_or_excuse(path)
+        plan_beside(tmp_path)

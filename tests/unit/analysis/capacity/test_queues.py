@@ -6,7 +6,7 @@ import ciw
 import numpy as np
 import pytest
 
-from analysis.capacity.curves.latency import stretch
+from analysis.capacity.curves.under_load import stretch
 from analysis.capacity.sizing.stage_graph import Service, turnarounds_s
 
 

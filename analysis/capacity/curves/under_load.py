@@ -1,4 +1,11 @@
-"""Latency against load: R(rho) = S * (1 + k * stretch(rho, c)), fitted for each percentile by itself.
+"""Laws of an arm under load: its utilization, and its latency.
+
+Utilization: U = U0 + S*X, from monitor samples at several loads (P. Denning and J. Buzen, The Operational
+Analysis of Queueing Network Models, 1978). U0 is what runs anyway, S the percent of the hosts' cores that
+one thing a second takes. Both are not negative. Above 100 % there is nothing, so a load whose U would lie
+there is beyond saturation.
+
+Latency: R(rho) = S * (1 + k * stretch(rho, c)), fitted for each percentile by itself.
 stretch is the wait of an M/M/c queue by H. Sakasegawa's approximation (Annals of the Institute of
 Statistical Mathematics 29, 1977), rho^(sqrt(2(c+1)) - 1) / (c * (1 - rho)); it is within 5 % of Erlang-C.
 
@@ -18,14 +25,45 @@ import numpy as np
 from pydantic import Field
 from scipy.optimize import nnls
 
-from analysis.capacity.curves.utilization import fit_utilization
 from analysis.capacity.inputs.array import Floats
 from workloads.base.values import Frozen
 
 MIN_LOADS = 3
+MIN_LOADS_OF_CPU = 2
 SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 ALMOST_SATURATED = 0.98
 """A load measured at saturation itself has no finite open-queue latency: the fit excludes it."""
+
+
+class UtilizationLaw(Frozen):
+    """idle_percent: U0. percent_per_rate: S, percent per unit per second. spread: in points."""
+
+    idle_percent: float
+    percent_per_rate: float
+    spread_points: float
+    largest_rate: float
+    loads: int
+
+
+def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> UtilizationLaw | None:
+    """The law through (rate, percent); None with fewer than 2 distinct rates."""
+    rate, percent = np.asarray(rates, dtype=float), np.asarray(percents, dtype=float)
+    distinct = _distinct(rate / rate.max()) if len(rate) else 0
+    if distinct < MIN_LOADS_OF_CPU:
+        return None
+    scale = rate.max()
+    # non-negative least squares (Lawson and Hanson 1974)
+    (idle, slope), _ = nnls(np.stack([np.ones_like(rate), rate / scale], axis=1), percent)
+    misses = percent - idle - slope * rate / scale
+    degrees = max(1, len(rate) - 2)
+    spread = float(np.sqrt((misses**2).sum() / degrees))
+    return UtilizationLaw(
+        idle_percent=float(idle),
+        percent_per_rate=float(slope / scale),
+        spread_points=spread,
+        largest_rate=float(scale),
+        loads=distinct,
+    )
 
 
 def stretch(rho: Floats, servers: float) -> Floats:
@@ -64,8 +102,7 @@ class LatencyCurve(Frozen):
         return np.where(inside, self._at(np.where(inside, busy, 0.0)), np.nan)
 
     def _at(self, used: Floats) -> Floats:
-        found: Floats = self.service_s * (1 + self.factor * stretch(used, self.servers))
-        return found
+        return self.service_s * (1 + self.factor * stretch(used, self.servers))
 
 
 def fit_latency(rho: Sequence[float], times_s: Sequence[float]) -> LatencyCurve | None:
