@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -42,7 +43,10 @@ def run(folder: Path, *argv: str, **environment: str) -> str:
 
 
 def test_without_a_network(clone: Path) -> None:
+    run(clone, "make", ".venv/.ready")
     run(clone, "sh", "-c", SAVE)
+    for made in (".venv", ".uv"):  # as on another machine
+        shutil.rmtree(clone / made)
     run(clone, "unshare", "--net", "sh", "-c", SET_UP)
     assert run(clone, ".venv/bin/study", "--version").startswith("study ")
 
