@@ -9,10 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
+from analysis.report.charts.figure import DataTable
 from analysis.report.charts.findings_table import findings_table, shared_why
-from analysis.report.table import summary_header, summary_rows
+from analysis.report.table import summary_table
 from analysis.report.trials import counts, reasons
 from analysis.summary.summary import Metric, SettingSummary, Summary
 
@@ -79,22 +80,21 @@ def _markdown(summary: Summary) -> Iterator[str]:
     for one in summary.warnings:
         yield f"- {_escaped(' '.join(filter(None, (one.message, one.remedy))))}"
     yield "\n## Settings\n"
-    yield from _table(summary_header(summary), summary_rows(summary))
+    yield from _table(summary_table(summary))
     yield "\n## Findings\n"
     if shared := shared_why(summary):
         yield f"All verdicts have the same reason: {_escaped(shared)}.\n"
-    findings = findings_table(summary)
-    yield from _table([column.header for column in findings.columns], findings.rows)
+    yield from _table(findings_table(summary))
     yield f"\n## Trials\n\n{_escaped(counts(trial.verdict for trial in summary.trials))}\n"
     why = reasons(summary)
     if why.rows:
-        yield from _table([column.header for column in why.columns], why.rows)
+        yield from _table(why)
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(map(_escaped, header))} |"
-    yield f"|{'---|' * len(header)}"
-    for row in rows:
+def _table(table: DataTable) -> Iterator[str]:
+    yield f"| {' | '.join(_escaped(column.header) for column in table.columns)} |"
+    yield f"|{'---|' * len(table.columns)}"
+    for row in table.rows:
         yield f"| {' | '.join(map(_escaped, row))} |"
 
 

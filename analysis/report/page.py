@@ -27,7 +27,7 @@ from analysis.report import trials
 from analysis.report.charts import effects, findings_table, inside, seconds
 from analysis.report.charts.datatable import other_table
 from analysis.report.charts.figure import DATA, vega_bundle
-from analysis.report.charts.observations import Names, badges, names
+from analysis.report.charts.observations import View
 from analysis.report.charts.palette import CPU, VERDICT, config
 from analysis.report.charts.quantity import duration, quantity, ratio
 from analysis.report.charts.sections import sections
@@ -51,30 +51,27 @@ def write(summary: Summary, path: Path) -> None:
 
 def render(summary: Summary) -> str:
     """The whole page. Every number in it comes from `summary`."""
-    called = names(summary)
+    view = View(summary)
     scripts = (_script_text(vega_bundle()), *map(_script, SCRIPTS))
     return _environment().get_template("page.html.j2").render(
         summary=summary,
-        names=called,
+        view=view,
         created=_created(summary.created),
-        badges=badges(summary),
         facts=_facts(summary),
-        headline_figure=next(effects.figures(summary, called), None),
-        sections=list(sections(summary, called)),
-        time_figures=list(seconds.figures(summary, called)),
+        headline_figure=effects.headline_figure(view),
+        sections=list(sections(view)),
+        time_figures=list(seconds.figures(view)),
         plan=summary.plan,
-        talk=talk_charts(summary, called),
-        matrix=matrix(summary, called),
-        has_intervals=any(m.low is not None for one in summary.settings for m in one.metrics),
-        choices=_choices(summary, called),
+        talk=talk_charts(view),
+        matrix=matrix(view),
+        choices=_choices(view),
         validity=trials.reasons(summary),
-        courses=trials.courses(summary, called),
+        courses=trials.courses(view),
         symbols=inside.symbols(),
         cpu_kinds=CPU,
-        others=other_table(summary, called),
+        others=other_table(view),
         findings=findings_table.findings_table(summary),
         why=findings_table.shared_why(summary),
-        labels=trials.labels(summary),
         trials=sorted(summary.trials, key=lambda trial: trial.order),
         trial_counts=_trial_counts(summary),
         disclosure=entries(summary.disclosure),
@@ -96,16 +93,17 @@ def summary_values(summary: Summary) -> dict[str, Any]:
     return {"format": summary.format, **json.loads(summary.model_dump_json(exclude_defaults=True))}
 
 
-def _choices(summary: Summary, called: Names) -> dict[str, list[tuple[str, str]]]:
+def _choices(view: View) -> dict[str, list[tuple[str, str]]]:
     """The options of the page's filters, each with its label: only values that occur in the run."""
+    summary = view.summary
     entries: list[SettingSummary | TrialSummary] = [*summary.settings, *summary.trials]
     densities = sorted({one.vms_per_host for one in entries})
     verdicts = {trial.verdict for trial in summary.trials}
     claims = {finding.verdict for finding in summary.findings}
     return {
-        "settings": list(trials.labels(summary).items()),
-        "densities": [(str(density), called.density_in_words(density)) for density in densities],
-        "media": [(one, called.medium(one)) for one in sorted({one.medium for one in entries})],
+        "settings": list(view.labels.items()),
+        "densities": [(str(density), view.density_in_words(density)) for density in densities],
+        "media": [(one, view.medium(one)) for one in sorted({one.medium for one in entries})],
         "verdicts": [(f"verdict:{one}", one) for one in trials.VERDICTS if one in verdicts],
         "claims": [(f"claim:{one}", one) for one in VERDICT if one in claims],
     }

@@ -16,27 +16,26 @@ from analysis.report.charts.figure import (
     Layout,
     LegendEntry,
     Panel,
+    PanelKey,
     colour_scale,
-    describe,
-    finished,
     legend,
     mark,
+    panel,
     shape_scale,
 )
-from analysis.report.charts.observations import Names, Observation, Row, arm_styles
+from analysis.report.charts.observations import Observation, Row, View
 from analysis.report.charts.palette import PAPER, Style
 from analysis.report.charts.quantity import interval, quantity
-from analysis.summary.summary import Metric, Summary
+from analysis.summary.summary import Metric
 
 WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
 SIGNS = {"percent": "%"}
-PanelKey = tuple[str, str, str]
-"""Id, title and subtitle. Observations with equal keys share a panel."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Which panel, place and series each observation has, and what stands on the axes.
+    """Which panel, place and series each observation has, and what stands on the axes. Observations with
+    equal panel keys share a panel.
 
     points: each unit light, the value over them solid with its interval, side by side for each series.
     curve: values over a number that was varied, joined by lines that only guide the eye.
@@ -65,21 +64,18 @@ class Chart:
     height_px: int = 208
 
 
-def by_arm(summary: Summary, names: Names, **changes: object) -> Chart:
+def by_arm(view: View, **changes: Any) -> Chart:
     """A chart with a series per arm, unless `changes` says otherwise."""
-    return Chart(**{
-        "series": lambda o: names.arm(o.setting),
-        "tip": lambda o: f"{names.density_in_words(o.setting.vms_per_host)}, {names.arm(o.setting)}",
-        "styles": arm_styles(summary, names),
-        **changes,
-    })  # type: ignore[arg-type]  # fmt: skip
+    own: dict[str, Any] = {
+        "series": lambda o: view.arm(o.setting),
+        "tip": lambda o: view.where(o.setting),
+        "styles": view.arm_styles,
+    }
+    return Chart(**(own | changes))
 
 
 def draw(
-    chart: Chart,
-    seen: Sequence[Observation],
-    names: Names,
-    listed: Sequence[Observation] | None = None,
+    chart: Chart, seen: Sequence[Observation], view: View, listed: Sequence[Observation] = ()
 ) -> Figure | None:
     """The figure, its panels in the order of the observations; None if there is nothing to draw.
 
@@ -88,13 +84,10 @@ def draw(
     groups: dict[PanelKey, list[Observation]] = {}
     for one in seen:
         groups.setdefault(chart.panel(one), []).append(one)
-    drawn = {
-        key: [row for one in same for row in _rows(chart, one)] for key, same in groups.items()
-    }
     panels = tuple(
-        _panel(chart, key, rows, chart.unit or _unit(groups[key][0]))
-        for key, rows in drawn.items()
-        if rows
+        _panel(chart, key, rows, chart.unit or _unit(same[0]))
+        for key, same in groups.items()
+        if (rows := [row for one in same for row in _rows(chart, one)])
     )
     if not panels:
         return None
@@ -104,7 +97,7 @@ def draw(
         caption=chart.caption,
         panels=panels,
         legend=(*legend(chart.styles), *chart.legend),
-        table=observation_table(listed or seen, names, *chart.table),
+        table=observation_table(listed or seen, view, *chart.table),
         notes=chart.notes,
         layout=chart.layout,
     )
@@ -115,10 +108,8 @@ def _unit(one: Observation) -> str:
 
 
 def _rows(chart: Chart, one: Observation) -> Iterator[Row]:
-    value = one.value_row()
-    rows = one.rows() if chart.mark == "points" else filter(None, [value])
     series = chart.series(one)
-    for row in rows:
+    for row in one.rows() if chart.mark == "points" else one.value_row():
         ends = interval(row.get("low"), row.get("high"), one.metric.unit)
         spread = f" (interval {ends}; n = {one.metric.n})" if ends else ""
         yield {
@@ -137,13 +128,9 @@ def _panel(chart: Chart, key: PanelKey, rows: list[Row], unit: str) -> Panel:
         rows = sorted(rows, key=lambda row: (row["series"], row["x"]))
     layers = {"points": _points, "curve": _curve, "stack": _stack}[chart.mark]
     place = {"x": _across(chart, rows), "y": _upwards(chart, rows, unit)}
-    spec = finished(
-        alt.layer(*layers(chart, rows, place), data=alt.NamedData(DATA)), rows, chart.height_px
-    )
-    id_, title, subtitle = key
-    words = ", ".join(part for part in (title, subtitle) if part)
-    description = describe(f"{chart.title}: {words}, in {unit} by {chart.axis}", rows)
-    return Panel(id_, title, subtitle, description, spec, WIDTHS_PX[chart.layout])
+    layered = alt.layer(*layers(chart, rows, place), data=alt.NamedData(DATA))
+    what = f"{chart.title}: {', '.join(filter(None, key[1:]))}, in {unit} by {chart.axis}"
+    return panel(key, what, layered, rows, chart.height_px, WIDTHS_PX[chart.layout])
 
 
 def _across(chart: Chart, rows: list[Row]) -> alt.X:

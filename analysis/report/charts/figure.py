@@ -17,7 +17,8 @@ from analysis.report.charts.palette import Style, config
 
 DATA = "rows"
 """Name of the data set of every panel."""
-WIDTH_PX = 340
+PanelKey = tuple[str, str, str]
+"""Id, title and subtitle of a panel."""
 Layout = Literal["one", "twos", "threes", "fours"]
 """Panels per line in a wide window; fewer in a narrow one."""
 _ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
@@ -35,7 +36,7 @@ class Panel:
     subtitle: str
     description: str
     spec: dict[str, Any]
-    width_px: int = WIDTH_PX
+    width_px: int
 
     @property
     def rows(self) -> list[Row]:
@@ -93,7 +94,7 @@ class Figure:
     caption: str
     panels: tuple[Panel, ...]
     table: DataTable
-    legend: tuple[LegendEntry, ...] = ()
+    legend: tuple[LegendEntry, ...]
     notes: tuple[str, ...] = ()
     layout: Layout = "threes"
 
@@ -128,6 +129,13 @@ def finished(chart: Any, rows: Sequence[Row], height_px: int) -> dict[str, Any]:
     spec |= {"width": "container", "height": height_px, "datasets": {DATA: numbered}}
     spec["autosize"] = {"type": "fit", "contains": "padding"}
     return spec
+
+
+def panel(
+    key: PanelKey, what: str, chart: Any, rows: Sequence[Row], height_px: int, width_px: int
+) -> Panel:
+    """A chart drawn with these rows, and described by `what` and their values."""
+    return Panel(*key, describe(what, rows), finished(chart, rows, height_px), width_px)
 
 
 def mark() -> alt.Description:

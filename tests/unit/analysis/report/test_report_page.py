@@ -12,7 +12,7 @@ import pytest
 from analysis.report import page
 from analysis.report.__main__ import main
 from analysis.report.charts import figure
-from analysis.report.charts.observations import names
+from analysis.report.charts.observations import View
 from analysis.report.charts.sections import sections
 from analysis.report.page import render, write
 from analysis.summarise.warnings import design_warnings, trial_warnings
@@ -182,7 +182,7 @@ def test_a_setting_without_a_valid_trial_is_named_and_not_drawn() -> None:
     summary = one_block()
     kept = tuple(one for one in summary.settings if one.topology == "v1-flash")
     summary = summary.model_copy(update={"settings": kept})
-    (_, _, (ycsb, _)), *_ = sections(summary, names(summary))
+    (_, _, (ycsb, _)), *_ = sections(View(summary))
     assert any(
         "no trial is valid: YCSB data load (2 workers per host, flash);" in note
         for note in ycsb.notes
