@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 import numpy as np
-from rich.console import Group, RenderableType
+from rich.console import Group, RenderableType, group
 from rich.text import Text
 
 from analysis.capacity.accuracy.goals import JUDGED_PERCENTILE, Goal
@@ -22,12 +22,9 @@ SHOWN_LEVELS = 64
 SHOWN_EXCUSES = 12
 
 
-def model_page(model: Model) -> RenderableType:
+@group()
+def model_page(model: Model) -> Iterator[RenderableType]:
     """The fitted curves with their domains and errors, and the reasons why others were not fitted."""
-    return Group(*_model_parts(model))
-
-
-def _model_parts(model: Model) -> Iterator[RenderableType]:
     sources = ", ".join(model.sources) or "no file"
     yield Text(f"{len(model.points)} points from {sources}")
     if model.scaling:
@@ -128,12 +125,12 @@ def _group_rows(misses: Sequence[Miss]) -> Iterator[Sequence[str]]:
     arms: dict[Arm, list[Miss]] = {}
     for miss in misses:
         arms.setdefault(miss.arm, []).append(miss)
-    for (group, medium, v), found in arms.items():
+    for (name, medium, v), found in arms.items():
         errors = [miss.error for miss in found]
         plain = [m.baseline_error for m in found if m.baseline_error is not None]
         covered = f"{sum(m.covered for m in found)} of {sum(m.repetitions for m in found)}"
         yield (
-            group, medium, str(v), str(len(found)), f"{median(errors):.1%}", f"{max(errors):.1%}",
+            name, medium, str(v), str(len(found)), f"{median(errors):.1%}", f"{max(errors):.1%}",
             f"{median(plain):.1%}" if plain else "", covered,
         )  # fmt: skip
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from analysis.report import page
-from analysis.report.__main__ import main
 from analysis.report.charts import figure
 from analysis.report.charts.observations import View
 from analysis.report.charts.sections import sections
@@ -239,17 +238,3 @@ def test_write_replaces_whole_pages_only(tmp_path: Path, monkeypatch: pytest.Mon
         write(eight_repetitions(), target)
     assert target.read_text(encoding="utf-8") == before
     assert [path.name for path in target.parent.iterdir()] == ["index.html"]
-
-
-@WORDS_ONLY
-def test_the_command_writes_a_page_and_refuses_what_is_no_summary(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source, target = tmp_path / "summary.json", tmp_path / "out.html"
-    source.write_text(one_block().model_dump_json(), encoding="utf-8")
-    assert main([str(source), str(target)]) == 0
-    assert target.stat().st_size > 1e6
-    source.write_text('{"format": 2}', encoding="utf-8")
-    assert main([str(source), str(target)]) == 2
-    assert "format" in capsys.readouterr().err
-    assert main([str(tmp_path / "none.json"), str(target)]) == 2
