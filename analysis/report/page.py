@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -52,7 +51,8 @@ def write(summary: Summary, path: Path) -> None:
 def render(summary: Summary) -> str:
     """The whole page. Every number in it comes from `summary`."""
     view = View(summary)
-    scripts = (_script_text(vega_bundle()), *map(_script, SCRIPTS))
+    own = ((_HERE / "static" / name).read_text("utf-8") for name in SCRIPTS)
+    scripts = tuple(map(_script, (vega_bundle(), *own)))
     return _environment().get_template("page.html.j2").render(
         summary=summary,
         view=view,
@@ -115,20 +115,17 @@ def _trial_counts(summary: Summary) -> str:
 
 def _facts(summary: Summary) -> list[tuple[str, str]]:
     measuring = f"{duration(summary.time.measuring_s)} of {duration(summary.time.total_s)}"
-    return [
+    found = [
         ("Provider", f"{summary.provider}, isolation: {summary.isolation}"),
         ("Repetitions", f"{summary.repetitions}, seed {summary.seed}"),
         ("Trials", _trial_counts(summary)),
         ("Measuring", measuring),
-        *_monitoring_overhead(summary),
     ]
-
-
-def _monitoring_overhead(summary: Summary) -> Iterator[tuple[str, str]]:
-    cost = summary.monitoring_overhead
-    if cost is not None:
+    if cost := summary.monitoring_overhead:
         ends = f" ({ratio(cost.low)} to {ratio(cost.high)})" if cost.low is not None else ""
-        yield "Rate with monitors / without", f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"
+        rate = f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"
+        found.append(("Rate with monitors / without", rate))
+    return found
 
 
 def _created(created: str) -> str:
@@ -164,11 +161,7 @@ def _json(value: object) -> Markup:
     return Markup(text)
 
 
-def _script(name: str) -> Markup:
-    return _script_text((_HERE / "static" / name).read_text("utf-8"))
-
-
-def _script_text(source: str) -> Markup:
+def _script(source: str) -> Markup:
     """JavaScript for an inline element. `</script` inside a string literal means the same as `<\\/script`."""
     return Markup(source.replace("</script", "<\\/script"))
 

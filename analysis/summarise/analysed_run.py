@@ -66,6 +66,16 @@ class AnalysedRun:
         )
 
     @property
+    def repetitions(self) -> int:
+        return len({manifest.repetition for manifest in self.manifests})
+
+    @property
+    def emulated(self) -> frozenset[str]:
+        """Media that an I/O limit emulates."""
+        workers = [(t.medium, node.disk) for t in self.topologies.values() for node in t.workers]
+        return frozenset(medium for medium, disk in workers if disk and disk.emulated)
+
+    @property
     def disclosures(self) -> dict[str, dict[str, Any]]:
         """By build."""
         return {m.build: m.disclosure for m in self.manifests if m.disclosure}

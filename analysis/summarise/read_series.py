@@ -90,7 +90,9 @@ def price_performance(run_root: Path) -> pd.DataFrame:
     """Rows of `setting_metrics`: the main rate of each setting per USD per hour."""
     rows = _optional(run_root, tables.PRICE_PERFORMANCE)
     rows = rows[rows["name"].isin(MAIN_RATES)]
-    return rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
+    units = rows["unit"].astype(str) + " per USD/h"
+    named: pd.DataFrame = rows.assign(name="price_performance", unit=units)
+    return named
 
 
 def usd_per_hour(run_root: Path) -> dict[str, float]:

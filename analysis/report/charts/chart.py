@@ -128,6 +128,8 @@ def _panel(chart: Chart, key: PanelKey, rows: list[Row], unit: str) -> Panel:
         rows = sorted(rows, key=lambda row: (row["series"], row["x"]))
     layers = {"points": _points, "curve": _curve, "stack": _stack}[chart.mark]
     place = {"x": _across(chart, rows), "y": _upwards(chart, rows, unit)}
+    if chart.mark != "stack":
+        place["stroke"] = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
     layered = alt.layer(*layers(chart, rows, place), data=alt.NamedData(DATA))
     what = f"{chart.title}: {', '.join(filter(None, key[1:]))}, in {unit} by {chart.axis}"
     return panel(key, what, layered, rows, chart.height_px, WIDTHS_PX[chart.layout])
@@ -161,41 +163,37 @@ def _points(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
         return [_symbols(chart, units, place, size=64, opacity=1.0)]
     return [
         _symbols(chart, units, place, size=16, opacity=0.45),
-        *_intervals(chart, values, rows, place),
+        *_intervals(values, rows, place),
         _symbols(chart, values, place, size=40, opacity=1.0),
     ]
 
 
 def _curve(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
     base = alt.Chart()
-    colour = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
     return [
-        base.mark_line(strokeWidth=1.5, opacity=0.55).encode(**place, stroke=colour),
-        *_intervals(chart, base, rows, place),
+        base.mark_line(strokeWidth=1.5, opacity=0.55).encode(**place),
+        *_intervals(base, rows, place),
         _symbols(chart, base, place, size=56, opacity=1.0),
     ]
 
 
 def _symbols(chart: Chart, base: Any, place: dict[str, Any], size: int, opacity: float) -> Any:
-    colour = colour_scale(chart.styles)
-    solid = alt.Fill("series:N", scale=colour, legend=None)
+    solid = alt.Fill("series:N", scale=colour_scale(chart.styles), legend=None)
     return base.mark_point(size=size, opacity=opacity, strokeWidth=1.5).encode(
         **place,
-        stroke=alt.Stroke("series:N", scale=colour, legend=None),
         fill=alt.condition("datum.hollow", alt.value(PAPER), solid),
         shape=alt.Shape("series:N", scale=shape_scale(chart.styles), legend=None),
         description=mark(),
     )
 
 
-def _intervals(chart: Chart, base: Any, rows: list[Row], place: dict[str, Any]) -> list[Any]:
+def _intervals(base: Any, rows: list[Row], place: dict[str, Any]) -> list[Any]:
     """Bars from low to high. A rule with a shape channel would get a point at its lower end."""
     if not any("low" in row for row in rows):
         return []
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2, strokeCap="round")
-    colour = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
     ends = {"y": alt.Y("low:Q"), "y2": "high:Q"}
-    return [bars.encode(**{**place, **ends}, stroke=colour, description=mark())]
+    return [bars.encode(**{**place, **ends}, description=mark())]
 
 
 def _stack(chart: Chart, _: list[Row], place: dict[str, Any]) -> list[Any]:
