@@ -30,7 +30,7 @@ def warnings(
         *design_warnings(process, run.emulated, run.repetitions),
         *_shared_client_host(run.topologies.values()),
         *_memory(run.manifests),
-        *_incomparable_builds(run.unexpected_differences()),
+        *comparability_warnings(run.unexpected_differences()),
         *_overhead(overhead),
     )
 
@@ -132,7 +132,7 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
         )
 
 
-def _incomparable_builds(differences: Sequence[Difference]) -> Iterator[SummaryWarning]:
+def comparability_warnings(differences: Sequence[Difference]) -> Iterator[SummaryWarning]:
     """Method 23. A difference that the topology explains is expected and causes no warning."""
     if differences:
         named = "; ".join(str(one) for one in differences[:MAX_NAMED])
