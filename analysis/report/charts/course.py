@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.report.charts.figure import Column, DataTable, Figure, Panel, finished, legend
+from analysis.report.charts.figure import Column, DataTable, Figure, Panel, finished, legend, titled
 from analysis.report.charts.inside import cpu_bars
 from analysis.report.charts.observations import Row, View
 from analysis.report.charts.palette import CPU
@@ -30,10 +30,7 @@ def course(view: View) -> tuple[Figure | None, tuple[str, ...]]:
         return None, (f"valid trials of one workload, with host samples, at two densities; {has}",)
     label = next(one.label for one in summary.settings if one.setting == pair[0][0].setting)
     figure = Figure(
-        id="course",
-        title="",
-        caption=f"{label}: CPU of the host per second in one trial of each arm, from the start to the "
-        "end of the workload. A single trial has no interval; see Host CPU below for intervals.",
+        **titled("talk-5", label=label),
         panels=tuple(_panel(one, view) for one in pair),
         legend=legend(CPU),
         table=_table(pair, view),

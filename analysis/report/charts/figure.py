@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
 import altair as alt
@@ -21,6 +23,8 @@ PanelKey = tuple[str, str, str]
 """Id, title and subtitle of a panel."""
 Layout = Literal["one", "twos", "threes", "fours"]
 """Panels per line in a wide window; fewer in a narrow one."""
+TEXTS = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
+"""Title and caption of each figure, by its id."""
 _ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 """A panel is one picture with one description; Vega's descriptions of each mark only add size."""
 _MARK = re.compile(r'<(path|line) aria-label="(\d+)"([^>]*)/>')
@@ -97,6 +101,12 @@ class Figure:
     legend: tuple[LegendEntry, ...]
     notes: tuple[str, ...] = ()
     layout: Layout = "threes"
+
+
+def titled(id_: str, **values: object) -> dict[str, str]:
+    """Id, title and caption of a figure, from figures.toml, with `values` filled in."""
+    texts = TEXTS[id_]
+    return {"id": id_, "title": texts["title"], "caption": texts["caption"].format(**values)}
 
 
 def legend(entries: dict[str, Style]) -> tuple[LegendEntry, ...]:

@@ -17,6 +17,7 @@ from analysis.report.charts.figure import (
     mark,
     panel,
     series_look,
+    titled,
 )
 from analysis.report.charts.observations import Row, View
 from analysis.report.charts.palette import PAPER, TIME, Style, styles
@@ -50,11 +51,7 @@ def _wall(summary: Summary) -> Figure:
         for index, (kind, value) in enumerate(known.items())
     ]
     return Figure(
-        id="wall-time",
-        title="Wall time of the run",
-        caption=f"{duration(summary.time.total_s)} in total. Measuring: from a workload's start to its "
-        "exit. Building: bring-up and tear-down. Waiting: all other time before the analysis (preparing, "
-        "settling, between steps).",
+        **titled("wall-time", total=duration(summary.time.total_s)),
         panels=(_wall_panel(rows),),
         legend=legend({f"{kind} {duration(s)}": TIME[kind] for kind, s in known.items()}),
         table=DataTable(
@@ -93,10 +90,7 @@ def _bring_up(view: View) -> Figure:
     shown = styles(list(dict.fromkeys(row["series"] for row in rows)))
     phases = list(dict.fromkeys(row["phase"] for row in rows))
     return Figure(
-        id="bring-up",
-        title="Bring-up",
-        caption="Seconds per phase of bringing up a cluster, one point per build. "
-        "Phases may overlap, so they need not add up to the total.",
+        **titled("bring-up"),
         panels=(_phase_panel(rows, phases, shown),),
         legend=legend(shown),
         table=DataTable(

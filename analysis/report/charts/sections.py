@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from analysis.report.charts.chart import Chart, by_arm, draw
-from analysis.report.charts.figure import Figure, Layout, LegendEntry
+from analysis.report.charts.figure import Figure, Layout, LegendEntry, titled
 from analysis.report.charts.observations import Observation, View
 from analysis.report.charts.palette import CPU, MUTED, SERIES, Style
 from analysis.summary.summary import Metric
@@ -17,18 +17,6 @@ RATES = {
     "throughput_per_stream": "per-stream rate",
     "throughput_job": "whole-job rate",
 }
-THROUGHPUT = {
-    "ycsb": (
-        "YCSB throughput",
-        "Successful operations per second, by density. Each panel has its own scale, from zero.",
-    ),
-    "testdfsio": (
-        "TestDFSIO throughput",
-        "Three rates of the same jobs: over the map phase (all streams together, without YARN's start-up), "
-        "of one stream, and over the whole job. Each panel has its own scale, from zero.",
-    ),
-}
-"""Title and caption by workload."""
 KINDS = tuple(f"cpu_{kind}" for kind in CPU)
 SCOPES = {
     "host": Style("var(--ink, #1b1f24)", "diamond"),
@@ -53,7 +41,11 @@ def sections(view: View) -> Iterator[tuple[str, str, list[Figure]]]:
         ("throughput", "Throughput", (_throughput(view, "ycsb"), _throughput(view, "testdfsio"))),
         ("latency", "Latency", (_latency(view),)),
         ("cpu", "CPU", (_host_cpu(view), _used_cpu(view))),
-        ("steadiness", "Steadiness and price", (_steadiness(view), _price_performance(view))),
+        (
+            "steadiness",
+            "Steadiness and price",
+            (_one_number(view, "throughput_cv", "by second"), _price_performance(view)),
+        ),
     ):
         drawn = [figure for figure in figures if figure is not None]
         if drawn:
@@ -65,9 +57,7 @@ def _throughput(view: View, workload: str) -> Figure | None:
     rates = list(RATES)
     chart = _by_density(
         view,
-        id=f"throughput-{workload}",
-        title=THROUGHPUT[workload][0],
-        caption=THROUGHPUT[workload][1],
+        **titled(f"throughput-{workload}"),
         panel=lambda o: (
             f"{o.metric.name}-{o.setting.setting}", o.setting.label, RATES[o.metric.name]
         ),
@@ -89,10 +79,7 @@ def _latency(view: View) -> Figure | None:
     solid = LegendEntry(f"p{tail:g}", Style(MUTED))
     chart = _by_density(
         view,
-        id="latency",
-        title="YCSB latency",
-        caption=f"p{typical:g} and p{tail:g} of merged histograms, by density, in ms on a logarithmic scale. "
-        "Closed-loop latency hides waiting; compare only intended latency with an SLO.",
+        **titled("latency", typical=typical, tail=tail),
         panel=lambda o: (
             f"latency-{o.setting.setting}-{o.metric.operation}-{o.metric.latency_kind}",
             o.setting.label, f"{o.metric.operation}, {o.metric.latency_kind}",
@@ -112,9 +99,7 @@ def overview(view: View) -> Figure | None:
     """The headline chart of a run whose findings have no effect yet."""
     chart = _by_density(
         view,
-        id="overview",
-        title="Used host CPU",
-        caption="No finding has an effect yet. This is the share of the hosts' CPUs that each setting used.",
+        **titled("overview"),
         panel=lambda o: (
             f"overview-{o.setting.setting}-{o.metric.scope}", o.setting.label, str(o.metric.scope)
         ),
@@ -129,11 +114,7 @@ def _host_cpu(view: View) -> Figure | None:
     seen = _of_hosts(view.observations(KINDS))
     chart = _by_density(
         view,
-        id="cpu-host",
-        title="Host CPU",
-        caption="How the host's cores spent their time, by density, in percent of all cores. Used is "
-        "neither idle nor waiting for disks (iowait) nor taken by the hypervisor (steal). The rest "
-        "of a bar up to 100 % is interrupts.",
+        **titled("cpu-host"),
         panel=lambda o: (
             f"stack-{o.setting.setting}-{view.arm(o.setting)}-{o.metric.scope}", o.setting.label,
             f"{view.arm(o.setting)}, {o.metric.scope}",
@@ -156,10 +137,7 @@ def _used_cpu(view: View) -> Figure | None:
     present = {_scope(one.metric) for one in seen}
     chart = _by_density(
         view,
-        id="cpu-used",
-        title="Used CPU by host, node and client",
-        caption="The client's CPU is not part of the cluster's and is drawn separately. In percent of "
-        "the cores of the host, or of the machine that the node or client runs on.",
+        **titled("cpu-used"),
         panel=lambda o: (
             f"used-{o.setting.setting}-{view.arm(o.setting)}", o.setting.label, view.arm(o.setting)
         ),
@@ -174,34 +152,20 @@ def _used_cpu(view: View) -> Figure | None:
     return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)
 
 
-def _steadiness(view: View) -> Figure | None:
-    return _one_number(
-        view,
-        "throughput_cv",
-        "Steadiness",
-        "Coefficient of variation of the rate per second: its standard deviation over its mean, in "
-        "percent; lower is steadier. YCSB counts successful operations; for TestDFSIO, each map's "
-        "bytes are spread evenly over its run time. For the tail, see p99 under Latency.",
-        "by second",
-    )
-
-
 def _price_performance(view: View) -> Figure | None:
     usd = sorted({o.usd_per_hour for o in view.summary.settings if o.usd_per_hour is not None})
     prices = ", ".join(f"{price:g} USD/h" for price in usd)
-    caption = f"The main rate divided by the price of all hosts of the topology ({prices})."
-    return _one_number(view, "price_performance", "Price-performance", caption, "")
+    return _one_number(view, "price_performance", "", prices=prices)
 
 
-def _one_number(view: View, name: str, title: str, caption: str, subtitle: str) -> Figure | None:
+def _one_number(view: View, name: str, subtitle: str, **values: object) -> Figure | None:
     seen = view.observations({name})
+    texts = titled(name.replace("_", "-"), **values)
     chart = _by_density(
         view,
-        id=name.replace("_", "-"),
-        title=title,
-        caption=caption,
+        **texts,
         panel=lambda o: (f"{name}-{o.setting.setting}", o.setting.label, subtitle),
-        table=("Number", lambda _: title.lower()),
+        table=("Number", lambda _: texts["title"].lower()),
         notes=_notes(view, seen, "number"),
     )
     return draw(chart, seen, view)

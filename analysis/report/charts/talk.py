@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.report.charts.chart import Chart, by_arm, draw
 from analysis.report.charts.course import course
-from analysis.report.charts.figure import Figure
+from analysis.report.charts.figure import TEXTS, Figure, titled
 from analysis.report.charts.observations import Observation, View
 from analysis.report.charts.palette import styles
 from analysis.report.charts.quantity import digits
@@ -37,13 +37,13 @@ class TalkChart:
 def talk_charts(view: View) -> tuple[TalkChart, ...]:
     """All six, in the talk's order."""
     made = []
-    for number, (title, maker) in enumerate(_MAKERS, start=1):
+    for number, maker in enumerate(_MAKERS, start=1):
         figure, needs = maker(view)
         if figure is not None:
-            figure = replace(figure, id=f"talk-{number}", title=f"{number}. {title}", panels=tuple(
-                replace(one, id=f"talk-{number}-{at}") for at, one in enumerate(figure.panels)
-            ))  # fmt: skip
-        made.append(TalkChart(number, title, figure, needs))
+            panels = enumerate(figure.panels)
+            numbered = tuple(replace(one, id=f"talk-{number}-{at}") for at, one in panels)
+            figure = replace(figure, title=f"{number}. {figure.title}", panels=numbered)
+        made.append(TalkChart(number, TEXTS[f"talk-{number}"]["title"], figure, needs))
     return tuple(made)
 
 
@@ -56,7 +56,7 @@ def _random_read(view: View) -> Drawn:
     ]
     chart = _chart(
         view,
-        caption="Over the map phase, by readers that ran concurrently; one line per medium.",
+        "talk-1",
         panel=lambda o: (str(_density(o)), _words(view, o), "random read"),
         mark="curve",
         x=_readers,
@@ -72,7 +72,7 @@ def _three_workloads(view: View) -> Drawn:
     seen.sort(key=lambda o: (_density(o), o.setting.records or 0))
     chart = _chart(
         view,
-        caption="Successful operations per second, at the highest number of threads per workload.",
+        "talk-2",
         panel=lambda o: (
             f"{_density(o)}-{o.setting.records}", _words(view, o), f"{o.setting.records:,} records"
         ),
@@ -84,20 +84,16 @@ def _three_workloads(view: View) -> Drawn:
 
 
 def _throughput_by_threads(view: View) -> Drawn:
-    caption = "Successful operations per second, by client threads; one line per density."
-    return _by_threads(view, _seen(view, "throughput", MIXES), caption, lambda _: "", log=False)
+    seen = _seen(view, "throughput", MIXES)
+    return _by_threads(view, "talk-3", seen, words=lambda _: "", log=False)
 
 
 def _latency_by_threads(view: View) -> Drawn:
-    caption = (
-        "p99 by client threads, unthrottled; one line per density. Closed-loop latency hides "
-        "waiting: the talk measured it, but users wait longer."
-    )
-    return _by_threads(view, _tails(view, MIXES), caption, latency_words, log=True)
+    return _by_threads(view, "talk-4", _tails(view, MIXES), latency_words, log=True)
 
 
 def _by_threads(
-    view: View, seen: list[Observation], caption: str, words: Callable[[Metric], str], log: bool
+    view: View, id_: str, seen: list[Observation], words: Callable[[Metric], str], log: bool
 ) -> Drawn:
     densities = sorted({_density(one) for one in seen})
     needs = [
@@ -114,7 +110,7 @@ def _by_threads(
     seen = sorted(seen, key=lambda o: (order.index(str(o.setting.mode)), key(o)))
     chart = _chart(
         view,
-        caption=caption,
+        id_,
         panel=key,
         mark="curve",
         x=lambda o: o.setting.threads or 0,
@@ -139,7 +135,7 @@ def _mixed_latency(view: View) -> Drawn:
     ]
     chart = _chart(
         view,
-        caption="p99 of the 45/55 mix at the highest number of threads, by records; both media.",
+        "talk-6",
         panel=lambda o: (
             f"{_density(o)} {latency_words(o.metric)}", _words(view, o), latency_words(o.metric)
         ),
@@ -164,9 +160,9 @@ def _draw(view: View, chart: Chart, seen: list[Observation], needs: list[str]) -
     return draw(replace(chart, notes=(note,)), seen, view), ()
 
 
-def _chart(view: View, **changes: Any) -> Chart:
-    """A chart with a series per arm. The talk's number becomes its id, and the talk's title its title."""
-    return by_arm(view, id="", title="", table=("Number", _number), **changes)
+def _chart(view: View, id_: str, **changes: Any) -> Chart:
+    """A chart with a series per arm."""
+    return by_arm(view, **titled(id_), table=("Number", _number), **changes)
 
 
 def _seen(view: View, metric: str, modes: Collection[str]) -> list[Observation]:
@@ -234,11 +230,11 @@ def _has(values: Sequence[str]) -> str:
     return f"this run has {', '.join(values)}" if values else "this run has none"
 
 
-_MAKERS: tuple[tuple[str, Callable[[View], Drawn]], ...] = (
-    ("TestDFSIO random read by concurrent readers, HDD and flash", _random_read),
-    ("YCSB throughput of the three workloads, HDD and flash", _three_workloads),
-    ("Throughput by client threads and density", _throughput_by_threads),
-    ("Latency by client threads and density", _latency_by_threads),
-    ("CPU over time, bare host beside VMs", course),
-    ("Latency of the 45/55 mix by records, HDD and flash", _mixed_latency),
+_MAKERS: tuple[Callable[[View], Drawn], ...] = (
+    _random_read,
+    _three_workloads,
+    _throughput_by_threads,
+    _latency_by_threads,
+    course,
+    _mixed_latency,
 )
