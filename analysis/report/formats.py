@@ -15,7 +15,7 @@ from analysis.report.charts.figure import DataTable
 from analysis.report.charts.findings_table import findings_table, shared_why
 from analysis.report.table import summary_table
 from analysis.report.trials import counts, reasons
-from analysis.summary.summary import Metric, SettingSummary, Summary
+from analysis.summary.summary import Summary
 
 _OF_SETTING = (
     "topology",
@@ -50,14 +50,11 @@ def as_csv(summary: Summary) -> str:
     for setting in summary.settings:
         for metric in setting.metrics:
             points = ";".join(map(repr, metric.points))
-            writer.writerow([*map(_cell, _csv_row(summary, setting, metric)), points])
+            of_setting = (getattr(setting, name) for name in _OF_SETTING)
+            of_metric = (getattr(metric, name) for name in _OF_METRIC)
+            row = (summary.study, summary.run, *of_setting, metric.name, *of_metric)
+            writer.writerow([*map(_cell, row), points])
     return out.getvalue()
-
-
-def _csv_row(summary: Summary, setting: SettingSummary, metric: Metric) -> tuple[object, ...]:
-    of_setting = (getattr(setting, name) for name in _OF_SETTING)
-    of_metric = (getattr(metric, name) for name in _OF_METRIC)
-    return (summary.study, summary.run, *of_setting, metric.name, *of_metric)
 
 
 def _cell(value: object) -> object:

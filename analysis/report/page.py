@@ -146,19 +146,14 @@ class Embedded:
 
 
 def embedded(id_: str, value: object) -> Embedded:
-    text = _json(value)
+    plain = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&":  # no `<` can end the element or open a comment
+        plain = plain.replace(sign, f"\\u{ord(sign):04x}")
+    text = Markup(plain)
     if len(text) <= LONG_JSON:
         return Embedded(id_, text, "none")
     packed = gzip.compress(text.encode(), mtime=0)  # mtime 0: the same page for the same summary
     return Embedded(id_, Markup(base64.b64encode(packed).decode()), "gzip")
-
-
-def _json(value: object) -> Markup:
-    """JSON that is safe inside <script>: no `<` can end the element or open a comment."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)
 
 
 def _script(source: str) -> Markup:

@@ -40,9 +40,9 @@ def headline(
 ) -> str:
     """The best density if there is one; otherwise the highest density compared with the lowest,
     and whether that difference is a claim."""
-    best = next(iter(one for one in findings if _is_best(one)), None)
-    if best is not None:
-        return f"{best.statement} ({best.why})."
+    for finding in findings:
+        if finding.family == "best-density" and finding.verdict == "reproduced":
+            return f"{finding.statement} ({finding.why})."
     found = [one for one in comparisons(settings) if one.ratio("rate") is not None]
     if found:
         preferred = min(found, key=lambda one: _place(one.first))
@@ -55,10 +55,6 @@ def headline(
         f"No comparison: no setting has valid trials at two densities. {entry.label} ran at "
         f"{rate(entry):.4g} {_unit(entry)} on {entry.topology}."
     )
-
-
-def _is_best(finding: Finding) -> bool:
-    return finding.family == "best-density" and finding.verdict == "reproduced"
 
 
 def _compared(

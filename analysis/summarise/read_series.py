@@ -82,17 +82,16 @@ def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.Data
     placed = trial_rows.merge(valid, on="trial").dropna(subset=["value"])
     keys = ["topology", "setting"]
     builds = placed.groupby([*keys, "repetition", "build"], as_index=False)["value"].mean()
-    found = builds.groupby(keys)["value"].agg(value="median", n="size", points=list)
-    return found.reset_index().assign(name="throughput_cv", unit="percent")
+    values = builds.groupby(keys)["value"].agg(value="median", n="size", points=list)
+    found: pd.DataFrame = values.reset_index().assign(name="throughput_cv", unit="percent")
+    return found
 
 
 def price_performance(run_root: Path) -> pd.DataFrame:
     """Rows of `setting_metrics`: the main rate of each setting per USD per hour."""
     rows = _optional(run_root, tables.PRICE_PERFORMANCE)
     rows = rows[rows["name"].isin(MAIN_RATES)]
-    units = rows["unit"].astype(str) + " per USD/h"
-    named: pd.DataFrame = rows.assign(name="price_performance", unit=units)
-    return named
+    return rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
 
 
 def usd_per_hour(run_root: Path) -> dict[str, float]:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import altair as alt
 
-from analysis.report.charts.axis import vertical, vertical_log
 from analysis.report.charts.datatable import observation_table
 from analysis.report.charts.figure import (
     DATA,
@@ -22,14 +21,15 @@ from analysis.report.charts.figure import (
     mark,
     panel,
     shape_scale,
+    vertical,
+    vertical_log,
 )
 from analysis.report.charts.observations import Observation, Row, View
 from analysis.report.charts.palette import PAPER, Style
-from analysis.report.charts.quantity import interval, quantity
+from analysis.report.charts.quantity import interval, quantity, sign
 from analysis.summary.summary import Metric
 
 WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
-SIGNS = {"percent": "%"}
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def draw(
     for one in seen:
         groups.setdefault(chart.panel(one), []).append(one)
     panels = tuple(
-        _panel(chart, key, rows, chart.unit or _unit(same[0]))
+        _panel(chart, key, rows, chart.unit or sign(same[0].metric.unit))
         for key, same in groups.items()
         if (rows := [row for one in same for row in _rows(chart, one)])
     )
@@ -101,10 +101,6 @@ def draw(
         notes=chart.notes,
         layout=chart.layout,
     )
-
-
-def _unit(one: Observation) -> str:
-    return SIGNS.get(one.metric.unit, one.metric.unit)
 
 
 def _rows(chart: Chart, one: Observation) -> Iterator[Row]:

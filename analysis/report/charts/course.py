@@ -56,14 +56,15 @@ def _pairs(courses: list[HostCourse], summary: Summary) -> Iterator[tuple[HostCo
     groups: dict[tuple[str, str], list[HostCourse]] = {}
     for one in sorted(courses, key=lambda one: one[0].vms_per_host):
         groups.setdefault((one[0].setting, one[0].medium), []).append(one)
-    for same in sorted(groups.values(), key=lambda same: _preference(modes[same[0][0].setting])):
+
+    def preference(same: list[HostCourse]) -> int:
+        mode = modes[same[0][0].setting]
+        return next((at for at, word in enumerate(_PREFERRED) if word in mode), len(_PREFERRED))
+
+    for same in sorted(groups.values(), key=preference):
         highest = same[-1][0].vms_per_host
         if same[0][0].vms_per_host != highest:
             yield same[0], next(one for one in same if one[0].vms_per_host == highest)
-
-
-def _preference(mode: str) -> int:
-    return next((at for at, word in enumerate(_PREFERRED) if word in mode), len(_PREFERRED))
 
 
 def _panel(one: HostCourse, view: View) -> Panel:
