@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 import tomllib
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -56,7 +55,7 @@ def render(summary: Summary) -> str:
     return _environment().get_template("page.html.j2").render(
         summary=summary,
         view=view,
-        created=_created(summary.created),
+        created=f"{datetime.fromisoformat(summary.created):%d %b %Y, %H:%M} UTC",
         facts=_facts(summary),
         headline_figure=effects.headline_figure(view),
         sections=list(sections(view)),
@@ -128,32 +127,15 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
     return found
 
 
-def _created(created: str) -> str:
-    """2026-11-20T20:23:04Z as 20 Nov 2026, 20:23 UTC; anything else as it is."""
-    try:
-        return f"{datetime.fromisoformat(created):%d %b %Y, %H:%M} UTC"
-    except ValueError:
-        return created
-
-
-@dataclass(frozen=True)
-class Embedded:
+def embedded(id_: str, value: object) -> dict[str, Any]:
     """JSON inside the page: plain, or if it is long (`encoding` "gzip") compressed, as base64."""
-
-    id: str
-    text: Markup
-    encoding: str
-
-
-def embedded(id_: str, value: object) -> Embedded:
-    plain = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for sign in "<>&":  # no `<` can end the element or open a comment
-        plain = plain.replace(sign, f"\\u{ord(sign):04x}")
-    text = Markup(plain)
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
     if len(text) <= LONG_JSON:
-        return Embedded(id_, text, "none")
+        return {"id": id_, "text": Markup(text), "encoding": "none"}
     packed = gzip.compress(text.encode(), mtime=0)  # mtime 0: the same page for the same summary
-    return Embedded(id_, Markup(base64.b64encode(packed).decode()), "gzip")
+    return {"id": id_, "text": base64.b64encode(packed).decode(), "encoding": "gzip"}
 
 
 def _script(source: str) -> Markup:

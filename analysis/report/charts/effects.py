@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import altair as alt
 
@@ -153,7 +152,13 @@ def _strip(
     base = alt.Chart().encode(y=_lines(list(lines)))
     # logarithmic, because half and double are equally far from 1
     scale = alt.Scale(type="log", domain=list(domain), nice=False)
-    across = alt.X("value:Q", scale=scale, axis=_across(axis, domain))
+    ratios = alt.Axis(
+        title=axis or None,
+        labelExpr="'×' + format(datum.value, '~r')",
+        grid=True,
+        values=_ticks(*domain),
+    )
+    across = alt.X("value:Q", scale=scale, axis=ratios)
     look = series_look(shown)
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
     points = base.mark_point(filled=True, size=80, opacity=1)
@@ -162,7 +167,9 @@ def _strip(
         low = alt.X("low:Q", title=axis or None)
         layers.insert(0, bars.encode(x=low, x2="high:Q", color=look["color"], description=mark()))
     one = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.datum(1.0))
-    chart = alt.layer(one, *layers, _numbers(base), data=alt.NamedData(DATA))
+    numbers = base.mark_text(align="right", fontSize=11, color=MUTED)  # in a column at the right
+    layers.append(numbers.encode(x=alt.value("width"), text="text:N"))
+    chart = alt.layer(one, *layers, data=alt.NamedData(DATA))
     what = ", ".join(filter(None, key[1:])) or "Effects"
     return panel(key, what, chart, rows, height_px, width_px=560)
 
@@ -180,17 +187,6 @@ def _lines(lines: list[str]) -> alt.Y:
         minExtent=CHARACTER_PX * longest,
     )  # fmt: skip
     return alt.Y("line:N", sort=lines, axis=axis)
-
-
-def _numbers(base: alt.Chart) -> alt.Chart:
-    """The effect as text, in a column at the right."""
-    look: dict[str, Any] = {"align": "right", "fontSize": 11, "color": MUTED}
-    return base.mark_text(**look).encode(x=alt.value("width"), text="text:N")
-
-
-def _across(axis: str, domain: tuple[float, float]) -> alt.Axis:
-    label = "'×' + format(datum.value, '~r')"
-    return alt.Axis(title=axis or None, labelExpr=label, grid=True, values=_ticks(*domain))
 
 
 def _ticks(low: float, high: float) -> list[float]:
