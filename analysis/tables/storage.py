@@ -143,9 +143,6 @@ class UriPath:
     def __str__(self) -> str:
         return f"{self._base}{self._pure}"
 
-    def __repr__(self) -> str:
-        return f"UriPath({str(self)!r})"
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UriPath) and str(self) == str(other)
 
