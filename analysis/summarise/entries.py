@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, get_args
+from typing import get_args
 
 import pandas as pd
 
@@ -79,22 +78,17 @@ def _with_interval(metric: Metric) -> Metric:
 
 def _metrics(rows: pd.DataFrame | None) -> tuple[Metric, ...]:
     """Rows of `metrics` or `setting_metrics`, in the order of MetricName."""
-    found = [] if rows is None else [_metric(row) for row in rows.to_dict("records")]
+    found = [
+        Metric(
+            **{name: row[name] for name in ("name", "unit", "operation", "latency_kind", "scope")},
+            value=_number(row["value"]),
+            percentile=_number(row["percentile"]),
+            n=row.get("n", 1),
+            points=tuple(row.get("points", ())),
+        )
+        for row in ([] if rows is None else rows.to_dict("records"))
+    ]
     return tuple(sorted(found, key=_place))
-
-
-def _metric(row: Mapping[Any, Any]) -> Metric:
-    return Metric(
-        name=row["name"],
-        value=_number(row["value"]),
-        unit=row["unit"],
-        operation=row["operation"],
-        latency_kind=row["latency_kind"],
-        percentile=_number(row["percentile"]),
-        scope=row["scope"],
-        n=row.get("n", 1),
-        points=tuple(row.get("points", ())),
-    )
 
 
 def _place(metric: Metric) -> tuple[int, str, str, float, str]:

@@ -90,13 +90,14 @@ def _load_rows(model: Model) -> Iterator[Sequence[str]]:
         yield curve.group, curve.medium, f"{curve.hosts}", f"{curve.vms_per_host}", law, limit
 
 
+@group()
 def check_page(
     misses: Sequence[Miss],
     goals: Sequence[Goal],
     mode: str,
     under_load: Sequence[LoadMiss] = (),
     left_out: Sequence[tuple[Arm, str]] = (),
-) -> RenderableType:
+) -> Iterator[RenderableType]:
     """The goals with their outcomes, each group, the largest misses, the points that could not be used,
     and each held-out level of load."""
     styles = {"met": "green", "missed": "bold red", "unknown": "yellow", "printed": ""}
@@ -105,20 +106,15 @@ def check_page(
         for goal in goals
     )
     title = f"hold-out by {mode}: {len(misses)} cells"
-    parts: list[RenderableType] = [
-        titled(title, ("goal", "measured", "goal value", "outcome"), outcomes),
-        titled("by group", ("group", "medium", "VMs/host", "cells", "error, median", "largest",
-                            "1/n, median", "covered"), _group_rows(misses)),
-        titled("largest misses", ("group", "medium", "hosts", "VMs/host", "measured", "predicted",
-                                  "90 % interval", "unit", "error"), _miss_rows(misses)),
-    ]  # fmt: skip
+    yield titled(title, ("goal", "measured", "goal value", "outcome"), outcomes)
+    yield titled("by group", ("group", "medium", "VMs/host", "cells", "error, median", "largest",
+                              "1/n, median", "covered"), _group_rows(misses))  # fmt: skip
+    yield titled("largest misses", ("group", "medium", "hosts", "VMs/host", "measured", "predicted",
+                                    "90 % interval", "unit", "error"), _miss_rows(misses))  # fmt: skip
     if under_load:
-        parts.append(_levels(under_load))
-    parts += [
-        Text(f"not used: {group} on {medium}, {v} VMs per host: {reason}", style="yellow")
-        for (group, medium, v), reason in left_out
-    ]
-    return Group(*parts)
+        yield _levels(under_load)
+    for (name, medium, v), reason in left_out:
+        yield Text(f"not used: {name} on {medium}, {v} VMs per host: {reason}", style="yellow")
 
 
 def _group_rows(misses: Sequence[Miss]) -> Iterator[Sequence[str]]:
