@@ -2,7 +2,7 @@
 
 The asset that `density_study` updates triggers it. To trigger it by hand, name the run. If no plan
 fits, the file holds the reasons instead, and the DAG run still succeeds. The tasks are thin; see
-dags/stages/capacity_stages.py.
+dags/stages/study_stages.py.
 """
 # mypy does not follow Airflow's decorators (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
@@ -13,9 +13,9 @@ from typing import Any
 
 from airflow.sdk import Param, dag, task
 
-from dags.stages import capacity_stages
-from dags.tasks.assets import RUN, TABLES
+from dags.stages import study_stages
 from dags.tasks.params import checked_params
+from dags.tasks.study_tasks import RUN, TABLES
 
 PARAMS = {
     "genomes_per_day": Param(
@@ -71,12 +71,13 @@ def capacity_plan() -> None:
     def runs(triggering_asset_events: Any = None) -> list[str]:
         """The run given as a parameter, else the runs of the triggering events, without duplicates."""
         events = (triggering_asset_events or {}).get(TABLES, ())
-        return capacity_stages.runs(checked_params(), [event.extra.get(RUN) for event in events])
+        triggering = [event.extra.get(RUN) for event in events]
+        return study_stages.runs_to_plan(checked_params(), triggering)
 
     @task(map_index_template="{{ task.op_kwargs['root'] }}")
     def plan(root: str, params: dict[str, Any] | None = None) -> str:
         """Write report/capacity-plan.json, and the report again with its planning section."""
-        return capacity_stages.plan(root, params or {})
+        return study_stages.plan_capacity(root, params or {})
 
     plan.expand(root=runs())
 

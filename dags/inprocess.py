@@ -10,8 +10,7 @@ import os
 import sys
 
 from dags.airflow_home.child import watch
-from dags.airflow_home.database import migrate_once
-from dags.airflow_home.home import home
+from dags.airflow_home.home import home, migrate_once
 
 SUCCESS, FAILURE = 0, 1
 

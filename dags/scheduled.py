@@ -18,7 +18,6 @@ from cluster.model.errors import StudyError
 from dags.airflow_home.home import project_root
 from dags.tasks.params import study_params
 from dags.tasks.study_tasks import OPERATING, study_tasks
-from workloads.spec.schedule import Schedule
 from workloads.spec.study import Study
 from workloads.spec.study_file import read_study
 
@@ -50,10 +49,11 @@ def scheduled_studies() -> Iterator[tuple[Path, Study]]:
 def study_dag(path: Path, study: Study) -> DAG:
     """Each DAG run is a new run of the study, compared with the earlier runs."""
     assert study.schedule is not None
+    cron, asset = study.schedule.cron, study.schedule.asset
 
     @dag(
         dag_id=f"study_{study.study}",
-        schedule=_schedule(study.schedule),
+        schedule=[Asset(asset)] if asset else cron,
         params=study_params(str(path), fresh=True, runs=os.environ.get(RUNS, "runs")),
         max_active_runs=1,
         catchup=False,
@@ -66,13 +66,6 @@ def study_dag(path: Path, study: Study) -> DAG:
 
     made: DAG = scheduled_study()
     return made
-
-
-def _schedule(schedule: Schedule) -> str | list[Asset]:
-    if schedule.cron is not None:
-        return schedule.cron
-    assert schedule.asset is not None
-    return [Asset(schedule.asset)]
 
 
 for _path, _study in scheduled_studies():

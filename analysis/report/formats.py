@@ -9,12 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
+from analysis.report.charts.figure import DataTable
 from analysis.report.charts.findings_table import findings_table, shared_why
-from analysis.report.table import summary_header, summary_rows
+from analysis.report.table import summary_table
 from analysis.report.trials import counts, reasons
-from analysis.summary.summary import Metric, SettingSummary, Summary
+from analysis.summary.summary import Summary
 
 _OF_SETTING = (
     "topology",
@@ -49,14 +50,11 @@ def as_csv(summary: Summary) -> str:
     for setting in summary.settings:
         for metric in setting.metrics:
             points = ";".join(map(repr, metric.points))
-            writer.writerow([*map(_cell, _csv_row(summary, setting, metric)), points])
+            of_setting = (getattr(setting, name) for name in _OF_SETTING)
+            of_metric = (getattr(metric, name) for name in _OF_METRIC)
+            row = (summary.study, summary.run, *of_setting, metric.name, *of_metric)
+            writer.writerow([*map(_cell, row), points])
     return out.getvalue()
-
-
-def _csv_row(summary: Summary, setting: SettingSummary, metric: Metric) -> tuple[object, ...]:
-    of_setting = (getattr(setting, name) for name in _OF_SETTING)
-    of_metric = (getattr(metric, name) for name in _OF_METRIC)
-    return (summary.study, summary.run, *of_setting, metric.name, *of_metric)
 
 
 def _cell(value: object) -> object:
@@ -79,22 +77,21 @@ def _markdown(summary: Summary) -> Iterator[str]:
     for one in summary.warnings:
         yield f"- {_escaped(' '.join(filter(None, (one.message, one.remedy))))}"
     yield "\n## Settings\n"
-    yield from _table(summary_header(summary), summary_rows(summary))
+    yield from _table(summary_table(summary))
     yield "\n## Findings\n"
     if shared := shared_why(summary):
         yield f"All verdicts have the same reason: {_escaped(shared)}.\n"
-    findings = findings_table(summary)
-    yield from _table([column.header for column in findings.columns], findings.rows)
+    yield from _table(findings_table(summary))
     yield f"\n## Trials\n\n{_escaped(counts(trial.verdict for trial in summary.trials))}\n"
     why = reasons(summary)
     if why.rows:
-        yield from _table([column.header for column in why.columns], why.rows)
+        yield from _table(why)
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(map(_escaped, header))} |"
-    yield f"|{'---|' * len(header)}"
-    for row in rows:
+def _table(table: DataTable) -> Iterator[str]:
+    yield f"| {' | '.join(_escaped(column.header) for column in table.columns)} |"
+    yield f"|{'---|' * len(table.columns)}"
+    for row in table.rows:
         yield f"| {' | '.join(map(_escaped, row))} |"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analysis.report.charts.observations import Names
+from analysis.report.charts.observations import View
 from analysis.report.charts.quantity import interval, quantity
 from analysis.report.trials import counts, host_cpu, main_rate, slowest_p99, verdicts_by_arm
-from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary, Summary
+from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,9 @@ class Matrix:
     cells: dict[tuple[str, int, str], Cell]
 
 
-def matrix(summary: Summary, names: Names) -> Matrix:
-    arms = sorted({names.arm(one): one.medium for one in summary.settings}.items())
+def matrix(view: View) -> Matrix:
+    summary = view.summary
+    arms = sorted({view.arm(one): one.medium for one in summary.settings}.items())
     best: dict[str, float] = {}
     for one in summary.settings:
         best[one.setting] = max(best.get(one.setting, 0.0), _rate(one) or 0.0)
@@ -52,13 +53,10 @@ def matrix(summary: Summary, names: Names) -> Matrix:
         rate, most = _rate(one), best[one.setting]
         share = 100.0 * rate / most if rate is not None and most > 0 else None
         trials = counts(verdicts.get((one.topology, one.setting), ()), "did not run")
-        key = (one.setting, one.vms_per_host, names.arm(one))
+        key = (one.setting, one.vms_per_host, view.arm(one))
         cells[key] = Cell(tuple(_facts(at, one)), trials, share)
-    labels: dict[str, str] = {}
-    for one in summary.settings:
-        labels.setdefault(one.setting, one.label)
     return Matrix(
-        tuple(labels.items()),
+        tuple(view.labels.items()),
         tuple(sorted({one.vms_per_host for one in summary.settings})),
         tuple((medium, arm) for arm, medium in arms),
         cells,

@@ -12,8 +12,6 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -27,7 +25,7 @@ from analysis.report import trials
 from analysis.report.charts import effects, findings_table, inside, seconds
 from analysis.report.charts.datatable import other_table
 from analysis.report.charts.figure import DATA, vega_bundle
-from analysis.report.charts.observations import Names, badges, names
+from analysis.report.charts.observations import View
 from analysis.report.charts.palette import CPU, VERDICT, config
 from analysis.report.charts.quantity import duration, quantity, ratio
 from analysis.report.charts.sections import sections
@@ -51,30 +49,28 @@ def write(summary: Summary, path: Path) -> None:
 
 def render(summary: Summary) -> str:
     """The whole page. Every number in it comes from `summary`."""
-    called = names(summary)
-    scripts = (_script_text(vega_bundle()), *map(_script, SCRIPTS))
+    view = View(summary)
+    own = ((_HERE / "static" / name).read_text("utf-8") for name in SCRIPTS)
+    scripts = tuple(map(_script, (vega_bundle(), *own)))
     return _environment().get_template("page.html.j2").render(
         summary=summary,
-        names=called,
-        created=_created(summary.created),
-        badges=badges(summary),
+        view=view,
+        created=f"{datetime.fromisoformat(summary.created):%d %b %Y, %H:%M} UTC",
         facts=_facts(summary),
-        headline_figure=next(effects.figures(summary, called), None),
-        sections=list(sections(summary, called)),
-        time_figures=list(seconds.figures(summary, called)),
+        headline_figure=effects.headline_figure(view),
+        sections=list(sections(view)),
+        time_figures=list(seconds.figures(view)),
         plan=summary.plan,
-        talk=talk_charts(summary, called),
-        matrix=matrix(summary, called),
-        has_intervals=any(m.low is not None for one in summary.settings for m in one.metrics),
-        choices=_choices(summary, called),
+        talk=talk_charts(view),
+        matrix=matrix(view),
+        choices=_choices(view),
         validity=trials.reasons(summary),
-        courses=trials.courses(summary, called),
+        courses=trials.courses(view),
         symbols=inside.symbols(),
         cpu_kinds=CPU,
-        others=other_table(summary, called),
+        others=other_table(view),
         findings=findings_table.findings_table(summary),
         why=findings_table.shared_why(summary),
-        labels=trials.labels(summary),
         trials=sorted(summary.trials, key=lambda trial: trial.order),
         trial_counts=_trial_counts(summary),
         disclosure=entries(summary.disclosure),
@@ -96,16 +92,17 @@ def summary_values(summary: Summary) -> dict[str, Any]:
     return {"format": summary.format, **json.loads(summary.model_dump_json(exclude_defaults=True))}
 
 
-def _choices(summary: Summary, called: Names) -> dict[str, list[tuple[str, str]]]:
+def _choices(view: View) -> dict[str, list[tuple[str, str]]]:
     """The options of the page's filters, each with its label: only values that occur in the run."""
+    summary = view.summary
     entries: list[SettingSummary | TrialSummary] = [*summary.settings, *summary.trials]
     densities = sorted({one.vms_per_host for one in entries})
     verdicts = {trial.verdict for trial in summary.trials}
     claims = {finding.verdict for finding in summary.findings}
     return {
-        "settings": list(trials.labels(summary).items()),
-        "densities": [(str(density), called.density_in_words(density)) for density in densities],
-        "media": [(one, called.medium(one)) for one in sorted({one.medium for one in entries})],
+        "settings": list(view.labels.items()),
+        "densities": [(str(density), view.density_in_words(density)) for density in densities],
+        "media": [(one, view.medium(one)) for one in sorted({one.medium for one in entries})],
         "verdicts": [(f"verdict:{one}", one) for one in trials.VERDICTS if one in verdicts],
         "claims": [(f"claim:{one}", one) for one in VERDICT if one in claims],
     }
@@ -117,60 +114,31 @@ def _trial_counts(summary: Summary) -> str:
 
 def _facts(summary: Summary) -> list[tuple[str, str]]:
     measuring = f"{duration(summary.time.measuring_s)} of {duration(summary.time.total_s)}"
-    return [
+    found = [
         ("Provider", f"{summary.provider}, isolation: {summary.isolation}"),
         ("Repetitions", f"{summary.repetitions}, seed {summary.seed}"),
         ("Trials", _trial_counts(summary)),
         ("Measuring", measuring),
-        *_monitoring_overhead(summary),
     ]
-
-
-def _monitoring_overhead(summary: Summary) -> Iterator[tuple[str, str]]:
-    cost = summary.monitoring_overhead
-    if cost is not None:
+    if cost := summary.monitoring_overhead:
         ends = f" ({ratio(cost.low)} to {ratio(cost.high)})" if cost.low is not None else ""
-        yield "Rate with monitors / without", f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"
+        rate = f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"
+        found.append(("Rate with monitors / without", rate))
+    return found
 
 
-def _created(created: str) -> str:
-    """2026-11-20T20:23:04Z as 20 Nov 2026, 20:23 UTC; anything else as it is."""
-    try:
-        return f"{datetime.fromisoformat(created):%d %b %Y, %H:%M} UTC"
-    except ValueError:
-        return created
-
-
-@dataclass(frozen=True)
-class Embedded:
+def embedded(id_: str, value: object) -> dict[str, Any]:
     """JSON inside the page: plain, or if it is long (`encoding` "gzip") compressed, as base64."""
-
-    id: str
-    text: Markup
-    encoding: str
-
-
-def embedded(id_: str, value: object) -> Embedded:
-    text = _json(value)
-    if len(text) <= LONG_JSON:
-        return Embedded(id_, text, "none")
-    packed = gzip.compress(text.encode(), mtime=0)  # mtime 0: the same page for the same summary
-    return Embedded(id_, Markup(base64.b64encode(packed).decode()), "gzip")
-
-
-def _json(value: object) -> Markup:
-    """JSON that is safe inside <script>: no `<` can end the element or open a comment."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&":
+    for sign in "<>&":  # no `<` can end the element or open a comment
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)
+    if len(text) <= LONG_JSON:
+        return {"id": id_, "text": Markup(text), "encoding": "none"}
+    packed = gzip.compress(text.encode(), mtime=0)  # mtime 0: the same page for the same summary
+    return {"id": id_, "text": base64.b64encode(packed).decode(), "encoding": "gzip"}
 
 
-def _script(name: str) -> Markup:
-    return _script_text((_HERE / "static" / name).read_text("utf-8"))
-
-
-def _script_text(source: str) -> Markup:
+def _script(source: str) -> Markup:
     """JavaScript for an inline element. `</script` inside a string literal means the same as `<\\/script`."""
     return Markup(source.replace("</script", "<\\/script"))
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from analysis.report.charts.figure import Column, DataTable
-from analysis.report.charts.observations import Names
+from analysis.report.charts.observations import View
 from analysis.summary.summary import MAIN_RATES, Metric, Summary
 
 VERDICTS = ("valid", "invalid", "unknown")
@@ -27,12 +27,6 @@ def verdicts_by_arm(summary: Summary) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def labels(summary: Summary) -> dict[str, str]:
-    """The label of each setting; its id where no setting of the summary has it."""
-    known = {entry.setting: entry.label for entry in summary.settings}
-    return known | {t.setting: known.get(t.setting, t.setting) for t in summary.trials}
-
-
 def reasons(summary: Summary) -> DataTable:
     """Why trials are not valid, and the flags of valid ones: a row per reason and verdict, invalid before
     unknown before valid, then by frequency."""
@@ -45,17 +39,16 @@ def reasons(summary: Summary) -> DataTable:
     return DataTable(columns, rows)
 
 
-def courses(summary: Summary, names: Names) -> dict[str, tuple[int, str]]:
+def courses(view: View) -> dict[str, tuple[int, str]]:
     """Each trial that has a series, in the order they ran: the series' index, and a label."""
-    places = {series.trial: place for place, series in enumerate(summary.series)}
-    called = labels(summary)
+    places = {series.trial: place for place, series in enumerate(view.summary.series)}
     return {
         one.trial: (
             places[one.trial],
-            f"{one.order}: {called[one.setting]}, {names.density_in_words(one.vms_per_host)}, "
-            f"{names.medium(one.medium)}, repetition {one.repetition} ({one.verdict})",
+            f"{one.order}: {view.labels[one.setting]}, {view.density_in_words(one.vms_per_host)}, "
+            f"{view.medium(one.medium)}, repetition {one.repetition} ({one.verdict})",
         )
-        for one in sorted(summary.trials, key=lambda trial: trial.order)
+        for one in sorted(view.summary.trials, key=lambda trial: trial.order)
         if one.trial in places
     }
 

@@ -29,24 +29,22 @@ def ratio_of_means(first: Sequence[float], later: Sequence[float]) -> float:
     return exp(float(np.mean(_logs(later)) - np.mean(_logs(first))))
 
 
-def ratio_interval(
-    first: Sequence[float], later: Sequence[float], confidence: float = CONFIDENCE
-) -> Interval:
+def ratio_interval(first: Sequence[float], later: Sequence[float]) -> Interval:
     """Interval of `ratio_of_means`. At least 2 units per arm; ValueError unless all are positive."""
     a, b = _logs(first), _logs(later)
     if a.std() == b.std() == 0.0:  # Welch divides by the spread
         middle = ratio_of_means(first, later)
         return Interval(middle, middle)
-    ends = stats.ttest_ind(b, a, equal_var=False).confidence_interval(confidence)
+    ends = stats.ttest_ind(b, a, equal_var=False).confidence_interval(CONFIDENCE)
     return Interval(exp(float(ends.low)), exp(float(ends.high)))
 
 
-def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+def mean_interval(values: Sequence[float]) -> Interval:
     """t interval of the mean: geometric if all values are positive, else arithmetic. At least 2 units."""
     # mean +- t(1 - alpha/2, n - 1) * s / sqrt(n)  (Student 1908)
     positive = min(values) > 0
     units = _logs(values) if positive else np.asarray(values, dtype=float)
-    half = float(stats.t.ppf((1 + confidence) / 2, len(units) - 1) * stats.sem(units))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(units) - 1) * stats.sem(units))
     middle = float(units.mean())
     low, high = middle - half, middle + half
     return Interval(exp(low), exp(high)) if positive else Interval(low, high)

@@ -40,6 +40,7 @@ class AnalysedRun:
         """StudyError if a table is missing."""
         closed = closed_records(run_root / "records")
         manifests = tuple(sorted(closed.values(), key=lambda manifest: manifest.order))
+        settings = {manifest.setting_id: manifest.setting for manifest in manifests}
         topologies = [topology_from_json(manifest.topology) for manifest in manifests]
         trials = read_table(run_root, tables.TRIALS).sort_values("order")
         verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
@@ -49,7 +50,7 @@ class AnalysedRun:
         return cls(
             manifests=manifests,
             topologies={topology.name: topology for topology in topologies},
-            labels=labels({m.setting_id: m.setting for m in manifests}),
+            labels=labels(settings),
             trials=trials,
             verdicts=verdicts,
             metrics=read_series.with_rows(
@@ -62,8 +63,18 @@ class AnalysedRun:
                 read_series.price_performance(run_root),
             ),
             usd_per_hour=read_series.usd_per_hour(run_root),
-            settings={m.setting_id: m.setting for m in manifests},
+            settings=settings,
         )
+
+    @property
+    def repetitions(self) -> int:
+        return len({manifest.repetition for manifest in self.manifests})
+
+    @property
+    def emulated(self) -> frozenset[str]:
+        """Media that an I/O limit emulates."""
+        workers = [(t.medium, node.disk) for t in self.topologies.values() for node in t.workers]
+        return frozenset(medium for medium, disk in workers if disk and disk.emulated)
 
     @property
     def disclosures(self) -> dict[str, dict[str, Any]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, get_args
+from typing import get_args
 
 import pandas as pd
 
@@ -43,36 +42,27 @@ def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
     verdicts = run.trials["trial"].map(run.verdicts["verdict"])
     valid = run.trials[(verdicts == "valid") & run.trials["overhead_pair"].isna()]
     builds = valid.groupby(["setting", "topology"])["build"].nunique().to_dict()
-    keys = ["setting", "topology"]
-    metrics = dict(iter(run.setting_metrics.groupby(keys)))
-    tried = run.trials[[*keys, "workload"]].drop_duplicates().to_dict("records")
+    metrics = dict(iter(run.setting_metrics.groupby(["setting", "topology"])))
+    tried = set(zip(run.trials["setting"], run.trials["topology"], strict=True))
     place = {setting: number for number, setting in enumerate(run.labels)}
     entries = [
-        _setting(run, row, builds.get(key, 0), metrics.get(key))
-        for row in tried
-        for key in [(row["setting"], row["topology"])]
+        SettingSummary(
+            topology=topology.name,
+            vms_per_host=topology.vms_per_host,
+            regionservers_per_node=topology.regionservers_per_node,
+            medium=topology.medium,
+            setting=setting,
+            workload=run.settings[setting].workload,
+            label=run.labels[setting],
+            n_builds=builds.get((setting, topology.name), 0),
+            usd_per_hour=run.usd_per_hour.get(topology.name),
+            metrics=tuple(map(_with_interval, _metrics(metrics.get((setting, topology.name))))),
+            **run.settings[setting].summary_fields(),
+        )
+        for setting, topology in ((setting, run.topologies[name]) for setting, name in tried)
     ]
     return tuple(
         sorted(entries, key=lambda e: (place[e.setting], e.medium, e.vms_per_host, e.topology))
-    )
-
-
-def _setting(
-    run: AnalysedRun, row: Mapping[Any, Any], n_builds: int, metrics: pd.DataFrame | None
-) -> SettingSummary:
-    topology = run.topologies[row["topology"]]
-    return SettingSummary(
-        topology=topology.name,
-        vms_per_host=topology.vms_per_host,
-        regionservers_per_node=topology.regionservers_per_node,
-        medium=topology.medium,
-        setting=row["setting"],
-        workload=row["workload"],
-        label=run.labels[row["setting"]],
-        n_builds=n_builds,
-        usd_per_hour=run.usd_per_hour.get(topology.name),
-        metrics=tuple(map(_with_interval, _metrics(metrics))),
-        **run.settings[row["setting"]].summary_fields(),
     )
 
 
@@ -88,24 +78,17 @@ def _with_interval(metric: Metric) -> Metric:
 
 def _metrics(rows: pd.DataFrame | None) -> tuple[Metric, ...]:
     """Rows of `metrics` or `setting_metrics`, in the order of MetricName."""
-    if rows is None:
-        return ()
-    found = [_metric(row) for row in rows.to_dict("records")]
+    found = [
+        Metric(
+            **{name: row[name] for name in ("name", "unit", "operation", "latency_kind", "scope")},
+            value=_number(row["value"]),
+            percentile=_number(row["percentile"]),
+            n=row.get("n", 1),
+            points=tuple(row.get("points", ())),
+        )
+        for row in ([] if rows is None else rows.to_dict("records"))
+    ]
     return tuple(sorted(found, key=_place))
-
-
-def _metric(row: Mapping[Any, Any]) -> Metric:
-    return Metric(
-        name=row["name"],
-        value=_number(row["value"]),
-        unit=row["unit"],
-        operation=row["operation"],
-        latency_kind=row["latency_kind"],
-        percentile=_number(row["percentile"]),
-        scope=row["scope"],
-        n=row.get("n", 1),
-        points=tuple(row.get("points", ())),
-    )
 
 
 def _place(metric: Metric) -> tuple[int, str, str, float, str]:

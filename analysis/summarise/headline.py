@@ -41,9 +41,9 @@ def headline(
 ) -> str:
     """The best density if there is one; otherwise the highest density compared with the lowest,
     and whether that difference is a claim."""
-    best = next(iter(one for one in findings if _is_best(one)), None)
-    if best is not None:
-        return f"{best.statement} ({best.why})."
+    for finding in findings:
+        if finding.family == "best-density" and finding.verdict == "reproduced":
+            return f"{finding.statement} ({finding.why})."
     found = [pair for pair in comparisons(settings) if _rate_ratio(pair) is not None]
     if found:
         preferred = min(found, key=lambda pair: _place(pair[0]))
@@ -56,10 +56,6 @@ def headline(
         f"No comparison: no setting has valid trials at two densities. {entry.label} ran at "
         f"{rate(entry):.4g} {_unit(entry)} on {entry.topology}."
     )
-
-
-def _is_best(finding: Finding) -> bool:
-    return finding.family == "best-density" and finding.verdict == "reproduced"
 
 
 def _compared(pair: Pair, repetitions: int, isolation: str, findings: Sequence[Finding]) -> str:

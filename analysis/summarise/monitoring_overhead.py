@@ -38,7 +38,7 @@ def monitoring_overhead(
     return MonitoringOverhead(
         setting=setting,
         rate=RATES[workload],
-        ratio=_geometric_mean(points),
+        ratio=math.exp(sum(map(math.log, points)) / len(points)) if points else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         n=len(points),
@@ -64,7 +64,3 @@ def sentence(cost: MonitoringOverhead) -> str:
         f"Monitoring overhead: with monitors, {cost.setting} ran at {cost.ratio:.3f}x its rate without "
         f"them ({counted}; {spread})."
     )
-
-
-def _geometric_mean(points: tuple[float, ...]) -> float | None:
-    return math.exp(sum(map(math.log, points)) / len(points)) if points else None

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+from pyarrow.acero import (
+    AggregateNodeOptions,
+    Declaration,
+    ExecNodeOptions,
+    ProjectNodeOptions,
+    ScanNodeOptions,
+)
 
 from analysis import tables
 from analysis.summary.series import CpuSeries, LatencyCurve, RateSeries, TrialSeries, Values
 from analysis.summary.summary import MAIN_RATES
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
-from analysis.tables.store import dataset, read_table, table_path
+from analysis.tables.store import dataset, table_path
 
 MAX_NUMBERS = 150_000
 """Maximum in all series of a summary: about 1 MB of the report."""
@@ -64,13 +71,7 @@ def steadiness(run_root: Path) -> pd.DataFrame:
     rows = _optional(run_root, tables.STEADINESS)
     rows = rows[rows["name"].isin(MAIN_SERIES)]
     cv_percent = 100.0 * rows["coefficient_of_variation"].astype(float)
-    columns = {
-        "trial": rows["trial"],
-        "name": "throughput_cv",
-        "unit": "percent",
-        "value": cv_percent,
-    }
-    return _rows(pd.DataFrame(columns), tables.METRICS)
+    return rows[["trial"]].assign(name="throughput_cv", unit="percent", value=cv_percent)
 
 
 def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.DataFrame:
@@ -81,26 +82,16 @@ def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.Data
     placed = trial_rows.merge(valid, on="trial").dropna(subset=["value"])
     keys = ["topology", "setting"]
     builds = placed.groupby([*keys, "repetition", "build"], as_index=False)["value"].mean()
-    found = [
-        {
-            **dict(zip(keys, key, strict=True)),
-            "name": "throughput_cv",
-            "unit": "percent",
-            "value": float(same["value"].median()),
-            "n": len(same),
-            "points": tuple(same["value"]),
-        }
-        for key, same in builds.groupby(keys)
-    ]
-    return _rows(pd.DataFrame(found, columns=None if found else keys), tables.SETTING_METRICS)
+    values = builds.groupby(keys)["value"].agg(value="median", n="size", points=list)
+    found: pd.DataFrame = values.reset_index().assign(name="throughput_cv", unit="percent")
+    return found
 
 
 def price_performance(run_root: Path) -> pd.DataFrame:
     """Rows of `setting_metrics`: the main rate of each setting per USD per hour."""
     rows = _optional(run_root, tables.PRICE_PERFORMANCE)
     rows = rows[rows["name"].isin(MAIN_RATES)]
-    named = rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
-    return _rows(named, tables.SETTING_METRICS)
+    return rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
 
 
 def usd_per_hour(run_root: Path) -> dict[str, float]:
@@ -112,49 +103,44 @@ def usd_per_hour(run_root: Path) -> dict[str, float]:
 
 
 def with_rows(table: Table, *frames: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all `frames`, typed as if they were read from `table`."""
+    """The rows of all `frames`, typed as if they were read from `table`; a missing column is null."""
     schema = arrow_schema(table)
-    parts = [pa.Table.from_pandas(one, schema, preserve_index=False) for one in frames]
+    whole = [frame.reindex(columns=schema.names).astype(object) for frame in frames]
+    parts = [pa.Table.from_pandas(frame, schema, preserve_index=False) for frame in whole]
     every: pd.DataFrame = pa.concat_tables(parts).to_pandas()
     return every
 
 
-def _rows(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """`frame` with the columns of `table`; missing ones are null."""
-    lacking = {name: None for name in table.column_names if name not in frame}
-    return frame.assign(**lacking)[list(table.column_names)]
-
-
 def _optional(run_root: Path, table: Table) -> pd.DataFrame:
+    rows: pd.DataFrame = _dataset(run_root, table).to_table().to_pandas()
+    return rows
+
+
+def _dataset(run_root: Path, table: Table) -> ds.Dataset:
+    """The table, or one without rows."""
     if table_path(run_root, table).is_dir():
-        return read_table(run_root, table)
-    return pd.DataFrame(columns=list(table.column_names))
-
-
-def _dataset(run_root: Path, table: Table) -> ds.Dataset | None:
-    return dataset(run_root, table) if table_path(run_root, table).is_dir() else None
+        return dataset(run_root, table)
+    return ds.dataset(arrow_schema(table).empty_table())
 
 
 def _step_s(run_root: Path, max_numbers: int) -> int:
     numbers, longest_s = 0, 0
     for table, width in ((tables.TRIAL_CPU_SERIES, len(_CPU)), (tables.TRIAL_RATE_SERIES, 1)):
-        found = _dataset(run_root, table)
-        numbers += found.count_rows() * width if found else 0
-        longest_s = max(longest_s, _span_s(found) if found else 0)
+        rows = _dataset(run_root, table)
+        numbers += rows.count_rows() * width
+        longest_s = max(longest_s, _span_s(rows))
     return next(
         (s for s in STEPS_S if numbers / s <= max_numbers and longest_s / s <= MAX_POINTS),
         STEPS_S[-1],
     )
 
 
-def _span_s(dataset: ds.Dataset) -> int:
+def _span_s(rows: ds.Dataset) -> int:
     """From the earliest second of any trial to the latest of any."""
-    first_s, last_s = 0, 0
-    for batch in dataset.to_batches(columns=["second"]):
-        if batch.num_rows:
-            ends = pc.min_max(batch.column("second")).as_py()
-            first_s, last_s = min(first_s, ends["min"]), max(last_s, ends["max"])
-    return last_s - first_s + 1
+    ends = [("second", "min", None, "first"), ("second", "max", None, "last")]
+    steps = [("scan", ScanNodeOptions(rows)), ("aggregate", AggregateNodeOptions(ends))]
+    (found,) = _streamed(steps).to_pylist()
+    return max(found["last"] or 0, 0) - min(found["first"] or 0, 0) + 1
 
 
 def _binned(
@@ -162,35 +148,22 @@ def _binned(
 ) -> pd.DataFrame:
     """trial, `by`, at_s and the mean of each of `values` over step_s seconds from at_s on."""
     keys = ["trial", *by, "at_s"]
-    found = _dataset(run_root, table)
-    if found is None or found.count_rows() == 0:
-        return pd.DataFrame(columns=[*keys, *values])
-    parts = [
-        _sums(batch, step_s, keys, values)
-        for batch in found.to_batches(columns=["trial", *by, "second", *values])
-        if batch.num_rows
-    ]
-    total = pd.concat(parts).groupby(level=keys, sort=True).sum()
-    means = pd.DataFrame({name: total[name, "sum"] / total[name, "count"] for name in values})
-    return means.reset_index()
+    step = pc.scalar(float(step_s))
+    at_s = pc.multiply(pc.floor(pc.divide(pc.field("second"), step)), step).cast("int64")
+    columns = ["trial", *by, *values]
+    means = [(value, "hash_mean", None, value) for value in values]
+    found: pd.DataFrame = _streamed([
+        ("scan", ScanNodeOptions(_dataset(run_root, table))),
+        ("project", ProjectNodeOptions([*map(pc.field, columns), at_s], [*columns, "at_s"])),
+        ("aggregate", AggregateNodeOptions(means, keys)),
+    ]).to_pandas()  # fmt: skip
+    return found.sort_values(keys)
 
 
-def _sums(batch: pa.RecordBatch, step_s: int, keys: list[str], values: list[str]) -> pd.DataFrame:
-    """Sum and count of each value by `keys`, which can be added over batches."""
-    # a million texts have a hundred distinct values: categories halve the time
-    frame = batch.to_pandas(strings_to_categorical=True)
-    frame["at_s"] = frame["second"] // step_s * step_s
-    sums: pd.DataFrame = frame.groupby(keys, observed=True)[values].agg(["sum", "count"])
-    index = cast(pd.MultiIndex, sums.index)
-    levels: list[Any] = [_plain(level) for level in index.levels]
-    sums.index = index.set_levels(levels)
-    return sums
-
-
-def _plain(level: pd.Index[Any]) -> pd.Index[Any]:
-    """Plain texts, because categories differ between batches."""
-    is_text = isinstance(level, pd.CategoricalIndex)
-    return level.astype(object) if is_text else level
+def _streamed(steps: list[tuple[str, ExecNodeOptions]]) -> pa.Table:
+    """Batch by batch, in one thread: the same sums every time."""
+    declared = [Declaration(name, options) for name, options in steps]
+    return Declaration.from_sequence(declared).to_table(use_threads=False)
 
 
 def _by_trial(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary
 from analysis.tables.store import read_table
-from cluster.model.topology import Topology
 from cluster.state.atomic import write_text
 from cluster.state.events import Event
 from cluster.state.journal import Journal
@@ -47,16 +46,14 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     at = data or run_root
     run = AnalysedRun.read(at)
     first = run.manifests[0]
-    topologies = run.topologies
-    repetitions = len({manifest.repetition for manifest in run.manifests})
     trials = trial_summaries(run)
     settings = setting_summaries(run)
     overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
     evidence = Evidence(
         settings,
-        repetitions,
+        run.repetitions,
         first.isolation,
-        _emulated(topologies.values()),
+        run.emulated,
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
     )
@@ -67,19 +64,12 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run=first.run,
         question=asked.question,
         created=datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        provider=next(iter(topologies.values())).provider,
+        provider=next(iter(run.topologies.values())).provider,
         isolation=first.isolation,
-        repetitions=repetitions,
+        repetitions=run.repetitions,
         seed=first.seed,
-        headline=headline(settings, repetitions, first.isolation, len(trials), found),
-        warnings=warnings(
-            run.manifests,
-            list(topologies.values()),
-            trials,
-            _planned(run_root),
-            run.unexpected_differences(),
-            overhead,
-        ),
+        headline=headline(settings, run.repetitions, first.isolation, len(trials), found),
+        warnings=warnings(run, trials, _planned(run_root), overhead),
         settings=settings,
         findings=found,
         trials=trials,
@@ -110,10 +100,6 @@ def _builds(run_root: Path) -> tuple[BuildSummary, ...]:
         )
         for build, phases in rows.groupby("build")
     )
-
-
-def _emulated(topologies: Iterable[Topology]) -> frozenset[str]:
-    return frozenset(t.medium for t in topologies for n in t.workers if n.disk and n.disk.emulated)
 
 
 def _planned(run_root: Path) -> Sequence[str]:

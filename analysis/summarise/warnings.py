@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.findings import MIN_BUILDS
+from analysis.summarise.analysed_run import AnalysedRun
 from analysis.summarise.monitoring_overhead import sentence
 from analysis.summary.disclosure import Difference
 from analysis.summary.summary import MonitoringOverhead, SummaryWarning, TrialSummary
@@ -16,25 +17,20 @@ MAX_NAMED = 5
 
 
 def warnings(
-    manifests: Sequence[Manifest],
-    topologies: Sequence[Topology],
+    run: AnalysedRun,
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
-    differences: Sequence[Difference],
-    overhead: MonitoringOverhead | None = None,
+    overhead: MonitoringOverhead | None,
 ) -> tuple[SummaryWarning, ...]:
-    """The most serious first. `planned`: names of the trials in the plan; `differences`: those
-    between builds that the factors of the study do not explain."""
-    emulated = {t.medium for t in topologies for n in t.workers if n.disk and n.disk.emulated}
-    process = any(topology.isolation == "process" for topology in topologies)
-    repetitions = len({manifest.repetition for manifest in manifests})
+    """The most serious first. `planned`: names of the trials in the plan."""
+    process = any(topology.isolation == "process" for topology in run.topologies.values())
     return (
         *_missing_records(trials, planned),
         *trial_warnings(trials),
-        *design_warnings(process, emulated, repetitions),
-        *_shared_client_host(topologies),
-        *_memory(manifests),
-        *_incomparable_builds(differences),
+        *design_warnings(process, run.emulated, run.repetitions),
+        *_shared_client_host(run.topologies.values()),
+        *_memory(run.manifests),
+        *comparability_warnings(run.unexpected_differences()),
         *_overhead(overhead),
     )
 
@@ -105,18 +101,17 @@ def _missing_records(
         )
 
 
-def _shared_client_host(topologies: Sequence[Topology]) -> Iterator[SummaryWarning]:
-    if any(set(t.client.roles) == {"client"} and _shares_host(t) for t in topologies):
+def _shared_client_host(topologies: Iterable[Topology]) -> Iterator[SummaryWarning]:
+    if any(
+        set(t.client.roles) == {"client"} and t.client.host in {node.host for node in t.workers}
+        for t in topologies
+    ):
         yield SummaryWarning(
             code="shared-client-host",
             level="info",
             message="The client runs on a host of the cluster. Its CPU is reported separately, and the "
             "scope host-less-client excludes client and monitors.",
         )
-
-
-def _shares_host(topology: Topology) -> bool:
-    return topology.client.host in {node.host for node in topology.workers}
 
 
 def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
@@ -137,7 +132,7 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
         )
 
 
-def _incomparable_builds(differences: Sequence[Difference]) -> Iterator[SummaryWarning]:
+def comparability_warnings(differences: Sequence[Difference]) -> Iterator[SummaryWarning]:
     """Method 23. A difference that the topology explains is expected and causes no warning."""
     if differences:
         named = "; ".join(str(one) for one in differences[:MAX_NAMED])

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import json
 
-from analysis.summary.summary import schema
+from analysis.summary.summary import Summary
 
-print(json.dumps(schema(), indent=2))
+print(json.dumps(Summary.model_json_schema(), indent=2))

@@ -244,8 +244,3 @@ class Summary(Frozen):
     plan: PlanOrExcuse | None = Field(
         None, description="the sizing computed from this run; null: none"
     )
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of summary.json."""
-    return Summary.model_json_schema()

@@ -7,7 +7,7 @@ import glob
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -143,9 +143,6 @@ class UriPath:
     def __str__(self) -> str:
         return f"{self._base}{self._pure}"
 
-    def __repr__(self) -> str:
-        return f"UriPath({str(self)!r})"
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UriPath) and str(self) == str(other)
 
@@ -237,20 +234,15 @@ def _stat(info: Mapping[str, Any]) -> FileStat:
 
 @lru_cache
 def _filesystem(base: str) -> Any:
-    import fsspec
-
-    scheme, _, authority = base.partition("://")
-    http = _web_addresses().get(authority) if scheme == "hdfs" else None
-    if http is None:
-        return _by_name(base)
-    host, _, port = http.rpartition(":")
-    return fsspec.filesystem("webhdfs", host=host, port=int(port), user=getpass.getuser())
-
-
-def _by_name(base: str) -> Any:
     """What fsspec has for the scheme. InputError if it has nothing, or misses a package."""
     import fsspec
 
+    scheme, _, authority = base.partition("://")
+    pairs = [pair.partition("=") for pair in os.environ.get(NAMENODES, "").split(",") if pair]
+    web_addresses = {rpc: http for rpc, _, http in pairs}
+    if scheme == "hdfs" and authority in web_addresses:
+        host, _, port = web_addresses[authority].rpartition(":")
+        return fsspec.filesystem("webhdfs", host=host, port=int(port), user=getpass.getuser())
     try:
         return fsspec.core.url_to_fs(base + "/")[0]
     except (ImportError, ValueError) as error:
@@ -259,8 +251,3 @@ def _by_name(base: str) -> Any:
             base,
             "install the package that fsspec has for it (s3a://: s3fs, gs://: gcsfs, abfs://: adlfs).",
         ) from error
-
-
-def _web_addresses() -> dict[str, str]:
-    pairs: Sequence[str] = [pair for pair in os.environ.get(NAMENODES, "").split(",") if pair]
-    return {rpc: http for rpc, _, http in (pair.partition("=") for pair in pairs)}

@@ -1,24 +1,31 @@
 """`Home`: folder of the embedded Airflow with its databases and logs, and the environment Airflow needs.
 
-Pure: paths in, variables out. Only `python -m dags.airflow_home.home` has an effect: it creates the
-database of `study run`, so that the first study does not wait for it. The web UI has a second database,
-because a scheduler would execute the tasks of a running `study run` again if it found them in its own.
+`python -m dags.airflow_home.home` creates the database of `study run`, so that the first study does not
+wait for it. The web UI has a second database, because a scheduler would execute the tasks of a running
+`study run` again if it found them in its own.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+
+from cluster.state.atomic import write_text
 
 LOOPBACK = "127.0.0.1"
 WEB_PORT = 8080
 SCHEDULER_PID = "STUDY_SCHEDULER_PID"
-ONE_PROCESS = "STUDY_ONE_PROCESS"
 """Environment variable with the process id of the scheduler started by `make airflow`."""
+ONE_PROCESS = "STUDY_ONE_PROCESS"
+"""Environment variable that `study run` sets: one process executes all tasks."""
+MIGRATE = "migrate"
+"""Argument with which this module starts itself, in Airflow's environment."""
 MAX_STEPS = 100_000
 """Maximum number of mapped steps. Airflow's default, 1024, is too small for eight large repetitions."""
 
@@ -45,14 +52,13 @@ class Home:
 
     def command_environment(self) -> dict[str, str]:
         """Environment of the DAG that `study run` executes, all its tasks in one process."""
-        return {**self._common(), **_database(self.command_database), ONE_PROCESS: "1"}
+        return {**self._common(self.command_database), ONE_PROCESS: "1"}
 
     def web_environment(self, port: int = WEB_PORT) -> dict[str, str]:
         """Environment of Airflow's web UI and scheduler; everything listens on loopback."""
         url = f"http://{LOOPBACK}:{port}"
         return {
-            **self._common(),
-            **_database(self.web_database),
+            **self._common(self.web_database),
             "AIRFLOW__API__HOST": LOOPBACK,
             "AIRFLOW__API__PORT": str(port),
             "AIRFLOW__API__BASE_URL": url,
@@ -67,8 +73,9 @@ class Home:
             "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "3600",
         }
 
-    def _common(self) -> dict[str, str]:
+    def _common(self, database: Path) -> dict[str, str]:
         return {
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{database}",
             "AIRFLOW_HOME": str(self.root),
             "AIRFLOW__CORE__DAGS_FOLDER": str(self.project / "dags"),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
@@ -96,14 +103,29 @@ def home(environ: Mapping[str, str] = os.environ) -> Home:
     return Home(Path(given).absolute() if given else project / ".airflow", project)
 
 
-def _database(path: Path) -> dict[str, str]:
-    return {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{path}"}
+def migrate_once(database: Path) -> None:
+    """Create or upgrade `database`, unless this version of Airflow has already done so. Airflow reads its
+    environment when it is imported."""
+    installed = version("apache-airflow")  # importing Airflow for this takes seconds
+    ready = database.with_suffix(".ready")
+    if database.exists() and ready.exists() and ready.read_text() == installed:
+        return
+    from airflow.utils.db import initdb
+
+    database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with ready.with_suffix(".lock").open("w") as lock:  # serialises two concurrent first runs
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        initdb()
+        write_text(ready, installed)
 
 
 def main() -> None:
     """Create the database of `study run` if it does not exist; this also fills the bytecode cache."""
     place = home()
-    argv = [sys.executable, "-m", "dags.airflow_home.database", str(place.command_database)]
+    if sys.argv[1:] == [MIGRATE]:
+        migrate_once(place.command_database)
+        return
+    argv = [sys.executable, "-m", "dags.airflow_home.home", MIGRATE]
     environment = {**os.environ, **place.command_environment()}
     made = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     if made.returncode:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 import numpy as np
-from rich.console import Group, RenderableType
+from rich.console import Group, RenderableType, group
 from rich.text import Text
 
 from analysis.capacity.accuracy.goals import JUDGED_PERCENTILE, Goal
@@ -22,12 +22,9 @@ SHOWN_LEVELS = 64
 SHOWN_EXCUSES = 12
 
 
-def model_page(model: Model) -> RenderableType:
+@group()
+def model_page(model: Model) -> Iterator[RenderableType]:
     """The fitted curves with their domains and errors, and the reasons why others were not fitted."""
-    return Group(*_model_parts(model))
-
-
-def _model_parts(model: Model) -> Iterator[RenderableType]:
     sources = ", ".join(model.sources) or "no file"
     yield Text(f"{len(model.points)} points from {sources}")
     if model.scaling:
@@ -93,13 +90,14 @@ def _load_rows(model: Model) -> Iterator[Sequence[str]]:
         yield curve.group, curve.medium, f"{curve.hosts}", f"{curve.vms_per_host}", law, limit
 
 
+@group()
 def check_page(
     misses: Sequence[Miss],
     goals: Sequence[Goal],
     mode: str,
     under_load: Sequence[LoadMiss] = (),
     left_out: Sequence[tuple[Arm, str]] = (),
-) -> RenderableType:
+) -> Iterator[RenderableType]:
     """The goals with their outcomes, each group, the largest misses, the points that could not be used,
     and each held-out level of load."""
     styles = {"met": "green", "missed": "bold red", "unknown": "yellow", "printed": ""}
@@ -108,32 +106,27 @@ def check_page(
         for goal in goals
     )
     title = f"hold-out by {mode}: {len(misses)} cells"
-    parts: list[RenderableType] = [
-        titled(title, ("goal", "measured", "goal value", "outcome"), outcomes),
-        titled("by group", ("group", "medium", "VMs/host", "cells", "error, median", "largest",
-                            "1/n, median", "covered"), _group_rows(misses)),
-        titled("largest misses", ("group", "medium", "hosts", "VMs/host", "measured", "predicted",
-                                  "90 % interval", "unit", "error"), _miss_rows(misses)),
-    ]  # fmt: skip
+    yield titled(title, ("goal", "measured", "goal value", "outcome"), outcomes)
+    yield titled("by group", ("group", "medium", "VMs/host", "cells", "error, median", "largest",
+                              "1/n, median", "covered"), _group_rows(misses))  # fmt: skip
+    yield titled("largest misses", ("group", "medium", "hosts", "VMs/host", "measured", "predicted",
+                                    "90 % interval", "unit", "error"), _miss_rows(misses))  # fmt: skip
     if under_load:
-        parts.append(_levels(under_load))
-    parts += [
-        Text(f"not used: {group} on {medium}, {v} VMs per host: {reason}", style="yellow")
-        for (group, medium, v), reason in left_out
-    ]
-    return Group(*parts)
+        yield _levels(under_load)
+    for (name, medium, v), reason in left_out:
+        yield Text(f"not used: {name} on {medium}, {v} VMs per host: {reason}", style="yellow")
 
 
 def _group_rows(misses: Sequence[Miss]) -> Iterator[Sequence[str]]:
     arms: dict[Arm, list[Miss]] = {}
     for miss in misses:
         arms.setdefault(miss.arm, []).append(miss)
-    for (group, medium, v), found in arms.items():
+    for (name, medium, v), found in arms.items():
         errors = [miss.error for miss in found]
         plain = [m.baseline_error for m in found if m.baseline_error is not None]
         covered = f"{sum(m.covered for m in found)} of {sum(m.repetitions for m in found)}"
         yield (
-            group, medium, str(v), str(len(found)), f"{median(errors):.1%}", f"{max(errors):.1%}",
+            name, medium, str(v), str(len(found)), f"{median(errors):.1%}", f"{max(errors):.1%}",
             f"{median(plain):.1%}" if plain else "", covered,
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Group, RenderableType, group
 from rich.table import Table
 from rich.text import Text
 
@@ -16,12 +16,9 @@ from dags.cli.console import titled
 SHOWN_ROWS = 40
 
 
-def plan_page(plan: Plan) -> RenderableType:
+@group()
+def plan_page(plan: Plan) -> Iterator[RenderableType]:
     """One page: the cluster to buy, its uncertainty, the reasons, and what would change the plan."""
-    return Group(*_plan_parts(plan))
-
-
-def _plan_parts(plan: Plan) -> Iterator[RenderableType]:
     yield Text(plan_sentence(plan), style="bold")
     table = Table(box=box.SIMPLE, show_header=False)
     for name, value in facts(plan):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -17,6 +18,7 @@ EXAMPLES = examples(
     "study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%",
 )
 
+Value = TypeVar("Value")
 RunName = Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder or id of a run.")]
 
 
@@ -50,14 +52,16 @@ def compare(
     from dags.stages.comparison import compare_with, comparison_lines
 
     run = find_run(later or first, runs)
-    spec = run.study.compare
     pinned = find_run(first, runs).root if later and first else None
     if pinned is not None and pinned.parent != run.root.parent:
         raise InputError(
             "this run belongs to another study.", str(pinned), "name two runs of the same study."
         )
-    against = Baseline(run=pinned.name) if pinned else _baseline(baseline, spec)
-    share = _tolerance(tolerance, spec)
+    spec = run.study.compare or CompareSpec(baseline=Baseline(rolling=1))
+    against = _parsed(parse_baseline, baseline, spec.baseline, "--baseline")
+    if pinned is not None:
+        against = Baseline(run=pinned.name)
+    share = _parsed(percent, tolerance, spec.tolerance, "--tolerance")
     compared = compare_with(run.root, against, share)
     if compared is None:
         raise InputError(
@@ -68,23 +72,10 @@ def compare(
     raise typer.Exit(1 if compared.regressions else 0)
 
 
-def _baseline(text: str | None, spec: CompareSpec | None) -> Baseline:
+def _parsed(parse: Callable[[str], Value], text: str | None, default: Value, option: str) -> Value:
     if text is None:
-        return spec.baseline if spec else Baseline(rolling=1)
+        return default
     try:
-        return parse_baseline(text)
+        return parse(text)
     except ValueError as error:
-        raise _refused(error, "--baseline") from error
-
-
-def _tolerance(text: str | None, spec: CompareSpec | None) -> float:
-    if text is None:
-        return spec.tolerance if spec else 0.05
-    try:
-        return percent(text)
-    except ValueError as error:
-        raise _refused(error, "--tolerance") from error
-
-
-def _refused(error: ValueError, option: str) -> InputError:
-    return InputError(f"{error}.", option, "correct the value.")
+        raise InputError(f"{error}.", option, "correct the value.") from error

@@ -35,12 +35,13 @@ def print_report(root: Path) -> None:
     summary = root / "report" / "summary.json"
     if not summary.exists():
         return
-    from analysis.report.table import summary_header, summary_rows
+    from analysis.report.table import summary_table
     from analysis.summary.summary import Summary
     from dags.cli.display import rows_table
 
     value = Summary.model_validate_json(summary.read_text(encoding="utf-8"))
-    out.print(rows_table(summary_header(value), summary_rows(value)))
+    table = summary_table(value)
+    out.print(rows_table([column.header for column in table.columns], table.rows))
     out.print(Text(f"\n{value.headline}", style="bold"))
     out.print(f"report   {root / 'report' / 'index.html'}", markup=False, soft_wrap=True)
     out.print(f"numbers  {summary}", markup=False, soft_wrap=True)

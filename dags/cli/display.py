@@ -44,7 +44,11 @@ def plan_page(
 ) -> RenderableType:
     """The steps in order with their estimates, the topologies, and what the study can and cannot show."""
     return Group(
-        Text(f"study {plan.study}: {_counts(plan)}, seed {plan.seed}", style="bold"),
+        Text(
+            f"study {plan.study}: {plan.repetitions} repetition(s), {len(plan.builds)} build(s), "
+            f"{len(plan.trials)} trial(s), seed {plan.seed}",
+            style="bold",
+        ),
         Text(""),
         *_steps_lines(plan),
         Text(""),
@@ -91,11 +95,6 @@ def _drives(topology: Topology, plan: Plan) -> tuple[int, int]:
 
     same = [one for one in plan.topologies.values() if one.medium == topology.medium]
     return used(topology), max(used(one) for one in same)
-
-
-def _counts(plan: Plan) -> str:
-    builds, trials, repetitions = len(plan.builds), len(plan.trials), plan.repetitions
-    return f"{repetitions} repetition(s), {builds} build(s), {trials} trial(s)"
 
 
 def _steps_lines(plan: Plan) -> Iterator[Text]:

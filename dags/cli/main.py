@@ -7,8 +7,6 @@ Spark into this process; no command loads Airflow into it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -184,23 +182,15 @@ def reap(
         out.print("Nothing to remove.")
 
 
-@contextmanager
-def _errors_shown() -> Iterator[None]:
-    """Print a StudyError as a message and exit with its code; any other error keeps its traceback."""
-    try:
-        yield
-    except StudyError as error:
-        print_error(error)
-        sys.exit(error.exit_code)
-
-
 def main() -> None:
     """Entry point of the `study` command."""
     from dags.airflow_home.interrupt import Interrupted
 
     try:
-        with _errors_shown():
-            app()
+        app()
+    except StudyError as error:
+        print_error(error)
+        sys.exit(error.exit_code)
     except Interrupted as interrupted:
         err.print(
             f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "

@@ -34,14 +34,6 @@ class Format(StrEnum):
     json = "json"
 
 
-def _print_format(root: Path, form: Format) -> None:
-    """Write the summary, and nothing else, to standard output, so that it can be piped."""
-    from analysis.comparison.history import read_summary
-    from analysis.report.formats import FORMATS
-
-    sys.stdout.write(FORMATS[form](read_summary(root)))
-
-
 def _checked(master: str) -> str:
     if re.fullmatch(r"yarn|local|local\[(\*|[1-9]\d{0,3})\]", master):
         return master
@@ -119,8 +111,11 @@ def report(
         analyse_elsewhere(root, AnalysisTarget(master, build, store, options))
     if form is Format.html:
         print_report(root)
-    else:
-        _print_format(root, form)
+    else:  # nothing else goes to standard output, so that it can be piped
+        from analysis.comparison.history import read_summary
+        from analysis.report.formats import FORMATS
+
+        sys.stdout.write(FORMATS[form](read_summary(root)))
     if browse is YesNo.yes:
         typer.launch(str(root / "report" / "index.html"))
 

@@ -49,11 +49,18 @@ def run(
     130 Ctrl-C, 143 SIGTERM.
     """
     from dags.airflow_home.interrupt import interruptible
+    from dags.cli.carry_out import LOG
+    from dags.cli.display import failure_lines
     from workloads.execution.run import RunRequest
 
     with interruptible():
         end = _run(spec, runs, sets or [], RunRequest(fresh, add_repetitions, tuple(only or ())))
-    _print_end(end)
+    print_report(end.run.root)
+    for line in failure_lines(end.failures):
+        out.print(line, soft_wrap=True)
+    if not end.succeeded:
+        out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder",
+                  markup=False, soft_wrap=True)  # fmt: skip
     raise typer.Exit(0 if end.succeeded else 1)
 
 
@@ -82,15 +89,3 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     out.print(f"run   {opened.root}", markup=False, soft_wrap=True)
     with progress_display(out) as show:
         return carry_out(opened, home(), show)
-
-
-def _print_end(end: RunEnd) -> None:
-    from dags.cli.carry_out import LOG
-    from dags.cli.display import failure_lines
-
-    print_report(end.run.root)
-    for line in failure_lines(end.failures):
-        out.print(line, soft_wrap=True)
-    if not end.succeeded:
-        out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder",
-                  markup=False, soft_wrap=True)  # fmt: skip

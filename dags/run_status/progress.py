@@ -7,7 +7,7 @@ steps divided by their planned duration.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -81,108 +81,83 @@ class Progress:
 
 
 def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
-    """Progress at `now` (epoch seconds), from the journal's `events` so far."""
-    fold = _Fold(plan)
-    for event in events:
-        fold.take(event)
-    return fold.result(now)
+    """Progress at `now` (epoch seconds), from the journal's `events` so far. An opening of the run restarts
+    the count."""
+    every = list(events)
+    begin = max((at for at, event in enumerate(every) if isinstance(event, RunOpened)), default=0)
+    recent = every[begin:]
+    opened = recent[0] if recent and isinstance(recent[0], RunOpened) else None
+    stages = [event for event in recent if isinstance(event, AnalysisStarted)]
+    ends = [event for event in recent if isinstance(event, RunEnded)]
+    end = ends[-1] if ends else None
+    steps = _Steps(plan, recent)
+    if end:
+        remaining_s = 0.0
+    elif stages:
+        remaining_s = max(0.0, ANALYSIS_ESTIMATE_S - (now - stages[0].t))
+    else:
+        closed = {e.trial for e in every[:begin] if isinstance(e, StepEnded) and e.trial}
+        remaining_s = steps.remaining_s(closed, now) + ANALYSIS_ESTIMATE_S
+    state: State = "running" if steps.current or steps.ended else "starting"
+    started_t = opened.t if opened else now
+    return Progress(
+        study=plan.study,
+        run=opened.run if opened else "",
+        state="ended" if end else "analysing" if stages else state,
+        started_t=started_t,
+        elapsed_s=(ends[0].t if ends else now)
+        - started_t,  # a repeated analysis writes a second end
+        remaining_s=remaining_s,
+        total=len(plan.steps),
+        ended=tuple(steps.ended),
+        current=steps.current,
+        topology=plan.builds[steps.current.build] if steps.current else None,
+        stage=stages[-1].stage if stages else None,
+        activity=steps.activity,
+        outcome=end.outcome if end else None,
+        finished=end is not None and end.finished,
+        message=end.message if end else "",
+    )
 
 
-class _Fold:
-    """Folds the journal's events, in order. An opening of the run restarts the count."""
+class _Steps:
+    """The steps that ended, and the one that runs, since the run was last opened."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, events: Iterable[Event]) -> None:
         self.plan = plan
-        self.run = ""
-        self.opened_t: float | None = None
-        self.closed: set[str] = set()
-        self._reset()
-
-    def _reset(self) -> None:
-        self.started: tuple[Step, float] | None = None
         self.ended: list[Ended] = []
-        self.stage: str | None = None
-        self.stage_t = 0.0
+        self.current: Step | None = None
+        self.since_t = 0.0
         self.activity = ""
-        self.end: RunEnded | None = None
-        self.end_t: float | None = None
+        for event in events:
+            match event:
+                case StepStarted():
+                    self.current, self.since_t = plan.steps[event.index], event.t
+                    self.activity = ""
+                case StepEnded() if self.current:
+                    seconds = event.t - self.since_t
+                    self.ended.append(Ended(self.current, event.outcome, event.message, seconds))
+                    self.current, self.activity = None, ""
+                case PhaseEnded():
+                    self.activity = f"{event.name} took {event.seconds:.0f} s"
+                case TrialState():
+                    self.activity = event.state
 
-    def take(self, event: Event) -> None:
-        match event:
-            case RunOpened():
-                self.closed |= {e.step.trial for e in self.ended if e.step.trial}
-                self._reset()
-                self.run, self.opened_t = event.run, event.t
-            case StepStarted():
-                self.started = (self.plan.steps[event.index], event.t)
-                self.activity = ""
-            case StepEnded() if self.started:
-                step, since_t = self.started
-                self.ended.append(Ended(step, event.outcome, event.message, event.t - since_t))
-                self.started, self.activity = None, ""
-            case PhaseEnded():
-                self.activity = f"{event.name} took {event.seconds:.0f} s"
-            case TrialState():
-                self.activity = event.state
-            case AnalysisStarted():
-                self.stage, self.stage_t = event.stage, self.stage_t or event.t
-            case RunEnded():
-                self.end = event
-                self.end_t = self.end_t or event.t  # a repeated analysis writes a second end
-
-    def result(self, now: float) -> Progress:
-        end_t = self.end_t or now
-        started_t = self.opened_t if self.opened_t is not None else now
-        current = self.started[0] if self.started else None
-        return Progress(
-            study=self.plan.study,
-            run=self.run,
-            state=self._state(),
-            started_t=started_t,
-            elapsed_s=end_t - started_t,
-            remaining_s=0.0 if self.end else self._remaining_s(now),
-            total=len(self.plan.steps),
-            ended=tuple(self.ended),
-            current=current,
-            topology=self.plan.builds[current.build] if current else None,
-            stage=self.stage,
-            activity=self.activity,
-            outcome=self.end.outcome if self.end else None,
-            finished=self.end is not None and self.end.finished,
-            message=self.end.message if self.end else "",
-        )
-
-    def _state(self) -> State:
-        if self.end:
-            return "ended"
-        if self.stage:
-            return "analysing"
-        return "running" if self.started or self.ended else "starting"
-
-    def _remaining_s(self, now: float) -> float:
-        if self.stage:
-            return max(0.0, ANALYSIS_ESTIMATE_S - (now - self.stage_t))
-        return self._steps_remaining_s(now) + ANALYSIS_ESTIMATE_S
-
-    def _steps_remaining_s(self, now: float) -> float:
-        current, since_t = self.started or (None, now)
-        last = current or (self.ended[-1].step if self.ended else None)
+    def remaining_s(self, closed: Collection[str], now: float) -> float:
+        """Of the steps, without the trials that were `closed` before the run was opened again."""
+        last = self.current or (self.ended[-1].step if self.ended else None)
         later = self.plan.steps[last.index + 1 if last else 0 :]
-        seconds = sum(
-            step.estimate_s * self._ratio(step.kind)
-            for step in later
-            if step.trial not in self.closed
-        )
-        if current:
-            seconds += max(0.0, current.estimate_s * self._ratio(current.kind) - (now - since_t))
+        seconds = sum(self._forecast_s(step) for step in later if step.trial not in closed)
+        if self.current:
+            seconds += max(0.0, self._forecast_s(self.current) - (now - self.since_t))
         return seconds
 
-    def _ratio(self, kind: str) -> float:
-        """Measured over planned seconds, for the successful steps of this kind."""
-        ran = [ended for ended in self.ended if ended.step.kind == kind and ended.outcome == "ok"]
-        measured_s = sum(ended.seconds for ended in ran)
-        planned_s = sum(ended.step.estimate_s for ended in ran)
-        return (measured_s + TRUST_ESTIMATE_S) / (planned_s + TRUST_ESTIMATE_S)
+    def _forecast_s(self, step: Step) -> float:
+        """The estimate, times measured over planned seconds of the successful steps of this kind."""
+        ran = [one for one in self.ended if one.step.kind == step.kind and one.outcome == "ok"]
+        measured_s = sum(one.seconds for one in ran)
+        planned_s = sum(one.step.estimate_s for one in ran)
+        return step.estimate_s * (measured_s + TRUST_ESTIMATE_S) / (planned_s + TRUST_ESTIMATE_S)
 
 
 class Tail:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ class Status:
     owner: str
     silent_s: float
     progress: Progress
-    failures: tuple[str, ...]
+    failures: Sequence[str]
 
     @property
     def stopped(self) -> bool:
@@ -55,7 +55,7 @@ def status_of(run: Run) -> Status:
         found.owner_name if found else "",
         found.silent_s if found else 0.0,
         seen,
-        tuple(_failures(run, seen)),
+        _failures(run, seen),
     )
 
 
@@ -87,12 +87,8 @@ def find_run(named: Path | None, runs: Path) -> Run:
 def _failures(run: Run, seen: Progress) -> list[str]:
     if seen.finished:
         return study_stages.failures(run)
-    stopped = [seen.message] if seen.message else []
-    return stopped + ([_failed(seen)] if seen.failed else [])
-
-
-def _failed(seen: Progress) -> str:
-    return "; ".join(f"{ended.step.label}: {ended.message}" for ended in seen.failed)
+    failed = "; ".join(f"{ended.step.label}: {ended.message}" for ended in seen.failed)
+    return [text for text in (seen.message, failed) if text]
 
 
 def listed(runs: Path) -> Iterator[tuple[str, ...]]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from cluster.lifecycle.reap import Swept
 from cluster.lifecycle.reap import reap as reap_clusters
-from cluster.model.errors import StudyError, TearDownError
+from cluster.model.errors import InputError, StudyError, TearDownError
 from cluster.state.atomic import write_text
 from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
 from cluster.state.owner import Owner
@@ -105,10 +105,11 @@ def reap(runs: Path, dry_run: bool, force: str | None = None) -> Swept:
 
 def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:
     records = root / "records"
-    if dry_run:
-        trials = [path.name.removesuffix(OPEN) for path in sorted(records.glob("*" + OPEN))]
-        return tuple(f"open record {trial} (closed as incomplete)" for trial in trials)
-    trials = close_unfinished(records, "the run was killed before the trial ended")
+    trials = (
+        [path.name.removesuffix(OPEN) for path in sorted(records.glob("*" + OPEN))]
+        if dry_run
+        else close_unfinished(records, "the run was killed before the trial ended")
+    )
     return tuple(f"open record {trial} (closed as incomplete)" for trial in trials)
 
 
@@ -120,6 +121,35 @@ def analyse(root: str, stage: str) -> None:
         pipeline.prepare()  # with a process per task, only the stages that need it start Spark
     with present(Path(root)):
         pipeline.run_stage(stage, Path(root))
+
+
+def runs_to_plan(params: Mapping[str, Any], triggering: Sequence[str | None]) -> list[str]:
+    """Folders of the runs to size a cluster from, without duplicates. InputError if there is none."""
+    named = [params["run"]] if params.get("run") else [run for run in triggering if run]
+    if not named:
+        raise InputError(
+            "no run is named, and no run triggered this DAG run.",
+            "capacity_plan",
+            "set the parameter `run` to the folder of a run.",
+        )
+    return list(dict.fromkeys(str(_absolute(run)) for run in named))
+
+
+def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
+    """Write report/capacity-plan.json, and the report again. Returns the path of the plan."""
+    from analysis.capacity.inputs.question import parse_promises, question
+    from analysis.capacity.plan.plan import PLAN, Plan
+    from analysis.capacity.sizing.run_plan import plan_run
+    from jobs import pipeline
+
+    wanted = question(float(params["genomes_per_day"]), parse_promises(params["slo"]))
+    found = plan_run(Path(root), wanted, params["profile"], _absolute(params["hosts"]))
+    if isinstance(found, Plan):
+        log.info("Plan: %d hosts of type %s", found.hosts, found.host_type)
+    else:
+        log.info("No plan fits: %s", "; ".join(found.reasons))
+    pipeline.run_stage("report", Path(root))
+    return str(Path(root) / "report" / PLAN)
 
 
 def regression(root: str) -> str:

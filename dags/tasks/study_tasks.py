@@ -15,14 +15,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import TriggerRule, get_current_context, task
+from airflow.sdk import Asset, TriggerRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from dags.run_status.status import check_not_over
 from dags.stages import study_stages
-from dags.tasks.assets import RUN, TABLES
 from dags.tasks.params import checked_params
 
+TABLES = Asset(name="density_study_tables", uri="density-study://tables")
+"""The tables and the report of a run: updated by `report`, and what triggers `capacity_plan`."""
+RUN = "run"
+"""Key in the asset event's extra: the folder of the analysed run."""
 OPENED_ROOT = "root"
 """XCom key under which `slots` stores the run's folder. It is lost only if `slots` itself is cleared."""
 ROOT = (

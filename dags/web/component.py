@@ -12,8 +12,7 @@ import sys
 from datetime import datetime
 
 from dags.airflow_home.child import watch
-from dags.airflow_home.database import migrate_once
-from dags.airflow_home.home import SCHEDULER_PID, home
+from dags.airflow_home.home import SCHEDULER_PID, home, migrate_once
 
 PREPARE = "prepare"
 

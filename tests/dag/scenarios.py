@@ -32,7 +32,7 @@ def main(folder: Path) -> None:
     backend.install()
     os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
     os.environ.update(Home(folder / "airflow", project_root()).command_environment())
-    from dags.airflow_home.database import migrate_once
+    from dags.airflow_home.home import migrate_once
 
     migrate_once(folder / "airflow" / "command.db")
     _hand_out_last_slot_first()

@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
     (folder / "studies" / "broken.yaml").write_text("study: broken\nschedule: at noon\n")
     on_asset = STUDY.format(schedule="{asset: 'file:///release'}").replace("nightly", "on-release")
     (folder / "studies" / "release.yaml").write_text(on_asset)
-    from dags.airflow_home.database import migrate_once
+    from dags.airflow_home.home import migrate_once
 
     migrate_once(folder / "airflow" / "command.db")
     from airflow.sdk import DAG

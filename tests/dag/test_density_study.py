@@ -124,8 +124,7 @@ def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path
     """As Airflow's dag-processor sees it: .airflowignore, the file, the params' schema."""
     code = (
         "import json\n"
-        "from dags.airflow_home.database import migrate_once\n"
-        "from dags.airflow_home.home import home\n"
+        "from dags.airflow_home.home import home, migrate_once\n"
         "migrate_once(home().command_database)\n"
         "from airflow.dag_processing.dagbag import DagBag\n"
         "bag = DagBag()\n"

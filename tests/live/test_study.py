@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from analysis.summary.summary import schema
+from analysis.summary.summary import Summary
 from tests.live.support.command import SPEC, left_of, study, study_run, wait_for
 from workloads.record.record import closed_records
 from workloads.testdfsio.output.io_parts import parse_io_part
@@ -56,7 +56,7 @@ def test_every_trial_is_complete_and_valid(finished: tuple[Path, str]) -> None:
 
 
 def test_the_summary_is_what_its_schema_says(finished: tuple[Path, str]) -> None:
-    jsonschema.validate(_summary(finished[0]), schema())
+    jsonschema.validate(_summary(finished[0]), Summary.model_json_schema())
 
 
 def test_one_block_claims_nothing(finished: tuple[Path, str]) -> None:

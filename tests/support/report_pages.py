@@ -14,7 +14,7 @@ import pytest
 
 from analysis.report.charts import effects, seconds
 from analysis.report.charts.figure import Panel
-from analysis.report.charts.observations import names
+from analysis.report.charts.observations import View
 from analysis.report.charts.sections import sections
 from analysis.report.charts.talk import talk_charts
 from analysis.report.page import render
@@ -74,15 +74,14 @@ def html(name: str) -> str:
 @cache
 def panels(name: str) -> list[Panel]:
     """Every panel of a made-up report, as the page draws it."""
-    summary = FACTORIES[name]()
-    called = names(summary)
+    view = View(FACTORIES[name]())
     figures = [
-        *effects.figures(summary, called),
-        *(chart.figure for chart in talk_charts(summary, called) if chart.figure),
-        *(one for _, _, several in sections(summary, called) for one in several),
-        *seconds.figures(summary, called),
+        effects.headline_figure(view),
+        *(chart.figure for chart in talk_charts(view)),
+        *(one for _, _, several in sections(view) for one in several),
+        *seconds.figures(view),
     ]
-    return [panel for one in figures for panel in one.panels]
+    return [panel for one in figures if one for panel in one.panels]
 
 
 def embedded(text: str, element: str) -> Any:

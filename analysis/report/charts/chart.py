@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import altair as alt
 
-from analysis.report.charts.axis import vertical, vertical_log
 from analysis.report.charts.datatable import observation_table
 from analysis.report.charts.figure import (
     DATA,
@@ -16,27 +15,27 @@ from analysis.report.charts.figure import (
     Layout,
     LegendEntry,
     Panel,
+    PanelKey,
     colour_scale,
-    describe,
-    finished,
     legend,
     mark,
+    panel,
     shape_scale,
+    vertical,
+    vertical_log,
 )
-from analysis.report.charts.observations import Names, Observation, Row, arm_styles
+from analysis.report.charts.observations import Observation, Row, View
 from analysis.report.charts.palette import PAPER, Style
-from analysis.report.charts.quantity import interval, quantity
-from analysis.summary.summary import Metric, Summary
+from analysis.report.charts.quantity import interval, quantity, sign
+from analysis.summary.summary import Metric
 
 WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
-SIGNS = {"percent": "%"}
-PanelKey = tuple[str, str, str]
-"""Id, title and subtitle. Observations with equal keys share a panel."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Which panel, place and series each observation has, and what stands on the axes.
+    """Which panel, place and series each observation has, and what stands on the axes. Observations with
+    equal panel keys share a panel.
 
     points: each unit light, the value over them solid with its interval, side by side for each series.
     curve: values over a number that was varied, joined by lines that only guide the eye.
@@ -65,21 +64,18 @@ class Chart:
     height_px: int = 208
 
 
-def by_arm(summary: Summary, names: Names, **changes: object) -> Chart:
+def by_arm(view: View, **changes: Any) -> Chart:
     """A chart with a series per arm, unless `changes` says otherwise."""
-    return Chart(**{
-        "series": lambda o: names.arm(o.setting),
-        "tip": lambda o: f"{names.density_in_words(o.setting.vms_per_host)}, {names.arm(o.setting)}",
-        "styles": arm_styles(summary, names),
-        **changes,
-    })  # type: ignore[arg-type]  # fmt: skip
+    own: dict[str, Any] = {
+        "series": lambda o: view.arm(o.setting),
+        "tip": lambda o: view.where(o.setting),
+        "styles": view.arm_styles,
+    }
+    return Chart(**(own | changes))
 
 
 def draw(
-    chart: Chart,
-    seen: Sequence[Observation],
-    names: Names,
-    listed: Sequence[Observation] | None = None,
+    chart: Chart, seen: Sequence[Observation], view: View, listed: Sequence[Observation] = ()
 ) -> Figure | None:
     """The figure, its panels in the order of the observations; None if there is nothing to draw.
 
@@ -88,13 +84,10 @@ def draw(
     groups: dict[PanelKey, list[Observation]] = {}
     for one in seen:
         groups.setdefault(chart.panel(one), []).append(one)
-    drawn = {
-        key: [row for one in same for row in _rows(chart, one)] for key, same in groups.items()
-    }
     panels = tuple(
-        _panel(chart, key, rows, chart.unit or _unit(groups[key][0]))
-        for key, rows in drawn.items()
-        if rows
+        _panel(chart, key, rows, chart.unit or sign(same[0].metric.unit))
+        for key, same in groups.items()
+        if (rows := [row for one in same for row in _rows(chart, one)])
     )
     if not panels:
         return None
@@ -104,21 +97,15 @@ def draw(
         caption=chart.caption,
         panels=panels,
         legend=(*legend(chart.styles), *chart.legend),
-        table=observation_table(listed or seen, names, *chart.table),
+        table=observation_table(listed or seen, view, *chart.table),
         notes=chart.notes,
         layout=chart.layout,
     )
 
 
-def _unit(one: Observation) -> str:
-    return SIGNS.get(one.metric.unit, one.metric.unit)
-
-
 def _rows(chart: Chart, one: Observation) -> Iterator[Row]:
-    value = one.value_row()
-    rows = one.rows() if chart.mark == "points" else filter(None, [value])
     series = chart.series(one)
-    for row in rows:
+    for row in one.rows() if chart.mark == "points" else one.value_row():
         ends = interval(row.get("low"), row.get("high"), one.metric.unit)
         spread = f" (interval {ends}; n = {one.metric.n})" if ends else ""
         yield {
@@ -137,13 +124,11 @@ def _panel(chart: Chart, key: PanelKey, rows: list[Row], unit: str) -> Panel:
         rows = sorted(rows, key=lambda row: (row["series"], row["x"]))
     layers = {"points": _points, "curve": _curve, "stack": _stack}[chart.mark]
     place = {"x": _across(chart, rows), "y": _upwards(chart, rows, unit)}
-    spec = finished(
-        alt.layer(*layers(chart, rows, place), data=alt.NamedData(DATA)), rows, chart.height_px
-    )
-    id_, title, subtitle = key
-    words = ", ".join(part for part in (title, subtitle) if part)
-    description = describe(f"{chart.title}: {words}, in {unit} by {chart.axis}", rows)
-    return Panel(id_, title, subtitle, description, spec, WIDTHS_PX[chart.layout])
+    if chart.mark != "stack":
+        place["stroke"] = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
+    layered = alt.layer(*layers(chart, rows, place), data=alt.NamedData(DATA))
+    what = f"{chart.title}: {', '.join(filter(None, key[1:]))}, in {unit} by {chart.axis}"
+    return panel(key, what, layered, rows, chart.height_px, WIDTHS_PX[chart.layout])
 
 
 def _across(chart: Chart, rows: list[Row]) -> alt.X:
@@ -174,41 +159,37 @@ def _points(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
         return [_symbols(chart, units, place, size=64, opacity=1.0)]
     return [
         _symbols(chart, units, place, size=16, opacity=0.45),
-        *_intervals(chart, values, rows, place),
+        *_intervals(values, rows, place),
         _symbols(chart, values, place, size=40, opacity=1.0),
     ]
 
 
 def _curve(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
     base = alt.Chart()
-    colour = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
     return [
-        base.mark_line(strokeWidth=1.5, opacity=0.55).encode(**place, stroke=colour),
-        *_intervals(chart, base, rows, place),
+        base.mark_line(strokeWidth=1.5, opacity=0.55).encode(**place),
+        *_intervals(base, rows, place),
         _symbols(chart, base, place, size=56, opacity=1.0),
     ]
 
 
 def _symbols(chart: Chart, base: Any, place: dict[str, Any], size: int, opacity: float) -> Any:
-    colour = colour_scale(chart.styles)
-    solid = alt.Fill("series:N", scale=colour, legend=None)
+    solid = alt.Fill("series:N", scale=colour_scale(chart.styles), legend=None)
     return base.mark_point(size=size, opacity=opacity, strokeWidth=1.5).encode(
         **place,
-        stroke=alt.Stroke("series:N", scale=colour, legend=None),
         fill=alt.condition("datum.hollow", alt.value(PAPER), solid),
         shape=alt.Shape("series:N", scale=shape_scale(chart.styles), legend=None),
         description=mark(),
     )
 
 
-def _intervals(chart: Chart, base: Any, rows: list[Row], place: dict[str, Any]) -> list[Any]:
+def _intervals(base: Any, rows: list[Row], place: dict[str, Any]) -> list[Any]:
     """Bars from low to high. A rule with a shape channel would get a point at its lower end."""
     if not any("low" in row for row in rows):
         return []
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2, strokeCap="round")
-    colour = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
     ends = {"y": alt.Y("low:Q"), "y2": "high:Q"}
-    return [bars.encode(**{**place, **ends}, stroke=colour, description=mark())]
+    return [bars.encode(**{**place, **ends}, description=mark())]
 
 
 def _stack(chart: Chart, _: list[Row], place: dict[str, Any]) -> list[Any]:

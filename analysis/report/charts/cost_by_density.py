@@ -19,7 +19,17 @@ LINES = 8
 
 def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:
     """The cost-density curve as a Vega-Lite spec: a line per host type and media, with a band q05 to q95."""
-    drawn = [_drawn(row) for row in rows if row.usd_per_genome is not None]
+    drawn = [
+        {
+            "series": f"{row.host_type}, {row.media}",
+            "density": row.vms_per_host,
+            "cost": row.usd_per_genome,
+            "low": row.usd_per_genome_low,
+            "high": row.usd_per_genome_high,
+        }
+        for row in rows
+        if row.usd_per_genome is not None
+    ]
     names = list(dict.fromkeys(str(row["series"]) for row in drawn))[:LINES]
     data = alt.Data(values=[row for row in drawn if row["series"] in names])
     colour = alt.Color("series:N", sort=names, title=None)
@@ -33,16 +43,6 @@ def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:
     spec: dict[str, Any] = layered.to_dict(validate=False)
     spec.pop("config", None)
     return spec
-
-
-def _drawn(row: WhatIf) -> dict[str, object]:
-    return {
-        "series": f"{row.host_type}, {row.media}",
-        "density": row.vms_per_host,
-        "cost": row.usd_per_genome,
-        "low": row.usd_per_genome_low,
-        "high": row.usd_per_genome_high,
-    }
 
 
 def write_chart(rows: Sequence[WhatIf], path: Path) -> None:

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.report.charts.figure import (
-    Column,
-    DataTable,
-    Figure,
-    Panel,
-    describe,
-    finished,
-    legend,
-)
+from analysis.report.charts.figure import Column, DataTable, Figure, Panel, finished, legend, titled
 from analysis.report.charts.inside import cpu_bars
-from analysis.report.charts.observations import Names, Row
+from analysis.report.charts.observations import Row, View
 from analysis.report.charts.palette import CPU
 from analysis.report.charts.quantity import quantity
 from analysis.summary.series import CpuSeries
@@ -27,24 +19,22 @@ HostCourse = tuple[TrialSummary, str, CpuSeries, int]
 """A trial, the pointer to its host's series in the summary, that series, and its step in seconds."""
 
 
-def course(summary: Summary, names: Names) -> tuple[Figure | None, tuple[str, ...]]:
+def course(view: View) -> tuple[Figure | None, tuple[str, ...]]:
     """The figure, or what the run lacks for it."""
+    summary = view.summary
     courses = list(_hosts(summary))
     pair = next(_pairs(courses, summary), None)
     if pair is None:
-        have = sorted({names.density_in_words(trial.vms_per_host) for trial, *_ in courses})
+        have = sorted({view.density_in_words(trial.vms_per_host) for trial, *_ in courses})
         has = f"this run has {', '.join(have) or 'none'}"
         return None, (f"valid trials of one workload, with host samples, at two densities; {has}",)
     label = next(one.label for one in summary.settings if one.setting == pair[0][0].setting)
     figure = Figure(
-        id="course",
-        title="",
-        caption=f"{label}: CPU of the host per second in one trial of each arm, from the start to the "
-        "end of the workload. A single trial has no interval; see Host CPU below for intervals.",
-        panels=tuple(_panel(one, names) for one in pair),
+        **titled("talk-5", label=label),
+        panels=tuple(_panel(one, view) for one in pair),
         legend=legend(CPU),
-        table=_table(pair, names),
-        notes=tuple(_stand_ins(pair, names)),
+        table=_table(pair, view),
+        notes=tuple(_stand_ins(pair, view)),
         layout="twos",
     )
     return figure, ()
@@ -66,27 +56,28 @@ def _pairs(courses: list[HostCourse], summary: Summary) -> Iterator[tuple[HostCo
     groups: dict[tuple[str, str], list[HostCourse]] = {}
     for one in sorted(courses, key=lambda one: one[0].vms_per_host):
         groups.setdefault((one[0].setting, one[0].medium), []).append(one)
-    for same in sorted(groups.values(), key=lambda same: _preference(modes[same[0][0].setting])):
+
+    def preference(same: list[HostCourse]) -> int:
+        mode = modes[same[0][0].setting]
+        return next((at for at, word in enumerate(_PREFERRED) if word in mode), len(_PREFERRED))
+
+    for same in sorted(groups.values(), key=preference):
         highest = same[-1][0].vms_per_host
         if same[0][0].vms_per_host != highest:
             yield same[0], next(one for one in same if one[0].vms_per_host == highest)
 
 
-def _preference(mode: str) -> int:
-    return next((at for at, word in enumerate(_PREFERRED) if word in mode), len(_PREFERRED))
-
-
-def _panel(one: HostCourse, names: Names) -> Panel:
+def _panel(one: HostCourse, view: View) -> Panel:
     trial, rows = one[0], list(_rows(one))
-    title = names.density_in_words(trial.vms_per_host)
-    subtitle = f"{names.medium(trial.medium)}, {one[2].scope}, {trial.trial}"
+    title = view.density_in_words(trial.vms_per_host)
+    subtitle = f"{view.medium(trial.medium)}, {one[2].scope}, {trial.trial}"
     idle = [row["value"] for row in rows if row["kind"] == "idle"]
     between = (
         f"Idle between {quantity(min(idle), 'percent')} and {quantity(max(idle), 'percent')}."
         if idle
         else "Idle time is not known."
     )
-    description = describe(f"Host CPU by kind over time, {title}, {subtitle}. {between}", [])
+    description = f"Host CPU by kind over time, {title}, {subtitle}. {between}"
     spec = finished(cpu_bars(), rows, HEIGHT_PX)
     return Panel("", title, subtitle, description, spec, WIDTH_PX)
 
@@ -111,14 +102,14 @@ def _rows(one: HostCourse) -> Iterator[Row]:
                 }
 
 
-def _table(pair: tuple[HostCourse, HostCourse], names: Names) -> DataTable:
+def _table(pair: tuple[HostCourse, HostCourse], view: View) -> DataTable:
     kinds = (Column(kind, numeric=True) for kind in CPU)
     rows = []
     for one in pair:
         cells: dict[int, dict[str, float]] = {}
         for row in _rows(one):
             cells.setdefault(row["at"], {})[row["kind"]] = row["value"]
-        trial = f"{names.density_in_words(one[0].vms_per_host)}, {one[0].trial}"
+        trial = f"{view.density_in_words(one[0].vms_per_host)}, {one[0].trial}"
         rows += [
             (trial, quantity(at, "s"), *(quantity(by.get(kind), "percent") for kind in CPU))
             for at, by in sorted(cells.items())
@@ -126,12 +117,12 @@ def _table(pair: tuple[HostCourse, HostCourse], names: Names) -> DataTable:
     return DataTable((Column("Trial"), Column("Second", numeric=True), *kinds), tuple(rows))
 
 
-def _stand_ins(pair: tuple[HostCourse, HostCourse], names: Names) -> Iterator[str]:
+def _stand_ins(pair: tuple[HostCourse, HostCourse], view: View) -> Iterator[str]:
     lowest, highest = (one[0].vms_per_host for one in pair)
     if lowest != 0:
         yield (
             "The talk compares the bare host with VMs. This run has no bare host: its lowest density is "
-            f"{names.density_in_words(lowest)}."
+            f"{view.density_in_words(lowest)}."
         )
-    if names.process and highest:
+    if view.process and highest:
         yield "Workers are process groups here and only stand in for VMs."

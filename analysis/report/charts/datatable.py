@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from analysis.report.charts.figure import Column, DataTable
-from analysis.report.charts.observations import Names, Observation, observations
+from analysis.report.charts.observations import Observation, View
 from analysis.report.charts.quantity import digits, interval, quantity
-from analysis.summary.summary import Metric, Summary
+from analysis.summary.summary import Metric
 
 
 def observation_table(
-    seen: Sequence[Observation], names: Names, header: str, what: Callable[[Metric], str]
+    seen: Sequence[Observation], view: View, header: str, what: Callable[[Metric], str]
 ) -> DataTable:
     """One row per observation; `what`, under `header`, distinguishes the metrics of a setting."""
     return DataTable(
         columns=(
             Column("Setting"),
-            Column(names.density_header),
+            Column(view.density_header),
             Column("Medium"),
             Column(header),
             Column("Value", numeric=True),
@@ -25,7 +25,19 @@ def observation_table(
             Column("Builds", numeric=True),
             Column("Each build", numeric=True),
         ),
-        rows=tuple(_row(one, names, what(one.metric)) for one in seen),
+        rows=tuple(
+            (
+                one.setting.label,
+                view.density(one.setting.vms_per_host),
+                view.arm(one.setting),
+                what(one.metric),
+                quantity(one.metric.value, one.metric.unit),
+                interval(one.metric.low, one.metric.high, one.metric.unit) or "none",
+                f"n = {one.metric.n}",
+                _each(one.metric),
+            )
+            for one in seen
+        ),
         of=tuple(one.of for one in seen),
     )
 
@@ -39,32 +51,15 @@ OTHERS = {
 }
 
 
-def other_table(summary: Summary, names: Names) -> DataTable:
+def other_table(view: View) -> DataTable:
     """Numbers that no figure draws: disks, concurrent maps, and CPU by kind of nodes and client."""
-    seen = [one for one in observations(summary, OTHERS) if not _is_host_cpu(one.metric)]
-    return observation_table(seen, names, "Number", _other)
-
-
-def _is_host_cpu(metric: Metric) -> bool:
-    return metric.name.startswith("cpu_") and (metric.scope or "").startswith("host:")
-
-
-def _other(metric: Metric) -> str:
-    scope = f", {metric.scope}" if metric.scope else ""
-    return f"{OTHERS[metric.name]}{scope}"
-
-
-def _row(one: Observation, names: Names, what: str) -> tuple[str, ...]:
-    metric = one.metric
-    return (
-        one.setting.label,
-        names.density(one.setting.vms_per_host),
-        names.arm(one.setting),
-        what,
-        quantity(metric.value, metric.unit),
-        interval(metric.low, metric.high, metric.unit) or "none",
-        f"n = {metric.n}",
-        _each(metric),
+    seen = [
+        one
+        for one in view.observations(OTHERS)
+        if not (one.metric.name.startswith("cpu_") and str(one.metric.scope).startswith("host:"))
+    ]
+    return observation_table(
+        seen, view, "Number", lambda m: ", ".join(filter(None, (OTHERS[m.name], m.scope)))
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 import altair as alt
 
@@ -12,17 +11,17 @@ from analysis.report.charts.figure import (
     DATA,
     Figure,
     Panel,
-    describe,
-    finished,
+    PanelKey,
     legend,
     mark,
+    panel,
     series_look,
 )
 from analysis.report.charts.findings_table import findings_table
-from analysis.report.charts.observations import Names, Row
+from analysis.report.charts.observations import Row, View
 from analysis.report.charts.palette import INK, MUTED, VERDICT, Style
 from analysis.report.charts.quantity import interval, ratio
-from analysis.report.charts.sections import ByDensity
+from analysis.report.charts.sections import overview
 from analysis.summary.summary import Finding, Summary
 
 ROW_PX = 27
@@ -36,18 +35,15 @@ CHARACTER_PX = 7.2
 MIN_TICKS = 3
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
 FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
-_VERDICTS = tuple(VERDICT)
 _EFFECT = "ratio: second arm over first"
 Drawn = tuple[int, Finding]
 """A finding's index in the summary, and the finding."""
 
 
-def figures(summary: Summary, names: Names) -> Iterator[Figure]:
-    """One figure: effects, or used CPU, or none if there is no valid number yet."""
-    drawn = list(_once(summary.findings))
-    figure = _effects(summary, drawn) if drawn else ByDensity(summary, names).overview()
-    if figure is not None:
-        yield figure
+def headline_figure(view: View) -> Figure | None:
+    """Effects, or used CPU, or None if there is no valid number yet."""
+    drawn = list(_once(view.summary.findings))
+    return _effects(view.summary, drawn) if drawn else overview(view)
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Drawn]:
@@ -61,11 +57,12 @@ def _once(findings: Sequence[Finding]) -> Iterator[Drawn]:
 
 
 def _effects(summary: Summary, drawn: list[Drawn]) -> Figure:
-    chosen = sorted(drawn, key=lambda pair: _VERDICTS.index(pair[1].verdict))[:MAX_ROWS]
+    verdicts = list(VERDICT)
+    chosen = sorted(drawn, key=lambda pair: verdicts.index(pair[1].verdict))[:MAX_ROWS]
     left_out = len(drawn) - len(chosen)
-    verdicts = {str(finding.verdict) for _, finding in chosen}
-    shown = {str(name): style for name, style in VERDICT.items() if name in verdicts}
-    shared = _shared(finding for _, finding in chosen)
+    occurring: set[str] = {finding.verdict for _, finding in chosen}
+    shown = {name: style for name, style in VERDICT.items() if name in occurring}
+    shared = _shared([finding for _, finding in chosen])
     common = ", ".join(shared.values())
     return Figure(
         id="effects",
@@ -81,14 +78,10 @@ def _effects(summary: Summary, drawn: list[Drawn]) -> Figure:
     )
 
 
-def _shared(findings: Iterable[Finding]) -> dict[str, str]:
+def _shared(findings: Sequence[Finding]) -> dict[str, str]:
     """Words that all findings share: written once over the chart, not on each line."""
-    every = list(findings)
-    return {
-        part: words
-        for part in ("arms", "among")
-        if (words := getattr(every[0], part)) and {getattr(f, part) for f in every} == {words}
-    }
+    found = {part: {getattr(one, part) for one in findings} for part in ("arms", "among")}
+    return {part: words for part, each in found.items() if len(each) == 1 and (words := each.pop())}
 
 
 def _effect_panels(
@@ -108,7 +101,7 @@ def _effect_panels(
         subtitle = "" if "arms" in shared else arms or ""
         axis = _EFFECT if index == len(groups) - 1 else ""
         id_ = "effects" if index == 0 else f"effects-{index + 1}"
-        yield _strip(id_, (title, subtitle), rows, shown, axis, domain)
+        yield _strip((id_, title, subtitle), rows, shown, axis, domain)
 
 
 def _capital(words: str) -> str:
@@ -131,9 +124,8 @@ def _effect_row(at: int, finding: Finding, shared: Collection[str]) -> Row:
         "part": "value",
         "value": finding.effect,
         "series": finding.verdict,
-        "label": _label(finding, shared),
+        "line": f"{at}|{_wrapped(_label(finding, shared))}",  # two labels may be equal
         "text": ratio(finding.effect),
-        "line": f"/findings/{at}",  # a finding's id need not be unique
         "tip": f"{finding.statement}: {ratio(finding.effect)}"
         f"{f' (interval {ends})' if ends else ''}, {finding.verdict}",
     }
@@ -151,38 +143,35 @@ def _label(finding: Finding, shared: Collection[str]) -> str:
 
 
 def _strip(
-    id_: str,
-    titles: tuple[str, str],
-    rows: list[Row],
-    shown: dict[str, Style],
-    axis: str,
-    domain: tuple[float, float],
+    key: PanelKey, rows: list[Row], shown: dict[str, Style], axis: str, domain: tuple[float, float]
 ) -> Panel:
     """A line per row: its words at the left, its ratio with its interval on a common scale with 1 marked."""
-    for row in rows:
-        row["line"] = f"{row['line']}|{_wrapped(row['label'])}"
     lines = dict.fromkeys(row["line"] for row in rows)
     high = max(line.count("\n") for line in lines)
     height_px = (AXIS_PX if axis else AXIS_PX - 18) + (ROW_PX + LINE_PX * high) * len(lines)
     base = alt.Chart().encode(y=_lines(list(lines)))
     # logarithmic, because half and double are equally far from 1
     scale = alt.Scale(type="log", domain=list(domain), nice=False)
-    across = alt.X("value:Q", scale=scale, axis=_across(axis, domain))
+    ratios = alt.Axis(
+        title=axis or None,
+        labelExpr="'×' + format(datum.value, '~r')",
+        grid=True,
+        values=_ticks(*domain),
+    )
+    across = alt.X("value:Q", scale=scale, axis=ratios)
     look = series_look(shown)
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
-    layers = [
-        base.mark_point(filled=True, size=80, opacity=1).encode(
-            x=across, **look, description=mark()
-        )
-    ]
+    points = base.mark_point(filled=True, size=80, opacity=1)
+    layers = [points.encode(x=across, **look, description=mark())]
     if any("low" in row for row in rows):
         low = alt.X("low:Q", title=axis or None)
         layers.insert(0, bars.encode(x=low, x2="high:Q", color=look["color"], description=mark()))
     one = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.datum(1.0))
-    chart = alt.layer(one, *layers, _numbers(base), data=alt.NamedData(DATA))
-    spec = finished(chart, rows, height_px)
-    words = describe(", ".join(filter(None, titles)) or "Effects", rows)
-    return Panel(id_, *titles, words, spec, width_px=560)
+    numbers = base.mark_text(align="right", fontSize=11, color=MUTED)  # in a column at the right
+    layers.append(numbers.encode(x=alt.value("width"), text="text:N"))
+    chart = alt.layer(one, *layers, data=alt.NamedData(DATA))
+    what = ", ".join(filter(None, key[1:])) or "Effects"
+    return panel(key, what, chart, rows, height_px, width_px=560)
 
 
 def _wrapped(label: str) -> str:
@@ -198,17 +187,6 @@ def _lines(lines: list[str]) -> alt.Y:
         minExtent=CHARACTER_PX * longest,
     )  # fmt: skip
     return alt.Y("line:N", sort=lines, axis=axis)
-
-
-def _numbers(base: alt.Chart) -> alt.Chart:
-    """The effect as text, in a column at the right."""
-    look: dict[str, Any] = {"align": "right", "fontSize": 11, "color": MUTED}
-    return base.mark_text(**look).encode(x=alt.value("width"), text="text:N")
-
-
-def _across(axis: str, domain: tuple[float, float]) -> alt.Axis:
-    label = "'×' + format(datum.value, '~r')"
-    return alt.Axis(title=axis or None, labelExpr=label, grid=True, values=_ticks(*domain))
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
 import altair as alt
 import vl_convert
 
 from analysis.report.charts.observations import Of, Row
-from analysis.report.charts.palette import Style, config
+from analysis.report.charts.palette import INK, Style, config
 
 DATA = "rows"
 """Name of the data set of every panel."""
-WIDTH_PX = 340
+PanelKey = tuple[str, str, str]
+"""Id, title and subtitle of a panel."""
 Layout = Literal["one", "twos", "threes", "fours"]
 """Panels per line in a wide window; fewer in a narrow one."""
+TEXTS = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
+"""Title and caption of each figure, by its id."""
+TICKS = 4
+"""Of a vertical axis, at about."""
 _ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 """A panel is one picture with one description; Vega's descriptions of each mark only add size."""
 _MARK = re.compile(r'<(path|line) aria-label="(\d+)"([^>]*)/>')
@@ -35,7 +43,7 @@ class Panel:
     subtitle: str
     description: str
     spec: dict[str, Any]
-    width_px: int = WIDTH_PX
+    width_px: int
 
     @property
     def rows(self) -> list[Row]:
@@ -93,9 +101,15 @@ class Figure:
     caption: str
     panels: tuple[Panel, ...]
     table: DataTable
-    legend: tuple[LegendEntry, ...] = ()
+    legend: tuple[LegendEntry, ...]
     notes: tuple[str, ...] = ()
     layout: Layout = "threes"
+
+
+def titled(id_: str, **values: object) -> dict[str, Any]:
+    """Id, title and caption of a figure, from figures.toml, with `values` filled in."""
+    texts = TEXTS[id_]
+    return {"id": id_, "title": texts["title"], "caption": texts["caption"].format(**values)}
 
 
 def legend(entries: dict[str, Style]) -> tuple[LegendEntry, ...]:
@@ -130,6 +144,16 @@ def finished(chart: Any, rows: Sequence[Row], height_px: int) -> dict[str, Any]:
     return spec
 
 
+def panel(
+    key: PanelKey, what: str, chart: Any, rows: Sequence[Row], height_px: int, width_px: int
+) -> Panel:
+    """A chart drawn with these rows, and described by `what` and their values."""
+    # every value in words, unless there are too many to listen to
+    values = [str(row["tip"]) for row in rows if row["part"] == "value" or len(rows) <= 12]
+    description = f"{what}. {'; '.join(values[:24]) or 'Nothing to draw'}."
+    return Panel(*key, description, finished(chart, rows, height_px), width_px)
+
+
 def mark() -> alt.Description:
     """The channel by which a drawn mark finds its row: see `Panel.svg`."""
     return alt.Description("mark:N")
@@ -151,7 +175,44 @@ def series_look(styles: dict[str, Style]) -> dict[str, Any]:
     }
 
 
-def describe(what: str, rows: Sequence[Row]) -> str:
-    """A chart in words: every value, unless there are too many to listen to."""
-    values = [str(row["tip"]) for row in rows if row["part"] == "value" or len(rows) <= 12]
-    return f"{what}. {'; '.join(values[:24])}." if values else f"{what}. Nothing to draw."
+def vertical(unit: str, domain: tuple[float, float] | None = None) -> Any:
+    """The y channel of field `value`: from zero, with the unit above the axis instead of along it."""
+    scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=True, nice=TICKS)
+    return alt.Y("value:Q", scale=scale, axis=_axis(unit, tickCount=TICKS))
+
+
+def vertical_log(unit: str, values: Sequence[float]) -> Any:
+    """The y channel on a logarithmic scale that ends at round numbers around `values` (> 0)."""
+    ticks = log_ticks(min(values), max(values))
+    scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)
+    return alt.Y("value:Q", scale=scale, axis=_axis(unit, values=ticks, format="~r"))
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers around both: 1, 2 and 5 times powers of ten, or only the powers if that is too many.
+
+    The first is at most `low`, the last at least `high`, and there are at least two.
+    """
+    decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 2)
+    for steps in ((1.0, 2.0, 5.0), (1.0,)):
+        ticks = [round(step * 10.0**decade, 12) for decade in decades for step in steps]
+        below = max(index for index, tick in enumerate(ticks) if tick <= low)
+        above = min(index for index, tick in enumerate(ticks) if tick >= high and index > below)
+        if above - below <= TICKS + 1:
+            break
+    return ticks[below : above + 1]
+
+
+def _axis(unit: str, **ticks: Any) -> Any:
+    return alt.Axis(
+        title=unit,
+        titleAngle=0,
+        titleAlign="left",
+        titleAnchor="end",
+        titleBaseline="bottom",
+        titleX=-30,
+        titleY=-9,
+        titleColor=INK,
+        labelOverlap=True,
+        **ticks,
+    )

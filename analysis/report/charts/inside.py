@@ -10,8 +10,14 @@ from typing import Any
 
 import altair as alt
 
-from analysis.report.charts.axis import vertical
-from analysis.report.charts.figure import DATA, colour_scale, finished, mark, series_look
+from analysis.report.charts.figure import (
+    DATA,
+    colour_scale,
+    finished,
+    mark,
+    series_look,
+    vertical,
+)
 from analysis.report.charts.palette import CPU, INK, MUTED, SERIES, Style
 
 WINDOW = "window"

@@ -1,4 +1,4 @@
-"""The one table that charts draw from: an `Observation` is a metric of a setting, and its place.
+"""What charts draw from: a `View` of the summary, and `Observation`s: a metric of a setting, and its place.
 
 Every datum drawn carries that place as a JSON pointer (RFC 6901) into summary.json, so that a reader or
 a test can compare the drawn number with the stored one.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from analysis.report.charts.palette import Style, styles
@@ -39,38 +40,37 @@ class Observation:
         metric, of = self.metric, list(self.of)
         for index, value in enumerate(metric.points):
             yield {"part": "unit", "ref": f"{self.ref}/points/{index}", "value": value, "of": of}
-        has_interval = metric.low is not None and metric.high is not None
-        if metric.value is not None and (len(metric.points) != 1 or has_interval):
-            ends = {"low": metric.low, "high": metric.high} if has_interval else {}
+        if len(metric.points) != 1 or metric.low is not None:
+            yield from self.value_row()
+
+    def value_row(self) -> Iterator[Row]:
+        """The row of the metric itself, also where it has a single unit; none where it is null."""
+        metric = self.metric
+        if metric.value is not None:
+            ends = {} if metric.low is None else {"low": metric.low, "high": metric.high}
+            of = list(self.of)
             yield {"part": "value", "ref": self.ref, "value": metric.value, "of": of, **ends}
-
-    def value_row(self) -> Row | None:
-        """The row of the metric itself, also where it has a single unit; None where it is null."""
-        rows = [row for row in self.rows() if row["part"] == "value"]
-        if rows or self.metric.value is None:
-            return rows[0] if rows else None
-        return {"part": "value", "ref": self.ref, "value": self.metric.value, "of": list(self.of)}
-
-
-def observations(summary: Summary, names: Collection[str]) -> Iterator[Observation]:
-    """Every metric with one of these names, in the summary's order."""
-    for at, setting in enumerate(summary.settings):
-        for index, metric in enumerate(setting.metrics):
-            if metric.name in names:
-                yield Observation(f"/settings/{at}/metrics/{index}", setting, metric)
 
 
 @dataclass(frozen=True)
-class Names:
-    """What this run's densities and arms are called in every chart and table."""
+class View:
+    """A run's summary, and what its densities and arms are called in every chart and table."""
 
-    process: bool
-    emulated: frozenset[str]
-    many_regionservers: bool
+    summary: Summary
+
+    def observations(self, names: Collection[str]) -> list[Observation]:
+        """Every metric with one of these names, in the summary's order."""
+        return [
+            Observation(f"/settings/{at}/metrics/{index}", setting, metric)
+            for at, setting in enumerate(self.summary.settings)
+            for index, metric in enumerate(setting.metrics)
+            if metric.name in names
+        ]
 
     @property
-    def axis(self) -> str:
-        return "workers per host (processes)" if self.process else "VMs per host"
+    def process(self) -> bool:
+        """Whether groups of processes stand in for VMs."""
+        return self.summary.isolation == "process"
 
     @property
     def density_header(self) -> str:
@@ -86,47 +86,52 @@ class Names:
         noun = "worker" if self.process else "VM"
         return f"{vms_per_host} {noun}{'s' if vms_per_host > 1 else ''} per host"
 
+    @property
+    def densities(self) -> tuple[str, ...]:
+        """Every density of the run, ascending. A density without a valid trial keeps its empty place."""
+        seen = {setting.vms_per_host for setting in self.summary.settings}
+        seen |= {trial.vms_per_host for trial in self.summary.trials}
+        return tuple(self.density(vms_per_host) for vms_per_host in sorted(seen))
+
+    @cached_property
+    def emulated(self) -> list[str]:
+        warnings = self.summary.warnings
+        return sorted({w.subject for w in warnings if w.code == "emulated-medium" and w.subject})
+
+    @property
+    def badges(self) -> tuple[str, ...]:
+        """Marks on every figure, so that a figure cut out of the page still shows its limits."""
+        process = ("isolation: process",) if self.process else ()
+        return (*process, *(f"{medium}: emulated" for medium in self.emulated))
+
     def medium(self, medium: str) -> str:
         return f"{medium} (emulated)" if medium in self.emulated else medium
 
     def arm(self, setting: SettingSummary) -> str:
         """What colour and shape encode: the medium, and RegionServers per node if they vary."""
-        medium = self.medium(setting.medium)
-        if not self.many_regionservers:
+        medium, servers = self.medium(setting.medium), setting.regionservers_per_node
+        if not self._many_regionservers:
             return medium
-        servers = setting.regionservers_per_node
         return f"{medium}, {servers} RegionServer{'s' if servers > 1 else ''} per node"
 
+    @cached_property
+    def _many_regionservers(self) -> bool:
+        return len({setting.regionservers_per_node for setting in self.summary.settings}) > 1
 
-def names(summary: Summary) -> Names:
-    emulated = {one.subject for one in summary.warnings if one.code == "emulated-medium"}
-    servers = {setting.regionservers_per_node for setting in summary.settings}
-    return Names(
-        summary.isolation == "process",
-        frozenset(medium for medium in emulated if medium),
-        len(servers) > 1,
-    )
+    @property
+    def arm_styles(self) -> dict[str, Style]:
+        """The style of each arm of the run: an arm looks the same in every figure."""
+        arms = {(one.medium, one.regionservers_per_node): one for one in self.summary.settings}
+        return styles([self.arm(arms[key]) for key in sorted(arms)])
 
+    def where(self, setting: SettingSummary) -> str:
+        return f"{self.density_in_words(setting.vms_per_host)}, {self.arm(setting)}"
 
-def badges(summary: Summary) -> tuple[str, ...]:
-    """Marks on every figure, so that a figure cut out of the page still shows its limits."""
-    process = ("isolation: process",) if summary.isolation == "process" else ()
-    return (*process, *(f"{medium}: emulated" for medium in sorted(names(summary).emulated)))
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The label of each setting's id."""
+        return {setting.setting: setting.label for setting in self.summary.settings}
 
-
-def densities(summary: Summary, names: Names) -> tuple[str, ...]:
-    """Every density of the run, ascending. A density without a valid trial keeps its empty place."""
-    seen = {setting.vms_per_host for setting in summary.settings}
-    seen |= {trial.vms_per_host for trial in summary.trials}
-    return tuple(names.density(vms_per_host) for vms_per_host in sorted(seen))
-
-
-def arm_styles(summary: Summary, names: Names) -> dict[str, Style]:
-    """The style of each arm of the run: an arm looks the same in every figure."""
-    arms = {(one.medium, one.regionservers_per_node): one for one in summary.settings}
-    return styles([names.arm(arms[key]) for key in sorted(arms)])
-
-
-def pointer_token(key: str) -> str:
-    """A key as a token of a JSON pointer."""
-    return key.replace("~", "~0").replace("/", "~1")
+    @property
+    def has_intervals(self) -> bool:
+        return any(m.low is not None for one in self.summary.settings for m in one.metrics)

@@ -13,7 +13,12 @@ def quantity(value: float | None, unit: str) -> str:
     """`value` with `unit` as in `Metric.unit`, or "not computed" for None: 7,420 ops/s, 0.84 ms."""
     if value is None:
         return ABSENT
-    return f"{digits(value)}{_NBSP}{_SIGNS.get(unit, unit)}".rstrip(_NBSP)
+    return f"{digits(value)}{_NBSP}{sign(unit)}".rstrip(_NBSP)
+
+
+def sign(unit: str) -> str:
+    """The unit as people write it: % for percent."""
+    return _SIGNS.get(unit, unit)
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:

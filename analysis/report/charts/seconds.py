@@ -13,16 +13,16 @@ from analysis.report.charts.figure import (
     Figure,
     Panel,
     colour_scale,
-    describe,
-    finished,
     legend,
     mark,
+    panel,
     series_look,
+    titled,
 )
-from analysis.report.charts.observations import Names, Row, pointer_token
+from analysis.report.charts.observations import Row, View
 from analysis.report.charts.palette import PAPER, TIME, Style, styles
 from analysis.report.charts.quantity import duration, quantity
-from analysis.summary.summary import BuildSummary, Summary
+from analysis.summary.summary import Summary
 
 PHASE_PX = 26
 AXIS_PX = 46
@@ -30,48 +30,41 @@ WALL_PX = 84
 WIDTH_PX = 1000
 
 
-def figures(summary: Summary, names: Names) -> Iterator[Figure]:
-    yield _wall(summary)
-    if any(build.phases_s for build in summary.builds):
-        yield _bring_up(summary, names)
+def figures(view: View) -> Iterator[Figure]:
+    yield _wall(view.summary)
+    if any(build.phases_s for build in view.summary.builds):
+        yield _bring_up(view)
 
 
 def _wall(summary: Summary) -> Figure:
-    rows = list(_wall_rows(summary))
-    spent = {row["kind"]: row["value"] for row in rows}
-    unfinished = [kind for kind in TIME if kind not in spent]
-    notes = [
-        f"{kind.capitalize()} had not finished when this report was written." for kind in unfinished
+    spent = {kind: getattr(summary.time, f"{kind}_s") for kind in TIME}
+    known = {kind: value for kind, value in spent.items() if value is not None}
+    rows: list[Row] = [
+        {
+            "ref": f"/time/{kind}_s",
+            "part": "value",
+            "kind": kind,
+            "stack": index,
+            "value": value,
+            "tip": f"{kind}: {duration(value)}",
+        }
+        for index, (kind, value) in enumerate(known.items())
     ]
     return Figure(
-        id="wall-time",
-        title="Wall time of the run",
-        caption=f"{duration(summary.time.total_s)} in total. Measuring: from a workload's start to its "
-        "exit. Building: bring-up and tear-down. Waiting: all other time before the analysis (preparing, "
-        "settling, between steps).",
+        **titled("wall-time", total=duration(summary.time.total_s)),
         panels=(_wall_panel(rows),),
-        legend=legend({f"{kind} {duration(s)}": TIME[kind] for kind, s in spent.items()}),
+        legend=legend({f"{kind} {duration(s)}": TIME[kind] for kind, s in known.items()}),
         table=DataTable(
             (Column("Activity"), Column("Time", numeric=True), Column("Seconds", numeric=True)),
-            tuple((kind, duration(s), quantity(s, "s")) for kind, s in spent.items()),
+            tuple((kind, duration(s), quantity(s, "s")) for kind, s in known.items()),
         ),
-        notes=tuple(notes),
+        notes=tuple(
+            f"{kind.capitalize()} had not finished when this report was written."
+            for kind in TIME
+            if kind not in known
+        ),
         layout="one",
     )
-
-
-def _wall_rows(summary: Summary) -> Iterator[Row]:
-    for index, kind in enumerate(TIME):
-        value = getattr(summary.time, f"{kind}_s")
-        if value is not None:
-            yield {
-                "ref": f"/time/{kind}_s",
-                "part": "value",
-                "kind": kind,
-                "stack": index,
-                "value": value,
-                "tip": f"{kind}: {duration(value)}",
-            }
 
 
 def _wall_panel(rows: list[Row]) -> Panel:
@@ -85,37 +78,44 @@ def _wall_panel(rows: list[Row]) -> Panel:
             description=mark(),
         )
     )
-    words = describe("Wall time by activity", rows)
-    return Panel("wall-time", "", "", words, finished(chart, rows, WALL_PX), WIDTH_PX)
+    return panel(("wall-time", "", ""), "Wall time by activity", chart, rows, WALL_PX, WIDTH_PX)
 
 
 def _seconds(grid: bool = False) -> alt.Axis:
     return alt.Axis(grid=grid, tickCount=6, labelOverlap=True)
 
 
-def _bring_up(summary: Summary, names: Names) -> Figure:
-    rows = list(_phase_rows(summary, names))
+def _bring_up(view: View) -> Figure:
+    rows = list(_phase_rows(view))
     shown = styles(list(dict.fromkeys(row["series"] for row in rows)))
+    phases = list(dict.fromkeys(row["phase"] for row in rows))
     return Figure(
-        id="bring-up",
-        title="Bring-up",
-        caption="Seconds per phase of bringing up a cluster, one point per build. "
-        "Phases may overlap, so they need not add up to the total.",
-        panels=(_phase_panel(rows, shown),),
+        **titled("bring-up"),
+        panels=(_phase_panel(rows, phases, shown),),
         legend=legend(shown),
-        table=_phase_table(summary),
+        table=DataTable(
+            (Column("Build"), *(Column(phase, numeric=True) for phase in phases)),
+            tuple(
+                (build.build, *(quantity(build.phases_s.get(phase), "s") for phase in phases))
+                for build in view.summary.builds
+            ),
+        ),
         layout="one",
     )
 
 
-def _phase_rows(summary: Summary, names: Names) -> Iterator[Row]:
+def _phase_rows(view: View) -> Iterator[Row]:
+    """By density; where a topology has no trial that tells it, the topology's name stands for it."""
+    summary = view.summary
     densities = {trial.topology: trial.vms_per_host for trial in summary.trials}
     order = sorted(enumerate(summary.builds), key=lambda pair: densities.get(pair[1].topology, 0))
     for at, build in order:
-        series = _series(build, names, densities)
+        density = densities.get(build.topology)
+        series = build.topology if density is None else view.density_in_words(density)
         for phase, seconds in build.phases_s.items():
+            token = phase.replace("~", "~0").replace("/", "~1")  # RFC 6901
             yield {
-                "ref": f"/builds/{at}/phases_s/{pointer_token(phase)}",
+                "ref": f"/builds/{at}/phases_s/{token}",
                 "part": "value",
                 "phase": phase,
                 "series": series,
@@ -124,16 +124,7 @@ def _phase_rows(summary: Summary, names: Names) -> Iterator[Row]:
             }
 
 
-def _series(build: BuildSummary, names: Names, densities: dict[str, int]) -> str:
-    """The density in words; the topology's name where no trial has its density."""
-    if build.topology not in densities:
-        return build.topology
-    return names.density_in_words(densities[build.topology])
-
-
-def _phase_panel(rows: list[Row], shown: dict[str, Style]) -> Panel:
-    phases = list(dict.fromkeys(row["phase"] for row in rows))
-    height_px = AXIS_PX + PHASE_PX * len(phases)
+def _phase_panel(rows: list[Row], phases: list[str], shown: dict[str, Style]) -> Panel:
     chart = (
         alt.Chart(alt.NamedData(DATA))
         .mark_point(filled=True, size=52, opacity=0.75)
@@ -145,15 +136,6 @@ def _phase_panel(rows: list[Row], shown: dict[str, Style]) -> Panel:
             description=mark(),
         )
     )
-    words = describe("Bring-up seconds by phase", rows)
-    return Panel("bring-up", "", "", words, finished(chart, rows, height_px), WIDTH_PX)
-
-
-def _phase_table(summary: Summary) -> DataTable:
-    phases = list(dict.fromkeys(phase for build in summary.builds for phase in build.phases_s))
-    columns = (Column("Build"), *(Column(phase, numeric=True) for phase in phases))
-    rows = tuple(
-        (build.build, *(quantity(build.phases_s.get(phase), "s") for phase in phases))
-        for build in summary.builds
-    )
-    return DataTable(columns, rows)
+    height_px = AXIS_PX + PHASE_PX * len(phases)
+    what = "Bring-up seconds by phase"
+    return panel(("bring-up", "", ""), what, chart, rows, height_px, WIDTH_PX)

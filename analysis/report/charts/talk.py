@@ -5,17 +5,18 @@ A chart is drawn only if the run has what it compares; otherwise the report says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from analysis.report.charts.chart import Chart, by_arm, draw
 from analysis.report.charts.course import course
-from analysis.report.charts.figure import Figure
-from analysis.report.charts.observations import Names, Observation, observations
+from analysis.report.charts.figure import TEXTS, Figure, titled
+from analysis.report.charts.observations import Observation, View
 from analysis.report.charts.palette import styles
 from analysis.report.charts.quantity import digits
 from analysis.report.charts.sections import latency_words, point_notes
-from analysis.summary.summary import Metric, Summary
+from analysis.summary.summary import Metric
 
 MIXED = "read45-insert55"
 MIXES = {"load": "data load", MIXED: "45/55", "scan95-insert5": "scan"}
@@ -30,168 +31,166 @@ class TalkChart:
     number: int
     title: str
     figure: Figure | None
-    needs: tuple[str, ...] = ()
+    needs: Sequence[str]
 
 
-def talk_charts(summary: Summary, names: Names) -> tuple[TalkChart, ...]:
+def talk_charts(view: View) -> tuple[TalkChart, ...]:
     """All six, in the talk's order."""
-    talk = _Talk(summary, names)
     made = []
-    for number, (title, maker) in enumerate(_MAKERS, start=1):
-        figure, needs = maker(talk)
+    for number, maker in enumerate(_MAKERS, start=1):
+        figure, needs = maker(view)
         if figure is not None:
-            figure = replace(figure, id=f"talk-{number}", title=f"{number}. {title}", panels=tuple(
-                replace(one, id=f"talk-{number}-{at}") for at, one in enumerate(figure.panels)
-            ))  # fmt: skip
-        made.append(TalkChart(number, title, figure, tuple(needs)))
+            panels = enumerate(figure.panels)
+            numbered = tuple(replace(one, id=f"talk-{number}-{at}") for at, one in panels)
+            figure = replace(figure, title=f"{number}. {figure.title}", panels=numbered)
+        made.append(TalkChart(number, TEXTS[f"talk-{number}"]["title"], figure, needs))
     return tuple(made)
 
 
-@dataclass(frozen=True)
-class _Talk:
-    summary: Summary
-    names: Names
+def _random_read(view: View) -> Drawn:
+    seen = sorted(_seen(view, "throughput_map_phase", {"random"}), key=_density)
+    readers = [one.setting.files for one in seen]
+    needs = [
+        *_both_media(seen),
+        *_several("numbers of readers for testdfsio's random mode", readers),
+    ]
+    chart = _chart(
+        view,
+        "talk-1",
+        panel=lambda o: (str(_density(o)), _words(view, o), "random read"),
+        mark="curve",
+        x=_readers,
+        tip=lambda o: f"{view.arm(o.setting)}, {digits(_readers(o))} at once",
+        axis="maps that ran concurrently",
+        height_px=224,
+    )
+    return _draw(view, chart, seen, needs)
 
-    def random_read(self) -> Drawn:
-        seen = sorted(self._seen("throughput_map_phase", {"random"}), key=_density)
-        needs = [
-            *_both_media(seen),
-            *_several(
-                "numbers of readers for testdfsio's random mode", [o.setting.files for o in seen]
-            ),
-        ]
-        chart = self._chart(
-            caption="Over the map phase, by readers that ran concurrently; one line per medium.",
-            panel=lambda o: (str(_density(o)), self._words(o), "random read"),
-            mark="curve",
-            x=_readers,
-            tip=lambda o: f"{self.names.arm(o.setting)}, {digits(_readers(o))} at once",
-            axis="maps that ran concurrently",
-            height_px=224,
+
+def _three_workloads(view: View) -> Drawn:
+    seen = _at_most_threads(_seen(view, "throughput", MIXES))
+    seen.sort(key=lambda o: (_density(o), o.setting.records or 0))
+    chart = _chart(
+        view,
+        "talk-2",
+        panel=lambda o: (
+            f"{_density(o)}-{o.setting.records}", _words(view, o), f"{o.setting.records:,} records"
+        ),
+        x=lambda o: MIXES[str(o.setting.mode)],
+        axis="workload",
+        ticks=tuple(MIXES.values()),
+    )  # fmt: skip
+    return _draw(view, chart, seen, [*_valid_mixes(seen, MIXES), *_both_media(seen)])
+
+
+def _throughput_by_threads(view: View) -> Drawn:
+    seen = _seen(view, "throughput", MIXES)
+    return _by_threads(view, "talk-3", seen, words=lambda _: "", log=False)
+
+
+def _latency_by_threads(view: View) -> Drawn:
+    return _by_threads(view, "talk-4", _tails(view, MIXES), latency_words, log=True)
+
+
+def _by_threads(
+    view: View, id_: str, seen: list[Observation], words: Callable[[Metric], str], log: bool
+) -> Drawn:
+    densities = sorted({_density(one) for one in seen})
+    needs = [
+        *_several("numbers of threads for ycsb", [one.setting.threads for one in seen]),
+        *_several("densities (vms_per_host)", densities),
+    ]
+
+    def key(one: Observation) -> tuple[str, str, str]:
+        arm, records = view.arm(one.setting), f"{one.setting.records or 0:,} records"
+        parts = ", ".join(filter(None, (words(one.metric), arm, records)))
+        return f"{one.setting.mode} {parts}", MIXES[str(one.setting.mode)], parts
+
+    order = list(MIXES)
+    seen = sorted(seen, key=lambda o: (order.index(str(o.setting.mode)), key(o)))
+    chart = _chart(
+        view,
+        id_,
+        panel=key,
+        mark="curve",
+        x=lambda o: o.setting.threads or 0,
+        series=lambda o: _words(view, o),
+        tip=lambda o: f"{_words(view, o)}, {o.setting.threads} threads",
+        axis="threads",
+        styles=styles([view.density_in_words(density) for density in densities]),
+        log=log,
+        height_px=224,
+    )
+    return _draw(view, chart, seen, needs)
+
+
+def _mixed_latency(view: View) -> Drawn:
+    seen = _at_most_threads(_tails(view, {MIXED}))
+    seen.sort(key=lambda o: (_density(o), latency_words(o.metric), o.setting.records or 0))
+    sizes = sorted({one.setting.records or 0 for one in seen})
+    needs = [
+        *_valid_mixes(seen, (MIXED,)),
+        *_both_media(seen),
+        *_several("sizes (ycsb's records)", sizes),
+    ]
+    chart = _chart(
+        view,
+        "talk-6",
+        panel=lambda o: (
+            f"{_density(o)} {latency_words(o.metric)}", _words(view, o), latency_words(o.metric)
+        ),
+        x=lambda o: f"{o.setting.records or 0:,}",
+        axis="records",
+        ticks=tuple(f"{size:,}" for size in sizes),
+        log=True,
+    )  # fmt: skip
+    return _draw(view, chart, seen, needs)
+
+
+def _draw(view: View, chart: Chart, seen: list[Observation], needs: list[str]) -> Drawn:
+    if needs:
+        return None, needs
+    note = point_notes(view)
+    if chart.mark == "curve":  # shows no single builds
+        note = (
+            "Bars are intervals; a bar shorter than its point is hidden behind it."
+            if any(one.metric.low is not None for one in seen)
+            else "Too few builds for intervals, so differences are not claims."
         )
-        return self._draw(chart, seen, needs)
+    return draw(replace(chart, notes=(note,)), seen, view), ()
 
-    def three_workloads(self) -> Drawn:
-        seen = self._at_most_threads(self._seen("throughput", MIXES))
-        seen.sort(key=lambda o: (_density(o), o.setting.records or 0))
-        chart = self._chart(
-            caption="Successful operations per second, at the highest number of threads per workload.",
-            panel=lambda o: (
-                f"{_density(o)}-{o.setting.records}", self._words(o), f"{o.setting.records:,} records"
-            ),
-            x=lambda o: MIXES[str(o.setting.mode)],
-            axis="workload",
-            ticks=tuple(MIXES.values()),
-        )  # fmt: skip
-        return self._draw(chart, seen, [*_valid_mixes(seen, tuple(MIXES)), *_both_media(seen)])
 
-    def throughput_by_threads(self) -> Drawn:
-        caption = "Successful operations per second, by client threads; one line per density."
-        return self._by_threads(self._seen("throughput", MIXES), caption, lambda _: "", log=False)
+def _chart(view: View, id_: str, **changes: Any) -> Chart:
+    """A chart with a series per arm."""
+    return by_arm(view, **titled(id_), table=("Number", _number), **changes)
 
-    def latency_by_threads(self) -> Drawn:
-        caption = (
-            "p99 by client threads, unthrottled; one line per density. Closed-loop latency hides "
-            "waiting: the talk measured it, but users wait longer."
-        )
-        return self._by_threads(self._tails(MIXES), caption, latency_words, log=True)
 
-    def _by_threads(
-        self, seen: list[Observation], caption: str, words: Callable[[Metric], str], log: bool
-    ) -> Drawn:
-        densities = sorted({_density(one) for one in seen})
-        needs = [
-            *_several("numbers of threads for ycsb", [one.setting.threads for one in seen]),
-            *_several("densities (vms_per_host)", densities),
-        ]
+def _seen(view: View, metric: str, modes: Collection[str]) -> list[Observation]:
+    """Known numbers of unthrottled settings of these modes that have a valid trial."""
+    return [
+        one
+        for one in view.observations({metric})
+        if one.setting.mode in modes
+        and one.setting.target_ops_s is None
+        and one.metric.value is not None
+    ]
 
-        def key(one: Observation) -> tuple[str, str, str]:
-            arm, records = self.names.arm(one.setting), f"{one.setting.records or 0:,} records"
-            parts = ", ".join(part for part in (words(one.metric), arm, records) if part)
-            return f"{one.setting.mode} {parts}", MIXES[str(one.setting.mode)], parts
 
-        order = list(MIXES)
-        seen = sorted(seen, key=lambda o: (order.index(str(o.setting.mode)), key(o)))
-        chart = self._chart(
-            caption=caption,
-            panel=key,
-            mark="curve",
-            x=lambda o: o.setting.threads or 0,
-            series=self._words,
-            tip=lambda o: f"{self._words(o)}, {o.setting.threads} threads",
-            axis="threads",
-            styles=styles([self.names.density_in_words(density) for density in densities]),
-            log=log,
-            height_px=224,
-        )
-        return self._draw(chart, seen, needs)
+def _tails(view: View, modes: Collection[str]) -> list[Observation]:
+    return [one for one in _seen(view, "latency", modes) if one.metric.percentile == TAIL]
 
-    def cpu_over_time(self) -> Drawn:
-        return course(self.summary, self.names)
 
-    def mixed_latency(self) -> Drawn:
-        seen = self._at_most_threads(self._tails({MIXED}))
-        seen.sort(key=lambda o: (_density(o), latency_words(o.metric), o.setting.records or 0))
-        sizes = sorted({one.setting.records or 0 for one in seen})
-        needs = [
-            *_valid_mixes(seen, (MIXED,)),
-            *_both_media(seen),
-            *_several("sizes (ycsb's records)", sizes),
-        ]
-        chart = self._chart(
-            caption="p99 of the 45/55 mix at the highest number of threads, by records; both media.",
-            panel=lambda o: (
-                f"{_density(o)} {latency_words(o.metric)}", self._words(o), latency_words(o.metric)
-            ),
-            x=lambda o: f"{o.setting.records or 0:,}",
-            axis="records",
-            ticks=tuple(f"{size:,}" for size in sizes),
-            log=True,
-        )  # fmt: skip
-        return self._draw(chart, seen, needs)
+def _at_most_threads(seen: list[Observation]) -> list[Observation]:
+    """Those with the highest number of threads of their mode."""
+    most: dict[str | None, int] = {}
+    for one in seen:
+        mode = one.setting.mode
+        most[mode] = max(most.get(mode, 0), one.setting.threads or 0)
+    return [one for one in seen if (one.setting.threads or 0) == most[one.setting.mode]]
 
-    def _draw(self, chart: Chart, seen: list[Observation], needs: list[str]) -> Drawn:
-        if needs:
-            return None, needs
-        notes = point_notes(self.summary)
-        if chart.mark == "curve":  # shows no single builds
-            has_intervals = any(one.metric.low is not None for one in seen)
-            notes = (
-                ("Bars are intervals; a bar shorter than its point is hidden behind it.",)
-                if has_intervals
-                else ("Too few builds for intervals, so differences are not claims.",)
-            )
-        return draw(replace(chart, notes=notes), seen, self.names), ()
 
-    def _chart(self, **changes: object) -> Chart:
-        """A chart with a series per arm, unless `changes` says otherwise. The talk's number is its id."""
-        own = {"id": "", "title": "", "table": ("Number", _number)}
-        return by_arm(self.summary, self.names, **(own | changes))
-
-    def _seen(self, metric: str, modes: Iterable[str]) -> list[Observation]:
-        """Known numbers of unthrottled settings of these modes that have a valid trial."""
-        wanted = set(modes)
-        return [
-            one
-            for one in observations(self.summary, {metric})
-            if one.setting.mode in wanted
-            and one.setting.target_ops_s is None
-            and one.metric.value is not None
-        ]
-
-    def _tails(self, modes: Iterable[str]) -> list[Observation]:
-        return [one for one in self._seen("latency", modes) if one.metric.percentile == TAIL]
-
-    def _at_most_threads(self, seen: list[Observation]) -> list[Observation]:
-        """Those with the highest number of threads of their mode."""
-        most: dict[str | None, int] = {}
-        for one in seen:
-            mode = one.setting.mode
-            most[mode] = max(most.get(mode, 0), one.setting.threads or 0)
-        return [one for one in seen if (one.setting.threads or 0) == most[one.setting.mode]]
-
-    def _words(self, one: Observation) -> str:
-        return self.names.density_in_words(_density(one))
+def _words(view: View, one: Observation) -> str:
+    return view.density_in_words(_density(one))
 
 
 def _density(one: Observation) -> int:
@@ -220,7 +219,7 @@ def _several(what: str, values: Iterable[object]) -> Iterator[str]:
         yield f"two or more {what}; {_has(known)}"
 
 
-def _valid_mixes(seen: Iterable[Observation], wanted: Sequence[str]) -> Iterator[str]:
+def _valid_mixes(seen: Iterable[Observation], wanted: Iterable[str]) -> Iterator[str]:
     have = {one.setting.mode for one in seen}
     missing = [mix for mix in wanted if mix not in have]
     if missing:
@@ -231,11 +230,11 @@ def _has(values: Sequence[str]) -> str:
     return f"this run has {', '.join(values)}" if values else "this run has none"
 
 
-_MAKERS: tuple[tuple[str, Callable[[_Talk], Drawn]], ...] = (
-    ("TestDFSIO random read by concurrent readers, HDD and flash", _Talk.random_read),
-    ("YCSB throughput of the three workloads, HDD and flash", _Talk.three_workloads),
-    ("Throughput by client threads and density", _Talk.throughput_by_threads),
-    ("Latency by client threads and density", _Talk.latency_by_threads),
-    ("CPU over time, bare host beside VMs", _Talk.cpu_over_time),
-    ("Latency of the 45/55 mix by records, HDD and flash", _Talk.mixed_latency),
+_MAKERS: tuple[Callable[[View], Drawn], ...] = (
+    _random_read,
+    _three_workloads,
+    _throughput_by_threads,
+    _latency_by_threads,
+    course,
+    _mixed_latency,
 )

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from analysis.report import page
-from analysis.report.__main__ import main
 from analysis.report.charts import figure
-from analysis.report.charts.observations import names
+from analysis.report.charts.observations import View
 from analysis.report.charts.sections import sections
 from analysis.report.page import render, write
 from analysis.summarise.warnings import design_warnings, trial_warnings
@@ -182,7 +181,7 @@ def test_a_setting_without_a_valid_trial_is_named_and_not_drawn() -> None:
     summary = one_block()
     kept = tuple(one for one in summary.settings if one.topology == "v1-flash")
     summary = summary.model_copy(update={"settings": kept})
-    (_, _, (ycsb, _)), *_ = sections(summary, names(summary))
+    (_, _, (ycsb, _)), *_ = sections(View(summary))
     assert any(
         "no trial is valid: YCSB data load (2 workers per host, flash);" in note
         for note in ycsb.notes
@@ -239,17 +238,3 @@ def test_write_replaces_whole_pages_only(tmp_path: Path, monkeypatch: pytest.Mon
         write(eight_repetitions(), target)
     assert target.read_text(encoding="utf-8") == before
     assert [path.name for path in target.parent.iterdir()] == ["index.html"]
-
-
-@WORDS_ONLY
-def test_the_command_writes_a_page_and_refuses_what_is_no_summary(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source, target = tmp_path / "summary.json", tmp_path / "out.html"
-    source.write_text(one_block().model_dump_json(), encoding="utf-8")
-    assert main([str(source), str(target)]) == 0
-    assert target.stat().st_size > 1e6
-    source.write_text('{"format": 2}', encoding="utf-8")
-    assert main([str(source), str(target)]) == 2
-    assert "format" in capsys.readouterr().err
-    assert main([str(tmp_path / "none.json"), str(target)]) == 2

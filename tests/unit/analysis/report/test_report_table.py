@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from analysis.report.table import summary_header, summary_rows
+from analysis.report.table import summary_table
 from analysis.summary.summary import Summary
 from tests.support.summary_factory import eight_repetitions, one_block
 
 
 def plain(summary: Summary) -> list[tuple[str, ...]]:
-    return [tuple(cell.replace("\xa0", " ") for cell in row) for row in summary_rows(summary)]
+    return [tuple(cell.replace("\xa0", " ") for cell in row) for row in summary_table(summary).rows]
 
 
 def test_a_row_a_setting_and_topology_with_units_and_verdicts() -> None:
     rows = plain(one_block())
     assert len(rows) == 12
-    assert {len(row) for row in rows} == {len(summary_header(one_block()))}
+    assert {len(row) for row in rows} == {len(summary_table(one_block()).columns)}
     assert rows[-1] == (
         "YCSB 95/5 short scan",
         "2",
@@ -31,8 +31,8 @@ def test_a_row_a_setting_and_topology_with_units_and_verdicts() -> None:
 
 
 def test_density_is_called_what_it_is() -> None:
-    assert summary_header(one_block())[1] == "Workers per host"
-    assert summary_header(eight_repetitions())[1] == "VMs per host"
+    assert summary_table(one_block()).columns[1].header == "Workers per host"
+    assert summary_table(eight_repetitions()).columns[1].header == "VMs per host"
     assert plain(eight_repetitions())[0][1] == "bare"
 
 
@@ -41,14 +41,6 @@ def test_bad_trials_are_counted_beside_valid_ones() -> None:
         row for row in plain(one_block()) if row[0] == "TestDFSIO sequential read" and row[1] == "2"
     )
     assert read[-1] == "1 valid, 1 invalid"
-
-
-def test_a_setting_without_a_valid_trial_keeps_its_row() -> None:
-    summary = one_block()
-    kept = tuple(one for one in summary.settings if one.topology == "v1-flash")
-    rows = plain(summary.model_copy(update={"settings": kept}))
-    assert len(rows) == 12
-    assert ("YCSB data load", "2", "flash", "no valid trial", "none", "none", "1 valid") in rows
 
 
 def test_intended_latency_goes_before_closed_loop() -> None:
