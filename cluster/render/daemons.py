@@ -36,13 +36,14 @@ _OF_HBASE = ("zookeeper", "hmaster", "regionserver")
 
 @dataclass(frozen=True)
 class Daemon:
-    """`starts_after` names commands (the format) that must have ended before; daemons otherwise wait for each
-    other by themselves."""
+    """`http` is the address of /jmx ("" for ZooKeeper). `starts_after` names commands (the format) that must
+    have ended before; daemons otherwise wait for each other by themselves."""
 
     name: str
     node: str
     role: str
     command: Command
+    http: str
     log: PurePath
     stdout: PurePath
     stderr: PurePath
@@ -80,11 +81,13 @@ def _daemon(
     argv = (*_java(blueprint, node, kind, name), _MAINS[kind], *arguments)
     # A NodeManager passes JAVA_HOME on to its containers.
     environment = {"JAVA_HOME": str(blueprint.homes.java)}
+    serves_http = kind != "zookeeper" and name != PREPARE
     return Daemon(
         name=name,
         node=node.name,
         role=kind,
         command=Command(name, argv, environment, str(blueprint.data(node))),
+        http=blueprint.ports.address(node, f"{name}.http") if serves_http else "",
         log=places.log(node, name, "log"),
         stdout=places.log(node, name, "out"),
         stderr=places.log(node, name, "err"),

@@ -56,6 +56,7 @@ def test_daemons_have_logs_and_names_of_their_own(topology: Topology) -> None:
         [(d.node, d.name) for d in daemons],
         [d.log for d in daemons],
         [d.stdout for d in daemons],
+        [d.http for d in daemons if d.http],
     ):
         assert len(set(names)) == len(names)
 

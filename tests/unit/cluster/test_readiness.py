@@ -104,7 +104,7 @@ def fake() -> Fake:
 
 def daemon(name: str, logs: Path) -> Daemon:
     paths = [PurePath(logs / "w1" / f"{name}.{suffix}") for suffix in ("log", "out", "err")]
-    return Daemon(name, "w1", name, Command(name, ("true",)), *paths)
+    return Daemon(name, "w1", name, Command(name, ("true",)), "", *paths)
 
 
 def watch(fake: Fake, logs: Path, deadline_s: float = 60) -> StartupMonitor:
