@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -14,7 +13,7 @@ from typing import Any
 
 from cluster.lifecycle.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
 from cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
-from cluster.model.cluster import Cluster, Phase, Site, cluster_to_json
+from cluster.model.cluster import CLUSTER, Cluster, Phase, Site, cluster_json
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Node, Topology
 from cluster.model.transport import Command, ProcessId, Transport
@@ -34,7 +33,6 @@ DEADLINE_S = 180.0
 NO_NATIVE = "Unable to load native-hadoop library"
 """Hadoop logs this where short-circuit reads and read-ahead are unavailable."""
 FinalCheck = Callable[[Cluster], None]
-OnPhase = Callable[[Phase], None]
 
 
 def bring_up(
@@ -43,7 +41,6 @@ def bring_up(
     stacks: Stacks,
     journal: Journal,
     *,
-    on_phase: OnPhase | None = None,
     final_check: FinalCheck | None = None,
     deadline_s: float = DEADLINE_S,
 ) -> Cluster:
@@ -54,7 +51,7 @@ def bring_up(
     anything is started; BringUpError when a daemon dies or is not ready by the deadline. After a
     failure the started processes keep running, for their logs: call `tear_down` in every case.
     """
-    phases = _Phases(site, journal, on_phase)
+    phases = _Phases(site, journal)
     with phases.timed("total"):
         build = _Build(site, topology, stacks, journal, phases)
         with build.reserve_ports():
@@ -65,7 +62,7 @@ def bring_up(
             with phases.timed("check"):
                 final_check(cluster)
     cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
-    atomic.write_text(site.root / "cluster.json", json.dumps(cluster_to_json(cluster)) + "\n")
+    atomic.write_text(site.root / CLUSTER, cluster_json(cluster) + "\n")
     journal.record(BuildReady(build=site.root.name, tag=site.tag))
     return cluster
 
@@ -142,7 +139,6 @@ class _Build:
             phases=(),
             processes=tuple(watch.running),
             hadoop_home=Path(homes.hadoop),
-            hbase_home=Path(homes.hbase),
             java_home=Path(homes.java),
             client_conf=Path(self.blueprint.places.client_conf),
             disclosure=disclosure,
@@ -207,11 +203,10 @@ class _Build:
 
 @dataclass
 class _Phases:
-    """Journals the phases as they end, and reports them to a progress callback."""
+    """Journals the phases as they end."""
 
     site: Site
     journal: Journal
-    on_phase: OnPhase | None
     ended: list[Phase] = field(default_factory=list)
 
     @contextmanager
@@ -226,8 +221,6 @@ class _Phases:
         self.ended.append(phase)
         build, tag = self.site.root.name, self.site.tag
         self.journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
-        if self.on_phase is not None:
-            self.on_phase(phase)
 
 
 def disclose(

@@ -38,30 +38,21 @@ class Service:
 
 def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None) -> list[Service]:
     """HDFS, YARN and HBase of a topology, with their checks."""
-    workers = len(topology.workers)
-    servers = len(endpoints.regionserver_http)
+    ask, to = fetch or fetch_json, endpoints
+    workers, servers = len(topology.workers), len(endpoints.regionserver_http)
 
-    def service(
-        name: str, daemon: str, address: str, bean: str, judge: Judge, expected: int
-    ) -> Service:
+    def check(address: str, bean: str, judge: Judge, expected: int) -> Callable[[], Seen]:
         url = f"http://{address}/jmx?qry=Hadoop:service={bean}"
-        return Service(name, daemon, lambda: _query(fetch or fetch_json, url, judge, expected))
+        return lambda: _query(ask, url, judge, expected)
 
-    namenode, hmaster = endpoints.namenode_http, endpoints.hmaster_http
-    manager = endpoints.resourcemanager_http
+    namenode, manager = "NameNode,name=FSNamesystemState", "ResourceManager,name=ClusterMetrics"
+    hdfs = check(to.namenode_http, namenode, hdfs_seen, workers)
+    yarn = check(to.resourcemanager_http, manager, yarn_seen, workers)
+    hbase = check(to.hmaster_http, "HBase,name=Master,sub=Server", hbase_seen, servers)
     return [
-        service(
-            "hdfs", "namenode", namenode, "NameNode,name=FSNamesystemState", hdfs_seen, workers
-        ),
-        service(
-            "yarn",
-            "resourcemanager",
-            manager,
-            "ResourceManager,name=ClusterMetrics",
-            yarn_seen,
-            workers,
-        ),
-        service("hbase", "hmaster", hmaster, "HBase,name=Master,sub=Server", hbase_seen, servers),
+        Service("hdfs", "namenode", hdfs),
+        Service("yarn", "resourcemanager", yarn),
+        Service("hbase", "hmaster", hbase),
     ]
 
 

@@ -31,7 +31,6 @@ class Reaped:
     """A run, and what was removed (with `dry_run`: what would be)."""
 
     tag: str
-    root: Path
     removed: tuple[str, ...]
     dry_run: bool
 
@@ -118,7 +117,7 @@ def _sweep(
             release_hosts(found.tag, Journal(root / JOURNAL))
             lease.release(found.tag)
         removed += on_run(root, dry_run) if on_run else ()
-        return Reaped(found.tag, root, removed, dry_run) if removed else None
+        return Reaped(found.tag, removed, dry_run) if removed else None
 
 
 def _is_alive(found: RunState | None) -> bool:

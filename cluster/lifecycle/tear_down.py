@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-
 from cluster.model.cluster import Site
 from cluster.model.errors import TearDownError
 from cluster.providers.provider import Leases, Leftovers, provider_of
 from cluster.state.events import BuildDestroyed
 from cluster.state.journal import Journal
 
-
-@dataclass(frozen=True)
-class Proof:
-    """Proof that nothing is left: the kinds of things searched for, and the number found (always 0)."""
-
-    tag: str
-    looked_for: tuple[str, ...] = ("processes", "directories", "ports", "units", "machines")
-    found: int = 0
+_LOOKED_FOR = ("processes", "directories", "ports", "units", "machines")
 
 
-def tear_down(site: Site, journal: Journal) -> Proof:
+def tear_down(site: Site, journal: Journal) -> None:
     """Stop this build's processes, remove its directories, keep its logs; `destroyed` is journalled.
 
     Needs no parent process and no Cluster; succeeds again after success, and for what never was.
@@ -35,11 +26,9 @@ def tear_down(site: Site, journal: Journal) -> Proof:
                 f"build {site.tag}",
                 "find out what holds them, remove them, and run `study reap`.",
             )
-    proof = Proof(site.tag)
     if providers:
-        build = site.root.name
-        journal.record(BuildDestroyed(build=build, tag=site.tag, proof=asdict(proof)))
-    return proof
+        proof = {"tag": site.tag, "looked_for": _LOOKED_FOR, "found": 0}
+        journal.record(BuildDestroyed(build=site.root.name, tag=site.tag, proof=proof))
 
 
 def leftovers_of(site: Site, journal: Journal) -> Leftovers:

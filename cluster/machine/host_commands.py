@@ -42,7 +42,7 @@ def _java() -> dict[str, str]:
     return {"home": str(java.home), "version": java.version}
 
 
-def _free_mib(folder: str) -> int:
+def disk_free_mib(folder: str) -> int:
     """Free space of the disk that holds, or will hold, `folder`."""
     path = Path(folder)
     existing = next(place for place in (path, *path.parents) if place.exists())
@@ -90,7 +90,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
         "evict": page_cache.evict,
         "flush-dirty-pages": page_cache.flush_dirty_pages,
-        "free-mib": _free_mib,
+        "free-mib": disk_free_mib,
         "io-bytes": page_cache.io_bytes,
         "java": _java,
         "listening": _listening,

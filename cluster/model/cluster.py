@@ -30,8 +30,6 @@ class Endpoints:
     resourcemanager_http: str
     zookeeper: str
     hmaster_http: str
-    datanode_http: dict[str, str]
-    nodemanager_http: dict[str, str]
     regionserver_http: dict[str, str]
 
 
@@ -57,19 +55,19 @@ class Cluster:
     phases: tuple[Phase, ...]
     processes: tuple[ProcessId, ...]
     hadoop_home: Path
-    hbase_home: Path
     java_home: Path
     client_conf: Path
     disclosure: dict[str, Any]
 
 
+CLUSTER = "cluster.json"
 _ADAPTER: TypeAdapter[Cluster] = TypeAdapter(Cluster)
 
 
-def cluster_to_json(cluster: Cluster) -> dict[str, Any]:
-    value: dict[str, Any] = _ADAPTER.dump_python(cluster, mode="json")
-    return value
+def cluster_json(cluster: Cluster) -> str:
+    return _ADAPTER.dump_json(cluster).decode()
 
 
-def cluster_from_json(value: object) -> Cluster:
-    return _ADAPTER.validate_python(value)
+def read_cluster(build: Path) -> Cluster:
+    """The cluster saved in the folder of a build. OSError or ValueError if there is none."""
+    return _ADAPTER.validate_json((build / CLUSTER).read_bytes())

@@ -49,10 +49,6 @@ class Daemon:
     stderr: PurePath
     starts_after: tuple[str, ...] = ()
 
-    @property
-    def where(self) -> str:
-        return f"{self.name} on {self.node}"
-
 
 def daemons(blueprint: Blueprint) -> tuple[Daemon, ...]:
     """All daemons in starting order: a daemon comes after those that it waits for."""

@@ -45,7 +45,6 @@ def owner(path: str, topology: Topology) -> Node:
 
 def endpoints(blueprint: Blueprint) -> Endpoints:
     address, master = blueprint.ports.address, blueprint.topology.master
-    workers = blueprint.topology.workers
     return Endpoints(
         namenode_rpc=address(master, "namenode.rpc"),
         namenode_http=address(master, "namenode.http"),
@@ -53,11 +52,9 @@ def endpoints(blueprint: Blueprint) -> Endpoints:
         resourcemanager_http=address(master, "resourcemanager.http"),
         zookeeper=address(master, "zookeeper.client"),
         hmaster_http=address(master, "hmaster.http"),
-        datanode_http={worker.name: address(worker, "datanode.http") for worker in workers},
-        nodemanager_http={worker.name: address(worker, "nodemanager.http") for worker in workers},
         regionserver_http={
             f"{worker.name}/{server}": address(worker, f"{server}.http")
-            for worker in workers
+            for worker in blueprint.topology.workers
             for server in worker.regionserver_names
         },
     )

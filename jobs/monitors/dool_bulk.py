@@ -19,9 +19,9 @@ from jobs.arrays.arrow_tables import Array, coded, coded_schema, table_of
 from jobs.arrays.bulk_csv import Body, Cells, body, cells
 from jobs.raw.raw_files import RawFile
 from workloads.base.parsing import EXACT_INTEGER_LIMIT, RejectedError, decoded
-from workloads.monitors.dool import DAY_S, MIN_STEP_S, DoolReader, Layout
+from workloads.monitors.dool import MIN_STEP_S, DoolReader, Layout
 from workloads.monitors.dool_cells import CPU, CPU_PARTS, CPU_SUM_TOLERANCE, VALUES, cpu_section
-from workloads.monitors.dool_header import YEARS_S, Key, Start, Units
+from workloads.monitors.dool_header import DAY_S, YEARS_S, Key, Start, Units
 
 SCHEMA = coded_schema(tables.HOST_SAMPLES)
 EPOCH, TIME = ("epoch", "epoch"), ("system", "time")

@@ -18,7 +18,8 @@ from jobs.arrays.bulk_csv import Body, Cells, body, cells
 from jobs.monitors.deltas import consecutive, node_neighbours
 from jobs.raw.raw_files import RawFile
 from workloads.base.parsing import decoded
-from workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MAX_PROCESSES, TITLE, YEARS_S
+from workloads.monitors.dool_header import YEARS_S
+from workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MAX_PROCESSES, TITLE
 
 SCHEMA = coded_schema(tables.NODE_CPU_SAMPLES)
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from pathlib import Path
 
 import pyspark
 
 from analysis.tables.storage import NAMENODES
-from cluster.model.cluster import Cluster, cluster_from_json
+from cluster.model.cluster import CLUSTER, Cluster, read_cluster
 from cluster.model.errors import InputError
 from cluster.model.memory import CONTAINER_MIB
 from cluster.model.topology import Topology
@@ -28,13 +27,12 @@ EXECUTOR_MAX_CORES = 4
 
 def standing_cluster(build: Path) -> Cluster:
     """The cluster in the folder of a build. InputError if the build has no cluster."""
-    path = build / "cluster.json"
     try:
-        return cluster_from_json(json.loads(path.read_text(encoding="utf-8")))
+        return read_cluster(build)
     except (OSError, ValueError) as error:
         raise InputError(
             f"this build has no cluster: {error}",
-            str(path),
+            str(build / CLUSTER),
             "name the folder of a build with a running cluster: runs/<study>/<run-id>/builds/<build>.",
         ) from error
 

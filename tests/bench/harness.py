@@ -27,7 +27,7 @@ from workloads.execution.saturation import measured_ops_s
 from workloads.execution.trial import run_trial
 from workloads.planning.plan import Step
 from workloads.record.record import Record
-from workloads.ycsb.output.client_rate import client_rate
+from workloads.ycsb.output.interval_log import client_rate
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.workload import YcsbWorkload, client_commands
 

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from cluster.model.cluster import Phase
 from cluster.model.host import Disk, Host
 from cluster.model.topology import Node, Topology, topology_to_json
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from tests.support import record_texts as texts
-from workloads.base.values import ClientRun, ClockOffset, MonitorRun, PhaseSeconds, Window
+from workloads.base.values import ClientRun, ClockOffset, MonitorRun, Window
 from workloads.record.manifest import Manifest
 from workloads.ycsb.setting import YcsbSetting
 
@@ -201,5 +202,5 @@ def _manifest(
         clock=tuple(ClockOffset(host=h.name, before_s=0.01, after_s=0.02, method="ping")
                     for h in topology.hosts),
         times_s={"prepare": 3.0, "measure": end_s - start_s, "settle": 1.0},
-        bring_up=(PhaseSeconds(name="hdfs", seconds=9.0),),
+        bring_up=(Phase(name="hdfs", seconds=9.0),),
     )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -21,13 +20,14 @@ from cluster.clients.client_commands import hadoop_command
 from cluster.lifecycle.bring_up import bring_up
 from cluster.lifecycle.reap import reap
 from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Phase, Site, cluster_from_json
+from cluster.model.cluster import Site, read_cluster
 from cluster.model.errors import BringUpError, InputError
 from cluster.model.transport import Command, ProcessId, Transport
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks, ensure_stacks
 from cluster.render.conf_files import HISTORY_DIR
 from cluster.state import lease
+from cluster.state.events import Event, PhaseEnded
 from cluster.state.journal import Journal
 from cluster.state.tags import tagged
 from tests.live.support.builds import BASE_PORT, open_build, topology
@@ -105,8 +105,7 @@ def stacks() -> Stacks:
 
 
 def test_it_is_saved_and_disclosed(up: Up) -> None:
-    saved = json.loads((up.site.root / "cluster.json").read_text())
-    assert cluster_from_json(saved) == up.cluster
+    assert read_cluster(up.site.root) == up.cluster
     names = [phase.name for phase in up.cluster.phases]
     assert names[:3] == ["render", "create", "start"]
     assert {"hdfs", "yarn", "hbase", "check"} < set(names)
@@ -185,7 +184,7 @@ def test_a_second_cluster_on_the_same_ports_is_refused(
 def test_torn_down_nothing_is_left_but_logs(up: Up) -> None:
     foreign = subprocess.Popen(["java", "600"], executable="/bin/sleep")
     try:
-        assert tear_down(up.site, up.journal).found == 0
+        tear_down(up.site, up.journal)
         assert foreign.poll() is None
     finally:
         foreign.kill()
@@ -193,20 +192,22 @@ def test_torn_down_nothing_is_left_but_logs(up: Up) -> None:
     assert tagged(up.site.tag) == []
     assert list((up.folder / "disk").iterdir()) == []
     assert (up.site.root / "logs" / "w1" / "datanode.log").stat().st_size > 0
-    assert tear_down(up.site, up.journal).found == 0
+    tear_down(up.site, up.journal)
 
 
 def test_a_daemon_killed_during_bring_up_is_named(tmp_path: Path, stacks: Stacks) -> None:
     site, journal = open_build(tmp_path, os.getpid())
 
-    def kill(phase: Phase) -> None:
-        if phase.name == "start":
-            victim = next(e for e in journal.read() if is_start(e, "datanode", "w2"))
-            os.kill(victim["pid"], signal.SIGKILL)
+    class Killing(Journal):
+        def record(self, event: Event) -> None:
+            super().record(event)
+            if isinstance(event, PhaseEnded) and event.name == "start":
+                victim = next(e for e in self.read() if is_start(e, "datanode", "w2"))
+                os.kill(victim["pid"], signal.SIGKILL)
 
     try:
         with pytest.raises(BringUpError) as caught:
-            bring_up(site, topology(tmp_path), stacks, journal, on_phase=kill)
+            bring_up(site, topology(tmp_path), stacks, Killing(journal.path))
     finally:
         tear_down(site, journal)
     assert caught.value.daemon == "datanode"

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cluster.model.cluster import Phase
 from cluster.model.topology import Topology, topology_to_json
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
@@ -27,7 +28,6 @@ from workloads.base.values import (
     ClockOffset,
     ColdProof,
     MonitorRun,
-    PhaseSeconds,
     Window,
 )
 from workloads.planning.plan import Plan, Step, write_plan
@@ -170,7 +170,7 @@ class RunFactory:
             clock=(clock,) if truth.monitored and truth.measured_clock_s is not None else (), cold=truth.cold,
             data_set_mib=384.0, total_ram_mib=24000.0,
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
-            bring_up=(PhaseSeconds(name="hdfs", seconds=9.0), PhaseSeconds(name="hbase", seconds=11.5)),
+            bring_up=(Phase(name="hdfs", seconds=9.0), Phase(name="hbase", seconds=11.5)),
             disclosure={"versions": {"hadoop": "3.4.2"},
                         "files": {"workers": {"text": str(topology.vms_per_host)}}},
         )  # fmt: skip

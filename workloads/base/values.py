@@ -81,10 +81,3 @@ class TargetRate(Frozen):
     saturation_trial: str
     saturation_ops_s: float
     ops_s: float
-
-
-class PhaseSeconds(Frozen):
-    """Duration of one phase of a build's bring-up."""
-
-    name: str
-    seconds: float

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.model.errors import StudyError
-from cluster.model.transport import ProcessId
+from cluster.model.topology import Node
+from cluster.model.transport import ProcessId, Transport
 from cluster.providers.provider import Machine, machines_of_hosts
-from workloads.base.clock import Reading, clock_of, method_of
 from workloads.base.values import ClockOffset, MonitorRun
 from workloads.base.workload import TrialContext
 from workloads.monitors import MONITORS, MonitorCommand, last_epoch_s
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3
+CLOCK_TRIES = 8
+
+
+@dataclass(frozen=True)
+class Reading:
+    """offset_s: the host's clock minus the controller's, with an error of at most error_s in either
+    direction."""
+
+    offset_s: float
+    error_s: float
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ class Monitors:
 
     def _clocks(self) -> dict[str, Reading]:
         return {
-            machine.name: clock_of(machine.transport, machine.node) for machine in self._machines
+            machine.name: _clock_of(machine.transport, machine.node) for machine in self._machines
         }
 
     def _offsets(self) -> tuple[ClockOffset, ...]:
@@ -102,7 +112,7 @@ class Monitors:
                 host=machine.name,
                 before_s=(before := self._clock_before[machine.name]).offset_s,
                 after_s=after[machine.name].offset_s,
-                method=method_of(machine.transport, before, after[machine.name]),
+                method=_method_of(machine.transport, before, after[machine.name]),
             )
             for machine in self._machines
         )
@@ -147,3 +157,32 @@ class Monitors:
             started_epoch_s=running.started_s,
             stopped_epoch_s=time.time(),
         )
+
+
+def read_clock(ask: Callable[[], float]) -> Reading:
+    """Offset of a host's clock from the controller's (method 18): the reading with the shortest round trip
+    of several (Cristian's algorithm). The host read its clock at some moment of the round trip, so its
+    middle is the estimate and half its duration bounds the error."""
+    readings = []
+    for _ in range(CLOCK_TRIES):
+        sent_s, begun_s = time.time(), time.monotonic()
+        answer_s = ask()
+        half_s = (time.monotonic() - begun_s) / 2
+        readings.append(Reading(answer_s - (sent_s + half_s), half_s))
+    return min(readings, key=lambda reading: reading.error_s)
+
+
+def _clock_of(transport: Transport, node: Node) -> Reading:
+    """The clock of the machine that hosts `node`. Nodes that share the controller's kernel share its clock,
+    so their offset is zero without a measurement."""
+    if transport.same_kernel:
+        return Reading(0.0, 0.0)
+    return read_clock(lambda: float(transport.act(node, "clock")))
+
+
+def _method_of(transport: Transport, before: Reading, after: Reading) -> str:
+    """Description of the measurement for the manifest."""
+    if transport.same_kernel:
+        return "same kernel"
+    error_ms = 1000 * max(before.error_s, after.error_s)
+    return f"shortest of {CLOCK_TRIES} round trips; error at most {error_ms:.1f} ms"

@@ -7,13 +7,12 @@ cluster runs at any time.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Literal
 
 from cluster.lifecycle.bring_up import bring_up
 from cluster.lifecycle.tear_down import release_hosts, tear_down
-from cluster.model.cluster import Cluster, cluster_from_json
+from cluster.model.cluster import Cluster, read_cluster
 from cluster.model.errors import HostLostError, StudyError
 from cluster.model.transport import Transport
 from cluster.providers.provider import provider_of
@@ -206,8 +205,7 @@ def _not_run(run: Run, step: Step, reason: str) -> StepOutcome:
 
 
 def _cluster(run: Run, build: str) -> Cluster:
-    path = run.site(build).root / "cluster.json"
-    return cluster_from_json(json.loads(path.read_text(encoding="utf-8")))
+    return read_cluster(run.site(build).root)
 
 
 def _closed(run: Run) -> set[str]:

@@ -18,7 +18,7 @@ from cluster.model.topology import topology_to_json
 from cluster.model.transport import Transport
 from cluster.providers.provider import Guests, machines_of_hosts, provider_of
 from cluster.state.events import TrialState
-from workloads.base.values import ClientRun, PhaseSeconds, TargetRate, Window
+from workloads.base.values import ClientRun, TargetRate, Window
 from workloads.base.workload import TrialContext
 from workloads.execution.hosts_around_trial import between, full_disks, read_guests
 from workloads.execution.monitoring import Monitors
@@ -152,11 +152,10 @@ def _exit_fault(client: ClientRun) -> str:
 
 
 def _with_cluster(draft: Manifest, cluster: Cluster) -> Manifest:
-    phases = tuple(PhaseSeconds(name=each.name, seconds=each.seconds) for each in cluster.phases)
     memory_mib = provider_of(cluster.topology.provider).memory_mib(cluster.topology)
     return draft.model_copy(
         update={
-            "bring_up": phases,
+            "bring_up": cluster.phases,
             "disclosure": cluster.disclosure,
             "total_ram_mib": float(memory_mib),
         }

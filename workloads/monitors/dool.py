@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from workloads.monitors.dool_cells import (
     without_missed,
 )
 from workloads.monitors.dool_header import (
+    DAY_S,
     YEARS_S,
     Banner,
     Key,
@@ -30,17 +30,12 @@ from workloads.monitors.dool_header import (
 )
 
 NO_BANNER = "no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'"
-DAY_S = 86400.0
 MIN_STEP_S = 0.001
 _OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names
 
 
 def dool_command(
-    host: str,
-    output: str,
-    period_s: float,
-    tag: str,
-    python: tuple[str, ...] = (sys.executable,),
+    host: str, output: str, period_s: float, tag: str, python: tuple[str, ...]
 ) -> Command:
     """dool from the project's own environment writes one flushed line per period until TERM.
 

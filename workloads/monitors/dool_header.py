@@ -30,7 +30,7 @@ _TIMES = (
 )
 """dool writes the month first, dstat the day."""
 _UTC_NAMES = frozenset({"UTC", "GMT", "Z"})
-_DAY_S = 86400
+DAY_S = 86400.0
 _LEAP_YEAR = 2004
 _BITS_SINCE = (1, 3)
 
@@ -138,7 +138,7 @@ def epoch_of(time_text: str, start: Start | None) -> float | None:
     year = int(start.date_text.split()[2]) if start is not None and known else _LEAP_YEAR
     for candidate in (year, year + 1):
         epoch_s = _epoch_s(f"{candidate} {time_text}", f"%Y {form}")
-        if epoch_s is not None and (begun_s is None or epoch_s >= begun_s - _DAY_S):
+        if epoch_s is not None and (begun_s is None or epoch_s >= begun_s - DAY_S):
             return epoch_s if known else None
     raise RejectedError(f"no such time: {time_text[:40]!r}")
 

@@ -8,12 +8,12 @@ and round with cumulative ticks.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cluster.model.transport import Command
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from workloads.monitors.dool_header import YEARS_S
 
 FORMAT = 1
 HEADER = "epoch_s,node,user_ticks,system_ticks,processes"
@@ -22,7 +22,6 @@ TITLE = re.compile(
 )
 MAX_PROCESSES = 2**22
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-YEARS_S = (1e9, 4.2e9)  # 2001 to 2103
 LATE_S = 10.0  # maximum delay between using and counting ticks (first round of a new node)
 
 
@@ -48,11 +47,7 @@ class NodeCpuSample:
 
 
 def nodecpu_command(
-    host: str,
-    output: str,
-    period_s: float,
-    tag: str,
-    python: tuple[str, ...] = (sys.executable,),
+    host: str, output: str, period_s: float, tag: str, python: tuple[str, ...]
 ) -> Command:
     """Runs our sampler."""
     return Command(

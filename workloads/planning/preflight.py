@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from cluster.machine.host_commands import disk_free_mib
 from cluster.model.errors import InputError
 from cluster.model.host import Host
 from cluster.model.ports import allocate_ports
@@ -34,7 +35,7 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     if study.provider != "local":
         return
     hosts = next(iter(plan.topologies.values())).hosts
-    disks_mib = {disk.path: _free_mib(Path(disk.path)) for host in hosts for disk in host.disks}
+    disks_mib = {disk.path: disk_free_mib(disk.path) for host in hosts for disk in host.disks}
     for folder, free_mib in (disks_mib | _runs_disk(runs.absolute())).items():
         if free_mib < (need_mib := disk_need_mib(study)):
             yield (
@@ -89,12 +90,7 @@ def _check_disks(host: Host, disks_mib: Mapping[str, int], need_mib: int) -> Non
 
 def _runs_disk(runs: Path) -> dict[str, int]:
     """The controller's disk, which holds logs and records."""
-    return {str(runs): _free_mib(runs)}
-
-
-def _free_mib(folder: Path) -> int:
-    existing = next(place for place in (folder, *folder.parents) if place.exists())
-    return shutil.disk_usage(existing).free // 2**20
+    return {str(runs): disk_free_mib(str(runs))}
 
 
 def dool_path() -> str:

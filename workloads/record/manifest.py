@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from cluster.model.cluster import Phase
 from workloads.base.values import (
     ClientRun,
     ClockOffset,
@@ -13,7 +14,6 @@ from workloads.base.values import (
     Frozen,
     GuestCpu,
     MonitorRun,
-    PhaseSeconds,
     TargetRate,
     Window,
 )
@@ -59,7 +59,7 @@ class Manifest(Frozen):
     times_s: dict[Literal["prepare", "measure", "settle"], float] = Field(
         default={}, description="duration of each phase of the trial, in s"
     )
-    bring_up: tuple[PhaseSeconds, ...] = ()
+    bring_up: tuple[Phase, ...] = ()
     state_before: dict[str, Any] = Field(
         default={},
         description="state before the window: HBase regions, store files, locality, requests; "

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from cluster.clients.client_commands import hadoop_command
-from cluster.clients.cold_reads import IoCounters, evict_blocks, flush_dirty_pages
+from cluster.clients.cold_reads import EVICTION, device_bytes, evict_blocks, flush_dirty_pages
 from cluster.clients.hdfs import Hdfs
 from cluster.model.transport import Command
 from workloads.base.client_run import require_success, run_client
@@ -38,11 +38,11 @@ class DfsioWorkload:
         for history in hdfs.job_histories():
             hdfs.delete(history)
         flush_dirty_pages(context.cluster, context.transport)
-        evicted = evict_blocks(context.cluster, context.transport)
+        evicted_bytes = evict_blocks(context.cluster, context.transport)
         return Prepared(
             data_set_mib=setting.data_mib,
-            cold=ColdProof(method=evicted.method, evicted_bytes=evicted.bytes),
-            state={"io": IoCounters.read(context.cluster, context.transport).to_json()},
+            cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
+            state={"io": device_bytes(context.cluster, context.transport)},
         )
 
     def run(self, context: TrialContext, setting: DfsioSetting) -> tuple[ClientRun, ...]:
@@ -51,9 +51,9 @@ class DfsioWorkload:
     def collect(
         self, context: TrialContext, setting: DfsioSetting, prepared: Prepared
     ) -> Collected:
-        spent = IoCounters.read(context.cluster, context.transport).since(
-            prepared.state["io"] if prepared.state else {}
-        )
+        before = prepared.state["io"] if prepared.state else {}
+        now = device_bytes(context.cluster, context.transport)
+        spent = {name: count - before[name] for name, count in now.items()}
         hdfs = Hdfs(context.cluster)
         raw = context.record.raw
         data = DataSet(hdfs, setting)
@@ -66,13 +66,13 @@ class DfsioWorkload:
         distinct = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
         proof = {
             "distinct_bytes_asked": distinct,
-            "physical_read_bytes": spent.read_bytes,
-            "physical_write_bytes": spent.written_bytes,
+            "physical_read_bytes": spent["read_bytes"],
+            "physical_write_bytes": spent["written_bytes"],
         }
         return Collected(
             faults=(*faults_of(raw, setting), *storage_faults(setting, stored)),
             cold=(prepared.cold or ColdProof(method="none")).model_copy(update=proof),
-            state={"io": spent.to_json(), "stored": asdict(stored)},
+            state={"io": spent, "stored": asdict(stored)},
         )
 
     def _write_unmeasured(

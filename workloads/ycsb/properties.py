@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workloads.ycsb.mixes import MIXES
-from workloads.ycsb.setting import YcsbSetting
+from workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 FAMILY = "f"
 MAIN = "org.densitystudy.ycsb.WarmClient"
@@ -23,7 +23,6 @@ draws keys from the loaded ones plus all that the run might insert, discards tho
 and stores a drawn key in an int. With two billion operations, half of the keys were negative, and drawing
 keys took longer than reading rows.
 """
-INT_MAX = 2**31 - 1
 PERCENTILES = "50,90,95,99,99.9"
 
 

@@ -15,7 +15,7 @@ from workloads.base.values import ClientRun
 from workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from workloads.ycsb.mixes import MIXES, Mix, is_load
 from workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
-from workloads.ycsb.output.client_rate import client_rate
+from workloads.ycsb.output.interval_log import client_rate
 from workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from workloads.ycsb.variant_store import VALUE_MIB, VariantStore
 

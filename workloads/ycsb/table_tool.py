@@ -8,6 +8,7 @@ from typing import Any
 from cluster.clients.client_commands import java_command
 from cluster.model.cluster import Cluster
 from cluster.model.transport import Command
+from cluster.render.jvm import FAST_START
 from cluster.stack import classpath, ensure
 from workloads.base.client_run import require_success, run_client
 from workloads.base.workload import TrialContext
@@ -15,8 +16,6 @@ from workloads.base.workload import TrialContext
 MAIN = "org.densitystudy.table.TableTool"
 TIMEOUT_S = 600.0
 HEAP_MIB = 128
-FAST_START = ("-XX:TieredStopAtLevel=1",)
-"""This JVM is never measured, so start-up time matters more than peak speed."""
 
 
 def tool_command(cluster: Cluster, name: str, *verbs: tuple[str, ...]) -> Command:

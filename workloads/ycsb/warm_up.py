@@ -13,11 +13,13 @@ the random order makes that a different trial at each density. A study chooses o
 
 from __future__ import annotations
 
+import http.client
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cluster.clients.compilers import compiled_s
+from cluster.lifecycle.readiness import fetch_json
+from cluster.model.cluster import Endpoints
 from cluster.model.transport import Command
 from workloads.base.client_run import GRACE_S, require_success, run_client
 from workloads.base.workload import TrialContext
@@ -31,6 +33,8 @@ REST_SHARE = 0.05
 """A RegionServer's compilers are idle below this share of one core."""
 LOOKS_AT_REST = 3
 """Number of successive checks (every 5 s) that must find all compilers idle: compilation comes in waves."""
+
+_BEAN = "java.lang:type=Compilation"
 
 Clients = Callable[[YcsbSetting, str, Mapping[str, float] | None], Command]
 """Builds the client's command from a setting, a name, and shares of operations (None: those of the mix)."""
@@ -58,6 +62,21 @@ class CompilerIdle:
             self.looks_at_rest = self.looks_at_rest + 1 if self.share < REST_SHARE else 0
         self._before = now_s, compiled
         return self.looks_at_rest >= LOOKS_AT_REST
+
+
+def compiled_s(endpoints: Endpoints) -> Mapping[str, float] | None:
+    """JIT compilation time of each RegionServer since its start, in seconds, by the server's name, from
+    HBase's /jmx. None if a server does not answer in time, as on an overloaded machine."""
+    try:
+        return {
+            name: fetch_json(f"http://{address}/jmx?qry={_BEAN}")["beans"][0][
+                "TotalCompilationTime"
+            ]
+            / 1000
+            for name, address in endpoints.regionserver_http.items()
+        }
+    except (OSError, http.client.HTTPException, LookupError, ValueError):
+        return None
 
 
 def warmed_by(setting: YcsbSetting) -> str:

@@ -28,7 +28,6 @@ from workloads.ycsb.table_tool import table_tool
 from workloads.ycsb.tables import Tables
 from workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix, warmed_by
 
-CLIENT_HEAP_MIB = 512
 LOAD_TIMEOUT_S = 7200.0
 
 
@@ -161,7 +160,7 @@ def _prefix(context: TrialContext, folder: str, name: str) -> str:
 
 def _command(context: TrialContext, name: str, arguments: tuple[str, ...]) -> Command:
     path = classpath(ensure("ycsb"))
-    return java_command(context.cluster, name, path, MAIN, arguments, heap_mib=CLIENT_HEAP_MIB)
+    return java_command(context.cluster, name, path, MAIN, arguments)
 
 
 def _table(setting: YcsbSetting) -> tuple[str, str]:

@@ -12,7 +12,7 @@ import psutil
 
 from cluster.machine import directories, io_limits
 from cluster.machine.describe import describe_disk, describe_machine
-from cluster.machine.host_commands import HOST_COMMANDS
+from cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
 from cluster.machine.medium import check_disk
 from cluster.machine.sockets import check_free, reserved
 from cluster.model.cluster import Site
@@ -39,7 +39,7 @@ class LocalProvider(Provider, Capacity):
         return {
             host.name: FreeResources(
                 psutil.virtual_memory().available // 2**20,
-                {disk.path: HOST_COMMANDS["free-mib"](disk.path) for disk in host.disks},
+                {disk.path: disk_free_mib(disk.path) for disk in host.disks},
             )
             for host in topology.hosts
         }

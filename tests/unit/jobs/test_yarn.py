@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.tables.storage import NAMENODES
-from cluster.model.cluster import Cluster, Site, cluster_to_json
+from cluster.model.cluster import Cluster, Site, cluster_json
 from cluster.model.errors import InputError
 from cluster.render.rendered import endpoints
 from jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
@@ -33,7 +32,6 @@ def cluster(container_mib: int, workers: int = 2) -> Cluster:
         phases=(),
         processes=(),
         hadoop_home=Path("/opt/hadoop"),
-        hbase_home=Path("/opt/hbase"),
         java_home=Path("/opt/java"),
         client_conf=Path("/runs/q/1/builds/b1/conf/client"),
         disclosure={},
@@ -80,7 +78,7 @@ def test_a_build_without_a_cluster_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "cluster.json").write_text("{}")
     with pytest.raises(InputError, match="this build has no cluster"):
         standing_cluster(tmp_path)
-    (tmp_path / "cluster.json").write_text(json.dumps(cluster_to_json(cluster(2048))))
+    (tmp_path / "cluster.json").write_text(cluster_json(cluster(2048)))
     assert standing_cluster(tmp_path) == cluster(2048)
 
 

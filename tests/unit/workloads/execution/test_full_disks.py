@@ -35,9 +35,9 @@ def test_the_full_ones_are_named(
     monkeypatch: pytest.MonkeyPatch, disks_mib: Mapping[str, int] | None, named: list[str]
 ) -> None:
     monkeypatch.setattr(module, "provider_of", lambda _: _Provider(disks_mib))
-    nowhere = Endpoints("", "", "", "", "", "", {}, {}, {})
+    nowhere = Endpoints("", "", "", "", "", "", {})
     root = Path("/nowhere")
-    cluster = Cluster(Site(root, "s/r/b1"), local(), nowhere, (), (), root, root, root, root, {})
+    cluster = Cluster(Site(root, "s/r/b1"), local(), nowhere, (), (), root, root, root, {})
     told = full_disks(cluster)
     assert len(told) == len(named)
     for sentence, path in zip(told, named, strict=True):

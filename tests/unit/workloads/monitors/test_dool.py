@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from tests.support.dool_texts import HEAD, SECOND, THIRD, read
@@ -229,8 +227,8 @@ def test_another_file_is_refused(data: bytes) -> None:
 
 
 def test_the_command() -> None:
-    command = dool_command("h1", "/x/h1.dool.csv", 1.0, "s/r/b")
-    assert command.argv[:3] == (sys.executable, "-m", "dool")
+    command = dool_command("h1", "/x/h1.dool.csv", 1.0, "s/r/b", ("python3",))
+    assert command.argv[:3] == ("python3", "-m", "dool")
     assert "--bytes" in command.argv
     assert command.argv[-3:] == ("--output", "/x/h1.dool.csv", "1")
     assert command.env["STUDY_NODE"] == "monitor"
@@ -240,7 +238,7 @@ def test_the_command() -> None:
 @pytest.mark.parametrize("period_s", [0.5, 1.5, 0.0])
 def test_dool_knows_whole_seconds_only(period_s: float) -> None:
     with pytest.raises(ValueError, match="whole seconds"):
-        dool_command("h1", "/x", period_s, "s/r/b")
+        dool_command("h1", "/x", period_s, "s/r/b", ("python3",))
 
 
 def test_the_last_sample_of_a_growing_file() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from workloads.base.parsing import ParseError
@@ -77,8 +75,8 @@ def test_another_file_is_refused(data: bytes) -> None:
 
 
 def test_the_command() -> None:
-    command = nodecpu_command("h1", "/x/h1.nodecpu.csv", 0.5, "s/r/b")
-    assert command.argv[:3] == (sys.executable, "-m", "workloads.monitors.nodecpu_sampler")
+    command = nodecpu_command("h1", "/x/h1.nodecpu.csv", 0.5, "s/r/b", ("python3",))
+    assert command.argv[:3] == ("python3", "-m", "workloads.monitors.nodecpu_sampler")
     assert command.argv[3:] == (
         *("--host", "h1", "--period", "0.5", "--output", "/x/h1.nodecpu.csv", "--tag", "s/r/b"),
     )

@@ -45,7 +45,9 @@ def tagged(node: str, tag: str = TAG) -> dict[str, str]:
 
 @contextmanager
 def sampling(output: Path, period_s: float = 0.25) -> Iterator[subprocess.Popen[bytes]]:
-    command = nodecpu_command("h1", str(output), period_s, "test-study/" + TAG.split("/")[1])
+    command = nodecpu_command(
+        "h1", str(output), period_s, "test-study/" + TAG.split("/")[1], (sys.executable,)
+    )
     sampler = subprocess.Popen(command.argv, env={**command.env, "PYTHONPATH": str(ROOT)})
     try:
         while not output.exists() or last_epoch_s(output.read_text()) is None:

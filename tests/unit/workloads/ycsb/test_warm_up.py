@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from cluster.clients.compilers import compiled_s
 from workloads.ycsb import warm_up
 from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle
+from workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle, compiled_s
 
 
 def looks(readings: Sequence[Mapping[str, float] | None], every_s: float = 5.0) -> list[bool]:
@@ -50,7 +49,7 @@ def test_no_answer_is_no_rest() -> None:
     assert looks([*still, None, *still, still[0]])[-1]
 
 
-def test_each_regionserver_is_asked() -> None:
+def test_each_regionserver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def fetch(url: str) -> Any:
@@ -58,17 +57,22 @@ def test_each_regionserver_is_asked() -> None:
         return {"beans": [{"name": "java.lang:type=Compilation", "TotalCompilationTime": 12345}]}
 
     endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
-    assert compiled_s(endpoints, fetch) == {"w1/regionserver-1": 12.345}
+    monkeypatch.setattr(warm_up, "fetch_json", fetch)
+    assert compiled_s(endpoints) == {"w1/regionserver-1": 12.345}
     assert asked == ["http://127.0.0.1:21019/jmx?qry=java.lang:type=Compilation"]
 
 
-def test_a_regionserver_without_an_answer_leaves_nothing_known() -> None:
+def test_a_regionserver_without_an_answer_leaves_nothing_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def fetch(url: str) -> Any:
         raise TimeoutError(url)
 
     endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
-    assert compiled_s(endpoints, fetch) is None
-    assert compiled_s(endpoints, lambda _: {"beans": []}) is None
+    monkeypatch.setattr(warm_up, "fetch_json", fetch)
+    assert compiled_s(endpoints) is None
+    monkeypatch.setattr(warm_up, "fetch_json", lambda _: {"beans": []})
+    assert compiled_s(endpoints) is None
 
 
 @pytest.mark.parametrize(("until_steady", "readings"), [(False, 2), (True, 1)])
