@@ -15,7 +15,7 @@ from analysis.summarise import read_series
 from analysis.summary.disclosure import Difference, unexpected_differences
 from analysis.summary.summary import SettingSummary
 from analysis.tables.store import read_table
-from cluster.model.topology import Topology, topology_from_json
+from cluster.model.topology import Topology
 from workloads.base.setting import Setting
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
@@ -41,7 +41,7 @@ class AnalysedRun:
         closed = closed_records(run_root / "records")
         manifests = tuple(sorted(closed.values(), key=lambda manifest: manifest.order))
         settings = {manifest.setting_id: manifest.setting for manifest in manifests}
-        topologies = [topology_from_json(manifest.topology) for manifest in manifests]
+        topologies = [manifest.topology for manifest in manifests]
         trials = read_table(run_root, tables.TRIALS).sort_values("order")
         verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
         steady = read_series.steadiness(run_root)
@@ -83,7 +83,7 @@ class AnalysedRun:
 
     def unexpected_differences(self, *topologies: str) -> tuple[Difference, ...]:
         """Unexpected differences between builds of these topologies; of all builds if none is named."""
-        names = {m.build: str(m.topology["name"]) for m in self.manifests}
+        names = {m.build: m.topology.name for m in self.manifests}
         chosen = {
             build: disclosure
             for build, disclosure in self.disclosures.items()

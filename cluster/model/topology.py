@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from pydantic import TypeAdapter
+from typing import Literal
 
 from cluster.model.host import Disk, Host, Medium, Role
 
@@ -72,17 +70,3 @@ class Topology:
     @property
     def workers(self) -> tuple[Node, ...]:
         return self.with_role("worker")
-
-
-_ADAPTER: TypeAdapter[Topology] = TypeAdapter(Topology)
-
-
-def topology_to_json(topology: Topology) -> dict[str, Any]:
-    """A topology as plain JSON values, as plan.json and manifest.json hold it."""
-    value: dict[str, Any] = _ADAPTER.dump_python(topology, mode="json")
-    return value
-
-
-def topology_from_json(value: object) -> Topology:
-    """The inverse of `topology_to_json`; raises pydantic.ValidationError on anything else."""
-    return _ADAPTER.validate_python(value)

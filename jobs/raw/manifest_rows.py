@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.model.errors import StudyError
-from cluster.model.topology import Topology, topology_from_json
+from cluster.model.topology import Topology
 from jobs.raw.trial_context import clock_offsets, node_scope
 from workloads.base.values import GuestCpu
 from workloads.record.manifest import Manifest
@@ -55,7 +55,7 @@ def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
 
 def trial_row(manifest: Manifest) -> Row:
     """A row of `trials`."""
-    topology = topology_from_json(manifest.topology)
+    topology = manifest.topology
     window = manifest.window
     setting = manifest.setting
     return {
@@ -103,10 +103,9 @@ def _counted(manifest: Manifest, what: str) -> int | None:
 
 def node_rows(manifest: Manifest) -> Iterator[Row]:
     """Rows of `nodes`."""
-    topology = topology_from_json(manifest.topology)
-    host_cores = {host.name: host.cores for host in topology.hosts}
+    host_cores = {host.name: host.cores for host in manifest.topology.hosts}
     guests = {guest.node: guest for guest in manifest.guests}
-    for node in topology.nodes:
+    for node in manifest.topology.nodes:
         yield {
             "trial": manifest.trial,
             "node": node.name,
@@ -128,7 +127,7 @@ def _given_percent(guest: GuestCpu | None, host_cores: int) -> float | None:
 
 def client_rows(manifest: Manifest) -> Iterator[Row]:
     """Rows of `clients`."""
-    host_of = {node.name: node.host for node in topology_from_json(manifest.topology).nodes}
+    host_of = {node.name: node.host for node in manifest.topology.nodes}
     offsets = clock_offsets(manifest.clock)
     for client in manifest.clients:
         yield {
@@ -175,7 +174,7 @@ def bring_up_rows(manifests: Iterable[Manifest]) -> Iterator[Row]:
         for position, phase in enumerate(manifest.bring_up):
             yield {
                 "build": build,
-                "topology": manifest.topology["name"],
+                "topology": manifest.topology.name,
                 "position": position,
                 "phase": phase.name,
                 "seconds": phase.seconds,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workloads.base.values import ClockOffset
@@ -54,17 +54,13 @@ def facts_of(manifest: Manifest, host: str | None, period_s: float = 0.0) -> Tri
         clock_offset_s=clock_offsets(manifest.clock).get(host or "", 0.0),
         period_s=period_s,
         warm_up_s=getattr(manifest.setting, "cut_s", 0.0),
-        scopes={
-            node["name"]: node_scope(node["name"], node["roles"])
-            for node in manifest.topology["nodes"]
-        },
+        scopes={node.name: node_scope(node.name, node.roles) for node in manifest.topology.nodes},
     )
 
 
 def host_of_node(manifest: Manifest, node: str | None) -> str | None:
     """The host that the trial's node `node` is on."""
-    nodes: Iterable[Mapping[str, Any]] = manifest.topology["nodes"]
-    return next((str(one["host"]) for one in nodes if one["name"] == node), None)
+    return next((one.host for one in manifest.topology.nodes if one.name == node), None)
 
 
 def clock_offsets(clock: Iterable[ClockOffset]) -> Mapping[str, float]:

@@ -13,7 +13,7 @@ import pyarrow.csv as pacsv
 
 from cluster.model.cluster import Phase
 from cluster.model.host import Disk, Host
-from cluster.model.topology import Node, Topology, topology_to_json
+from cluster.model.topology import Node, Topology
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from tests.support import record_texts as texts
@@ -197,7 +197,7 @@ def _manifest(
     return Manifest(
         study="made", run="made", trial=trial, repetition=int(build[1 : build.index("-")]), build=build,
         order=order, seed=1, state="complete", setting_id=setting.id, setting=setting,
-        topology=topology_to_json(topology), isolation=topology.isolation,
+        topology=topology, isolation=topology.isolation,
         window=Window(start_epoch_s=start_s, end_epoch_s=end_s), clients=(client,), monitors=monitors,
         clock=tuple(ClockOffset(host=h.name, before_s=0.01, after_s=0.02, method="ping")
                     for h in topology.hosts),

@@ -25,7 +25,7 @@ import pytest
 from analysis.tables import METRICS
 from analysis.tables.store import read_table
 from cluster.model.cluster import Cluster, Endpoints, Site
-from cluster.model.topology import Topology, topology_to_json
+from cluster.model.topology import Topology
 from cluster.model.transport import Command
 from cluster.providers.provider import provider_of
 from cluster.state import lease
@@ -151,9 +151,7 @@ def _no_daemons(root: Path, tag: str) -> Cluster:
 
 def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: int) -> Load:
     trial = f"b1-v2-flash-{number:03d}-load"
-    opening = draft(trial).model_copy(
-        update={"order": number, "topology": topology_to_json(cluster.topology)}
-    )
+    opening = draft(trial).model_copy(update={"order": number, "topology": cluster.topology})
     record = Record.open(root / "records", opening)
     journal = Journal(root / "journal.jsonl")
     bench = TrialContext(

@@ -21,7 +21,6 @@ from cluster.clients.hdfs import Hdfs
 from cluster.lifecycle.bring_up import bring_up
 from cluster.lifecycle.tear_down import tear_down
 from cluster.model.cluster import Cluster, Site
-from cluster.model.topology import topology_to_json
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.state.journal import Journal
@@ -130,7 +129,7 @@ def run_trial(
         update={
             "setting": one,
             "setting_id": one.id,
-            "topology": topology_to_json(cluster.topology),
+            "topology": cluster.topology,
         }
     )
     record = Record.open(root / "records", opening)

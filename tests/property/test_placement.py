@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from cluster.model.errors import InputError
 from cluster.model.host import Disk, Host
 from cluster.model.memory import CONTAINER_MIB, worker_minimum_mib
 from cluster.model.placement import Density, Layout, place, workers_mib
-from cluster.model.topology import Topology, topology_from_json, topology_to_json
+from cluster.model.topology import Topology
 
+JSON = TypeAdapter(Topology)
 LAYOUT = Layout("local", "process", 1, 21000)
 DENSITIES = st.lists(
     st.builds(Density, st.integers(0, 8), st.integers(1, 3)), min_size=1, max_size=4, unique=True
@@ -81,7 +83,7 @@ def test_names_are_unique_and_roles_complete(owned: list[Host], densities: list[
 @given(hosts(), DENSITIES)
 def test_a_topology_survives_json(owned: list[Host], densities: list[Density]) -> None:
     for topology in placed(owned, densities):
-        assert topology_from_json(topology_to_json(topology)) == topology
+        assert JSON.validate_json(JSON.dump_json(topology)) == topology
 
 
 @given(st.integers(2300, 6000), st.integers(1, 8))

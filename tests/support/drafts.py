@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from cluster.model.host import Disk, Host
+from cluster.model.topology import Topology
 from workloads.planning.plan import Plan, make_plan
 from workloads.record.manifest import Manifest
 from workloads.spec.study import Study
@@ -27,6 +29,11 @@ def plan(**overrides: object) -> Plan:
     return make_plan(study(**overrides), [host()])
 
 
+@cache
+def topology() -> Topology:
+    return plan().topologies["v1-flash"]
+
+
 def draft(trial: str) -> Manifest:
     return Manifest(
         study="s",
@@ -39,6 +46,6 @@ def draft(trial: str) -> Manifest:
         state="incomplete",
         setting_id="testdfsio-write-n1",
         setting=DfsioSetting(mode="write", files=1, file_size_mib=1, read_size_bytes=1024),
-        topology={},
+        topology=topology(),
         isolation="process",
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.model.cluster import Phase
-from cluster.model.topology import Topology, topology_to_json
+from cluster.model.topology import Topology
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from tests.support.drafts import plan
@@ -163,7 +163,7 @@ class RunFactory:
             order=order, seed=20130226, state=truth.state, reasons=truth.reasons,
             setting_id=truth.setting.id, setting=truth.setting,
             overhead_pair=truth.overhead_pair, monitored=truth.monitored,
-            topology=topology_to_json(topology), isolation=topology.isolation,
+            topology=topology, isolation=topology.isolation,
             window=None if begun else window,
             clients=() if begun else _clients(truth),
             monitors=() if begun or not truth.monitored else tuple(_monitors(truth)),

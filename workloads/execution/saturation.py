@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cluster.model.errors import InputError, StudyError
-from cluster.model.topology import topology_from_json
 from workloads.base.setting import Setting
 from workloads.base.values import TargetRate
 from workloads.record.manifest import Manifest
@@ -59,10 +58,8 @@ def measured_ops_s(record: Path, manifest: Manifest) -> float:
         raise _unknown(manifest.trial, "it has no window")
     from_s = manifest.window.start_epoch_s + manifest.setting.cut_s
     hosts_s = {entry.host: (entry.before_s + entry.after_s) / 2 for entry in manifest.clock}
-    nodes = topology_from_json(manifest.topology).nodes
-    offsets_s = {
-        node.name: hosts_s.get(node.host, 0.0) for node in nodes
-    }  # to the controller's clock
+    # to the controller's clock
+    offsets_s = {node.name: hosts_s.get(node.host, 0.0) for node in manifest.topology.nodes}
     setting, raw = manifest.setting, record / "raw"
     try:
         return sum(

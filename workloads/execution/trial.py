@@ -14,7 +14,6 @@ from typing import Any
 
 from cluster.model.cluster import Cluster
 from cluster.model.errors import HostLostError, StudyError
-from cluster.model.topology import topology_to_json
 from cluster.model.transport import Transport
 from cluster.providers.provider import Guests, machines_of_hosts, provider_of
 from cluster.state.events import TrialState
@@ -67,7 +66,7 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         setting=step.setting,
         overhead_pair=step.overhead_pair,
         monitored=step.monitored,
-        topology=topology_to_json(topology),
+        topology=topology,
         isolation=topology.isolation,
     )
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cluster.model.cluster import Phase
+from cluster.model.topology import Topology
 from workloads.base.values import (
     ClientRun,
     ClockOffset,
@@ -44,7 +45,7 @@ class Manifest(Frozen):
     target: TargetRate | None = Field(
         None, description="resolved rate, if the target is relative to a measured saturation"
     )
-    topology: dict[str, Any]
+    topology: Topology
     isolation: Literal["process", "host", "vm"]
     window: Window | None = None
     clients: tuple[ClientRun, ...] = ()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis import tables
 from cluster.model.errors import StudyError
-from cluster.model.topology import topology_from_json
 from jobs.raw.manifest_rows import (
     bring_up_rows,
     client_rows,
@@ -60,7 +60,7 @@ def test_the_client_is_a_scope_of_its_own(run: tuple[Path, tuple[Manifest, ...]]
 
 def test_a_guest_has_a_share_of_its_hosts_cpu(run: tuple[Path, tuple[Manifest, ...]]) -> None:
     manifest = run[1][1]
-    cores = topology_from_json(manifest.topology).hosts[0].cores
+    cores = manifest.topology.hosts[0].cores
     assert {row["host_cpu_share_percent"] for row in node_rows(manifest)} == {None}
     guest = GuestCpu(
         node="w1", host="h1", cpu_s=5.0, waited_s=9.0, from_epoch_s=100.0, to_epoch_s=110.0
@@ -150,7 +150,7 @@ def test_the_price_is_of_all_hosts_or_not_known(
     run: tuple[Path, tuple[Manifest, ...]], prices: tuple[float | None, ...], total: float | None
 ) -> None:
     manifest = run[1][0]
-    (host,) = manifest.topology["hosts"]
-    hosts = [{**host, "name": f"h{n}", "usd_per_hour": usd} for n, usd in enumerate(prices)]
-    priced = manifest.model_copy(update={"topology": {**manifest.topology, "hosts": hosts}})
+    (host,) = manifest.topology.hosts
+    hosts = tuple(replace(host, name=f"h{n}", usd_per_hour=usd) for n, usd in enumerate(prices))
+    priced = manifest.model_copy(update={"topology": replace(manifest.topology, hosts=hosts)})
     assert trial_row(priced)["usd_per_hour"] == pytest.approx(total)
