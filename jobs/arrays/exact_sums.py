@@ -1,4 +1,4 @@
-"""Sums of arrays that do not depend on the order: `jobs.spark.exact` for numpy."""
+"""Sums of arrays that do not depend on the order: `jobs.spark.columns` for numpy."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.checks.fact_columns import relative_error
+from jobs.spark.columns import relative_error
 from jobs.spark.run_tables import Inputs
 
 AGREEING_MODES = ("random", "backward", "skip")

@@ -20,8 +20,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
+from jobs.arrays.exact_sums import COARSE
 from jobs.metrics.window import windows
-from jobs.spark.exact import COARSE, exact_sum
+from jobs.spark.columns import exact_sum
 from jobs.spark.run_tables import Inputs
 from workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE, THINK
 

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.metrics.window import windows
-from jobs.spark.exact import exact_sum
+from jobs.spark.columns import exact_sum
 from jobs.spark.run_tables import Inputs
 
 

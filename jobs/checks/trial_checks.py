@@ -11,13 +11,12 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.checks.dfsio_facts import dfsio_facts
-from jobs.checks.fact_columns import of_all
 from jobs.checks.littles_law import littles_law
 from jobs.checks.monitor_facts import processes_cpu, worst_coverage
 from jobs.checks.ycsb_facts import drift, ycsb_facts
 from jobs.metrics.throughput import MIB
 from jobs.metrics.window import window_s
-from jobs.spark.exact import exact_sum
+from jobs.spark.columns import exact_sum, of_all
 from jobs.spark.run_tables import Inputs
 
 TABLE = tables.CHECKS

@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
-from jobs.checks.fact_columns import of_all, relative_error
 from jobs.metrics.throughput import whole_run
+from jobs.spark.columns import of_all, relative_error
 from jobs.spark.run_tables import Inputs
 
 PARTS = 3

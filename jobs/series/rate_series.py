@@ -9,7 +9,7 @@ from analysis import tables
 from jobs.arrays.spans import MIN_S
 from jobs.metrics.throughput import MIB, RATE
 from jobs.metrics.window import windows
-from jobs.spark.exact import exact_sum
+from jobs.spark.columns import exact_sum
 from jobs.spark.run_tables import Inputs, conform
 
 TABLE = tables.TRIAL_RATE_SERIES

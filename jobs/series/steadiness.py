@@ -8,8 +8,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
+from jobs.arrays.exact_sums import FINE
 from jobs.metrics.window import windows
-from jobs.spark.exact import FINE, whole_steps
+from jobs.spark.columns import whole_steps
 from jobs.spark.run_tables import Inputs
 
 TABLE = tables.STEADINESS
@@ -59,7 +60,7 @@ def _measured(inputs: Inputs) -> DataFrame:
 
 
 def _added(rates: str, term: Callable[[Column], Column]) -> Column:
-    """`jobs.spark.exact.exact_sum` over the elements of an array column, of a term of each."""
+    """`jobs.spark.columns.exact_sum` over the elements of an array column, of a term of each."""
     steps = F.aggregate(
         rates, F.lit(0).cast("long"), lambda reached, rate: reached + whole_steps(term(rate))
     )

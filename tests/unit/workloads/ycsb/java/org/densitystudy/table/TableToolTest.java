@@ -29,7 +29,6 @@ class TableToolTest {
         "create --table t --family f --regions 0",
         "create --table t --family f --regions 9999",
         "create --table t --family f --regions 2 --splits x",
-        "create --table t --family f --splits /no/such/file",
         "create --table in:valid:name --family f --regions 2",
         "ready --regionservers 1",
         "snapshot --table t",

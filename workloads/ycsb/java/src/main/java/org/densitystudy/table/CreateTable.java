@@ -1,8 +1,6 @@
 package org.densitystudy.table;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.hbase.TableName;
@@ -13,22 +11,17 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.densitystudy.variants.VariantStore;
 
 /**
- * create --table usertable --family f (--regions N [--variants SAMPLES,SITES,SEED] |
- * --splits FILE).
+ * create --table usertable --family f --regions N [--variants SAMPLES,SITES,SEED].
  *
  * <p>N regions of equal size, for YCSB's hashed keys or for the rows of a variant store. The table is
  * pre-split and is neither split nor normalized later, because results before and after such a change
- * cannot be compared. FILE has one row key per line.
+ * cannot be compared.
  */
 record CreateTable(TableName table, String family, byte[][] splits) implements Task {
   record Created(String table, int regions, List<String> splitKeys) {}
 
   static Task parse(Arguments arguments) {
-    if (arguments.has("splits") == arguments.has("regions")) {
-      throw arguments.wrong("takes either --regions or --splits");
-    }
-    byte[][] splits = arguments.has("splits") ? read(arguments) : computed(arguments);
-    return new CreateTable(arguments.table(), arguments.option("family"), splits);
+    return new CreateTable(arguments.table(), arguments.option("family"), splits(arguments));
   }
 
   @Override
@@ -45,7 +38,7 @@ record CreateTable(TableName table, String family, byte[][] splits) implements T
     return new Created(table.getNameAsString(), splits.length + 1, keys);
   }
 
-  private static byte[][] computed(Arguments arguments) {
+  private static byte[][] splits(Arguments arguments) {
     int regions = arguments.number("regions", 1);
     if (arguments.has("variants")) {
       return ofVariants(arguments, regions);
@@ -68,14 +61,5 @@ record CreateTable(TableName table, String family, byte[][] splits) implements T
       throw (UsageException) arguments.wrong("--variants: %s", wrong.getMessage()).initCause(wrong);
     }
     throw arguments.wrong("--variants takes SAMPLES,SITES,SEED, and no more regions than sites");
-  }
-
-  private static byte[][] read(Arguments arguments) {
-    Path file = Path.of(arguments.option("splits"));
-    try (var lines = Files.lines(file)) {
-      return lines.filter(line -> !line.isBlank()).map(Bytes::toBytesBinary).toArray(byte[][]::new);
-    } catch (IOException failure) {
-      throw (UsageException) arguments.wrong("cannot read --splits %s", file).initCause(failure);
-    }
   }
 }

@@ -7,18 +7,14 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.SnapshotDescription;
 
 /**
- * truncate, drop, snapshot NAME, restore NAME, each with --table. Truncating keeps the splits.
- * Restoring returns the table to the snapshot's state, enabled, and keeps the snapshot.
+ * drop, snapshot NAME, restore NAME, each with --table. Restoring returns the table to the snapshot's
+ * state, enabled, and keeps the snapshot.
  */
 record TableLife(Act act, TableName table, String snapshot) implements Task {
   record Done(String table, String snapshot) {}
 
   interface Act {
     void on(Admin admin, TableName table, String snapshot) throws IOException;
-  }
-
-  static Task truncate(Arguments arguments) {
-    return new TableLife(TableLife::truncate, arguments.table(), null);
   }
 
   static Task drop(Arguments arguments) {
@@ -41,11 +37,6 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
 
   private static Task named(Arguments arguments, Act act) {
     return new TableLife(act, arguments.table(), arguments.value("the snapshot's name"));
-  }
-
-  private static void truncate(Admin admin, TableName table, String unused) throws IOException {
-    disable(admin, table);
-    admin.truncateTable(table, true);
   }
 
   private static void drop(Admin admin, TableName table, String unused) throws IOException {

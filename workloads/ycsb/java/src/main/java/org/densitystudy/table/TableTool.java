@@ -36,8 +36,7 @@ public final class TableTool {
               Map.entry("ready", Ready::parse),
               Map.entry("restore", TableLife::restore),
               Map.entry("snapshot", TableLife::snapshot),
-              Map.entry("state", TableState::parse),
-              Map.entry("truncate", TableLife::truncate)));
+              Map.entry("state", TableState::parse)));
 
   private static final Gson JSON =
       new GsonBuilder()

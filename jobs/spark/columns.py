@@ -1,13 +1,13 @@
-"""Sums that do not depend on the order of the rows."""
+"""Column expressions: sums that do not depend on the order of the rows, and facts that may be unknown."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from jobs.arrays.exact_sums import COARSE, FINE
-
-__all__ = ["COARSE", "FINE", "exact_sum", "whole_steps"]
+from jobs.arrays.exact_sums import FINE
 
 
 def exact_sum(value: Column, steps: float = FINE) -> Column:
@@ -20,3 +20,13 @@ def exact_sum(value: Column, steps: float = FINE) -> Column:
 def whole_steps(value: Column, steps: float = FINE) -> Column:
     """The double as an integer in units of 1/`steps`, rounded half to even."""
     return F.rint(value * steps).cast("long")
+
+
+def of_all(aggregate: Callable[[Column], Column], value: Column) -> Column:
+    """The aggregate; null (unknown) if the value of any row is null."""
+    return F.when(F.count(value) == F.count(F.lit(1)), aggregate(value))
+
+
+def relative_error(value: Column, truth: Column) -> Column:
+    """|value - truth| / truth; null unless truth is above 0."""
+    return F.when(truth > 0, F.abs(value - truth) / truth)
