@@ -1,9 +1,8 @@
 """The talk's claims C1 to C8 (Shvachko and Sundar, ApacheCon NA 2013), each with its numeric rule.
 
-The rules are in claims.toml and, as a table that `python -m analysis.findings` prints, in docs/claims.md;
-both were fixed before any data. Each part of a claim is a separate finding, adjusted by Holm within the
-claim. A claim is reproduced if all of its parts are, contradicted if any part is, and otherwise there is no
-claim.
+The rules are in claims.toml and docs/claims.md, and were fixed before any data. Each part of a claim is a
+separate finding, adjusted by Holm within the claim. A claim is reproduced if all of its parts are,
+contradicted if any part is, and otherwise there is no claim.
 """
 
 from __future__ import annotations
@@ -45,13 +44,6 @@ class Claim:
 
 _DECLARED = Path(__file__).with_name("claims.toml").read_text(encoding="utf-8")
 CLAIMS = tuple(Claim(id_, **declared) for id_, declared in tomllib.loads(_DECLARED).items())
-
-
-def table() -> str:
-    """Markdown: claim, statement, its parts' rules."""
-    lines = ["| claim | statement | rule: each of |", "|---|---|---|"]
-    lines += [f"| {claim.id} | {claim.statement} | {claim.rule} |" for claim in CLAIMS]
-    return "\n".join(lines) + "\n"
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:

@@ -20,6 +20,10 @@ from workloads.spec.schema import study_schema, study_schema_json
 
 FOLDER = "docs/reference"
 ENVIRONMENT = Path(__file__).with_name("environment.yaml")
+TABLES_INTRODUCTION = """\
+Each is a folder of Parquet files, `runs/<study>/<run-id>/tables/<table>/`, so that one study among many
+is read alone. Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s`
+says how far that clock is ahead of the controller's. A null is "not known", never zero."""
 _TITLES = {"cpu": "CPU"}
 
 
@@ -29,7 +33,7 @@ def pages() -> dict[str, str]:
         "study.schema.json": study_schema_json(),
         "cli.md": page("Command line", "`study --help` prints the same.", cli_page.sections()),
         "summary.md": _summary(),
-        "tables.md": tables.markdown(),
+        "tables.md": page("Tables", TABLES_INTRODUCTION, _tables()),
         "validity-rules.md": _validity_rules(),
         "environment.md": _environment(),
         "exit-codes.md": _exit_codes(),
@@ -62,6 +66,13 @@ def _summary() -> str:
     return page(
         "summary.json", introduction, model_sections(Summary.model_json_schema(), "Top level")
     )
+
+
+def _tables() -> Iterator[str]:
+    for one in tables.TABLES.values():
+        yield f"## {one.name}\n\n{one.meaning} Key: {', '.join(one.key)}.\n"
+        rows = [(c.name, c.type, c.unit, c.meaning) for c in one.columns]
+        yield from table(("column", "type", "unit", "meaning"), rows)
 
 
 def _validity_rules() -> str:

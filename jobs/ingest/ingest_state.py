@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.tables import markdown
+from analysis.tables import TABLES
 from analysis.tables.storage import is_local
 from analysis.tables.store import table_path
 from cluster.model.errors import StudyError
@@ -80,7 +80,7 @@ def _state(run_root: Path, digests: Mapping[str, str]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "digests": dict(digests),
-        "declared": hashlib.sha256(f"{READERS_VERSION} {markdown()}".encode()).hexdigest(),
+        "declared": hashlib.sha256(f"{READERS_VERSION} {TABLES}".encode()).hexdigest(),
         "tables": {
             name: {file.name: file.stat().st_size for file in sorted(folder.glob("*.parquet"))}
             for name, folder in folders.items()

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.fit import Laws, fit_laws
 from analysis.capacity.curves.model import LatencyFit, UtilizationFit
 from analysis.capacity.curves.surface import NotMeasuredError, surfaces
 from analysis.capacity.curves.under_load import LatencyCurve
-from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.points import Place, Point, Quantity, grouped
 
 MAX_RHO = 0.8

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from scipy import optimize, special, stats
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.curve import Curve
 from analysis.capacity.curves.deviation import (
     CELL_ERRORS,
@@ -26,7 +27,6 @@ from analysis.capacity.curves.deviation import (
 )
 from analysis.capacity.curves.prediction import LEVEL, Mixed, Prediction, mixture
 from analysis.capacity.curves.shapes import Shapes
-from analysis.capacity.inputs.array import Floats
 
 ROUNDS = 15
 PRIOR_CURVES = 8.0

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 
 BISQUARE_SCALES = 4.685
 """A repeat farther from the level has no weight; on normal noise the efficiency is 95 %

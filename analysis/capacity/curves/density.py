@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.shapes import OVERLOAD, POWER, UNIVERSAL, evenly, grid, shapes, shares
-from analysis.capacity.inputs.array import Floats
 
 DENSITIES_FOR_BETA = 4
 SHAPES = shapes(

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.shapes import Weighted, grid
-from analysis.capacity.inputs.array import Floats
 
 WIDE = 3.0
 """Prior sd of a curve's level, in log: practically unknown."""

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.curve import Curve
 from analysis.capacity.curves.deviation import Hypotheses
 from analysis.capacity.curves.prediction import Prediction
 from analysis.capacity.curves.shapes import Law
 from analysis.capacity.curves.surface import FARTHEST, Surface, surfaces
-from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.points import Point
 from cluster.model.errors import InputError
 

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from scipy import optimize, special, stats
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.deviation import Hypotheses
 from analysis.capacity.curves.shapes import Shapes
-from analysis.capacity.inputs.array import Floats
 
 LEVEL = 0.90
 NEGLIGIBLE = 5e-4

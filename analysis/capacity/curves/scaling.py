@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.shapes import PLATEAU, POWER, UNIVERSAL, evenly, grid, shapes, shares
-from analysis.capacity.inputs.array import Floats
 
 COUNTS_FOR_LINEAR_TERM = 5
 HUBER_SCALES = 1.5

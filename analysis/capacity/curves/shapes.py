@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 
 Weighted = Sequence[tuple[float, float]]
 """(value of a parameter, its weight)."""

@@ -15,11 +15,11 @@ from itertools import groupby
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves import density, scaling
 from analysis.capacity.curves.calibration import Calibration, calibrate
 from analysis.capacity.curves.curve import Cell, Curve
 from analysis.capacity.curves.prediction import Prediction
-from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.points import Point, grouped, sizes
 
 FARTHEST = 1.5

@@ -25,7 +25,7 @@ import numpy as np
 from pydantic import Field
 from scipy.optimize import nnls
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 from workloads.base.values import Frozen
 
 MIN_LOADS = 3

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from scipy import stats
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 from analysis.capacity.plan.plan import Quantiles
 from cluster.model.errors import InputError
 from workloads.base.checked import dotted, location_of, sentence

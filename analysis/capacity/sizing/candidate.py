@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 from analysis.capacity.inputs.catalogue import HostType
 from analysis.capacity.inputs.profile import Resource, Stage
 from analysis.capacity.sizing.demand import Demand

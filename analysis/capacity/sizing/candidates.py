@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.model import Model
 from analysis.capacity.curves.surface import NotMeasuredError
-from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue, HostType
 from analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
 from analysis.capacity.inputs.question import Question

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 from analysis.capacity.inputs.profile import Profile, Resource
 from analysis.capacity.inputs.question import Question
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 from analysis.capacity.inputs.catalogue import DAYS
 from analysis.capacity.inputs.profile import SEQUENTIAL
 from analysis.capacity.inputs.ranged import UncertainValue, quantiles

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.model import LatencyFit, Model
 from analysis.capacity.curves.surface import NotMeasuredError
-from analysis.capacity.inputs.array import Floats
 
 GRID = np.linspace(0.0, 1.0, 201)
 PERCENTILES_APART = 1.0

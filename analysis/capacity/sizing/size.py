@@ -13,8 +13,8 @@ from itertools import islice
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.model import Model
-from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.catalogue import Catalogue
 from analysis.capacity.inputs.profile import Profile
 from analysis.capacity.inputs.question import Question

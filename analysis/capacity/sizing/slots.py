@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 from analysis.capacity.inputs.catalogue import HostType
 from analysis.capacity.inputs.profile import Stage
 from analysis.capacity.sizing.demand import HOUR_S, Demand

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.capacity.inputs.array import Floats
+from analysis.capacity import Floats
 from analysis.capacity.sizing.candidate import Candidate
 
 WARM_UP = 0.2

@@ -14,9 +14,9 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from analysis.capacity import Floats
 from analysis.capacity.curves.model import Model
 from analysis.capacity.curves.surface import FARTHEST, NotMeasuredError, Surface, surfaces
-from analysis.capacity.inputs.array import Floats
 from analysis.capacity.inputs.profile import UNIT_OF, Profile, Resource
 from analysis.capacity.inputs.question import Question
 from cluster.model.errors import InputError
