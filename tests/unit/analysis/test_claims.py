@@ -1,4 +1,5 @@
-"""C1 to C8: a world in which each holds, worlds in which it does not, and what cannot be decided."""
+"""C1 to C8: a world in which each claim is true, worlds in which one is false, and undecidable
+cases."""
 
 from __future__ import annotations
 
@@ -22,27 +23,27 @@ def _world(
     scan_gain: float = 4.0, idle: float = 70.0, wait: float = 1.0, skip: float = 1.02, builds: int = 8,
     small_hdd_ms: float = 40.0,
 ) -> World:  # fmt: skip
-    """The talk's, unless told otherwise: 0 to 3 VMs, hdd and flash, all its workloads."""
-    made: list[SettingSummary] = []
+    """The talk's results by default: 0 to 3 VMs, hdd and flash, all its workloads."""
+    entries: list[SettingSummary] = []
 
     def n(value: float) -> list[float]:
-        return noisy(value, builds, 0.02, len(made))
+        return noisy(value, builds, 0.02, len(entries))
 
     for medium in ("hdd", "flash"):
         hdd = medium == "hdd"
         growth = hdd_growth if hdd else 1.8
-        made.append(dfsio("random", medium, n(40.0 if hdd else 300.0), 36, 0))
-        made.append(dfsio("random", medium, n((40.0 if hdd else 300.0) * growth), 72, 0))
+        entries.append(dfsio("random", medium, n(40.0 if hdd else 300.0), 36, 0))
+        entries.append(dfsio("random", medium, n((40.0 if hdd else 300.0) * growth), 72, 0))
         for mode, ratio in (("backward", 0.98), ("skip", skip)):
-            made.append(dfsio(mode, medium, n((40.0 if hdd else 300.0) * growth * ratio), 72, 0))
-        made.append(dfsio("read", medium, n(100.0 if hdd else 100.0 * flash_read), 72, 0))
-        made.append(ycsb("load", 0, medium, n(5000.0 if hdd else 5200.0)))
+            entries.append(dfsio(mode, medium, n((40.0 if hdd else 300.0) * growth * ratio), 72, 0))
+        entries.append(dfsio("read", medium, n(100.0 if hdd else 100.0 * flash_read), 72, 0))
+        entries.append(ycsb("load", 0, medium, n(5000.0 if hdd else 5200.0)))
         for records, ms in ((10, small_hdd_ms), (30, 80.0)):
             gain = 1.0 if hdd else 2.0
             p99 = {("READ", 99.0): n(ms if hdd else 10.0)}
-            made.append(ycsb(MIX, 0, medium, n(3000.0 * gain), p99, records=records))
+            entries.append(ycsb(MIX, 0, medium, n(3000.0 * gain), p99, records=records))
             gain = 1.0 if hdd else scan_gain
-            made.append(ycsb(SCAN, 0, medium, n(500.0 * gain), records=records))
+            entries.append(ycsb(SCAN, 0, medium, n(500.0 * gain), records=records))
     for vms in (0, 1, 2, 3):
         for threads in (8, 32):
             steps = {8: 0, 32: 2}[threads]
@@ -51,20 +52,20 @@ def _world(
             used = 100 - idle - wait if vms == 0 else 80.0
             cpu = {"used": n(used), "idle": n(idle if vms == 0 else 15.0), "iowait": n(wait)}
             p50 = {("SCAN", 50.0): n(4.0 * growth)}
-            made.append(ycsb(SCAN, vms, "flash", n(rate), p50, cpu, threads=threads, records=99))
-    return tuple(made)
+            entries.append(ycsb(SCAN, vms, "flash", n(rate), p50, cpu, threads=threads, records=99))
+    return tuple(entries)
 
 
 def _verdicts(world: World, isolation: str = "vm", **fields: object) -> dict[str, Finding]:
     builds = world[0].n_builds
-    found = claims.findings(Evidence(world, builds, isolation, **fields))  # type: ignore[arg-type]
-    return {one.id: one for one in found if one.id in IDS}
+    verdicts = claims.findings(Evidence(world, builds, isolation, **fields))  # type: ignore[arg-type]
+    return {finding.id: finding for finding in verdicts if finding.id in IDS}
 
 
 def test_in_the_talks_world_every_claim_is_reproduced() -> None:
-    found = _verdicts(_world())
-    assert {one: found[one].verdict for one in IDS} == dict.fromkeys(IDS, "reproduced"), {
-        one: found[one].why for one in IDS
+    verdicts = _verdicts(_world())
+    assert {name: verdicts[name].verdict for name in IDS} == dict.fromkeys(IDS, "reproduced"), {
+        name: verdicts[name].why for name in IDS
     }
 
 
@@ -82,46 +83,46 @@ def test_in_the_talks_world_every_claim_is_reproduced() -> None:
         ("C8", {"small_hdd_ms": 10.0}),
     ),
 )
-def test_each_claim_is_contradicted_where_it_is_false(
-    claim: str, changed: dict[str, float]
-) -> None:
-    found = _verdicts(_world(**changed))  # type: ignore[arg-type]
-    assert found[claim].verdict == "contradicted", found[claim].why
-    others = {one: found[one].verdict for one in IDS if one != claim}
+def test_each_false_claim_is_contradicted(claim: str, changed: dict[str, float]) -> None:
+    verdicts = _verdicts(_world(**changed))  # type: ignore[arg-type]
+    assert verdicts[claim].verdict == "contradicted", verdicts[claim].why
+    others = {name: verdicts[name].verdict for name in IDS if name != claim}
     assert set(others.values()) <= {"reproduced", "no claim"}, others
 
 
-def test_processes_decide_no_claim_about_vms_and_emulated_disks_none_about_disks() -> None:
+def test_processes_decide_no_vm_claim_and_emulated_disks_no_disk_claim() -> None:
     process = _verdicts(_world(), "process")
-    assert {one: process[one].verdict for one in ("C5", "C6", "C7")} == dict.fromkeys(
+    assert {name: process[name].verdict for name in ("C5", "C6", "C7")} == dict.fromkeys(
         ("C5", "C6", "C7"), "no claim"
     )
     assert "process" in process["C5"].why
     emulated = _verdicts(_world(), emulated=frozenset({"hdd", "flash"}))
-    assert {one.verdict for one in emulated.values()} == {"no claim"}
+    assert {finding.verdict for finding in emulated.values()} == {"no claim"}
 
 
-def test_four_builds_claim_nothing() -> None:
-    assert {one.verdict for one in _verdicts(_world(builds=4)).values()} == {"no claim"}
+def test_four_builds_support_no_claim() -> None:
+    assert {finding.verdict for finding in _verdicts(_world(builds=4)).values()} == {"no claim"}
 
 
 def _only(keep: Callable[[SettingSummary], bool]) -> World:
     return tuple(entry for entry in _world() if keep(entry))
 
 
-def test_what_a_study_lacks_is_named() -> None:
+def test_missing_parts_of_a_study_are_named() -> None:
     flash = _verdicts(_only(lambda entry: entry.medium == "flash"))
     assert "random reads on hdd" in flash["C1"].why
-    assert {flash[one].verdict for one in ("C1", "C3", "C4", "C8")} == {"no claim"}
+    assert {flash[name].verdict for name in ("C1", "C3", "C4", "C8")} == {"no claim"}
     one_size = _verdicts(_only(lambda entry: entry.records != 30))
     assert "two data-set sizes" in one_size["C8"].why
-    assert {one.verdict for one in _verdicts((_world()[0],)).values()} == {"no claim"}
+    assert {finding.verdict for finding in _verdicts((_world()[0],)).values()} == {"no claim"}
 
 
-def test_unequal_disclosures_refuse_a_claim() -> None:
-    found = _verdicts(_world(), differences=lambda first, later: ("machine.kernel: 1 (a), 2 (b)",))
-    assert {found[one].verdict for one in IDS if one != "C7"} == {"no claim"}
-    assert "not comparable" in found["C3"].why
+def test_unequal_disclosures_prevent_a_claim() -> None:
+    verdicts = _verdicts(
+        _world(), differences=lambda first, later: ("machine.kernel: 1 (a), 2 (b)",)
+    )
+    assert {verdicts[name].verdict for name in IDS if name != "C7"} == {"no claim"}
+    assert "not comparable" in verdicts["C3"].why
 
 
 def test_the_documented_rules_are_the_rules() -> None:

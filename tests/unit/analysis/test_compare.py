@@ -1,4 +1,4 @@
-"""Runs of a study over time: regressions, what the tolerance allows, causes, change points."""
+"""Runs of a study over time: regressions, the tolerance, causes, change points."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def _outcomes(before: Sequence[Summary], after: Summary, tolerance: float = 0.05
     return {change.outcome for change in compare(before, after, tolerance).changes}
 
 
-def test_a_slower_run_is_a_regression_beyond_the_tolerance_only() -> None:
-    found = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05)
-    assert [change.outcome for change in found.regressions] == ["regression"] * 3
-    assert {change.finding.measure for change in found.regressions} == {"throughput"}
-    assert found.headline == "Slower: 3 of 6 numbers are worse by more than 5.0%."
+def test_a_slower_run_is_a_regression_only_beyond_the_tolerance() -> None:
+    comparison = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05)
+    assert [change.outcome for change in comparison.regressions] == ["regression"] * 3
+    assert {change.finding.measure for change in comparison.regressions} == {"throughput"}
+    assert comparison.headline == "Slower: 3 of 6 numbers are worse by more than 5.0%."
     allowed = compare([_summary(1)], _summary(2, ops_s=80.0), 0.5)
     assert not allowed.regressions
     assert {c.outcome for c in allowed.changes if c.finding.family == "rates"} == {"slower"}
 
 
-def test_a_faster_or_unchanged_run_is_none() -> None:
+def test_a_faster_or_unchanged_run_is_not_a_regression() -> None:
     assert _outcomes([_summary(1)], _summary(2, ops_s=130.0, p99_ms=5.0)) == {"faster"}
     same = compare([_summary(1)], _summary(2), 0.1)
     assert {change.outcome for change in same.changes} == {"within tolerance"}
@@ -65,26 +65,26 @@ def test_a_faster_or_unchanged_run_is_none() -> None:
 
 
 def test_latency_worsens_by_rising() -> None:
-    found = compare([_summary(1)], _summary(2, p99_ms=20.0), 0.05)
-    assert {change.finding.measure for change in found.regressions} == {"closed-loop READ p99"}
+    comparison = compare([_summary(1)], _summary(2, p99_ms=20.0), 0.05)
+    assert {change.finding.measure for change in comparison.regressions} == {"closed-loop READ p99"}
 
 
 def test_a_rolling_window_pools_the_builds_of_its_runs() -> None:
     window = [_summary(run, builds=5) for run in range(1, 6)]
-    found = compare(window, _summary(6, ops_s=85.0, builds=5), 0.05)
-    assert found.regressions[0].finding.n == (25, 5)
-    assert found.baseline == tuple(_id(run) for run in range(1, 6))
+    comparison = compare(window, _summary(6, ops_s=85.0, builds=5), 0.05)
+    assert comparison.regressions[0].finding.n == (25, 5)
+    assert comparison.baseline == tuple(_id(run) for run in range(1, 6))
 
 
-def test_few_builds_claim_nothing() -> None:
-    found = compare([_summary(1, builds=1)], _summary(2, ops_s=10.0, builds=1), 0.05)
-    assert {change.outcome for change in found.changes} == {"no claim"}
-    assert found.changes[0].finding.effect == pytest.approx(0.1, rel=0.1)
-    assert found.headline.startswith("Undecided")
+def test_few_builds_support_no_claim() -> None:
+    comparison = compare([_summary(1, builds=1)], _summary(2, ops_s=10.0, builds=1), 0.05)
+    assert {change.outcome for change in comparison.changes} == {"no claim"}
+    assert comparison.changes[0].finding.effect == pytest.approx(0.1, rel=0.1)
+    assert comparison.headline.startswith("Undecided")
 
 
 @pytest.mark.thorough
-def test_without_change_at_most_one_comparison_of_twenty_calls_a_regression() -> None:
+def test_without_change_at_most_one_of_twenty_comparisons_reports_a_regression() -> None:
     rng, pairs, called = random.Random(1), 80, 0
     for _ in range(pairs):
         seeds = rng.sample(range(10**6), 2)
@@ -97,7 +97,7 @@ def test_without_change_at_most_one_comparison_of_twenty_calls_a_regression() ->
     assert called / pairs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / pairs)
 
 
-def test_differences_of_disclosure_are_candidate_causes_and_paths_are_not() -> None:
+def test_differences_of_disclosure_are_candidate_causes_except_paths() -> None:
     def disclosed(run: int, kernel: str, heap: str) -> dict[str, object]:
         root = f"/srv{run}/runs/nightly/{_id(run)}"
         return {
@@ -108,8 +108,8 @@ def test_differences_of_disclosure_are_candidate_causes_and_paths_are_not() -> N
 
     before = _summary(1, disclosure=disclosed(1, "Linux 6.1", "-Xmx1g"))
     after = _summary(2, disclosure=disclosed(2, "Linux 6.2", "-Xmx2g"))
-    found = compare([before], after, 0.05)
-    assert found.candidate_causes == (
+    comparison = compare([before], after, 0.05)
+    assert comparison.candidate_causes == (
         "daemons.w1/rs: rendered differently",
         "machine.kernel: Linux 6.1 -> Linux 6.2",
     )
@@ -117,19 +117,19 @@ def test_differences_of_disclosure_are_candidate_causes_and_paths_are_not() -> N
     assert compare([before], same, 0.05).candidate_causes == ()
 
 
-def test_what_only_one_side_has_is_named() -> None:
+def test_settings_of_only_one_run_are_named() -> None:
     after = _summary(2)
     fewer = after.model_copy(update={"settings": after.settings[1:]})
     assert compare([_summary(1)], fewer, 0.05).not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
 
 
-def test_other_sizes_of_files_are_other_settings() -> None:
-    """A setting's id does not tell them; what an older summary does not tell passes."""
+def test_another_file_size_is_another_setting() -> None:
+    """A setting's id does not include them; fields missing in an older summary match."""
 
     def run(number: int, size_mib: int | None, mib_s: float) -> Summary:
         entry = dfsio("read", mib_s=noisy(mib_s, 8, 0.02, number))
-        told = entry.model_copy(update={"file_size_mib": size_mib})
-        return _summary(number, settings=(told,))
+        extended = entry.model_copy(update={"file_size_mib": size_mib})
+        return _summary(number, settings=(extended,))
 
     same = compare([run(1, 64, 100.0)], run(2, 64, 50.0), 0.05)
     assert (len(same.regressions), same.not_compared) == (1, ())
@@ -149,7 +149,7 @@ def test_other_sizes_of_files_are_other_settings() -> None:
     [("duration", 600.0, 60.0), ("request_distribution", "zipfian", "uniform"),
      ("regions_per_server", 10.0, 3.0)],
 )  # fmt: skip
-def test_what_ycsbs_ids_do_not_tell_is_not_compared_when_it_changed(
+def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
     knob: str, before: float | str, after: float | str
 ) -> None:
     def run(number: int, knobs: dict[str, float | str]) -> Summary:
@@ -161,29 +161,29 @@ def test_what_ycsbs_ids_do_not_tell_is_not_compared_when_it_changed(
     assert other.changes == () and other.not_compared[0].startswith(named)
     same = compare([run(1, {knob: before})], run(2, {knob: before}), 0.05)
     older = compare([run(1, {})], run(2, {knob: after}), 0.05)
-    assert [len(one.regressions) for one in (same, older)] == [1, 1]
+    assert [len(comparison.regressions) for comparison in (same, older)] == [1, 1]
 
 
-def test_other_studies_no_baseline_and_itself_are_refused() -> None:
-    for before, after, what in (
+def test_other_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:
+    for before, after, message in (
         ([], _summary(1), "no earlier run"),
         ([_summary(1)], _summary(2, study="other"), "two studies"),
         ([_summary(1)], _summary(1), "with itself"),
     ):
-        with pytest.raises(InputError, match=what):
+        with pytest.raises(InputError, match=message):
             compare(before, after, 0.05)
 
 
-def test_the_run_from_which_a_rate_changed_is_found() -> None:
+def test_the_run_where_a_rate_changed_is_found() -> None:
     runs = [_summary(n, ops_s=100.0 if n < 9 else 80.0, builds=3) for n in range(1, 16)]
-    found = compare(runs[-2:-1], runs[-1], 0.05, runs[:-1]).change_points
-    assert {point.run for point in found} == {_id(9)}
-    assert len(found) == 3
-    assert found[0].ratio == pytest.approx(0.8, rel=0.05)
+    changes = compare(runs[-2:-1], runs[-1], 0.05, runs[:-1]).change_points
+    assert {point.run for point in changes} == {_id(9)}
+    assert len(changes) == 3
+    assert changes[0].ratio == pytest.approx(0.8, rel=0.05)
     assert compare(runs[4:5], runs[5], 0.05, runs[:5]).change_points == ()  # too few runs
 
 
-def test_changes_are_found_where_they_are_and_hardly_ever_elsewhere() -> None:
+def test_changes_are_detected_with_few_false_alarms() -> None:
     rng = np.random.default_rng(3)
     histories, named, missed = 150, 0, 0
     for _ in range(histories):
@@ -203,15 +203,15 @@ def _write(folder: Path, summary: Summary) -> Path:
     return root
 
 
-def test_the_history_is_that_of_the_study_before_the_run(tmp_path: Path) -> None:
+def test_the_history_has_the_earlier_runs_of_the_study(tmp_path: Path) -> None:
     roots = [_write(tmp_path, _summary(run)) for run in (3, 1, 2)]
-    assert [one.run for one in earlier(roots[0])] == [_id(1), _id(2)]
-    assert [one.run for one in newest(roots[0].parent, 2)] == [_id(2), _id(3)]
+    assert [entry.run for entry in earlier(roots[0])] == [_id(1), _id(2)]
+    assert [entry.run for entry in newest(roots[0].parent, 2)] == [_id(2), _id(3)]
     assert seen_spread(earlier(roots[0])) == pytest.approx(0.02, rel=0.4)
     assert seen_spread([_summary(1, builds=1)]) is None
 
 
-def test_a_run_without_numbers_of_this_version_says_what_to_do(tmp_path: Path) -> None:
+def test_a_run_without_numbers_of_this_version_is_refused_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="was not analysed") as caught:
         read_summary(tmp_path)
     assert "study report" in caught.value.remedy

@@ -1,4 +1,4 @@
-"""Verdicts: what interval and test claim, and what keeps them from claiming."""
+"""Verdicts: interval and test support a claim, obstacles prevent it."""
 
 from __future__ import annotations
 
@@ -44,44 +44,49 @@ def _one(question: Question, repetitions: int = 8) -> Finding:
     ),
 )
 def test_interval_and_test_decide(rule: Rule, ratio: float, verdict: str) -> None:
-    found = _one(_question(rule, noisy(100.0, seed=1), noisy(100.0 * ratio, seed=2)))
-    assert found.verdict == verdict
-    assert found.low is not None and found.high is not None and found.effect is not None
-    assert found.low <= found.effect <= found.high
-    assert found.p_adjusted is not None and found.detectable is not None
-    assert found.n == (8, 8) and found.rule == rule.words
+    decided = _one(_question(rule, noisy(100.0, seed=1), noisy(100.0 * ratio, seed=2)))
+    assert decided.verdict == verdict
+    assert decided.low is not None and decided.high is not None and decided.effect is not None
+    assert decided.low <= decided.effect <= decided.high
+    assert decided.p_adjusted is not None and decided.detectable is not None
+    assert decided.n == (8, 8) and decided.rule == rule.words
 
 
 def test_few_units_are_points() -> None:
-    found = _one(_question(RISES, noisy(1.0, 4), noisy(9.0, 4)), repetitions=4)
-    assert (found.verdict, found.low, found.p, found.test) == ("no claim", None, None, None)
-    assert found.effect == pytest.approx(9.0, rel=0.1)
+    decided = _one(_question(RISES, noisy(1.0, 4), noisy(9.0, 4)), repetitions=4)
+    assert (decided.verdict, decided.low, decided.p, decided.test) == ("no claim", None, None, None)
+    assert decided.effect == pytest.approx(9.0, rel=0.1)
     lost = _one(_question(RISES, noisy(1.0, 8), noisy(9.0, 4)), repetitions=8)
     assert "4 valid builds in one arm" in lost.why
 
 
-def test_a_family_too_large_for_its_n_says_so() -> None:
+def test_a_family_too_large_for_its_n_is_reported() -> None:
     many = [
         _question(RISES, noisy(1.0, 5, seed=i), noisy(9.0, 5, seed=i), f"q{i}") for i in range(7)
     ]
-    found = decide(many, 5)
-    assert {one.verdict for one in found} == {"no claim"}
-    assert "7 comparisons can never be significant with n = 5" in found[0].why
-    assert found[0].detectable is None
-    assert {one.verdict for one in decide(many[:6], 5)} == {"reproduced"}
+    verdicts = decide(many, 5)
+    assert {finding.verdict for finding in verdicts} == {"no claim"}
+    assert "7 comparisons can never be significant with n = 5" in verdicts[0].why
+    assert verdicts[0].detectable is None
+    assert {finding.verdict for finding in decide(many[:6], 5)} == {"reproduced"}
 
 
 def test_a_refused_pair_shows_no_effect_and_names_the_difference() -> None:
     refused = ("machine.kernel: 6.1 (b1), 6.2 (b2)",)
-    found = _one(_question(RISES, noisy(1.0), noisy(9.0), refused=refused))
-    assert (found.verdict, found.effect, found.low, found.p) == ("no claim", None, None, None)
+    decided = _one(_question(RISES, noisy(1.0), noisy(9.0), refused=refused))
+    assert (decided.verdict, decided.effect, decided.low, decided.p) == (
+        "no claim",
+        None,
+        None,
+        None,
+    )
     assert (
-        found.why
+        decided.why
         == "not comparable: the arms' disclosures differ in machine.kernel: 6.1 (b1), 6.2 (b2)"
     )
 
 
-def test_what_an_obstacle_forbids_is_shown_and_does_not_weigh_on_its_family() -> None:
+def test_a_blocked_question_is_shown_and_does_not_count_in_its_family() -> None:
     blocked = _question(RISES, noisy(1.0), noisy(9.0), "blocked", obstacles=("emulated",))
     free = _question(RISES, noisy(1.0), noisy(9.0), "free")
     shown, decided = decide([blocked, free], 8)
@@ -90,7 +95,7 @@ def test_what_an_obstacle_forbids_is_shown_and_does_not_weigh_on_its_family() ->
     assert decided.p_adjusted == decided.p
 
 
-def test_a_level_is_held_against_its_bound() -> None:
+def test_a_level_is_compared_with_its_bound() -> None:
     idle = _question(RISES, [], noisy(80.0), reference=50.0)
     assert _one(idle).verdict == "reproduced"
     assert _one(idle).effect == pytest.approx(1.6, rel=0.05)
@@ -98,16 +103,16 @@ def test_a_level_is_held_against_its_bound() -> None:
     assert _one(_question(RISES, [], [0.0] * 8, reference=50.0)).verdict == "contradicted"
 
 
-def test_values_that_are_zero_have_no_ratio() -> None:
-    found = _one(_question(RISES, [0.0] * 8, noisy(1.0)))
-    assert (found.verdict, found.effect, found.why) == (
+def test_zero_values_have_no_ratio() -> None:
+    decided = _one(_question(RISES, [0.0] * 8, noisy(1.0)))
+    assert (decided.verdict, decided.effect, decided.why) == (
         "no claim", None, "a value is zero, so the ratio is undefined",
     )  # fmt: skip
 
 
 @pytest.mark.thorough
-def test_without_effect_a_family_claims_in_at_most_one_run_of_twenty() -> None:
-    """Whole runs: 3 settings on 2 densities, noise from build to build larger than within one."""
+def test_without_effect_a_family_claims_in_at_most_one_of_twenty_runs() -> None:
+    """Whole runs: 3 settings on 2 densities, noise between builds larger than within one."""
     rng = np.random.default_rng(42)
     runs, claimed = 300, 0
     for _ in range(runs):
@@ -117,7 +122,9 @@ def test_without_effect_a_family_claims_in_at_most_one_run_of_twenty() -> None:
             for vms in (0, 2)
         )
         family = decide(list(effects.density(Evidence(settings, 6, "vm"))), 6)
-        claimed += any(one.verdict != "no claim" for one in family if one.family == "density-rate")
+        claimed += any(
+            finding.verdict != "no claim" for finding in family if finding.family == "density-rate"
+        )
     assert claimed / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
 
 
@@ -139,7 +146,7 @@ def test_medium_and_control_compare_all_else_equal() -> None:
     assert decide(list(effects.medium(emulated)), 8)[0].verdict == "no claim"
 
 
-def test_a_victim_is_compared_with_itself_alone() -> None:
+def test_a_victim_is_compared_only_with_itself() -> None:
     p99 = {("READ", 99.0): noisy(10.0, seed=1)}
     beside = {("READ", 99.0): noisy(30.0, seed=2)}
     settings = (
@@ -165,15 +172,15 @@ def test_the_studys_own_hypotheses_are_decided() -> None:
         for medium, ops_s in (("hdd", 100.0), ("flash", 200.0))
         for threads in (8, 16)
     )
-    found = findings(Evidence(settings, 8, "host"), Hypotheses(expect=(_expect(),)))
-    own = [one for one in found if one.family == "expect-flash-helps"]
-    assert [one.verdict for one in own] == ["reproduced", "reproduced"]
+    all_findings = findings(Evidence(settings, 8, "host"), Hypotheses(expect=(_expect(),)))
+    own = [finding for finding in all_findings if finding.family == "expect-flash-helps"]
+    assert [finding.verdict for finding in own] == ["reproduced", "reproduced"]
     assert own[0].rule == "above 1.5"
 
 
-def test_a_hypothesis_nothing_answers_says_so() -> None:
-    found = findings(Evidence((), 1, "host"), Hypotheses(expect=(_expect(),)))
-    own = next(one for one in found if one.family == "expect-flash-helps")
+def test_a_hypothesis_without_data_is_reported() -> None:
+    all_findings = findings(Evidence((), 1, "host"), Hypotheses(expect=(_expect(),)))
+    own = next(finding for finding in all_findings if finding.family == "expect-flash-helps")
     assert (own.verdict, own.why) == ("no claim", "an arm has no valid trial")
 
 
@@ -184,21 +191,23 @@ def _under_slo(
         ycsb("c", vms, ops_s=noisy(ops_s[vms], builds), latencies={("READ", 99.0): noisy(ms, builds)})
         for vms, ms in p99_ms.items()
     )  # fmt: skip
-    found = findings(Evidence(settings, builds, isolation), Hypotheses(slo={"read_p99": "20 ms"}))
-    return next(one for one in found if one.family == "best-density")
+    all_findings = findings(
+        Evidence(settings, builds, isolation), Hypotheses(slo={"read_p99": "20 ms"})
+    )
+    return next(finding for finding in all_findings if finding.family == "best-density")
 
 
 OPS_S = {0: 100.0, 2: 140.0, 4: 180.0}
 
 
-def test_the_best_density_keeps_the_slo_and_beats_the_others() -> None:
+def test_the_best_density_meets_the_slo_and_beats_the_others() -> None:
     best = _under_slo({0: 10.0, 2: 12.0, 4: 60.0}, OPS_S)
     assert (best.verdict, best.arms) == ("reproduced", "2 VMs per host")
     assert best.effect == pytest.approx(1.4, rel=0.05)
     assert _under_slo({0: 10.0, 2: 12.0, 4: 14.0}, OPS_S).arms == "4 VMs per host"
 
 
-def test_a_best_density_in_doubt_is_no_claim() -> None:
+def test_a_doubtful_best_density_is_no_claim() -> None:
     assert _under_slo({0: 10.0, 2: 12.0, 4: 20.0}, OPS_S).verdict == "no claim"  # spans the limit
     assert _under_slo({0: 10.0, 2: 10.0}, {0: 100.0, 2: 100.5}).verdict == "no claim"
     assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, builds=4).verdict == "no claim"

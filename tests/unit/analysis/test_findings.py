@@ -1,4 +1,5 @@
-"""Comparisons of densities: points and no claim, said in words, computed from the numbers."""
+"""Comparisons of densities: points without a claim, described in words, computed from the
+numbers."""
 
 from __future__ import annotations
 
@@ -50,32 +51,32 @@ def test_the_last_density_is_compared_with_the_first() -> None:
 
 
 def test_one_block_gives_points_and_no_claim() -> None:
-    found = _density((ONE, TWO), repetitions=1, isolation="vm")
-    assert len(found) == 2
-    for finding in found:
+    result = _density((ONE, TWO), repetitions=1, isolation="vm")
+    assert len(result) == 2
+    for finding in result:
         assert (finding.verdict, finding.low, finding.high) == ("no claim", None, None)
         assert finding.why == "1 repetition: points only; a claim needs 5 builds per arm"
 
 
 @pytest.mark.parametrize(("isolation", "emulated"), (("process", ()), ("vm", ("flash",))))
-def test_process_isolation_and_emulated_media_never_decide(
+def test_process_isolation_and_emulated_media_decide_no_claim(
     isolation: str, emulated: tuple[str, ...]
 ) -> None:
     arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
-    found = _density(arms, 8, isolation, emulated)
-    assert len(found) == 2
-    for finding in found:
+    result = _density(arms, 8, isolation, emulated)
+    assert len(result) == 2
+    for finding in result:
         assert finding.verdict == "no claim"
         assert ("no claim about VMs" if isolation == "process" else "emulated") in finding.why
         assert finding.effect is not None
 
 
-def test_guests_without_acceleration_never_decide() -> None:
+def test_guests_without_acceleration_decide_no_claim() -> None:
     arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
     evidence = Evidence(arms, 8, "vm", emulated_guests=True)
-    found = decide(list(effects.density(evidence)), 8)
-    assert len(found) == 2
-    for finding in found:
+    result = decide(list(effects.density(evidence)), 8)
+    assert len(result) == 2
+    for finding in result:
         assert (finding.verdict, finding.effect is None) == ("no claim", False)
         assert "without KVM (emulated)" in finding.why
 
@@ -85,7 +86,7 @@ def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
     assert list(comparisons((ONE, *other))) == []
 
 
-def test_an_arm_without_a_valid_trial_is_said() -> None:
+def test_an_arm_without_a_valid_trial_is_reported() -> None:
     empty = _setting(2, None, n_builds=0, metrics=())
     rate, _ = _density((ONE, empty), repetitions=1, isolation="vm")
     assert (rate.effect, rate.why) == (None, "an arm has no valid trial")
@@ -98,7 +99,7 @@ def test_the_headline_is_one_sentence_with_the_numbers() -> None:
     )
 
 
-def test_the_headline_without_a_comparison_says_so() -> None:
+def test_the_headline_reports_a_missing_comparison() -> None:
     assert headline((), 1, "process", 7) == "No result: none of the 7 trials is valid."
     assert headline((ONE,), 1, "process", 1).startswith(
         "No comparison: no setting has valid trials"
@@ -107,7 +108,7 @@ def test_the_headline_without_a_comparison_says_so() -> None:
     assert "with 2 VMs per host instead of the bare host" in headline((bare, TWO), 2, "vm", 2)
 
 
-def test_any_workload_makes_a_headline() -> None:
+def test_any_workload_gives_a_headline() -> None:
     scans = [
         entry.model_copy(update={"setting": "genomics-region-scan-s40x2500-t8"})
         for entry in (ONE, TWO)

@@ -1,4 +1,4 @@
-"""What the monitors cost: pairs planned beside each other, and the ratio they give."""
+"""Monitor overhead: adjacent pairs in the plan, and their ratio."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ def planned(pairs: int, **overrides: Any) -> Plan:
     return plan(**{"monitor.overhead_trials": pairs, **overrides})
 
 
-def parts(made: Plan) -> list[Step]:
-    return [step for step in made.trials if step.overhead_pair is not None]
+def parts(plan: Plan) -> list[Step]:
+    return [step for step in plan.trials if step.overhead_pair is not None]
 
 
-def test_without_pairs_the_plan_is_what_it_was() -> None:
+def test_without_pairs_the_plan_is_unchanged() -> None:
     assert planned(0) == plan()
     assert parts(plan()) == []
 
 
-def test_each_pair_is_one_setting_on_one_build_once_with_and_once_without() -> None:
-    found = parts(planned(5))
-    assert len(found) == 10 and len({(s.setting and s.setting.id) for s in found}) == 1
-    for first, second in zip(found[::2], found[1::2], strict=True):
+def test_each_pair_runs_one_setting_on_one_build_with_and_without_monitors() -> None:
+    steps = parts(planned(5))
+    assert len(steps) == 10 and len({(s.setting and s.setting.id) for s in steps}) == 1
+    for first, second in zip(steps[::2], steps[1::2], strict=True):
         assert second.index == first.index + 1  # nothing between them
         assert (first.build, first.overhead_pair) == (second.build, second.overhead_pair)
         assert {first.monitored, second.monitored} == {True, False}
-    assert sorted({s.overhead_pair or 0 for s in found}) == [1, 2, 3, 4, 5]
+    assert sorted({s.overhead_pair or 0 for s in steps}) == [1, 2, 3, 4, 5]
 
 
-def test_pairs_go_round_the_builds_and_leave_the_studys_order_alone() -> None:
-    made = planned(5)
-    by_build = [len([s for s in parts(made) if s.build == build]) // 2 for build in made.builds]
+def test_pairs_rotate_over_builds_and_keep_the_studys_order() -> None:
+    paired = planned(5)
+    by_build = [len([s for s in parts(paired) if s.build == build]) // 2 for build in paired.builds]
     assert by_build == [3, 2]
     alone = [(s.build, s.setting) for s in plan().trials]
-    assert [(s.build, s.setting) for s in made.trials if s.overhead_pair is None] == alone
+    assert [(s.build, s.setting) for s in paired.trials if s.overhead_pair is None] == alone
 
 
-def test_now_the_one_and_now_the_other_comes_first() -> None:
+def test_the_order_within_pairs_alternates() -> None:
     assert len({step.monitored for step in parts(planned(12))[::2]}) == 2
 
 
@@ -56,13 +56,13 @@ def test_the_setting_is_the_shortest_ycsb_run() -> None:
     assert part.setting is not None and part.setting.id == "testdfsio-write-n2"
 
 
-def test_every_trial_has_a_name_of_its_own() -> None:
+def test_overhead_trial_names_are_distinct() -> None:
     names = [step.trial for step in planned(7).trials]
     assert len(set(names)) == len(names)
     assert sum("-cost" in (name or "") for name in names) == 14
 
 
-def test_the_plan_says_which_trial_is_which() -> None:
+def test_the_plan_labels_each_trial() -> None:
     words = {what(step) for step in parts(planned(1))}
     setting = "ycsb-read45-insert55-r100000-t8"
     assert words == {
@@ -104,7 +104,7 @@ def test_the_ratio_is_the_geometric_mean_of_the_pairs() -> None:
     )
 
 
-def test_five_pairs_have_an_interval_about_the_ratio() -> None:
+def test_five_pairs_give_an_interval_around_the_ratio() -> None:
     ratios = (0.97, 0.99, 1.0, 0.98, 0.96)
     cost = monitoring_overhead(
         *tables({n: (100 * r, 100.0) for n, r in enumerate(ratios, start=1)})
@@ -114,7 +114,7 @@ def test_five_pairs_have_an_interval_about_the_ratio() -> None:
     assert "95 % interval" in sentence(cost)
 
 
-def test_no_valid_pair_is_unknown_and_no_pair_is_nothing() -> None:
+def test_no_valid_pair_is_unknown_and_no_pair_gives_no_result() -> None:
     cost = monitoring_overhead(*tables({1: (None, 10.0)}))
     assert cost is not None and cost.ratio is None and "unknown" in sentence(cost)
     assert monitoring_overhead(*tables({})) is None

@@ -1,4 +1,4 @@
-"""A URI behaves as the paths that the analysis was written for."""
+"""A URI behaves like the paths that the analysis was written for."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from workloads.record.record import closed_records
 @pytest.fixture(params=("memory", "file"))
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> UriPath:
     name = f"memory://{uuid4()}" if request.param == "memory" else tmp_path.as_uri()
-    found = place(f"{name}/run")
-    assert isinstance(found, UriPath)
-    found.mkdir(parents=True)
-    return found
+    location = place(f"{name}/run")
+    assert isinstance(location, UriPath)
+    location.mkdir(parents=True)
+    return location
 
 
-def test_a_path_stays_a_path_and_a_uri_is_kept_as_it_was_written() -> None:
+def test_a_path_stays_a_path_and_a_uri_is_kept_verbatim() -> None:
     assert place("/runs/q/1") == Path("/runs/q/1")
     assert is_local(place("runs/q"))
     uri = place("hdfs://127.0.0.1:9000/study/runs")
@@ -34,7 +34,7 @@ def test_a_path_stays_a_path_and_a_uri_is_kept_as_it_was_written() -> None:
     assert not is_local(uri)
 
 
-def test_files_come_and_go(folder: UriPath) -> None:
+def test_files_are_written_and_removed(folder: UriPath) -> None:
     file = folder / "a.txt"
     assert not file.exists()
     file.write_text("Grüße")
@@ -46,13 +46,13 @@ def test_files_come_and_go(folder: UriPath) -> None:
         file.unlink()
 
 
-def test_a_glob_finds_sorted_paths_of_the_same_place(folder: UriPath) -> None:
+def test_a_glob_returns_sorted_paths_of_the_same_place(folder: UriPath) -> None:
     for name in ("t2", "t1"):
         (folder / "records" / name).mkdir(parents=True)
         (folder / "records" / name / "manifest.json").write_text("{}")
-    found = list((folder / "records").glob("*/manifest.json"))
-    assert found == [folder / "records" / name / "manifest.json" for name in ("t1", "t2")]
-    assert str(found[0].relative_to(folder)) == "records/t1/manifest.json"
+    manifests = list((folder / "records").glob("*/manifest.json"))
+    assert manifests == [folder / "records" / name / "manifest.json" for name in ("t1", "t2")]
+    assert str(manifests[0].relative_to(folder)) == "records/t1/manifest.json"
     assert file_sizes(folder) == {f"records/{name}/manifest.json": 2 for name in ("t1", "t2")}
     assert file_sizes(folder / "none") == {}
 
@@ -69,7 +69,7 @@ def test_a_folder_is_renamed_but_never_into_another(folder: UriPath) -> None:
     assert not (folder / "new").exists()
 
 
-def test_a_table_is_replaced_whole(folder: UriPath) -> None:
+def test_a_table_is_replaced_as_a_whole(folder: UriPath) -> None:
     row = {"build": "b1", "topology": "t", "position": 0, "phase": "hdfs", "seconds": 1.5}
     for seconds in (1.5, 2.5):
         write_rows(folder, BRING_UP, [{**row, "seconds": seconds}])
@@ -77,7 +77,7 @@ def test_a_table_is_replaced_whole(folder: UriPath) -> None:
     assert [path.name for path in (folder / "tables").glob("*")] == [BRING_UP.name]
 
 
-def test_only_what_lacks_or_differs_is_copied(folder: UriPath, tmp_path: Path) -> None:
+def test_only_missing_or_different_files_are_copied(folder: UriPath, tmp_path: Path) -> None:
     source = tmp_path / "records"
     for name, text in (("t1/raw/a", "one"), ("t1/raw/b", "two"), ("t2/c", "")):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
@@ -94,6 +94,6 @@ def test_only_what_lacks_or_differs_is_copied(folder: UriPath, tmp_path: Path) -
     assert closed_records(to) == {}
 
 
-def test_arrow_reads_what_is_written_there(folder: UriPath) -> None:
+def test_arrow_reads_the_files_of_a_place(folder: UriPath) -> None:
     write_rows(folder, BRING_UP, [])
     assert isinstance(pa.Table.from_pandas(read_table(folder, BRING_UP)), pa.Table)

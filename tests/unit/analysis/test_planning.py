@@ -1,4 +1,4 @@
-"""What a study's repetitions can show: warned of, told, or refused before anything is started."""
+"""Detectable effects of a study's repetitions: warnings, notes, or refusal before the start."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _families(**overrides: object) -> dict[str, int]:
     return dict(families(study(**overrides), plan(**overrides)))
 
 
-def test_families_are_counted_as_they_will_be_tested() -> None:
+def test_families_are_counted_as_they_are_tested() -> None:
     assert _families() == {"density-rate": 6, "density-cpu": 6, "density-latency": 3}
     assert _families(expect=EXPECT)["expect-denser-scans"] == 1
 
 
-def test_a_family_that_can_never_be_significant_is_warned_of() -> None:
+def test_a_family_that_can_never_be_significant_causes_a_warning() -> None:
     many = {"repetitions": 5, "factors.vms_per_host": [1, 2],
             "workloads": [{"ycsb": {"records": [1000], "mixes": ["a"],
                                     "threads": [1, 2, 3, 4, 5, 6, 7]}}]}  # fmt: skip
@@ -39,10 +39,13 @@ def test_a_family_that_can_never_be_significant_is_warned_of() -> None:
     assert list(warnings(study(repetitions=5), plan(repetitions=5))) == []
 
 
-def test_it_says_what_each_family_shows_and_the_blocks_an_effect_needs() -> None:
-    told = list(notes(study(repetitions=8), plan(repetitions=8), QUIET, 1.05))
-    assert told[0].startswith("density-rate (6 comparisons): detects a ratio of 1.0")
-    assert "a ratio of 1.05 needs" in told[-1] and "1.0% between builds, by the study" in told[-1]
+def test_notes_give_the_detectable_effect_and_the_blocks_an_effect_needs() -> None:
+    messages = list(notes(study(repetitions=8), plan(repetitions=8), QUIET, 1.05))
+    assert messages[0].startswith("density-rate (6 comparisons): detects a ratio of 1.0")
+    assert (
+        "a ratio of 1.05 needs" in messages[-1]
+        and "1.0% between builds, by the study" in messages[-1]
+    )
     few = list(notes(study(), plan(), QUIET))
     assert "can never be significant, a claim needs 5 builds per arm" in few[0]
 
@@ -55,7 +58,7 @@ def test_a_study_none_of_whose_hypotheses_could_be_decided_is_refused() -> None:
     check_can_claim(
         study(expect=EXPECT, repetitions=5), plan(expect=EXPECT, repetitions=5), "q.yaml"
     )
-    check_can_claim(study(), plan(), "q.yaml")  # without hypotheses: points are what it is for
+    check_can_claim(study(), plan(), "q.yaml")  # without hypotheses: points are the purpose
 
 
 def _compared(repetitions: int, baseline: str, tolerance: str, noise: Noise = QUIET) -> None:
@@ -79,7 +82,7 @@ def test_a_comparison_that_cannot_show_its_own_tolerance_is_refused() -> None:
         _compared(1, "rolling 9", "50%")
 
 
-def test_the_blocks_a_remedy_names_are_enough() -> None:
+def test_the_blocks_in_a_remedy_are_enough() -> None:
     noisy = Noise(0.05, "n")
     with pytest.raises(InputError) as caught:
         _compared(5, "rolling 5", "5%", noisy)
@@ -89,7 +92,7 @@ def test_the_blocks_a_remedy_names_are_enough() -> None:
         _compared(repetitions - 1, "rolling 5", "5%", noisy)
 
 
-def test_a_rate_that_is_asked_for_is_no_comparison() -> None:
+def test_a_requested_rate_is_not_a_comparison() -> None:
     ycsb = {"records": [1000], "mixes": ["a"], "threads": [8]}
-    asked = {"workloads": [{"ycsb": {**ycsb, "latency_at": ["50%", "100/s"]}}]}
-    assert _families(**asked) == {"density-rate": 1, "density-cpu": 3, "density-latency": 3}
+    workloads = {"workloads": [{"ycsb": {**ycsb, "latency_at": ["50%", "100/s"]}}]}
+    assert _families(**workloads) == {"density-rate": 1, "density-cpu": 3, "density-latency": 3}

@@ -1,4 +1,4 @@
-"""What the summary takes from the tables of what happened within trials, held against plain loops."""
+"""The summary's series from the tables of samples within trials, compared with plain loops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ TRIALS = ("b1-a", "b1-b")
 
 
 def cpu_rows() -> list[dict[str, Any]]:
-    """Two trials, a host that tells all and a node that tells user and system; second 3 is missing."""
+    """Two trials, a host with all fields and a node with only user and system; second 3 is
+    missing."""
     rows = []
     for place, trial in enumerate(TRIALS):
         for second in (-2, -1, 0, 1, 2, 4, 5, 6, 7):
@@ -65,18 +66,18 @@ def plain_means(trial: str, scope: str, part: str, step_s: int) -> dict[int, flo
 
 
 @pytest.mark.parametrize(("most", "step_s"), [(1000, 1), (120, 2), (60, 5)])
-def test_a_series_is_the_mean_over_the_least_step_that_fits(
+def test_a_series_is_the_mean_over_the_smallest_step_that_fits(
     run: Path, most: int, step_s: int
 ) -> None:
     series = trial_series(run, TRIALS, most)
-    assert [(one.trial, one.step_s) for one in series] == [(t, step_s) for t in TRIALS]
-    for one in series:
-        for cpu in one.cpu:
-            wanted = plain_means(one.trial, cpu.scope, "user", step_s)
+    assert [(entry.trial, entry.step_s) for entry in series] == [(t, step_s) for t in TRIALS]
+    for entry in series:
+        for cpu in entry.cpu:
+            wanted = plain_means(entry.trial, cpu.scope, "user", step_s)
             assert dict(zip(cpu.at_s, cpu.user, strict=True)) == pytest.approx(wanted, abs=0.006)
 
 
-def test_a_long_trial_is_averaged_even_when_it_is_alone(tmp_path: Path) -> None:
+def test_a_single_long_trial_is_averaged_too(tmp_path: Path) -> None:
     rows = [
         {"trial": "t", "name": "operations", "unit": "ops/s", "second": second, "rate": 1.0}
         for second in range(-10, 790)
@@ -86,7 +87,7 @@ def test_a_long_trial_is_averaged_even_when_it_is_alone(tmp_path: Path) -> None:
     assert (only.step_s, len(only.rates[0].rate)) == (2, 400)
 
 
-def test_what_a_scope_does_not_tell_is_left_out_and_a_gap_stays_one(run: Path) -> None:
+def test_missing_fields_are_omitted_and_a_gap_stays_a_gap(run: Path) -> None:
     first, _ = trial_series(run, TRIALS)
     host, node = first.cpu
     assert (host.scope, node.scope) == ("host:h1", "node:w1")
@@ -95,7 +96,7 @@ def test_what_a_scope_does_not_tell_is_left_out_and_a_gap_stays_one(run: Path) -
     assert host.at_s == (-2, -1, 0, 1, 2, 4, 5, 6, 7)
 
 
-def test_rates_and_curves_are_those_of_the_tables(run: Path) -> None:
+def test_rates_and_curves_equal_those_of_the_tables(run: Path) -> None:
     first, second = trial_series(run, TRIALS)
     assert [(rate.name, rate.unit) for rate in first.rates] == [
         ("disk_read", "MiB/s"),
@@ -107,8 +108,11 @@ def test_rates_and_curves_are_those_of_the_tables(run: Path) -> None:
     assert (second.rates, second.latency) == ((), ())
 
 
-def test_the_order_is_that_of_the_trials_asked_for(run: Path) -> None:
-    assert [one.trial for one in trial_series(run, ["b1-b", "nowhere", "b1-a"])] == ["b1-b", "b1-a"]
+def test_the_order_is_that_of_the_requested_trials(run: Path) -> None:
+    assert [entry.trial for entry in trial_series(run, ["b1-b", "nowhere", "b1-a"])] == [
+        "b1-b",
+        "b1-a",
+    ]
 
 
 def test_a_run_without_these_tables_has_no_series(tmp_path: Path) -> None:
@@ -117,7 +121,7 @@ def test_a_run_without_these_tables_has_no_series(tmp_path: Path) -> None:
     assert usd_per_hour(tmp_path) == {}
 
 
-def test_steadiness_of_a_setting_is_that_of_its_builds(tmp_path: Path) -> None:
+def test_steadiness_of_a_setting_combines_its_builds(tmp_path: Path) -> None:
     spread = {"t1": 0.1, "t2": 0.3, "t3": 0.5, "t4": None, "t5": 0.9}
     rows = [
         {"trial": trial, "name": name, "unit": "ops/s", "coefficient_of_variation": cv}
@@ -130,14 +134,14 @@ def test_steadiness_of_a_setting_is_that_of_its_builds(tmp_path: Path) -> None:
         [(trial, "v1", "s", int(build[1]), build) for trial, build in builds.items()],
         columns=["trial", "topology", "setting", "repetition", "build"],
     )
-    found = steadiness(tmp_path)
-    assert set(found["name"]) == {"throughput_cv"}
-    assert len(found) == 5
-    (row,) = setting_steadiness(found, valid).to_dict("records")
+    steady = steadiness(tmp_path)
+    assert set(steady["name"]) == {"throughput_cv"}
+    assert len(steady) == 5
+    (row,) = setting_steadiness(steady, valid).to_dict("records")
     assert row["points"] == pytest.approx((20.0, 50.0))
     assert row["value"] == pytest.approx(median((20.0, 50.0)))
     assert (row["n"], row["unit"]) == (2, "percent")
-    assert len(setting_steadiness(found, valid.iloc[:0])) == 0
+    assert len(setting_steadiness(steady, valid.iloc[:0])) == 0
 
 
 def test_price_performance_becomes_a_number_of_the_setting(tmp_path: Path) -> None:
@@ -148,9 +152,9 @@ def test_price_performance_becomes_a_number_of_the_setting(tmp_path: Path) -> No
     ]  # fmt: skip
     write_rows(tmp_path, tables.PRICE_PERFORMANCE, rows)
     write_rows(tmp_path, tables.SETTING_METRICS, [])
-    known = read_table(tmp_path, tables.SETTING_METRICS)
+    metrics = read_table(tmp_path, tables.SETTING_METRICS)
     (row,) = with_rows(
-        tables.SETTING_METRICS, known, price_performance(tmp_path)
+        tables.SETTING_METRICS, metrics, price_performance(tmp_path)
     ).to_dict("records")  # fmt: skip
     assert (row["name"], row["unit"], row["value"]) == (
         "price_performance",

@@ -1,4 +1,5 @@
-"""The statistics hold what they promise, by simulation with noise between builds (method 2)."""
+"""The statistics have their nominal properties, by simulation with noise between builds (method
+2)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SLOCK = 0.02
 @pytest.mark.thorough
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("units", (5, 7, 8, 16))
-def test_the_interval_covers_as_often_as_the_method_asks(noise: str, units: int) -> None:
+def test_the_interval_has_its_nominal_coverage(noise: str, units: int) -> None:
     rng = np.random.default_rng(units)
     hits = 0
     for _ in range(REPEATS):
@@ -50,7 +51,7 @@ def test_a_percentile_bootstrap_of_the_mean_would_not() -> None:
     assert hits / 400 < 0.90 + SLOCK
 
 
-def test_an_interval_of_one_arm_covers_too() -> None:
+def test_an_interval_of_one_arm_has_its_nominal_coverage() -> None:
     rng = np.random.default_rng(3)
     hits = 0
     for _ in range(REPEATS):
@@ -61,10 +62,11 @@ def test_an_interval_of_one_arm_covers_too() -> None:
 
 
 @pytest.mark.parametrize("builds_spread", (0.03, 0.3))
-def test_a_family_without_effect_holds_a_claim_in_at_most_one_of_twenty(
+def test_a_family_without_effect_has_a_claim_in_at_most_one_of_twenty(
     builds_spread: float,
 ) -> None:
-    """Ten trials a build: their own noise is small, the build's is not, and the build is the unit."""
+    """Ten trials per build: their own noise is small, the build's is not, and the build is the
+    unit."""
     rng = np.random.default_rng(7)
     families, comparisons, builds = 400, 4, 6
     claims = 0
@@ -80,8 +82,8 @@ def _arm(rng: np.random.Generator, builds: int, spread: float) -> list[float]:
     return list(trials.mean(axis=1) * 100)
 
 
-def test_trials_taken_for_units_would_claim_in_half_of_all_families() -> None:
-    """Method 1's mistake, so that the test above is seen to be able to fail."""
+def test_trials_as_units_would_claim_in_half_of_all_families() -> None:
+    """Method 1's mistake: it shows that the test above can fail."""
     rng = np.random.default_rng(8)
     claims = 0
     for _ in range(200):
@@ -105,7 +107,7 @@ def test_equivalence_is_claimed_at_its_margin_in_at_most_one_of_twenty(
     assert 0.02 < claims / REPEATS <= 0.05 + SLOCK
 
 
-def test_equal_arms_are_shown_equivalent_and_far_ones_never() -> None:
+def test_equal_arms_are_equivalent_and_far_ones_never() -> None:
     arm = [100.0, 101.0, 99.0, 100.5, 99.5]
     assert equivalence_p(arm, [value * 1.02 for value in arm]) < 0.001
     assert equivalence_p(arm, [value * 1.5 for value in arm]) > 0.999
@@ -113,7 +115,7 @@ def test_equal_arms_are_shown_equivalent_and_far_ones_never() -> None:
     assert equivalence_p([1.0, 1.0], [2.0, 2.0]) == 1.0
 
 
-def test_the_smallest_p_of_five_builds_an_arm_is_0_008() -> None:
+def test_the_smallest_p_of_five_builds_per_arm_is_0_008() -> None:
     low, high = [1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]
     assert rank_p(low, high) == pytest.approx(2 / 252)
     assert rank_p(low, high) == pytest.approx(least_p(5, 5))
@@ -122,20 +124,20 @@ def test_the_smallest_p_of_five_builds_an_arm_is_0_008() -> None:
     assert 0 < rank_p([1.0, 1.0, 2.0, 2.0, 3.0], [3.0, 4.0, 4.0, 5.0, 6.0]) < 0.05
 
 
-def test_what_can_never_be_significant_is_known() -> None:
+def test_families_that_can_never_be_significant_are_recognised() -> None:
     assert not can_claim(4, 4)
     assert can_claim(5, 5, 6)
     assert not can_claim(5, 5, 7)
     assert can_claim(6, 6, 7)
 
 
-def test_holm_is_holms() -> None:
+def test_holm_equals_the_published_procedure() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
     assert holm([0.9, 0.6]) == (1.0, 1.0)
     assert holm([]) == ()
 
 
-def test_power_is_what_a_simulation_finds() -> None:
+def test_power_agrees_with_a_simulation() -> None:
     rng = np.random.default_rng(5)
     units, spread, ratio = 8, 0.1, 1.2
     shown = 0
@@ -145,9 +147,9 @@ def test_power_is_what_a_simulation_finds() -> None:
     assert power(ratio, units, spread) == pytest.approx(shown / 800, abs=0.05)
 
 
-def test_the_detectable_ratio_and_the_units_needed_agree_with_power() -> None:
-    found = detectable_ratio(8, 0.1, 3)
-    assert found is not None and power(found, 8, 0.1, 3) == pytest.approx(0.8, abs=1e-6)
+def test_the_detectable_ratio_and_the_needed_units_agree_with_power() -> None:
+    ratio = detectable_ratio(8, 0.1, 3)
+    assert ratio is not None and power(ratio, 8, 0.1, 3) == pytest.approx(0.8, abs=1e-6)
     needed = units_needed(1.1, 0.1, 3)
     assert needed is not None
     assert power(1.1, needed, 0.1, 3) >= 0.8 > power(1.1, needed - 1, 0.1, 3)

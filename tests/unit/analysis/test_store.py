@@ -1,4 +1,4 @@
-"""Tables are replaced whole or not at all."""
+"""Tables are replaced completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _verdicts(*trials: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(VERDICTS.column_names))
 
 
-def test_rows_come_back_in_the_order_of_their_key(tmp_path: Path) -> None:
+def test_rows_are_returned_in_key_order(tmp_path: Path) -> None:
     write_table(tmp_path, VERDICTS, _verdicts("c", "a", "b"))
     assert list(read_table(tmp_path, VERDICTS)["trial"]) == ["a", "b", "c"]
     assert list(read_table(tmp_path, VERDICTS)["reasons"].iloc[0]) == ["a", "b"]
@@ -28,7 +28,7 @@ def test_an_empty_table_keeps_its_columns(tmp_path: Path) -> None:
     assert tuple(read_table(tmp_path, VERDICTS).columns) == VERDICTS.column_names
 
 
-def test_what_a_row_does_not_name_is_null(tmp_path: Path) -> None:
+def test_a_missing_field_is_null(tmp_path: Path) -> None:
     write_rows(tmp_path, BRING_UP, [{"build": "b1", "position": 0}])
     assert pd.isna(read_table(tmp_path, BRING_UP)["seconds"].iloc[0])
 
@@ -48,6 +48,6 @@ def test_a_failed_write_leaves_the_table_as_it_was(tmp_path: Path) -> None:
     assert [path.name for path in table_path(tmp_path, VERDICTS).parent.iterdir()] == ["verdicts"]
 
 
-def test_a_table_that_is_not_there_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+def test_a_missing_table_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"'verdicts' is not there.*study report"):
         read_table(tmp_path, VERDICTS)

@@ -1,4 +1,4 @@
-"""Labels, merged disclosures, and where the time went."""
+"""Labels, merged disclosures, and the time budget."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def _dfsio(mode: Any) -> DfsioSetting:
         (_ycsb("c"), "YCSB core workload C"),
     ),
 )
-def test_labels_are_peoples(setting: Any, text: str) -> None:
+def test_labels_are_readable(setting: Any, text: str) -> None:
     assert setting.label == text
 
 
-def test_labels_that_would_be_equal_tell_the_size() -> None:
+def test_ambiguous_labels_include_the_size() -> None:
     settings = {s.id: s for s in (_ycsb("load", 16), _ycsb("load", 8), _dfsio("read"))}
     assert list(labels(settings).values()) == [
         "TestDFSIO sequential read",
@@ -53,10 +53,10 @@ def test_labels_that_would_be_equal_tell_the_size() -> None:
     ]
 
 
-def test_what_all_builds_disclose_alike_stands_once() -> None:
-    one = {"kernel": "6.1", "cpu": {"model": "m", "cores": 2}, "flags": ["-Xmx1g"]}
+def test_equal_disclosures_of_all_builds_appear_once() -> None:
+    machine = {"kernel": "6.1", "cpu": {"model": "m", "cores": 2}, "flags": ["-Xmx1g"]}
     two = {"kernel": "6.1", "cpu": {"model": "m", "cores": 4}, "flags": ["-Xmx1g"], "new": 1}
-    assert merge({"b1": one, "b2": two, "b3": two}) == {
+    assert merge({"b1": machine, "b2": two, "b3": two}) == {
         "kernel": "6.1",
         "cpu": {"model": "m"},
         "flags": ["-Xmx1g"],
@@ -65,7 +65,7 @@ def test_what_all_builds_disclose_alike_stands_once() -> None:
             "new": {"not disclosed": ["b1"], "1": ["b2", "b3"]},
         },
     }
-    assert merge({"b1": one}) == one
+    assert merge({"b1": machine}) == machine
     assert merge({}) == {}
 
 
@@ -95,7 +95,7 @@ JOURNAL = [
 ]
 
 
-def test_time_is_divided_and_pauses_are_nobodys() -> None:
+def test_time_is_divided_and_pauses_are_excluded() -> None:
     analysis = [
         AnalysisStarted(t=3770.0, stage="ingest"),
         AnalysisEnded(t=3776.0, stage="ingest"),
@@ -108,7 +108,7 @@ def test_time_is_divided_and_pauses_are_nobodys() -> None:
     assert spent.total_s == pytest.approx(acting_s + 8.0)
 
 
-def test_an_analysis_a_year_later_adds_only_itself() -> None:
+def test_an_analysis_a_year_later_adds_only_its_own_time() -> None:
     year_s = 3.2e7
     later = [
         AnalysisStarted(t=year_s, stage="ingest"),
@@ -119,6 +119,6 @@ def test_an_analysis_a_year_later_adds_only_itself() -> None:
     assert spent.total_s == pytest.approx(32.0 + 37.0 + 5.0)
 
 
-def test_without_a_journal_only_measuring_is_known() -> None:
+def test_without_a_journal_only_measurement_time_is_known() -> None:
     spent = time_spent([], 20.0, 0.0)
     assert (spent.measuring_s, spent.analysing_s, spent.total_s) == (20.0, None, None)

@@ -1,4 +1,4 @@
-"""The declarations that Spark, Arrow and the documentation are made from."""
+"""The table declarations, the source for Spark, Arrow and the documentation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
 @EVERY
-def test_names_are_unique_and_the_key_is_of_columns(table: Table) -> None:
+def test_names_are_unique_and_key_columns_exist(table: Table) -> None:
     assert len(set(table.column_names)) == len(table.columns)
     assert table.key and set(table.key) <= set(table.column_names)
 
@@ -33,7 +33,7 @@ def test_every_number_with_a_unit_in_its_name_declares_it() -> None:
 
 
 @EVERY
-def test_arrow_has_every_column_in_its_place(table: Table) -> None:
+def test_arrow_has_every_column_in_order(table: Table) -> None:
     assert tuple(arrow_schema(table).names) == table.column_names
 
 
@@ -45,8 +45,10 @@ def test_the_page_names_every_table_and_column() -> None:
         assert all(f"| {column.name} |" in page for column in table.columns)
 
 
-def test_executors_load_nothing_heavy() -> None:
+def test_executors_import_no_heavy_package() -> None:
     heavy = "pandas", "pyspark", "great_expectations", "pydantic", "altair", "airflow"
     code = f"import sys, jobs.ingest.parse_task; print(*[m for m in {heavy!r} if m in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == []
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.split() == []

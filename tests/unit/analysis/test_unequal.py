@@ -1,4 +1,5 @@
-"""Rule 23: what differs because the topology does is owed to it; all else is named and not compared."""
+"""Rule 23: differences caused by the topology are expected; all others are named and prevent
+comparison."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def _sha256(text: str) -> str:
 
 
 def _disclosure(build: str, workers: int) -> dict[str, Any]:
-    """As cluster.lifecycle.bring_up makes it: files and command lines hold the build's paths."""
+    """Like cluster.lifecycle.bring_up: files and command lines contain the build's paths."""
     text = f"<value>/data/{build}/w{workers}</value><value>127.0.0.1:2100{workers}</value>"
     return {
         "stacks": {"java": "17.0.15", "hadoop": {"version": "3.4.2"}},
@@ -45,25 +46,28 @@ def _run() -> dict[str, dict[str, Any]]:
     return {build: _disclosure(build, int(name[1])) for build, name in TOPOLOGIES.items()}
 
 
-def test_what_the_topology_or_the_builds_paths_explain_is_no_difference() -> None:
+def test_differences_caused_by_topology_or_build_paths_are_expected() -> None:
     assert unexpected_differences(_run(), TOPOLOGIES, MEDIA) == ()
 
 
-def test_two_densities_as_they_are_really_disclosed_can_be_compared() -> None:
-    """What `disclose` adds one day must be told here: a factor's own, or equal in all builds."""
+def test_real_disclosures_of_two_densities_can_be_compared() -> None:
+    """New fields of `disclose` must be added here: caused by a factor, or equal in all builds."""
     java = Java(Path("/opt/java"), "17.0.15")
     stack = Stack("any", "1", Path("/opt/any"), "0" * 64)
-    told = {
-        build: disclose(given, render(given), Stacks(java, stack, stack), provider_of("local"))
-        for build, given in (
+    disclosed = {
+        build: disclose(fields, render(fields), Stacks(java, stack, stack), provider_of("local"))
+        for build, fields in (
             ("b1-v1-flash", blueprint(local(1))), ("b1-v2-flash", blueprint(local(2)))
         )
     }  # fmt: skip
-    topologies = {build: TOPOLOGIES[build] for build in told}
-    assert unexpected_differences(told, topologies, {build: MEDIA[build] for build in told}) == ()
+    topologies = {build: TOPOLOGIES[build] for build in disclosed}
+    assert (
+        unexpected_differences(disclosed, topologies, {build: MEDIA[build] for build in disclosed})
+        == ()
+    )
 
 
-def test_the_machine_and_the_software_must_be_equal_in_all_builds() -> None:
+def test_machine_and_software_must_be_equal_in_all_builds() -> None:
     for key, inner, value in (
         ("machine", "kernel", "Linux 6.2"), ("stacks", "java", "17.0.16"), ("native_hadoop", None, True),
     ):  # fmt: skip
@@ -72,23 +76,23 @@ def test_the_machine_and_the_software_must_be_equal_in_all_builds() -> None:
             run["b1-v2-flash"][key][inner] = value
         else:
             run["b1-v2-flash"][key] = value
-        (found,) = unexpected_differences(run, TOPOLOGIES, MEDIA)
-        assert found.key == (f"{key}.{inner}" if inner else key)
-        assert "b1-v2-flash" in str(found) and "b2-v1-flash" in str(found)
+        (difference,) = unexpected_differences(run, TOPOLOGIES, MEDIA)
+        assert difference.key == (f"{key}.{inner}" if inner else key)
+        assert "b1-v2-flash" in str(difference) and "b2-v1-flash" in str(difference)
 
 
-def test_builds_of_one_topology_must_be_rendered_alike() -> None:
+def test_builds_of_one_topology_must_have_equal_configurations() -> None:
     run = _run()
     run["b2-v1-flash"]["daemons"]["w1/datanode"].append("-Xmx1g")
     run["b2-v1-flash"]["files"]["nodes/w1/hdfs-site.xml"]["text"] += "<value>512</value>"
-    keys = [one.key for one in unexpected_differences(run, TOPOLOGIES, MEDIA)]
+    keys = [difference.key for difference in unexpected_differences(run, TOPOLOGIES, MEDIA)]
     assert keys == ["daemons.w1/datanode", "files.nodes/w1/hdfs-site.xml.text"]
 
 
 def test_disks_may_differ_where_the_medium_is_the_factor() -> None:
     run = _run()
     run["b1-v2-flash"]["disks"] = {"/slow": {"device": "/dev/sda"}}
-    assert [one.key for one in unexpected_differences(run, TOPOLOGIES, MEDIA)] == [
+    assert [difference.key for difference in unexpected_differences(run, TOPOLOGIES, MEDIA)] == [
         "disks./data.device",
         "disks./slow.device",
     ]
@@ -101,13 +105,13 @@ def test_acceleration_is_read_from_the_disclosure() -> None:
     assert not guests_are_emulated({})
 
 
-def test_the_proof_of_an_emulated_disk_is_measured_anew_and_its_limits_are_not() -> None:
+def test_the_measured_rate_of_an_emulated_disk_may_differ_and_its_limits_may_not() -> None:
     run = _run()
-    for build, seen in zip(run, (99.0, 101.0, 100.0), strict=True):
+    for build, rate in zip(run, (99.0, 101.0, 100.0), strict=True):
         disk = {
             "emulated": True,
             "limits": {"read_ops_s": 100},
-            "measured": {"read": {"seen": seen}},
+            "measured": {"read": {"seen": rate}},
         }
         run[build]["emulated"] = {"/data": disk}
     assert unexpected_differences(run, TOPOLOGIES, MEDIA) == ()
@@ -117,11 +121,14 @@ def test_the_proof_of_an_emulated_disk_is_measured_anew_and_its_limits_are_not()
     ]
 
 
-def test_what_one_build_does_not_disclose_is_a_difference() -> None:
+def test_a_field_missing_from_one_build_is_a_difference() -> None:
     run = copy.deepcopy(_run())
     del run["b1-v2-flash"]["machine"]["cores"]
-    (found,) = unexpected_differences(run, TOPOLOGIES, MEDIA)
-    assert str(found) == "machine.cores: 2 (b1-v1-flash, b2-v1-flash), not disclosed (b1-v2-flash)"
+    (difference,) = unexpected_differences(run, TOPOLOGIES, MEDIA)
+    assert (
+        str(difference)
+        == "machine.cores: 2 (b1-v1-flash, b2-v1-flash), not disclosed (b1-v2-flash)"
+    )
 
 
 def test_only_unexpected_differences_cause_a_warning() -> None:

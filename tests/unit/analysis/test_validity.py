@@ -1,4 +1,4 @@
-"""Great Expectations' verdicts, rule by rule, over rows of checks made by hand."""
+"""Great Expectations' verdicts, rule by rule, on hand-made rows of checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SOUND: dict[str, Any] = {
 
 
 def _broken(rule: Rule) -> Any:
-    """A value just outside what the rule allows."""
+    """A value just outside the rule's limits."""
     if rule.allowed is not None:
         return "failed"
     return rule.high + 0.01 if rule.high is not None else (rule.low or 0) - 0.01
@@ -53,7 +53,9 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     ],
     "null": [{rule.check: None} for rule in NEEDED],
     "null is normal": [
-        {rule.check: None} for rule in RULES if rule.check not in {one.check for one in NEEDED}
+        {rule.check: None}
+        for rule in RULES
+        if rule.check not in {needed.check for needed in NEEDED}
     ],
     "of one workload": [
         {"workload": "testdfsio", "failed_operations": None, "histogram_error": None},
@@ -77,8 +79,8 @@ def _together() -> dict[str, tuple[str, list[str]]]:
         for name, rows in ROWS.items()
         for number, row in enumerate(rows)
     ]
-    found = decide(pd.DataFrame(checks))
-    rows = zip(found["trial"], found["verdict"], found["reasons"], strict=True)
+    verdicts = decide(pd.DataFrame(checks))
+    rows = zip(verdicts["trial"], verdicts["verdict"], verdicts["reasons"], strict=True)
     return {trial: (verdict, reasons) for trial, verdict, reasons in rows}
 
 
@@ -86,7 +88,7 @@ def _decided(name: str) -> list[tuple[str, list[str]]]:
     return [_together()[f"{name} {number}"] for number in range(len(ROWS[name]))]
 
 
-def test_a_trial_that_satisfies_every_rule_is_valid_without_a_word() -> None:
+def test_a_trial_that_satisfies_every_rule_is_valid_without_a_reason() -> None:
     assert _decided("sound") == [("valid", [])]
     assert decide(pd.DataFrame([{**SOUND, "trial": "alone"}])).to_dict("records") == [
         {"trial": "alone", "verdict": "valid", "reasons": []}
@@ -105,26 +107,26 @@ def test_the_limits_themselves_are_allowed() -> None:
     assert _decided("limits") == [("valid", [])] * len(ROWS["limits"])
 
 
-def test_a_check_that_could_not_run_is_unknown_never_valid() -> None:
+def test_a_check_that_could_not_run_is_unknown_not_valid() -> None:
     assert len(NEEDED) > 10
     for rule, (verdict, reasons) in zip(NEEDED, _decided("null"), strict=True):
         assert (verdict, reasons) == ("unknown", [rule.missing]), rule.check
         assert rule.missing, rule.check
 
 
-def test_a_check_whose_absence_is_normal_decides_nothing() -> None:
+def test_an_optional_check_may_be_missing() -> None:
     assert _decided("null is normal") == [("valid", [])] * len(ROWS["null is normal"])
 
 
-def test_rules_of_one_workload_leave_the_other_alone() -> None:
+def test_rules_of_one_workload_do_not_apply_to_the_other() -> None:
     assert _decided("of one workload") == [("valid", [])] * 3
 
 
-def test_failure_beats_unknown_beats_valid() -> None:
+def test_failure_precedes_unknown_and_unknown_precedes_valid() -> None:
     assert [verdict for verdict, _ in _decided("several")] == ["valid", "unknown", "invalid"]
 
 
-def test_a_target_that_was_not_held_is_told_on_either_side() -> None:
+def test_a_missed_target_is_reported_in_both_directions() -> None:
     slow, fast = _decided("target")
     assert slow == ("valid", ["unsustained: the client achieved 90.0% of the target rate"])
     assert fast[0] == "valid" and fast[1][0].startswith(
@@ -132,24 +134,24 @@ def test_a_target_that_was_not_held_is_told_on_either_side() -> None:
     )
 
 
-def test_of_a_failed_trial_only_what_went_wrong_is_told() -> None:
+def test_a_failed_trial_reports_only_its_failures() -> None:
     assert _decided("failed") == [("invalid", ["the trial is failed: it burned"])]
 
 
-def test_a_check_that_crashes_leaves_every_trial_unknown() -> None:
+def test_a_crashing_check_makes_every_trial_unknown() -> None:
     checks = pd.DataFrame([{**SOUND, "trial": "a"}]).drop(columns="rate_error")
-    found = decide(checks).iloc[0]
-    assert found["verdict"] == "unknown"
-    assert "the check 'rate_error' could not run" in found["reasons"]
+    verdicts = decide(checks).iloc[0]
+    assert verdicts["verdict"] == "unknown"
+    assert "the check 'rate_error' could not run" in verdicts["reasons"]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.check)
-def test_rules_are_about_declared_checks(rule: Rule) -> None:
+def test_rules_refer_to_declared_checks(rule: Rule) -> None:
     assert rule.check in TYPES and (rule.only is None or rule.only in TYPES)
     assert (rule.allowed is None) == (TYPES[rule.check] in NUMBERS)
 
 
-def test_no_trial_no_verdict() -> None:
+def test_no_trials_give_no_verdicts() -> None:
     assert decide(pd.DataFrame(columns=list(CHECKS.column_names))).empty
 
 
@@ -158,8 +160,8 @@ def test_data_docs_show_every_suite_and_replace_the_old_ones(tmp_path: Path) -> 
     docs.mkdir(parents=True)
     (docs / "of-yesterday.html").write_text("")
     checks = pd.DataFrame([{**SOUND, "trial": "a"}, {**SOUND, "trial": "b", "work_share": 0.5}])
-    found = decide(checks, docs=docs).set_index("trial")
-    assert found["verdict"].to_dict() == {"a": "valid", "b": "invalid"}
+    verdicts = decide(checks, docs=docs).set_index("trial")
+    assert verdicts["verdict"].to_dict() == {"a": "valid", "b": "invalid"}
     assert (docs / "index.html").is_file() and not (docs / "of-yesterday.html").exists()
     pages = {path.relative_to(docs).parts[1] for path in docs.glob("validations/*/*/*/*.html")}
     assert pages == {rule.suite for rule in RULES}
@@ -167,9 +169,8 @@ def test_data_docs_show_every_suite_and_replace_the_old_ones(tmp_path: Path) -> 
 
 
 @pytest.mark.thorough
-def test_nothing_is_told_to_the_librarys_makers(tmp_path: Path) -> None:
-    """Whatever the environment says. A file: below `python -c` PySpark takes itself to be tested, and
-    exits."""
+def test_no_telemetry_is_sent_to_the_librarys_makers(tmp_path: Path) -> None:
+    """In any environment. A file: below `python -c` PySpark assumes a test run, and exits."""
     script = tmp_path / "told.py"
     script.write_text(
         "import os, analysis.validity.verdicts; print(os.environ['GX_ANALYTICS_ENABLED'])",

@@ -1,4 +1,4 @@
-"""Before a read: writes settled, then our own block files, and no others, out of the page cache."""
+"""Before a read, writes settle and only our own block files leave the page cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cluster.machine import page_cache
 
 @pytest.fixture
 def advised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Names of the files that were put out of the cache, whole."""
+    """Names of the files evicted from the cache completely."""
     names: list[str] = []
 
     def advise(descriptor: int, offset: int, length: int, advice: int) -> None:
@@ -25,7 +25,7 @@ def advised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     yield names
 
 
-def test_every_block_file_is_evicted_and_nothing_else(tmp_path: Path, advised: list[str]) -> None:
+def test_exactly_the_block_files_are_evicted(tmp_path: Path, advised: list[str]) -> None:
     sizes = {"a/blk_1": 5, "a/blk_1_1001.meta": 2, "b/c/blk_2": 7, "b/edits": 100, "VERSION": 3}
     for name, size in sizes.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -34,14 +34,14 @@ def test_every_block_file_is_evicted_and_nothing_else(tmp_path: Path, advised: l
     assert sorted(advised) == ["blk_1", "blk_1_1001.meta", "blk_2"]
 
 
-def test_it_waits_until_next_to_nothing_is_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Dirty pages cannot be evicted: they would stay, and be read from memory."""
-    left, synced, waited = [80_000, 30_000, page_cache.DIRTY_ENOUGH_KIB], [], []
-    monkeypatch.setattr(os, "sync", lambda: synced.append(len(left)))
-    monkeypatch.setattr(page_cache, "_unwritten_kib", lambda: left.pop(0))
+def test_eviction_waits_until_almost_nothing_is_dirty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dirty pages cannot be evicted: they would stay and be read from memory."""
+    dirty_kib, synced, waited = [80_000, 30_000, page_cache.DIRTY_ENOUGH_KIB], [], []
+    monkeypatch.setattr(os, "sync", lambda: synced.append(len(dirty_kib)))
+    monkeypatch.setattr(page_cache, "_unwritten_kib", lambda: dirty_kib.pop(0))
     monkeypatch.setattr(time, "sleep", waited.append)
     page_cache.flush_dirty_pages()
-    assert synced == [3] and left == [] and len(waited) == 2
+    assert synced == [3] and dirty_kib == [] and len(waited) == 2
 
 
 def test_dirty_and_writeback_both_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_dirty_and_writeback_both_count(tmp_path: Path, monkeypatch: pytest.Monk
     assert page_cache._unwritten_kib() == 120
 
 
-def test_a_busy_host_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_busy_host_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 1000, 10))
     monkeypatch.setattr(os, "sync", lambda: None)
     monkeypatch.setattr(page_cache, "_unwritten_kib", lambda: 10**6)

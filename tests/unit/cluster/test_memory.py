@@ -1,4 +1,4 @@
-"""Heaps of a node's daemons: what remains is the RegionServers', evenly."""
+"""Heaps of a node's daemons: the RegionServers share the remaining memory evenly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cluster.model.memory import MASTER_RESERVE_MIB, OVERHEAD_MIB, daemon_heaps,
 from tests.support.topologies import local, physical, worker
 
 
-def test_a_master_and_a_worker() -> None:
+def test_heaps_of_a_master_and_a_worker() -> None:
     master, _, first, _ = local().nodes
     assert daemon_heaps(master) == {
         "namenode": 256, "resourcemanager": 256, "zookeeper": 128, "hmaster": 256
@@ -21,7 +21,7 @@ def test_a_master_and_a_worker() -> None:
     assert daemon_heaps(first) == {"datanode": 128, "nodemanager": 128, "regionserver": 768}
 
 
-def test_a_client_has_none() -> None:
+def test_a_client_has_no_daemon_heap() -> None:
     assert daemon_heaps(local().client) == {}
 
 
@@ -30,14 +30,14 @@ def test_regionservers_share_evenly() -> None:
     assert daemon_heaps(node)["regionserver"] == (2000 - 512 - 576) // 2 - 160
 
 
-def test_a_node_that_is_master_and_worker_pays_for_both() -> None:
+def test_a_node_that_is_master_and_worker_reserves_memory_for_both() -> None:
     node = replace(worker("w"), roles=("master", "worker"), memory_mib=4096)
     alone = replace(node, roles=("worker",))
     difference = daemon_heaps(alone)["regionserver"] - daemon_heaps(node)["regionserver"]
     assert difference == MASTER_RESERVE_MIB
 
 
-def test_the_least_a_worker_needs_is_enough_and_one_less_is_not() -> None:
+def test_the_minimum_memory_of_a_worker_is_exact() -> None:
     least = worker_minimum_mib(2) + 512
     node = replace(worker("w"), memory_mib=least, regionservers=2)
     assert daemon_heaps(node)["regionserver"] == 256

@@ -1,4 +1,4 @@
-"""Ports: what is allocated, and what is said when one is taken."""
+"""Ports: allocation, and the error for a port in use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cluster.model.ports import allocate_ports, services
 from tests.support.topologies import local, physical
 
 
-def test_each_address_has_its_own_run_of_ports() -> None:
+def test_each_address_has_its_own_port_range() -> None:
     ports = allocate_ports(physical())
     assert ports.by_service["big", "namenode.rpc"] == ("192.0.2.10", 21000)
     assert ports.by_service["h1", "datanode.data"] == ("192.0.2.11", 21000)
@@ -24,9 +24,9 @@ def test_each_address_has_its_own_run_of_ports() -> None:
     )
 
 
-def test_on_one_address_no_port_is_given_twice() -> None:
-    taken = list(allocate_ports(local(workers=4, servers=3)).by_service.values())
-    assert len(set(taken)) == len(taken) == 10 + 4 * (8 + 2 * 3)
+def test_ports_on_one_address_are_distinct() -> None:
+    ports = list(allocate_ports(local(workers=4, servers=3)).by_service.values())
+    assert len(set(ports)) == len(ports) == 10 + 4 * (8 + 2 * 3)
 
 
 @pytest.mark.parametrize("base_port", [80, 32760, 70000])
@@ -37,20 +37,20 @@ def test_a_base_port_without_room_is_refused(base_port: int) -> None:
     assert "32767" in caught.value.what
 
 
-def test_a_taken_port_is_named_with_its_holder(free_port: int) -> None:
+def test_a_port_in_use_is_named_with_its_holder(free_port: int) -> None:
     with socket.create_server(("127.0.0.1", free_port)), pytest.raises(InputError) as caught:
         check_free([("127.0.0.1", free_port)])
     assert f"port {free_port} on 127.0.0.1 is taken by process {os.getpid()}" in caught.value.what
     assert "stack.base_port" in caught.value.remedy
 
 
-def test_a_port_of_a_wildcard_listener_is_taken(free_port: int) -> None:
+def test_a_port_of_a_wildcard_listener_is_in_use(free_port: int) -> None:
     with socket.create_server(("0.0.0.0", free_port)):
         assert is_taken(("127.0.0.1", free_port))
     assert not is_taken(("127.0.0.1", free_port))
 
 
-def test_a_port_whose_connections_linger_is_free(free_port: int) -> None:
+def test_a_port_with_lingering_connections_is_free(free_port: int) -> None:
     address = ("127.0.0.1", free_port)
     with socket.create_server(address) as server, socket.create_connection(address):
         accepted, _ = server.accept()

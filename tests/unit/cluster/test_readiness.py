@@ -1,4 +1,4 @@
-"""Readiness is judged by what a service says of itself; a watch notices who died."""
+"""Readiness depends on each service's own status; a monitor detects dead daemons."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_hbase(beans: dict[str, Any], ready: bool) -> None:
 
 
 def answers(value: object) -> dict[str, str]:
-    """service -> what it said, when every request is answered with `value` (raised, if an error)."""
+    """service -> its status, when every request returns `value` (or raises it, if an error)."""
 
     def ask(url: str) -> Any:
         if isinstance(value, Exception):
@@ -60,24 +60,24 @@ def answers(value: object) -> dict[str, str]:
         return value
 
     topology = local()
-    found = services(topology, endpoints(blueprint(topology)), ask)
-    seen = {service.name: service.check() for service in found}
-    assert not any(each.ready for each in seen.values())
-    return {name: each.state for name, each in seen.items()}
+    monitored = services(topology, endpoints(blueprint(topology)), ask)
+    statuses = {service.name: service.check() for service in monitored}
+    assert not any(each.ready for each in statuses.values())
+    return {name: each.state for name, each in statuses.items()}
 
 
 @pytest.mark.parametrize("value", [{"beans": []}, {"beans": [{}]}, {}, ValueError("no JSON")])
-def test_numbers_that_are_not_there_yet_are_not_readiness(value: object) -> None:
+def test_missing_numbers_are_not_readiness(value: object) -> None:
     assert "metrics not available yet" in answers(value)["hbase"]
 
 
 def test_no_answer_is_not_readiness() -> None:
-    said = answers(ConnectionRefusedError("refused"))
-    assert said["hdfs"].startswith("no answer from http://127.0.0.1:21001/jmx")
+    statuses = answers(ConnectionRefusedError("refused"))
+    assert statuses["hdfs"].startswith("no answer from http://127.0.0.1:21001/jmx")
 
 
 class Fake:
-    """A transport whose processes live until they are taken off `living`."""
+    """A transport with processes that live until they leave `living`."""
 
     def __init__(self) -> None:
         self.living: set[str] = {"namenode", "datanode", "format"}
@@ -93,7 +93,7 @@ class Fake:
         return self.exit_code
 
     def fetch(self, node: Node, path: Path, to: Path) -> None:
-        if path != to:  # as the local transport: what is in its place is left there
+        if path != to:  # like the local transport: it overwrites no existing file
             raise FileNotFoundError(path)
 
 
@@ -109,10 +109,10 @@ def daemon(name: str, logs: Path) -> Daemon:
 
 def watch(fake: Fake, logs: Path, deadline_s: float = 60) -> StartupMonitor:
     (logs / "w1").mkdir(parents=True, exist_ok=True)
-    made = StartupMonitor(fake, {"w1": local().workers[0]}, logs, deadline_s)  # type: ignore[arg-type]
+    monitor = StartupMonitor(fake, {"w1": local().workers[0]}, logs, deadline_s)  # type: ignore[arg-type]
     for number, name in enumerate(("namenode", "datanode")):
-        made.running[ProcessId("w1", name, number, number)] = daemon(name, logs)
-    return made
+        monitor.running[ProcessId("w1", name, number, number)] = daemon(name, logs)
+    return monitor
 
 
 def test_a_dead_daemon_is_named_with_its_last_lines(fake: Fake, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_dead_daemon_is_named_with_its_last_lines(fake: Fake, tmp_path: Path) 
     assert "line 69" not in error.log_tail
 
 
-def test_what_it_died_of_is_shown_even_if_much_was_logged_after(fake: Fake, tmp_path: Path) -> None:
+def test_the_fatal_error_is_shown_even_if_many_lines_follow(fake: Fake, tmp_path: Path) -> None:
     watching = watch(fake, tmp_path)
     lines = [
         "2026 INFO fine",
@@ -145,7 +145,7 @@ def test_what_it_died_of_is_shown_even_if_much_was_logged_after(fake: Fake, tmp_
     assert "no space left" in caught.value.log_tail
 
 
-def test_one_that_died_before_it_logged_anything_is_named_too(fake: Fake, tmp_path: Path) -> None:
+def test_a_daemon_that_died_without_a_log_is_named_too(fake: Fake, tmp_path: Path) -> None:
     watching = watch(fake, tmp_path)
     fake.living.discard("datanode")
     with pytest.raises(BringUpError, match="datanode died"):
@@ -162,7 +162,7 @@ def test_a_failed_format_is_an_error(fake: Fake, tmp_path: Path) -> None:
         watching.until_ended(process, preparing)
 
 
-def test_a_format_that_hangs_is_late(fake: Fake, tmp_path: Path) -> None:
+def test_a_hanging_format_times_out(fake: Fake, tmp_path: Path) -> None:
     watching = watch(fake, tmp_path, deadline_s=0.1)
     before = time.monotonic()
     with pytest.raises(BringUpError, match="format did not finish within"):
@@ -170,6 +170,6 @@ def test_a_format_that_hangs_is_late(fake: Fake, tmp_path: Path) -> None:
     assert time.monotonic() - before < 2
 
 
-def test_a_late_service_says_what_was_seen_last(fake: Fake, tmp_path: Path) -> None:
+def test_a_late_service_reports_its_last_status(fake: Fake, tmp_path: Path) -> None:
     with pytest.raises(BringUpError, match="1 of 2 DataNodes live"):
         watch(fake, tmp_path).fail_overdue("namenode", "1 of 2 DataNodes live")

@@ -1,4 +1,4 @@
-"""Reap removes what dead runs left, and nothing else."""
+"""Reap removes exactly what dead runs left behind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING = Swept((), ())
 
 
 class Crashed:
-    """A run with one build of one process and one directory, and an owner that can be killed."""
+    """A run with one build, one process and one directory, and an owner that can be killed."""
 
     def __init__(self, runs: Path, study: str) -> None:
         self.owner = subprocess.Popen(["sleep", "60"])
@@ -44,7 +44,7 @@ class Crashed:
             "intent", act="build", build="b1", tag=site.tag, provider="local", ports=[]
         )
         node = worker("w1")
-        # The test's disk is its run folder: a node without a disk keeps its data there.
+        # The test's disk is the run folder: a node without a disk keeps its data there.
         self.data = make(site, type(node)(**{**vars(node), "disk": None}), self.journal)
         transport = LocalTransport(site.tag, self.journal)
         log = self.root / "log"
@@ -57,13 +57,13 @@ class Crashed:
 
 @pytest.fixture
 def crashed(tmp_path: Path) -> Iterator[Crashed]:
-    made = Crashed(tmp_path / "runs", "crashed")
-    yield made
-    made.kill()
-    stop_all(tagged(made.tag), 0.0)
+    run = Crashed(tmp_path / "runs", "crashed")
+    yield run
+    run.kill()
+    stop_all(tagged(run.tag), 0.0)
 
 
-def test_a_killed_runs_things_are_removed(crashed: Crashed, tmp_path: Path) -> None:
+def test_resources_of_a_killed_run_are_removed(crashed: Crashed, tmp_path: Path) -> None:
     foreign = subprocess.Popen(["sleep", "60"])
     crashed.kill()
     try:
@@ -81,11 +81,11 @@ def test_a_killed_runs_things_are_removed(crashed: Crashed, tmp_path: Path) -> N
     assert reap(tmp_path / "runs") == NOTHING
 
 
-def test_a_dry_run_says_it_and_does_nothing(crashed: Crashed, tmp_path: Path) -> None:
+def test_a_dry_run_reports_and_changes_nothing(crashed: Crashed, tmp_path: Path) -> None:
     crashed.kill()
     before = crashed.journal.path.read_text()
-    (said,) = reap(tmp_path / "runs", dry_run=True).reaped
-    assert "would remove process" in str(said)
+    (reaped,) = reap(tmp_path / "runs", dry_run=True).reaped
+    assert "would remove process" in str(reaped)
     assert len(tagged(crashed.tag)) == 1
     assert crashed.data.exists()
     assert lease.holder() is not None
@@ -98,7 +98,7 @@ def test_a_live_run_is_left_alone(crashed: Crashed, tmp_path: Path) -> None:
     assert crashed.data.exists()
 
 
-def test_a_run_that_ended_but_left_something_is_reaped_though_its_owner_lives(
+def test_an_ended_run_with_leftovers_is_reaped_though_its_owner_lives(
     crashed: Crashed, tmp_path: Path
 ) -> None:
     crashed.journal.write("run-ended", outcome="failed", message="")
@@ -106,7 +106,7 @@ def test_a_run_that_ended_but_left_something_is_reaped_though_its_owner_lives(
     assert tagged(crashed.tag) == []
 
 
-def test_a_run_opened_again_after_its_end_is_live(crashed: Crashed, tmp_path: Path) -> None:
+def test_a_run_reopened_after_its_end_is_live(crashed: Crashed, tmp_path: Path) -> None:
     opening = next(crashed.journal.read())
     crashed.journal.write("run-ended", outcome="failed", message="")
     crashed.journal.write("run-opened", **{k: opening[k] for k in (
@@ -114,18 +114,18 @@ def test_a_run_opened_again_after_its_end_is_live(crashed: Crashed, tmp_path: Pa
     assert reap(tmp_path / "runs") == NOTHING
 
 
-def test_callers_add_what_only_they_know(crashed: Crashed, tmp_path: Path) -> None:
+def test_callers_pass_their_own_removal(crashed: Crashed, tmp_path: Path) -> None:
     crashed.kill()
-    asked: list[tuple[Path, bool]] = []
+    calls: list[tuple[Path, bool]] = []
 
     def records(root: Path, dry_run: bool) -> tuple[str, ...]:
-        asked.append((root, dry_run))
+        calls.append((root, dry_run))
         return ("record t1 closed",)
 
     (reaped,) = reap(tmp_path / "runs", on_run=records).reaped
-    assert asked == [(crashed.root, False)]
+    assert calls == [(crashed.root, False)]
     assert str(reaped).endswith("record t1 closed")
 
 
-def test_no_runs_at_all(tmp_path: Path) -> None:
+def test_a_folder_without_runs_is_accepted(tmp_path: Path) -> None:
     assert reap(tmp_path / "none") == NOTHING

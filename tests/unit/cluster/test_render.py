@@ -1,4 +1,4 @@
-"""Rendering: what one daemon's settings mean for another's, and what must never reach a file."""
+"""Rendering: settings that daemons share, and values that must never reach a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_xml_is_sorted_and_escaped() -> None:
     assert [entry.findtext("value") for entry in ET.fromstring(text)] == ["x y", "<&>\"'"]
 
 
-def test_daemons_and_clients_agree_on_where_the_services_are() -> None:
+def test_daemons_and_clients_agree_on_service_addresses() -> None:
     rendered = render(blueprint(physical()))
     paths = [p for p in rendered.files if p.endswith(("core-site.xml", "hbase-site.xml"))]
     assert len(paths) == 2 * 4
@@ -41,13 +41,13 @@ def test_daemons_and_clients_agree_on_where_the_services_are() -> None:
     assert quorum == {tuple(rendered.endpoints.zookeeper.split(":"))}
 
 
-def test_nothing_of_ours_is_bound_to_every_address() -> None:
+def test_no_daemon_binds_to_all_addresses() -> None:
     for topology in (local(), physical()):
         rendered = render(blueprint(topology))
         assert not [path for path, text in rendered.files.items() if "0.0.0.0" in text]
 
 
-def test_every_worker_has_equal_containers_and_as_many_cores_as_containers() -> None:
+def test_workers_have_equal_containers_and_one_core_per_container() -> None:
     rendered = render(blueprint(local()))
     yarn = settings(rendered, "nodes/w1/yarn-site.xml")
     assert int(yarn["yarn.nodemanager.resource.memory-mb"]) == 2 * CONTAINER_MIB
@@ -61,13 +61,13 @@ def test_every_worker_has_equal_containers_and_as_many_cores_as_containers() -> 
     assert {mapred[size] for size in sizes} == {str(CONTAINER_MIB)}
 
 
-def test_containers_inherit_mark_and_node() -> None:
+def test_containers_inherit_tag_and_node() -> None:
     yarn = settings(render(blueprint(local())), "nodes/w1/yarn-site.xml")
     passed = yarn["yarn.nodemanager.env-whitelist"].split(",")
     assert {"STUDY_TAG", "STUDY_NODE", "JAVA_HOME"} <= set(passed)
 
 
-def test_only_nodes_that_share_an_address_are_told_apart_by_port() -> None:
+def test_only_nodes_with_a_shared_address_differ_in_ports() -> None:
     key, delay = (
         "yarn.scheduler.include-port-in-node-name",
         "yarn.scheduler.capacity.node-locality-delay",
@@ -79,28 +79,28 @@ def test_only_nodes_that_share_an_address_are_told_apart_by_port() -> None:
     assert delay not in settings(there, "nodes/big/capacity-scheduler.xml")
 
 
-def test_every_daemon_tells_numbers_of_the_last_second() -> None:
-    """Ten seconds are the default: a master that is ready would say for long that it is not."""
+def test_every_daemon_reports_metrics_of_the_last_second() -> None:
+    """The default is ten seconds: a ready master would long report that it is not ready."""
     built = blueprint(physical())
     for node in (*built.topology.workers, built.topology.master):
         text = render(built).files[f"nodes/{node.name}/hadoop-metrics2.properties"]
         assert "*.period=1" in text.splitlines()
 
 
-def test_hosts_are_racks() -> None:
+def test_each_host_is_a_rack() -> None:
     rendered = render(blueprint(physical()))
     assert rendered.files["nodes/big/racks"] == "192.0.2.11 /h1\n192.0.2.12 /h2\n"
     table = settings(rendered, "nodes/big/core-site.xml")["net.topology.table.file.name"]
     assert table == "/runs/b1/conf/nodes/big/racks"
 
 
-def test_a_client_on_the_masters_node_gets_no_daemons_settings() -> None:
+def test_a_client_on_the_masters_node_gets_no_daemon_settings() -> None:
     client = settings(render(blueprint(physical())), "client/hdfs-site.xml")
     assert "dfs.namenode.name.dir" not in client
 
 
 @pytest.mark.parametrize("topology", [local(), physical()])
-def test_a_client_is_told_within_seconds_that_there_is_no_history_server(
+def test_a_client_learns_within_seconds_that_there_is_no_history_server(
     topology: Topology,
 ) -> None:
     rendered = render(blueprint(topology))
@@ -110,27 +110,29 @@ def test_a_client_is_told_within_seconds_that_there_is_no_history_server(
     assert host == topology.client.address
     assert 0 < int(port) < FIRST_PORT
     tries = int(core["ipc.client.connect.max.retries"])
-    asked = int(mapred["yarn.app.mapreduce.client.max-retries"])
-    assert asked >= 1  # at 0 Hadoop asks nobody, the ApplicationMaster neither
-    assert asked * tries * int(core["ipc.client.connect.retry.interval"]) <= 5000
+    retries = int(mapred["yarn.app.mapreduce.client.max-retries"])
+    assert retries >= 1  # at 0, Hadoop never connects, not even to the ApplicationMaster
+    assert retries * tries * int(core["ipc.client.connect.retry.interval"]) <= 5000
 
 
-def test_only_clients_are_impatient() -> None:
+def test_only_clients_fail_fast() -> None:
     for topology in (local(), physical()):
         rendered = render(blueprint(topology))
         paths = [p for p in rendered.files if p.startswith("nodes/") and p.endswith("-site.xml")]
-        found = {p: settings(rendered, p) for p in paths}
-        assert not [p for p, s in found.items() if "yarn.app.mapreduce.client.max-retries" in s]
-        tries = {s["ipc.client.connect.max.retries"] for p, s in found.items() if "core" in p}
+        properties = {p: settings(rendered, p) for p in paths}
+        assert not [
+            p for p, s in properties.items() if "yarn.app.mapreduce.client.max-retries" in s
+        ]
+        tries = {s["ipc.client.connect.max.retries"] for p, s in properties.items() if "core" in p}
         assert tries == {"100"}
 
 
-def test_regionservers_of_one_node_differ_in_ports_alone() -> None:
+def test_regionservers_of_one_node_differ_only_in_ports() -> None:
     rendered = render(blueprint(physical()))
-    one, two = (
+    first, second = (
         d.command.argv for d in rendered.daemons if d.node == "h2" and d.role == "regionserver"
     )
-    differing = {pair for pair in zip(one, two, strict=True) if pair[0] != pair[1]}
+    differing = {pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]}
     assert {a.split("=")[0] for a, _ in differing} == {
         "-Dstudy.log", "hbase.regionserver.port", "hbase.regionserver.info.port"
     }  # fmt: skip
@@ -141,7 +143,7 @@ def test_the_conf_folder_is_last_on_the_class_path() -> None:
     assert text == '-cp "/opt/hbase/lib/c.jar:\\\n/opt/hbase:\\\n/runs/b1/conf/nodes/w1"\n'
 
 
-def test_the_collector_does_not_change_with_density() -> None:
+def test_the_collector_does_not_depend_on_density() -> None:
     flags = {
         flag
         for workers in (1, 2)
@@ -152,7 +154,7 @@ def test_the_collector_does_not_change_with_density() -> None:
     assert flags == {"-XX:+UseG1GC"}
 
 
-def test_the_jit_of_what_is_measured_is_left_alone_save_in_emulated_guests() -> None:
+def test_jit_options_change_only_in_emulated_guests() -> None:
     limited = "-XX:TieredStopAtLevel=1"
     for timeout_scale, wanted in ((1.0, False), (12.0, True)):
         rendered = render(replace(blueprint(physical()), timeout_scale=timeout_scale))
@@ -162,7 +164,7 @@ def test_the_jit_of_what_is_measured_is_left_alone_save_in_emulated_guests() -> 
             assert (limited in mapred[f"mapreduce.{kind}.java.opts"]) == wanted
 
 
-def test_emulated_guests_are_asked_less_often_and_waited_for_longer() -> None:
+def test_emulated_guests_have_fewer_requests_and_longer_timeouts() -> None:
     rendered = render(replace(blueprint(physical()), timeout_scale=12.0))
     (hmaster,) = (d for d in rendered.daemons if d.role == "hmaster")
     assert "dfs.client.retry.policy.spec=1000,500" in hmaster.command.argv  # 500 s, not 100 s
@@ -170,7 +172,7 @@ def test_emulated_guests_are_asked_less_often_and_waited_for_longer() -> None:
     assert settings(rendered, "nodes/big/yarn-site.xml")[heartbeat] == "1000"
 
 
-def test_files_belong_to_their_node() -> None:
+def test_each_file_belongs_to_its_node() -> None:
     topology = physical()
     assert owner("nodes/h2/core-site.xml", topology).name == "h2"
     assert owner("client/core-site.xml", topology).name == "big"
@@ -189,14 +191,14 @@ def renamed(name: str) -> Topology:
 
 
 @pytest.mark.parametrize("name", ["", "../w", "w 1", "w<1>", "w/1", "w\n1", "ü", "x" * 64])
-def test_a_node_cannot_have_a_name_that_is_no_file_name(name: str) -> None:
+def test_a_node_name_must_be_a_valid_file_name(name: str) -> None:
     with pytest.raises(InputError) as caught:
         render(blueprint(renamed(name)))
     assert caught.value.where == "nodes"
 
 
 @pytest.mark.parametrize("path", ["/a b", "/a,b", "/a:b", "relative", "/a/../b", "/a*"])
-def test_a_path_that_hadoop_would_take_apart_is_refused(path: str) -> None:
+def test_a_path_that_hadoop_would_split_is_refused(path: str) -> None:
     good = blueprint(local())
     data = {**good.places.data, "w1": PurePath(path)}
     with pytest.raises(InputError) as caught:
@@ -205,7 +207,7 @@ def test_a_path_that_hadoop_would_take_apart_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["s", "s//r", "/s/r", "s/../r", "s/r;x", "s/r/"])
-def test_a_mark_is_names_joined_by_slashes(tag: str) -> None:
+def test_a_tag_is_names_joined_by_slashes(tag: str) -> None:
     with pytest.raises(InputError):
         render(replace(blueprint(local()), tag=tag))
 

@@ -1,4 +1,4 @@
-"""Which cluster stands is read from journals; whether it still answers is asked before Spark starts."""
+"""Journals show which cluster is up; the pipeline checks it before Spark starts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tests.unit.jobs.test_yarn import cluster
 
 
 def journal(runs: Path, run: str, *events: tuple[str, str]) -> None:
-    kept = Journal(runs / "s" / run / "journal.jsonl")
+    log = Journal(runs / "s" / run / "journal.jsonl")
     for event, build in events:
-        kept.write(event, build=build, act="build", tag="", proof={})
+        log.write(event, build=build, act="build", tag="", proof={})
 
 
-def test_a_build_stands_from_ready_until_it_is_destroyed(tmp_path: Path) -> None:
+def test_a_build_is_up_from_ready_until_it_is_destroyed(tmp_path: Path) -> None:
     assert running_clusters(tmp_path) == []
     journal(tmp_path, "r2", ("intent", "b1"), ("build-ready", "b1"))
     journal(tmp_path, "r1", ("build-ready", "b1"), ("destroyed", "b1"), ("build-ready", "b2"))
-    journal(tmp_path, "r3", ("build-ready", "b1"), ("intent", "b1"))  # being built anew
+    journal(tmp_path, "r3", ("build-ready", "b1"), ("intent", "b1"))  # being rebuilt
     assert running_clusters(tmp_path) == [tmp_path / "s/r2/builds/b1", tmp_path / "s/r1/builds/b2"]
 
 
-def test_yarn_that_is_gone_is_told_at_once(tmp_path: Path) -> None:
+def test_a_missing_yarn_is_reported_at_once(tmp_path: Path) -> None:
     journal(tmp_path, "r1", ("intent", "b1"), ("build-ready", "b1"))
     build = tmp_path / "s/r1/builds/b1"
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -39,7 +39,7 @@ def test_yarn_that_is_gone_is_told_at_once(tmp_path: Path) -> None:
         require_yarn(build, there)
 
 
-def test_another_cluster_at_the_ports_of_one_taken_down_is_left_alone(tmp_path: Path) -> None:
+def test_another_cluster_at_the_ports_of_a_destroyed_one_is_left_alone(tmp_path: Path) -> None:
     journal(tmp_path, "r1", ("build-ready", "b1"), ("destroyed", "b1"))
     build = tmp_path / "s/r1/builds/b1"
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -49,6 +49,6 @@ def test_another_cluster_at_the_ports_of_one_taken_down_is_left_alone(tmp_path: 
 
 
 def at(port: int) -> Cluster:
-    given = cluster(2048)
+    topology = cluster(2048)
     address = f"127.0.0.1:{port}"
-    return replace(given, endpoints=replace(given.endpoints, resourcemanager_rpc=address))
+    return replace(topology, endpoints=replace(topology.endpoints, resourcemanager_rpc=address))

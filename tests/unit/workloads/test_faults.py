@@ -1,4 +1,4 @@
-"""A client that ends with 0 and did not do what was asked is a failed trial."""
+"""A client that exits with 0 without doing the requested work is a failed trial."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def summary(**returns: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_a_run_whose_operations_all_returned_well_has_no_fault(tmp_path: Path) -> None:
+def test_a_run_with_only_successful_operations_has_no_fault(tmp_path: Path) -> None:
     write(tmp_path, summary(READ_OK=933, INSERT_OK=1067))
     assert ycsb.faults_of(tmp_path, "ycsb-1", MIXED) == ()
 
@@ -43,14 +43,14 @@ def test_one_failed_operation_is_a_fault(tmp_path: Path, status: str) -> None:
     assert fault.startswith("1 of 933 READ failed") and status in fault
 
 
-def test_a_client_that_never_began_or_never_ended_is_a_fault(tmp_path: Path) -> None:
+def test_a_client_that_never_started_or_never_ended_is_a_fault(tmp_path: Path) -> None:
     write(tmp_path, "")
     assert ycsb.faults_of(tmp_path, "ycsb-1", MIXED)
     write(tmp_path, "[READ], Return=OK, 12\n")
     assert "did not finish" in ycsb.faults_of(tmp_path, "ycsb-1", MIXED)[0]
 
 
-def test_a_load_that_lost_a_row_is_a_fault(tmp_path: Path) -> None:
+def test_a_load_with_a_lost_row_is_a_fault(tmp_path: Path) -> None:
     write(tmp_path, summary(INSERT_OK=1067))
     assert ycsb.faults_of(tmp_path, "ycsb-1", LOAD) == ()
     write(tmp_path, summary(INSERT_OK=1066))
@@ -62,16 +62,16 @@ def test_a_timed_run_that_ran_out_of_operations_is_a_fault(tmp_path: Path) -> No
     assert "before its time" in ycsb.faults_of(tmp_path, "ycsb-1", MIXED)[0]
 
 
-def test_keys_a_run_may_draw_stay_within_ycsbs_int() -> None:
+def test_drawn_keys_stay_within_ycsbs_int() -> None:
     day = YcsbSetting(mix="read45-insert55", records=30_000_000, threads=64, duration_s=86_400)
     assert day.records + 2 * 0.55 * operations_at_most(day) < 2**31
 
 
-def test_every_mix_names_all_its_shares_so_that_no_preset_of_ycsb_slips_in() -> None:
+def test_every_mix_sets_all_its_proportions_so_that_no_ycsb_preset_applies() -> None:
     for mix, facts in MIXES.items():
         arguments = client_arguments(MIXED.model_copy(update={"mix": mix}), "/r/ycsb-1-")
-        given = {word for word in arguments if "proportion=" in word}
-        assert given == {f"{kind}proportion={share}" for kind, share in facts.shares.items()}
+        proportions = {word for word in arguments if "proportion=" in word}
+        assert proportions == {f"{kind}proportion={share}" for kind, share in facts.shares.items()}
         assert sum(facts.shares.values()) == pytest.approx(1)
 
 
@@ -90,7 +90,7 @@ def dfsio_record(folder: Path, tasks: int = 6, size: int = 6 * 64 * 2**20) -> Pa
     return folder
 
 
-def test_a_whole_job_has_no_fault(tmp_path: Path) -> None:
+def test_a_complete_job_has_no_fault(tmp_path: Path) -> None:
     assert dfsio.faults_of(dfsio_record(tmp_path), DFSIO) == ()
 
 
@@ -108,31 +108,31 @@ def test_a_missing_output_is_a_fault(tmp_path: Path, remove: str, fault: str) ->
         shutil.rmtree(raw / remove)
     else:
         (raw / remove).unlink()
-    assert any(fault in found for found in dfsio.faults_of(raw, DFSIO))
+    assert any(fault in message for message in dfsio.faults_of(raw, DFSIO))
 
 
-def test_a_job_that_lost_a_stream_or_bytes_is_a_fault(tmp_path: Path) -> None:
+def test_a_job_with_a_lost_stream_or_bytes_is_a_fault(tmp_path: Path) -> None:
     assert "5 streams" in dfsio.faults_of(dfsio_record(tmp_path / "a", tasks=5), DFSIO)[0]
     assert "processed" in dfsio.faults_of(dfsio_record(tmp_path / "b", size=1), DFSIO)[0]
 
 
-def test_a_result_file_used_twice_is_a_fault(tmp_path: Path) -> None:
-    """The tool appends, and says nothing of its arguments: which block is the trial's is not known."""
+def test_a_reused_result_file_is_a_fault(tmp_path: Path) -> None:
+    """The tool appends without its arguments: the trial's own block is unknown."""
     raw = dfsio_record(tmp_path)
     once = (raw / "testdfsio.log").read_text()
     (raw / "testdfsio.log").write_text(once + once)
     assert "['random', 'random'], not one random" in dfsio.faults_of(raw, DFSIO)[0]
 
 
-def test_another_modes_result_is_a_fault(tmp_path: Path) -> None:
+def test_a_result_of_another_mode_is_a_fault(tmp_path: Path) -> None:
     raw = dfsio_record(tmp_path)
     assert "not one read" in dfsio.faults_of(raw, DFSIO.model_copy(update={"mode": "read"}))[0]
 
 
 def test_a_skip_that_stopped_early_is_a_fault(tmp_path: Path) -> None:
-    """The tool ends with 0 and prints a fine rate whatever part of the file it read (method 16)."""
+    """The tool exits with 0 and prints a plausible rate for any part of the file (method 16)."""
     skip = DFSIO.model_copy(update={"mode": "skip"})
     half = 6 * 32 * 2**20
     whole, early = (dfsio_record(tmp_path / str(size), size=size) for size in (half, half - 2**20))
-    assert not any("processed" in found for found in dfsio.faults_of(whole, skip))
-    assert any(f"{half} to {half} requested" in found for found in dfsio.faults_of(early, skip))
+    assert not any("processed" in message for message in dfsio.faults_of(whole, skip))
+    assert any(f"{half} to {half} requested" in message for message in dfsio.faults_of(early, skip))

@@ -1,4 +1,4 @@
-"""The account of lines, and numbers read strictly."""
+"""The account of lines, and strict parsing of numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workloads.base.parsing import (
 )
 
 
-def test_every_line_has_one_fate() -> None:
+def test_every_line_has_exactly_one_fate() -> None:
     ledger = Ledger(b"one\r\ntwo\n\xff\xfe\nfour\n\nlast", "f")
     one, two, four, blank, last = ledger.lines
     ledger.parse(one)
@@ -36,7 +36,7 @@ def test_every_line_has_one_fate() -> None:
     assert (one.text, last.ended) == ("one", False)
 
 
-def test_lines_of_one_row_each_are_parsed_skipped_or_quarantined() -> None:
+def test_single_line_rows_are_parsed_skipped_or_quarantined() -> None:
     def row_of(line: Line) -> float | None:
         return None if line.text == "#" else decimal(line.text)
 
@@ -97,31 +97,31 @@ def test_decimals(text: str, value: float) -> None:
         ("1.", "not a number"),
     ],
 )
-def test_what_is_no_decimal(text: str, reason: str) -> None:
+def test_invalid_decimals_are_rejected(text: str, reason: str) -> None:
     with pytest.raises(RejectedError, match=reason):
         decimal(text)
 
 
 @pytest.mark.parametrize("text", ["1.0", "-1", "9223372036854775808", "9" * 5000, "", "1e3", "²"])
-def test_what_is_no_whole_number(text: str) -> None:
+def test_invalid_whole_numbers_are_rejected(text: str) -> None:
     with pytest.raises(RejectedError):
         whole(text)
 
 
-def test_whole_numbers_reach_a_long() -> None:
+def test_whole_numbers_fit_into_a_long() -> None:
     assert whole("9223372036854775807") == 2**63 - 1
     with pytest.raises(RejectedError, match="too large"):
         whole("11", most=10)
 
 
 @pytest.mark.parametrize("text", ["", "[1]", '{"a": 1', '{"a":' * 100_000, "nul", '"a"'])
-def test_what_is_no_json_object(text: str) -> None:
+def test_invalid_json_objects_are_rejected(text: str) -> None:
     with pytest.raises(RejectedError):
         json_object(text)
 
 
-def test_parsers_need_the_standard_library_alone() -> None:
-    """Spark executors load them: nothing heavy may come along."""
+def test_parsers_import_only_the_standard_library() -> None:
+    """Spark executors load them: no heavy import may come along."""
     modules = [
         "workloads.testdfsio.output.results",
         "workloads.testdfsio.output.io_parts",

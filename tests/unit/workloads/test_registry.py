@@ -1,4 +1,4 @@
-"""A workload of another package: one folder, one entry point, nothing of ours edited."""
+"""A workload from another package: one folder, one entry point, no edit of this project."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ repetitions: 2
 
 
 def install(folder: Path, points: str) -> None:
-    """The files that an installed package leaves on the Python path."""
+    """The files of an installed package on the Python path."""
     (folder / "sleep_workload.py").write_text(CODE)
     info = folder / "sleep_workload-1.0.dist-info"
     info.mkdir()
@@ -92,7 +92,7 @@ def install(folder: Path, points: str) -> None:
 
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of packages; the registry is read anew before and after."""
+    """A folder of packages; the registry is reloaded before and after."""
     monkeypatch.syspath_prepend(str(tmp_path))
     registry.kinds.cache_clear()
     yield tmp_path
@@ -101,7 +101,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def study(folder: Path, spec: str) -> subprocess.CompletedProcess[str]:
-    """`study plan` in a process of its own that finds the packages in `folder`."""
+    """`study plan` in its own process, which finds the packages in `folder`."""
     (folder / "naps.yaml").write_text(spec)
     command = "from dags.cli.main import main; main()"
     paths = os.pathsep.join([str(folder), str(Path(__file__).parents[3])])
@@ -116,7 +116,7 @@ def study(folder: Path, spec: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.thorough
-def test_a_study_plans_trials_of_a_workload_of_another_package(packages: Path) -> None:
+def test_a_study_plans_trials_of_a_workload_from_another_package(packages: Path) -> None:
     install(packages, "sleep = sleep_workload:SLEEP")
     done = study(packages, STUDY)
     assert done.returncode == 0, done.stderr
@@ -125,7 +125,7 @@ def test_a_study_plans_trials_of_a_workload_of_another_package(packages: Path) -
 
 
 @pytest.mark.thorough
-def test_a_misspelt_key_of_it_is_an_error_with_its_line(packages: Path) -> None:
+def test_a_misspelt_key_of_that_workload_is_an_error_with_its_line(packages: Path) -> None:
     install(packages, "sleep = sleep_workload:SLEEP")
     done = study(packages, STUDY.replace("seconds:", "second:"))
     assert done.returncode == 2
@@ -133,7 +133,7 @@ def test_a_misspelt_key_of_it_is_an_error_with_its_line(packages: Path) -> None:
     assert "did you mean seconds?" in done.stderr
 
 
-def test_its_manifest_is_kept_and_read_with_every_knob(packages: Path) -> None:
+def test_its_manifest_is_written_and_read_with_every_knob(packages: Path) -> None:
     install(packages, "sleep = sleep_workload:SLEEP")
     setting = registry.kind_of("sleep").setting.model_validate({"seconds": 10})
     manifest = draft("t1").model_copy(update={"setting": setting, "setting_id": setting.id})
@@ -143,7 +143,7 @@ def test_its_manifest_is_kept_and_read_with_every_knob(packages: Path) -> None:
     assert labels({setting.id: again.setting}) == {"sleep-10": "Sleep"}
 
 
-def test_without_the_package_its_key_and_its_settings_are_unknown() -> None:
+def test_without_the_package_its_key_and_settings_are_unknown() -> None:
     with pytest.raises(InputError, match="unknown key 'sleep'"):
         parse_study(STUDY, "naps.yaml")
     with pytest.raises(ValueError, match="no workload 'sleep' is registered"):

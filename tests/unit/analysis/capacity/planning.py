@@ -32,7 +32,7 @@ def catalogue() -> Catalogue:
     return read_catalogue(EXAMPLE)
 
 
-def asked(
+def answer(
     genomes_per_day: float = 20,
     *promises: str,
     profile: Profile | None = None,
@@ -51,17 +51,17 @@ def asked(
 
 @cache
 def _about_the_example(*arguments: Any) -> Plan | Excuse:
-    return asked(*arguments)
+    return answer(*arguments)
 
 
 def plan(*arguments: Any, **more: Any) -> Plan:
-    """What only numbers and promises ask about the example is answered once."""
-    found = asked(*arguments, **more) if more else _about_the_example(*arguments)
-    assert isinstance(found, Plan), found
-    return found
+    """A plan; those that use only the example's inputs are cached."""
+    result = answer(*arguments, **more) if more else _about_the_example(*arguments)
+    assert isinstance(result, Plan), result
+    return result
 
 
 def excuse(*arguments: Any, **more: Any) -> Excuse:
-    found = asked(*arguments, **more)
-    assert isinstance(found, Excuse), found.model_dump_json(indent=1)
-    return found
+    result = answer(*arguments, **more)
+    assert isinstance(result, Excuse), result.model_dump_json(indent=1)
+    return result

@@ -1,4 +1,4 @@
-"""`study capacity fit|check|explain`: what they print, and what they say to a wrong argument."""
+"""`study capacity fit|check|explain`: their output, and their errors for wrong arguments."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ HOSTS = (1, 2, 4, 8, 12)
 
 
 def rows(group: str, hosts: tuple[int, ...] = HOSTS, unit: str = "s") -> str:
-    """A job that scales with 5 % of serial work; a rate is turned over."""
-    found = ""
+    """A job with 5 % of serial work; a rate is inverted."""
+    csv = ""
     for n in hosts:
         for repetition, off in enumerate((0.99, 1.0, 1.01), 1):
             value = (50 + 950 / n) * off
             shown = value if unit == "s" else 1e5 / value
-            found += f"{group},{n},1,flash,{shown:.4f},{unit},{repetition}\n"
-    return found
+            csv += f"{group},{n},1,flash,{shown:.4f},{unit},{repetition}\n"
+    return csv
 
 
 def ran(*arguments: str) -> str:
@@ -47,36 +47,40 @@ def points(tmp_path: Path) -> Path:
 
 
 def line(output: str, *words: str) -> str:
-    """The one line that holds all words."""
-    (found,) = [one for one in output.splitlines() if all(word in one for word in words)]
-    return found
+    """The one line that contains all words."""
+    (matching,) = [
+        candidate for candidate in output.splitlines() if all(word in candidate for word in words)
+    ]
+    return matching
 
 
-def test_check_reports_each_group_and_names_what_it_left_out(points: Path) -> None:
+def test_check_reports_each_group_and_names_its_exclusions(points: Path) -> None:
     by_group = ran("check", str(points)).split("by group")[1].split("largest misses")[0]
     assert line(by_group, "sort", "flash", "9 of 9")
     assert line(by_group, "scan", "flash", "9 of 9")
-    left = line(ran("check", str(points)), "not used")
-    assert "short on flash, 1 VMs per host: host counts 1, 2: 4 or more are needed" in left
+    excluded = line(ran("check", str(points)), "not used")
+    assert "short on flash, 1 VMs per host: host counts 1, 2: 4 or more are needed" in excluded
 
 
 def test_check_shows_rates_as_rates(points: Path) -> None:
     worst = ran("check", str(points)).split("largest misses")[1]
     row = re.split(r"\s{2,}", line(worst, "scan", " 4 ").strip())
-    measured, low, high = float(row[4]), *(float(one) for one in row[6].split(" to "))
+    measured, low, high = float(row[4]), *(float(part) for part in row[6].split(" to "))
     assert row[7] == "ops/s"
     assert measured == pytest.approx(1e5 / (50 + 950 / 4), rel=0.01)
     assert low < measured < high
 
 
 def test_the_baseline_starts_from_the_nearest_count(points: Path) -> None:
-    found = {(m.group, m.hosts): m.one_over_n_s for m in hold_out(read_points(points), "hosts")}
+    predictions = {
+        (m.group, m.hosts): m.one_over_n_s for m in hold_out(read_points(points), "hosts")
+    }
     # 8 lies nearer to 12 than to 4; 4 as near to 2 as to 8, and the larger is taken.
-    assert found["sort", 8] == pytest.approx((50 + 950 / 12) * 12 / 8, rel=0.01)
-    assert found["sort", 4] == pytest.approx((50 + 950 / 8) * 8 / 4, rel=0.01)
+    assert predictions["sort", 8] == pytest.approx((50 + 950 / 12) * 12 / 8, rel=0.01)
+    assert predictions["sort", 4] == pytest.approx((50 + 950 / 8) * 8 / 4, rel=0.01)
 
 
-def test_fit_names_a_file_that_is_no_run(points: Path) -> None:
+def test_fit_names_a_file_that_is_not_a_run(points: Path) -> None:
     with pytest.raises(InputError, match="a file, not the folder of a run") as caught:
         ran("fit", str(points))
     assert f"--points {points}" in caught.value.remedy
@@ -94,7 +98,7 @@ def test_check_names_a_plan_and_a_folder(tmp_path: Path) -> None:
     assert f"study capacity fit {tmp_path}" in caught.value.remedy
 
 
-def test_fit_warns_of_a_cliff(tmp_path: Path) -> None:
+def test_fit_warns_about_a_cliff(tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     spilled = [f"sort,1,1,flash,{value},s,{n}" for n, value in enumerate((2990, 3000, 3010), 1)]
     path.write_text(HEAD + "\n".join(spilled) + "\n" + rows("sort", HOSTS[1:]))
@@ -106,7 +110,7 @@ def test_fit_warns_of_a_cliff(tmp_path: Path) -> None:
     assert "use at least that many" in output
 
 
-def test_what_explain_prints_can_be_checked_by_hand(points: Path) -> None:
+def test_the_output_of_explain_can_be_verified_by_hand(points: Path) -> None:
     output = ran("explain", str(points), "--group", "sort", "--hosts", "6")
     shown = re.findall(r"^ +(\d+) +3 +([0-9.]+) ", output, re.M)
     levels = [np.log(float(level)) for _, level in shown]
@@ -115,26 +119,28 @@ def test_what_explain_prints_can_be_checked_by_hand(points: Path) -> None:
     middle = float(line(output, "u = hosts /").split("/")[1])
     assert middle == pytest.approx(np.prod(HOSTS) ** (1 / 5), rel=1e-3)
     law = next(
-        one for one in output.splitlines() if one.strip().startswith("universal") and "a =" in one
+        text
+        for text in output.splitlines()
+        if text.strip().startswith("universal") and "a =" in text
     )
-    a, c, _, time_s = (float(one) for one in re.findall(r"[0-9.]+(?:e-?\d+)?", law))
+    a, c, _, time_s = (float(text) for text in re.findall(r"[0-9.]+(?:e-?\d+)?", law))
 
     def by_hand(n: float) -> float:
         return float(np.log(a + (1 - a - c) / (n / middle) + c * n / middle))
 
     shift = np.mean(levels) - np.mean([by_hand(n) for n in HOSTS])
     assert time_s == pytest.approx(np.exp(by_hand(6) + shift), rel=1e-3)
-    half = np.prod([float(one) for one in re.findall(r"([0-9.]+) x ([0-9.]+)", output)[0]])
+    half = np.prod([float(factor) for factor in re.findall(r"([0-9.]+) x ([0-9.]+)", output)[0]])
     predicted = float(re.findall(r"T = ([0-9.]+) s$", output, re.M)[0])
     low, high = re.findall(r"half width\) = ([0-9.]+) to ([0-9.]+) s", output)[0]
     assert float(low) == pytest.approx(predicted * np.exp(-half), rel=2e-3)
     assert float(high) == pytest.approx(predicted * np.exp(half), rel=2e-3)
 
 
-def test_explain_weighs_every_law_and_names_what_is_not_there(points: Path) -> None:
+def test_explain_weighs_every_law_and_names_missing_data(points: Path) -> None:
     measured = read_points(points)
-    found = explain(surface_of(measured, "sort", ""), 1, 6)
-    assert 0.5 < sum(row.weight for row in found.shapes) <= 1.0 + 1e-9
+    explanation = explain(surface_of(measured, "sort", ""), 1, 6)
+    assert 0.5 < sum(row.weight for row in explanation.shapes) <= 1.0 + 1e-9
     with pytest.raises(InputError, match="no group 'sorting'") as caught:
         surface_of(measured, "sorting", "")
     assert "scan, short, sort" in caught.value.remedy

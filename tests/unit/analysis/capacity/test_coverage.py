@@ -1,4 +1,5 @@
-"""Nominal 90 % intervals hold 90 % of what is measured: a file of many groups, and a group alone."""
+"""Nominal 90 % intervals cover 90 % of the measurements: a file of many groups, and a single
+group."""
 
 from __future__ import annotations
 
@@ -9,6 +10,6 @@ from tests.support.coverage import MODES, coverage
 
 @pytest.mark.thorough
 def test_ninety_per_cent_intervals_cover_ninety_per_cent() -> None:
-    found = coverage(clusters=72, seed=400)
-    assert set(found) == {(mode, kind) for mode in MODES for kind in ("file", "alone")}
-    assert {cell: share for cell, share in found.items() if not 0.88 <= share <= 0.92} == {}
+    covered = coverage(clusters=72, seed=400)
+    assert set(covered) == {(mode, kind) for mode in MODES for kind in ("file", "alone")}
+    assert {cell: share for cell, share in covered.items() if not 0.88 <= share <= 0.92} == {}

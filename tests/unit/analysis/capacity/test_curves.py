@@ -1,4 +1,4 @@
-"""Scaling, density, utilization, latency: exact on exact data."""
+"""Scaling, density, utilization and latency laws: exact on exact data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from analysis.capacity.curves.under_load import (
 HOSTS = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 
 
-def test_scaling_finds_the_truth_and_drops_c_under_five_counts() -> None:
+def test_scaling_recovers_the_truth_and_drops_c_under_five_counts() -> None:
     times = 5 + 300 / HOSTS + 0.4 * HOSTS
     assert scaling.fit(HOSTS, times) == pytest.approx([5, 300, 0.4], rel=1e-4)
     assert scaling.fit(HOSTS[:4], times[:4])[2] == 0.0
@@ -27,11 +27,11 @@ def test_one_outlying_count_does_not_bend_the_curve() -> None:
     times = 5 + 300 / hosts
     spoiled = times.copy()
     spoiled[4] *= 2
-    found = scaling.fit(hosts, spoiled)
-    assert scaling.predict(found, hosts) == pytest.approx(times, rel=0.06)
+    fitted = scaling.fit(hosts, spoiled)
+    assert scaling.predict(fitted, hosts) == pytest.approx(times, rel=0.06)
 
 
-def test_density_law_is_recovered_superlinear_too_and_beta_needs_four() -> None:
+def test_density_law_is_recovered_even_if_superlinear_and_beta_needs_four() -> None:
     v = np.array([1.0, 2, 3, 4, 6])
     for alpha, beta in ((0.2, 0.01), (-0.05, 0.0)):
         times = (1 + alpha * (v - 1) + beta * v * (v - 1)) / (500 * v)
@@ -48,7 +48,7 @@ def test_the_utilization_law_needs_two_loads() -> None:
     assert fit_utilization([100, 100], [15.0, 16.0]) is None
 
 
-def test_latency_rises_with_load_and_says_nothing_beyond_it() -> None:
+def test_latency_rises_with_load_and_is_unknown_beyond_it() -> None:
     rho = [0.2, 0.4, 0.6, 0.8, 0.9]
     times = [0.01 * (1 + 0.8 * r ** (np.sqrt(10) - 1) / (4 * (1 - r))) for r in rho]
     curve = fit_latency(rho, times)
@@ -66,7 +66,7 @@ SLOWER = (0.0, 0.06, -0.04, 0.08, 0.0, 0.05)
 """What a shared machine took of the cores beside, at each load."""
 
 
-def test_a_curve_of_the_cpu_is_told_by_load_too() -> None:
+def test_a_cpu_curve_gives_latency_by_load_too() -> None:
     busy = [0.2 + 0.7 * load + more for load, more in zip(LOADS, SLOWER, strict=True)]
     times = [0.001 * (1 + 0.5 * b ** (np.sqrt(10) - 1) / (4 * (1 - b))) for b in busy]
     curve = fit_latency_of_cpu(LOADS, times, busy)
@@ -77,10 +77,10 @@ def test_a_curve_of_the_cpu_is_told_by_load_too() -> None:
     assert curve.at(np.array([0.5]))[0] == pytest.approx(curve.at_busy(np.array([used]))[0])
     assert np.isnan(curve.at(np.array([0.81]))[0])
     assert np.isnan(curve.at_busy(np.array([max(busy) + 0.01]))[0])
-    assert curve.spread > 0.02  # of a load: what the machine took beside is not known to who plans
+    assert curve.spread > 0.02  # at a load: the planner does not know other CPU use of the machine
 
 
-def test_a_curve_of_the_load_says_nothing_of_the_cpu() -> None:
+def test_a_load_curve_gives_no_latency_by_cpu() -> None:
     curve = fit_latency([0.2, 0.4, 0.6], [1.0, 1.2, 2.0])
     assert curve is not None
     assert np.isnan(curve.at_busy(np.array([0.3]))[0])

@@ -25,7 +25,7 @@ def test_interior_counts_are_within_the_goals_and_intervals_cover(shape: Shape) 
     assert 0.84 <= covered <= 0.98, "a band for 100 cells; the bench holds 85 to 95 %"
 
 
-def test_a_held_out_count_never_enters_its_prediction() -> None:
+def test_a_held_out_count_does_not_enter_its_prediction() -> None:
     points = measured(truths(3, 1), HOSTS, seed=2)
     before = {m.group: m.predicted_s for m in hold_out(points, "hosts") if m.hosts == 6}
     spoiled = [p.model_copy(update={"value": 9 * p.value}) if p.hosts == 6 else p for p in points]
@@ -33,7 +33,7 @@ def test_a_held_out_count_never_enters_its_prediction() -> None:
     assert after == pytest.approx(before, rel=1e-12)
 
 
-def test_the_next_count_up_and_a_density_between() -> None:
+def test_predictions_of_the_next_larger_count_and_an_intermediate_density() -> None:
     points = measured(truths(6, 3), (2, 4), seed=4, densities=(1, 2, 3, 4, 6), repetitions=3)
     density = judged(hold_out(points, "density"), "density")
     up = measured(truths(20, 3), HOSTS, seed=4, repetitions=3)
@@ -52,7 +52,7 @@ def test_outlying_repetitions_do_not_spoil_the_predictions() -> None:
 
 def test_wrong_predictions_miss_the_goals() -> None:
     points = measured(truths(30, 5), HOSTS, seed=6)
-    # Even and odd clusters swap values at 4 hosts up and down: no smooth curve can know that.
+    # Even and odd clusters swap values at 4 hosts up and down: no smooth curve can fit that.
     spoiled = [
         p.model_copy(update={"value": 3 * p.value}) if p.hosts in (4, 8) else p for p in points
     ]

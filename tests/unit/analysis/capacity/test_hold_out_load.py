@@ -1,4 +1,4 @@
-"""CPU and latency of a density that was held out, on curves whose truth is known."""
+"""CPU and latency of a held-out density, on curves with known truth."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def sweep(
 
 
 def text(slower: dict[int, float] | None = None, busier: dict[int, float] | None = None) -> str:
-    """One host, densities 1 to 6, a sweep of targets of each; some slower or busier than the rest."""
+    """One host, densities 1 to 6, a sweep of targets for each; some slower or busier than the
+    others."""
     lines = []
     for v in (1, 2, 3, 4, 6):
         most = 1000 * v / (1 + 0.3 * (v - 1) + 0.01 * v * (v - 1))
@@ -37,7 +38,7 @@ def text(slower: dict[int, float] | None = None, busier: dict[int, float] | None
     return HEAD + "\n".join(lines) + "\n"
 
 
-def test_a_held_out_density_is_predicted_from_those_beside_it() -> None:
+def test_a_held_out_density_is_predicted_from_its_neighbours() -> None:
     misses = hold_out_load(sweep())
     assert {miss.vms_per_host for miss in misses} == {2, 3, 4}
     assert all(goal.outcome == "met" for goal in judged_under_load(misses))
@@ -46,7 +47,7 @@ def test_a_held_out_density_is_predicted_from_those_beside_it() -> None:
     assert all(miss.load <= 0.9 * 1000 * 6 for miss in latencies)
 
 
-def test_a_density_that_is_unlike_its_neighbours_misses_the_goals() -> None:
+def test_a_density_unlike_its_neighbours_misses_the_goals() -> None:
     goals = judged_under_load(hold_out_load(sweep(slower={3: 2.0}, busier={3: 20.0})))
     assert [goal.outcome for goal in goals] == ["missed", "missed"]
 
@@ -58,28 +59,28 @@ def test_the_held_out_density_does_not_enter_its_prediction() -> None:
     assert after == pytest.approx(before)
 
 
-def test_without_points_under_load_there_is_nothing_to_say() -> None:
+def test_without_points_under_load_there_is_no_result() -> None:
     points = tuple(p for p in sweep() if p.load is None)
     assert hold_out_load(points) == ()
     assert judged_under_load(()) == ()
 
 
-def test_one_repetition_in_three_does_not_decide_a_level() -> None:
-    one = sweep()
+def test_one_outlying_repetition_of_three_does_not_decide_a_level() -> None:
+    level = sweep()
     slow = [
         p.model_copy(update={"value": 30 * p.value, "repetition": 2})
         if p.quantity == "latency" and p.vms_per_host == 3
         else p.model_copy(update={"repetition": 2})
-        for p in one
+        for p in level
     ]
-    third = [p.model_copy(update={"repetition": 3}) for p in one]
-    misses = hold_out_load((*one, *slow, *third))
+    third = [p.model_copy(update={"repetition": 3}) for p in level]
+    misses = hold_out_load((*level, *slow, *third))
     assert {miss.repetitions for miss in misses} == {3}
     assert all(goal.outcome == "met" for goal in judged_under_load(misses))
 
 
-def test_loads_of_one_share_of_their_builds_are_repetitions_of_one_level() -> None:
-    """Builds of one arm, the second of them 10 % slower; each was driven at shares of its own."""
+def test_loads_with_equal_shares_of_their_builds_are_repetitions_of_one_level() -> None:
+    """Builds of one arm, the second one 10 % slower; each ran at shares of its own rate."""
     builds = [
         point.model_copy(
             update={
@@ -97,8 +98,8 @@ def test_loads_of_one_share_of_their_builds_are_repetitions_of_one_level() -> No
     assert max(miss.miss for miss in misses) < 0.15
 
 
-def test_where_latency_follows_the_cpu_it_is_predicted_at_the_cpu_beside_it() -> None:
-    """A machine that others use meanwhile, at some loads more than at others."""
+def test_a_latency_that_follows_the_cpu_is_predicted_at_a_similar_cpu() -> None:
+    """A machine with other users, more active at some loads than at others."""
     points = crowded(lambda busy: 0.002 * (1 + 0.3 * busy**2 / (1 - busy)))
     misses = hold_out_load(points)
     at_busy = [miss for miss in misses if miss.busy is not None]
@@ -111,8 +112,8 @@ def test_where_latency_follows_the_cpu_it_is_predicted_at_the_cpu_beside_it() ->
     assert names["p95 from the load alone, worst density"] == "printed"
 
 
-def test_where_it_follows_the_load_the_cpu_does_not_count() -> None:
-    """As of disks: the CPU beside them says nothing, and is no bottleneck."""
+def test_a_latency_that_follows_the_load_ignores_the_cpu() -> None:
+    """Like disk latency: the CPU is not the bottleneck and predicts nothing."""
     points = [
         point.model_copy(update={"busy": 0.2 + 0.1 * (place % 3)})
         if point.quantity == "latency"
@@ -142,7 +143,7 @@ def with_shares() -> list[tuple[Point, float]]:
     return [(point, (point.load or 0.0) / most[point.vms_per_host]) for point in sweep()]
 
 
-def test_each_level_that_was_held_out_is_shown_with_its_miss(tmp_path: Path) -> None:
+def test_each_held_out_level_is_shown_with_its_error(tmp_path: Path) -> None:
     points = tmp_path / "points.csv"
     points.write_text(text(slower={3: 2.0}))
     result = CliRunner().invoke(

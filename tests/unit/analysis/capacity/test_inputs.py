@@ -1,4 +1,4 @@
-"""Profiles, catalogues and Nextflow traces: what ships is valid, what is bad is named."""
+"""Profiles, catalogues and Nextflow traces: shipped ones are valid, errors are named."""
 
 # ruff: noqa: E501  lines of a trace
 from __future__ import annotations
@@ -27,7 +27,7 @@ TRACE = (
 
 
 @pytest.mark.parametrize("name", ["wgs30x", "exome", "cohort-query"])
-def test_what_ships_is_valid_and_every_value_has_a_source(name: str) -> None:
+def test_shipped_inputs_are_valid_and_every_value_has_a_source(name: str) -> None:
     profile = read_profile(name)
     assert profile.profile == name
     for label, value in profile.ranges():
@@ -40,10 +40,10 @@ def test_wgs30x_needs_about_150_core_hours() -> None:
     assert 140 <= hours <= 170
 
 
-def test_the_example_catalogue_is_dated_and_its_points_are_made_by_the_generator() -> None:
-    found = read_catalogue(EXAMPLE)
-    assert found.date.year >= 2026
-    assert "made-up" in found.price_basis
+def test_the_example_catalogue_is_dated_and_its_points_come_from_the_generator() -> None:
+    example = read_catalogue(EXAMPLE)
+    assert example.date.year >= 2026
+    assert "made-up" in example.price_basis
     lines = (EXAMPLE.parent / "points.csv").read_text().splitlines()
     assert lines[0] == ",".join(example_points.HEAD)
     assert lines[1:] == [",".join(str(cell) for cell in row) for row in example_points.rows()]
@@ -62,7 +62,9 @@ def test_the_example_catalogue_is_dated_and_its_points_are_made_by_the_generator
         (lambda v: v["peak"].update(value=-1), "peak"),
     ],
 )
-def test_a_bad_profile_is_refused_and_named(tmp_path: Path, change: object, named: str) -> None:
+def test_an_invalid_profile_is_refused_and_named(
+    tmp_path: Path, change: object, named: str
+) -> None:
     value = read_profile("wgs30x").model_dump(mode="json")
     change(value)  # type: ignore[operator]
     path = tmp_path / "mine.yaml"
@@ -73,7 +75,7 @@ def test_a_bad_profile_is_refused_and_named(tmp_path: Path, change: object, name
     assert caught.value.where.startswith(f"{path}:")
 
 
-def test_no_such_profile_names_those_that_ship() -> None:
+def test_an_unknown_profile_is_refused_with_the_shipped_names() -> None:
     with pytest.raises(InputError) as caught:
         read_profile("wgs300x")
     assert "cohort-query, exome, wgs30x" in caught.value.remedy
@@ -93,7 +95,7 @@ def test_missing_prices_are_refused_and_named(tmp_path: Path) -> None:
         read_catalogue(path)
 
 
-def test_draws_of_a_range_lie_where_it_says() -> None:
+def test_draws_of_a_range_follow_its_bounds() -> None:
     value = UncertainValue(value=10, low=5, high=40, tag="assumed", source="test")
     drawn = value.draws(np.random.default_rng(1), 20000)
     assert np.quantile(drawn, (0.05, 0.5, 0.95)) == pytest.approx((5, 10, 40), rel=0.05)
@@ -125,7 +127,7 @@ def test_a_nextflow_trace_becomes_a_profile(tmp_path: Path) -> None:
     "text",
     ["", "name\tstatus\n", TRACE.splitlines()[0] + "\n", TRACE.replace("2h\t780", "soon\t780")],
 )
-def test_what_is_no_trace_is_refused(text: str) -> None:
+def test_an_invalid_trace_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         parse_trace(text, "trace.txt")
     with pytest.raises(InputError, match="number of genomes is 0"):
@@ -133,7 +135,7 @@ def test_what_is_no_trace_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("number", [".inf", ".nan"])
-def test_a_number_that_is_none_is_refused(tmp_path: Path, number: str) -> None:
+def test_an_invalid_number_is_refused(tmp_path: Path, number: str) -> None:
     path = tmp_path / "mine.yaml"
     value = read_profile("wgs30x").model_dump(mode="json")
     value["peak"].update(value=float(number.removeprefix(".")), high=float("inf"))

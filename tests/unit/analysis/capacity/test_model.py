@@ -1,4 +1,5 @@
-"""fit to model.json and back; what cannot be fitted is said; unknown formats are refused."""
+"""Round trip from fit to model.json; data that cannot be fitted are named; unknown formats are
+refused."""
 
 from __future__ import annotations
 
@@ -14,21 +15,21 @@ from cluster.model.errors import InputError
 from tests.support.populations import measured, truths
 
 
-def test_a_model_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_a_model_survives_the_round_trip(tmp_path: Path) -> None:
     model = fit(
         measured(truths(2, 1), (1, 2, 4, 8), seed=1, densities=(1, 2, 3, 4)), ["points.csv"]
     )
     write_model(model, tmp_path / "model.json")
     assert read_model(tmp_path / "model.json") == model
     assert {fit.vms_per_host for fit in model.scaling} == {1, 2, 3, 4}
-    assert all(one.beta_fitted for one in model.density)
+    assert all(law.beta_fitted for law in model.density)
     first = model.scaling[0]
     assert (first.smallest_hosts, first.largest_hosts, len(first.cells)) == (1, 8, 4)
     assert all(abs(cell.residual) < 0.2 and cell.left_out is not None for cell in first.cells)
     assert 0.005 < first.error.inside < 0.4
 
 
-def test_interaction_is_found_where_it_is_and_not_where_it_is_not() -> None:
+def test_interaction_is_detected_only_where_it_exists() -> None:
     points = measured(truths(1, 1, noise=0.02), (1, 2, 4), seed=1, densities=(1, 2))
     assert fit(points, []).interactions[0].verdict == "absent"
     flipped = [
@@ -38,7 +39,7 @@ def test_interaction_is_found_where_it_is_and_not_where_it_is_not() -> None:
     assert fit(flipped, []).interactions[0].verdict == "present"
 
 
-def test_one_host_count_with_densities_is_fitted_and_said() -> None:
+def test_one_host_count_with_densities_is_fitted_and_reported() -> None:
     model = fit(measured(truths(1, 1), (1,), seed=1, densities=(1, 2, 4)), [])
     assert model.scaling == ()
     assert not model.density[0].beta_fitted
@@ -46,7 +47,7 @@ def test_one_host_count_with_densities_is_fitted_and_said() -> None:
     assert any("beta = 0" in excuse for excuse in model.excuses)
 
 
-def test_nothing_to_fit_is_refused_with_what_to_measure() -> None:
+def test_data_without_a_fit_are_refused_with_the_missing_measurements() -> None:
     with pytest.raises(InputError, match=r"only one host count \(2\)") as caught:
         fit(measured(truths(1, 1), (2,), seed=1), [])
     assert "3 or more host counts" in caught.value.remedy
@@ -75,7 +76,7 @@ def test_load_curves_are_fitted_by_operation_and_percentile() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 99}', '{"format": 1}'])
-def test_a_file_that_is_no_model_is_refused(tmp_path: Path, text: str) -> None:
+def test_an_invalid_model_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "model.json"
     path.write_text(text)
     with pytest.raises(InputError):

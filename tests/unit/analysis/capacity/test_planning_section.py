@@ -1,4 +1,4 @@
-"""The report's planning section, and the plan that a summary carries."""
+"""The report's planning section, and the plan in a summary."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from tests.unit.analysis.capacity.planning import excuse, plan
 
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the other sections: they take most of a page's time."""
+    """Skips the charts of the other sections: they take most of a page's time."""
     monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")
 
 
 @pytest.mark.thorough
-def test_a_plan_is_drawn_with_its_numbers_and_survives_json() -> None:
-    found = plan(20, "turnaround_p95=24h")
-    summary = one_block().model_copy(update={"plan": found})
+def test_a_plan_is_shown_with_its_numbers_and_survives_json() -> None:
+    answer = plan(20, "turnaround_p95=24h")
+    summary = one_block().model_copy(update={"plan": answer})
     back = Summary.model_validate_json(summary.model_dump_json())
-    assert back.plan == found
+    assert back.plan == answer
     page = render(summary)
     assert '<section id="planning">' in page
-    assert f"{found.hosts} hosts of type {found.host_type}" in page
-    assert all(one.stage in page for one in found.stages)
+    assert f"{answer.hosts} hosts of type {answer.host_type}" in page
+    assert all(stage.stage in page for stage in answer.stages)
     text = unescape(page).replace("\xa0", " ")
     assert "<h3>What would change the result</h3>" in text
-    assert found.sensitivity
-    assert all(f"<li>{line}</li>" in text for line in found.sensitivity)
+    assert answer.sensitivity
+    assert all(f"<li>{line}</li>" in text for line in answer.sensitivity)
 
 
 @pytest.mark.thorough
-def test_an_excuse_is_drawn_and_without_a_plan_there_is_no_section() -> None:
-    found = excuse(20, "turnaround_p95=2h")
-    page = render(one_block().model_copy(update={"plan": found}))
+def test_an_excuse_is_shown_and_without_a_plan_there_is_no_section() -> None:
+    answer = excuse(20, "turnaround_p95=2h")
+    page = render(one_block().model_copy(update={"plan": answer}))
     assert "No plan for 20 genomes/day" in page
     assert 'id="planning"' not in render(one_block())
 
 
-def test_a_run_that_allows_no_curve_is_an_excuse_beside_its_report(
+def test_a_run_without_a_curve_gives_an_excuse_beside_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tests.support.populations import measured, truths

@@ -1,4 +1,4 @@
-"""points.csv: units, and every line that is no point."""
+"""points.csv: units, and every kind of invalid line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cluster.model.errors import InputError
 HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition\n"
 
 
-def test_units_become_seconds_and_things_a_second() -> None:
+def test_units_are_converted_to_seconds_and_operations_per_second() -> None:
     lines = "a,2,1,flash,2,min,1\nb,2,1,flash,4.194304,MB/s,1\nc,2,0,hdd,86400,genomes/day,1\n"
     a, b, c = parse_points(HEAD + lines, "points.csv")
     assert (a.quantity, a.value, a.unit, a.work_time_s) == ("time", 120.0, "s", 120.0)
@@ -18,7 +18,7 @@ def test_units_become_seconds_and_things_a_second() -> None:
     assert (c.value, c.unit, c.work_time_s, c.vms_per_host) == (1.0, "genomes/s", 1.0, 0)
 
 
-def test_a_percentile_makes_a_latency_and_a_load_a_utilization() -> None:
+def test_a_percentile_gives_a_latency_and_a_load_a_utilization() -> None:
     head = "group,hosts,vms_per_host,medium,value,unit,repetition,load,percentile\n"
     a, b, c = parse_points(
         head + "q,1,1,flash,12,ms,1,500,95\nq,1,1,flash,40,%,1,500,\nq,1,1,flash,900,ops/s,1,,\n",
@@ -28,7 +28,7 @@ def test_a_percentile_makes_a_latency_and_a_load_a_utilization() -> None:
     assert (b.quantity, b.value, c.quantity) == ("utilization", 40.0, "rate")
 
 
-def test_missing_repetitions_are_counted_and_columns_may_come_in_any_order() -> None:
+def test_missing_repetitions_are_numbered_and_columns_may_have_any_order() -> None:
     text = "Unit, value, hosts, group, medium, vms_per_host\ns, 3, 2, a, , 1\ns, 4, 2, a, , 1\n"
     points = parse_points(text, "p")
     assert [(p.repetition, p.medium) for p in points] == [(1, "unknown"), (2, "unknown")]
@@ -52,7 +52,7 @@ def test_missing_repetitions_are_counted_and_columns_may_come_in_any_order() -> 
         (",2,1,flash,3,s,1", "group"),
     ],
 )
-def test_a_bad_line_is_refused_and_named(line: str, named: str) -> None:
+def test_an_invalid_line_is_refused_and_named(line: str, named: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_points(HEAD + "a,1,1,flash,3,s,1\n" + line + "\n", "points.csv")
     assert named in caught.value.what
@@ -65,7 +65,7 @@ def test_mixed_units_of_a_group_are_refused(other: str) -> None:
         parse_points(HEAD + "a,2,1,flash,3,s,1\n" + other + "\n", "p")
 
 
-def test_no_points_and_no_column_are_refused() -> None:
+def test_a_file_without_points_or_a_column_is_refused() -> None:
     with pytest.raises(InputError, match="no points"):
         parse_points(HEAD, "p")
     with pytest.raises(InputError, match="'hosts' is missing"):

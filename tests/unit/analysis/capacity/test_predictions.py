@@ -1,4 +1,4 @@
-"""What a curve says where nothing was measured, against a slow oracle and against known truth."""
+"""Predictions between measurements, compared with a slow oracle and with known truth."""
 
 from __future__ import annotations
 
@@ -34,24 +34,30 @@ def curve(
 AMDAHL = tuple(5 + 300 / n for n in HOSTS)
 
 
-def by_plain_loops(one: Curve, calibration: Calibration, x: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Mean and covariance of the mixture: a joint normal distribution for each pair by itself."""
-    levels, noise = np.log(one.levels), calibration.noise.of(one) / one.repeats
-    middle = np.exp(np.log(one.x).mean())
+def by_plain_loops(
+    measured: Curve, calibration: Calibration, x: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Mean and covariance of the mixture: a joint normal distribution for each pair separately."""
+    levels, noise = np.log(measured.levels), calibration.noise.of(measured) / measured.repeats
+    middle = np.exp(np.log(measured.x).mean())
     parts = []
     for h in range(len(calibration.hypotheses.weight)):
         hypothesis = calibration.hypotheses[np.array([h])]
         for k in range(len(calibration.shapes.log_weights)):
-            here = calibration.shapes.log_times(one.x / middle)[k]
+            here = calibration.shapes.log_times(measured.x / middle)[k]
             there = calibration.shapes.log_times(x / middle)[k] - here.mean() + levels.mean()
             here = here - here.mean() + levels.mean()
-            seen = hypothesis.of_levels(np.log(one.x), noise)[0]
-            edge = hypothesis.edges(np.log(one.x))
-            across = hypothesis.between(np.log(x), np.log(one.x), edge)[0] @ np.linalg.inv(seen)
+            law_levels = hypothesis.of_levels(np.log(measured.x), noise)[0]
+            edge = hypothesis.edges(np.log(measured.x))
+            across = hypothesis.between(np.log(x), np.log(measured.x), edge)[0] @ np.linalg.inv(
+                law_levels
+            )
             mean = there + across @ (levels - here)
             own = hypothesis.between(np.log(x), np.log(x), edge)[0]
-            own = own - across @ hypothesis.between(np.log(one.x), np.log(x), edge)[0]
-            weight = calibration.log_weights[h, k] + multivariate_normal(here, seen).logpdf(levels)
+            own = own - across @ hypothesis.between(np.log(measured.x), np.log(x), edge)[0]
+            weight = calibration.log_weights[h, k] + multivariate_normal(here, law_levels).logpdf(
+                levels
+            )
             parts.append((weight, mean, own))
     weights = np.exp([part[0] for part in parts])
     weights /= weights.sum()
@@ -62,35 +68,37 @@ def by_plain_loops(one: Curve, calibration: Calibration, x: np.ndarray) -> tuple
     return mean, second - np.outer(mean, mean)
 
 
-def test_the_mixture_is_what_plain_loops_give() -> None:
-    one = curve(*AMDAHL, repeats=(-0.03, 0.01, 0.02))
-    calibration = calibrate([one, curve(90, 50, 33, 19, 14)], FEW)
+def test_the_mixture_equals_plain_loops() -> None:
+    measured = curve(*AMDAHL, repeats=(-0.03, 0.01, 0.02))
+    calibration = calibrate([measured, curve(90, 50, 33, 19, 14)], FEW)
     x = np.array([3.0, 6.0, 20.0])
-    found = calibration.predict(one, x)
-    mean, covariance = by_plain_loops(one, calibration, x)
-    assert found.log_time == pytest.approx(mean, abs=2e-3)  # hypotheses of no weight are left out
-    assert np.diag(found.covariance) == pytest.approx(np.diag(covariance), rel=0.1)
+    predicted = calibration.predict(measured, x)
+    mean, covariance = by_plain_loops(measured, calibration, x)
+    assert predicted.log_time == pytest.approx(
+        mean, abs=2e-3
+    )  # hypotheses without weight are omitted
+    assert np.diag(predicted.covariance) == pytest.approx(np.diag(covariance), rel=0.1)
 
 
 def test_exact_cells_of_a_law_give_the_law_between_them() -> None:
-    one = curve(*AMDAHL)
-    found = calibrate([one], scaling.SHAPES).predict(one, np.array([3.0, 6.0, 24.0]))
-    assert np.exp(found.log_time) == pytest.approx([105, 55, 17.5], rel=0.03)
-    widths = [found.half_width(place) for place in range(3)]
+    measured = curve(*AMDAHL)
+    predicted = calibrate([measured], scaling.SHAPES).predict(measured, np.array([3.0, 6.0, 24.0]))
+    assert np.exp(predicted.log_time) == pytest.approx([105, 55, 17.5], rel=0.03)
+    widths = [predicted.half_width(place) for place in range(3)]
     assert widths[2] > 1.2 * max(widths[:2]), "what lies beyond is known less"
 
 
-def test_a_cell_left_out_does_not_enter_its_own_prediction() -> None:
+def test_an_omitted_cell_does_not_enter_its_own_prediction() -> None:
     spoiled = curve(*AMDAHL[:2], 2 * AMDAHL[2], *AMDAHL[3:])
-    found = calibrate([spoiled], scaling.SHAPES).left_out(spoiled)
-    assert found[2] == pytest.approx(np.log(0.5), abs=0.12)
+    predicted = calibrate([spoiled], scaling.SHAPES).left_out(spoiled)
+    assert predicted[2] == pytest.approx(np.log(0.5), abs=0.12)
 
 
 def test_noisier_repeats_make_wider_intervals() -> None:
     quiet, loud = (curve(*AMDAHL, repeats=(-s, 0.0, s)) for s in (0.005, 0.1))
     widths = [
-        calibrate([one], scaling.SHAPES).predict(one, np.array([3.0])).half_width(0)
-        for one in (quiet, loud)
+        calibrate([measured], scaling.SHAPES).predict(measured, np.array([3.0])).half_width(0)
+        for measured in (quiet, loud)
     ]
     assert widths[1] > 3 * widths[0]
 
@@ -98,28 +106,28 @@ def test_noisier_repeats_make_wider_intervals() -> None:
 def test_an_optimum_between_densities_is_found() -> None:
     densities = (1, 2, 4, 6)
     times = [1 + 0.05 * (v - 3) ** 2 for v in densities]
-    one = Curve(density, tuple(Cell(v, (t,)) for v, t in zip(densities, times, strict=True)))
-    found = calibrate([one], density.SHAPES).predict(one, np.array([3.0]))
-    assert float(np.exp(found.log_time[0])) == pytest.approx(1.0, abs=0.05)
+    measured = Curve(density, tuple(Cell(v, (t,)) for v, t in zip(densities, times, strict=True)))
+    predicted = calibrate([measured], density.SHAPES).predict(measured, np.array([3.0]))
+    assert float(np.exp(predicted.log_time[0])) == pytest.approx(1.0, abs=0.05)
 
 
 def test_draws_have_the_predictions_mean_and_covariance() -> None:
-    one = curve(*AMDAHL, repeats=(-0.03, 0.01, 0.02))
-    found = calibrate([one], scaling.SHAPES).predict(one, np.array([3.0, 12.0]))
-    drawn = np.log(found.draws(np.random.default_rng(1), 40_000))
-    assert drawn.mean(axis=0) == pytest.approx(found.log_time, abs=2e-3)
-    scale = found.degrees / (found.degrees - 2)
-    wider = np.outer(found.stretch, found.stretch)
-    assert np.cov(drawn.T) == pytest.approx(scale * wider * found.covariance, rel=0.15)
+    measured = curve(*AMDAHL, repeats=(-0.03, 0.01, 0.02))
+    predicted = calibrate([measured], scaling.SHAPES).predict(measured, np.array([3.0, 12.0]))
+    drawn = np.log(predicted.draws(np.random.default_rng(1), 40_000))
+    assert drawn.mean(axis=0) == pytest.approx(predicted.log_time, abs=2e-3)
+    scale = predicted.degrees / (predicted.degrees - 2)
+    wider = np.outer(predicted.stretch, predicted.stretch)
+    assert np.cov(drawn.T) == pytest.approx(scale * wider * predicted.covariance, rel=0.15)
 
 
 def test_one_outlying_repeat_does_not_move_a_level() -> None:
-    one = curve(*AMDAHL, repeats=(-0.01, 0.0, 0.01, 1.0))
-    assert one.levels == pytest.approx(AMDAHL, rel=0.02)
-    assert one.repeat_squares < 5 * (3 * 0.02**2 + 0.06**2)
+    measured = curve(*AMDAHL, repeats=(-0.01, 0.0, 0.01, 1.0))
+    assert measured.levels == pytest.approx(AMDAHL, rel=0.02)
+    assert measured.repeat_squares < 5 * (3 * 0.02**2 + 0.06**2)
 
 
-def test_the_level_of_three_wild_repeats_is_that_of_the_two_that_agree() -> None:
+def test_the_level_of_three_scattered_repeats_is_that_of_the_two_that_agree() -> None:
     # A burstable machine: in every other cell the CPU credits end after the second repetition.
     cells = [
         Cell(n, (t, 1.01 * t, t * (1.8 if place % 2 else 1.02)))
@@ -128,7 +136,7 @@ def test_the_level_of_three_wild_repeats_is_that_of_the_two_that_agree() -> None
     assert Curve(scaling, tuple(cells)).levels == pytest.approx(AMDAHL, rel=0.02)
 
 
-def test_a_resource_that_ends_between_two_counts_is_a_cliff() -> None:
+def test_an_exhausted_resource_between_two_counts_is_a_cliff() -> None:
     spilled = curve(3 * AMDAHL[0], *AMDAHL[1:], repeats=(-0.02, 0.0, 0.02))
     (cliff,) = spilled.cliffs(0.02**2)
     assert (cliff.below, cliff.above) == (1, 2)
@@ -138,11 +146,11 @@ def test_a_resource_that_ends_between_two_counts_is_a_cliff() -> None:
     assert not curve(1.3 * AMDAHL[0], *AMDAHL[1:], repeats=(-0.4, 0.0, 0.4)).cliffs(0.4**2)
 
 
-def test_a_cliff_widens_the_gap_it_lies_in_and_spares_the_others() -> None:
+def test_a_cliff_widens_only_the_gap_around_it() -> None:
     places = np.array([1.5, 12.0])
     clean, spilled = (
-        calibrate([one], scaling.SHAPES).predict(one, places)
-        for one in (curve(*AMDAHL), curve(3 * AMDAHL[0], *AMDAHL[1:]))
+        calibrate([measured], scaling.SHAPES).predict(measured, places)
+        for measured in (curve(*AMDAHL), curve(3 * AMDAHL[0], *AMDAHL[1:]))
     )
     assert spilled.half_width(0) > 3 * clean.half_width(0)
     assert spilled.log_time[1] == pytest.approx(clean.log_time[1], abs=0.03)

@@ -1,4 +1,4 @@
-"""Waiting: the approximation against Erlang-C, the stage graph against the simulator ciw."""
+"""Waiting times: the approximation against Erlang-C, the stage graph against the simulator ciw."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analysis.capacity.sizing.stage_graph import Service, turnarounds_s
 def simulated(
     arrival_per_s: float, services: list[object], servers: list[int], until_s: float, seed: int
 ) -> np.ndarray:
-    """Times in a tandem of queues, of customers after a warm-up."""
+    """Times in a tandem of queues, for customers after a warm-up."""
     ciw.seed(seed)
     count = len(servers)
     network = ciw.create_network(
@@ -30,12 +30,14 @@ def simulated(
         enter[record.id_number] = min(enter.get(record.id_number, np.inf), record.arrival_date)
         if record.node == count:
             leave[record.id_number] = record.exit_date
-    times = [leave[one] - enter[one] for one in leave if enter[one] > 0.1 * until_s]
+    times = [
+        leave[customer] - enter[customer] for customer in leave if enter[customer] > 0.1 * until_s
+    ]
     return np.array(times)
 
 
 def erlang_c(servers: int, rho: float) -> float:
-    """Mean time in an M/M/c system over the service time."""
+    """Mean time in an M/M/c system, divided by the service time."""
     offered, blocking = servers * rho, 1.0
     for count in range(1, servers + 1):
         blocking = offered * blocking / (count + offered * blocking)
@@ -43,7 +45,7 @@ def erlang_c(servers: int, rho: float) -> float:
     return 1 + waits / (servers * (1 - rho))
 
 
-def test_the_oracle_for_one_server_is_the_closed_form() -> None:
+def test_the_oracle_for_one_server_equals_the_closed_form() -> None:
     assert erlang_c(1, 0.8) == pytest.approx(1 / 0.2)
 
 
@@ -56,8 +58,8 @@ def test_the_approximation_is_within_5_percent_of_erlang_c(servers: int) -> None
 
 
 @pytest.mark.thorough
-def test_a_stage_of_the_pool_is_a_queue_of_as_many_servers() -> None:
-    """M/D/4 at rho 0.85, then a lane M/D/1: mean and p95 of the oracle within 3 %."""
+def test_a_stage_of_the_pool_is_a_queue_with_one_server_per_slot() -> None:
+    """M/D/4 at rho 0.85, then a lane M/D/1: mean and p95 within 3 % of the oracle."""
     stages = [
         Service("pool", (), 4.0, share=0.25),
         Service("lane", ("pool",), 0.9, lane=True),
@@ -66,12 +68,12 @@ def test_a_stage_of_the_pool_is_a_queue_of_as_many_servers() -> None:
         [turnarounds_s(stages, 0.85, 12_000, np.random.default_rng(seed)) for seed in range(3)]
     )
     services = [ciw.dists.Deterministic(4.0), ciw.dists.Deterministic(0.9)]
-    theirs = np.concatenate([simulated(0.85, services, [4, 1], 14_000, seed) for seed in range(3)])
-    assert ours.mean() == pytest.approx(theirs.mean(), rel=0.03)
-    assert np.percentile(ours, 95) == pytest.approx(np.percentile(theirs, 95), rel=0.04)
+    oracle = np.concatenate([simulated(0.85, services, [4, 1], 14_000, seed) for seed in range(3)])
+    assert ours.mean() == pytest.approx(oracle.mean(), rel=0.03)
+    assert np.percentile(ours, 95) == pytest.approx(np.percentile(oracle, 95), rel=0.04)
 
 
-def test_an_idle_cluster_takes_the_critical_path_and_no_more() -> None:
+def test_an_idle_cluster_takes_exactly_the_critical_path() -> None:
     stages = [
         Service("a", (), 3.0, share=0.1),
         Service("b", ("a",), 5.0, share=0.1),

@@ -1,4 +1,4 @@
-"""The count of least regret, by the slow way and at its edges."""
+"""The count of least regret, compared with a plain search and at its edges."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def regret(need: np.ndarray, hosts: float) -> float:
 
 
 @given(st.lists(st.integers(2, 60), min_size=5, max_size=40))
-def test_none_is_better(need: list[int]) -> None:
-    found = np.array(need, dtype=float)
-    least = float(np.quantile(found, SURE, method="higher"))
-    chosen = least_regret(found)
+def test_no_other_count_has_less_regret(need: list[int]) -> None:
+    needs = np.array(need, dtype=float)
+    least = float(np.quantile(needs, SURE, method="higher"))
+    chosen = least_regret(needs)
     assert chosen is not None and chosen >= least
-    others = [regret(found, hosts) for hosts in set(found) if hosts >= least]
-    assert regret(found, chosen) <= min(others) + 1e-9
+    others = [regret(needs, hosts) for hosts in set(needs) if hosts >= least]
+    assert regret(needs, chosen) <= min(others) + 1e-9
 
 
-def test_a_neighbour_is_taken_where_it_is_safe_and_a_far_count_is_not() -> None:
+def test_a_near_count_is_chosen_where_it_is_safe_and_a_far_one_is_not() -> None:
     assert least_regret(np.array([4.0] * 95 + [5.0] * 5)) == 5
     assert least_regret(np.array([4.0] * 98 + [40.0] * 2)) == 4
     assert least_regret(np.array([4.0] * 95 + [np.inf] * 5)) == 4

@@ -1,4 +1,4 @@
-"""Points out of a run's tables: what enters the curves, and what does not."""
+"""Points from a run's tables: included and excluded trials."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def measured(
     rates: dict[str, float],
     own: dict[str, dict[str, Any]] | None = None,
 ) -> list[SimpleNamespace]:
-    """Points of trials at a target of 1,000 a second, from trial to the rate it did. own: what a trial
-    has of its own."""
+    """Points of trials at a target of 1,000 per second, from trial to its achieved rate. own:
+    fields that differ for one trial."""
     trial: dict[str, Any] = {"workload": "ycsb", "setting": SETTING, "vms_per_host": 2,
                              "medium": "flash", "repetition": 1, "target_ops_s": 1000.0}  # fmt: skip
     metric = {"percentile": None, "operation": None, "latency_kind": None, "scope": None}
@@ -61,15 +61,17 @@ def measured(
     ]
 
 
-def test_the_latency_of_a_queue_is_no_point_of_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_latency_of_a_queue_is_not_a_point_of_the_curve(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rates = {"held": 1005.0, "behind": 900.0, "catching-up": 1080.0}
     points = measured(monkeypatch, rates)
     assert [p.trial for p in points if p.quantity == "latency"] == ["held"]
     assert [p.trial for p in points if p.quantity == "utilization"] == list(rates)
 
 
-def test_a_load_is_a_share_of_what_its_own_build_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of another repetition nothing is taken, and where the build has no rate, nothing is said."""
+def test_a_load_is_a_share_of_its_own_builds_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other repetitions are not used; without a rate of the build there is no load."""
     free: dict[str, Any] = {"setting": "ycsb-c-r1000-t8", "target_ops_s": None}
     own = {
         "free-1": free,
@@ -83,7 +85,7 @@ def test_a_load_is_a_share_of_what_its_own_build_reached(monkeypatch: pytest.Mon
     assert shares == {"free-1": 1.0, "at-1": 0.5, "free-2": 1.0, "at-2": 0.625, "at-3": None}
 
 
-def test_cpu_is_of_the_workers_hosts_and_latency_knows_all_that_was_used(
+def test_cpu_is_of_the_workers_hosts_and_latency_includes_all_use(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     points = measured(monkeypatch, {"held": 1000.0})

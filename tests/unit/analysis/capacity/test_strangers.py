@@ -1,4 +1,4 @@
-"""`study capacity fit|check` on files that a stranger made: good results, or one clear error."""
+"""`study capacity fit|check` on third-party files: good results, or one clear error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTS, DENSITIES, REPETITIONS = (1, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6), (1, 2, 3)
 
 
 def seconds(hosts: int, density: int = 1, repetition: int = 1) -> float:
-    """Work time with a per cent or two of noise, and an optimum at 3 VMs per host."""
+    """Work time with one or two per cent of noise, and an optimum at 3 VMs per host."""
     wobble = 1 + 0.01 * ((7 * hosts + 5 * density + 11 * repetition) % 5 - 2)
     return (40 + 900 / hosts) * (1 + 0.04 * (density - 3) ** 2) * wobble
 
@@ -68,13 +68,13 @@ def fit(folder: Path, text: str) -> str:
     ],
     ids=["bom", "crlf", "semicolons", "tabs", "quoted", "extra column", "spaces", "empty lines"],
 )
-def test_another_way_of_writing_the_same_gives_the_same(tmp_path: Path, changed: object) -> None:
+def test_equivalent_notations_give_the_same_result(tmp_path: Path, changed: object) -> None:
     plain = "\n".join(lines())
     assert check(tmp_path, changed(plain)) == check(tmp_path, plain)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
-    ("bad", "what"),
+    ("bad", "message"),
     [
         ("sort,4,1,flash,-3,s,1", "value is '-3'; it must be positive"),
         ("sort,4,1,flash,0,s,1", "value is '0'; it must be positive"),
@@ -90,26 +90,24 @@ def test_another_way_of_writing_the_same_gives_the_same(tmp_path: Path, changed:
         ('sort,4,1,flash,"3,s,1', "unit is empty"),
     ],
 )
-def test_a_line_that_is_no_point_is_named_with_its_place(
-    tmp_path: Path, bad: str, what: str
-) -> None:
+def test_an_invalid_line_is_named_with_its_position(tmp_path: Path, bad: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         check(tmp_path, "\n".join([*lines(), bad]))
-    assert what in str(caught.value)
+    assert message in str(caught.value)
     assert "points.csv" in caught.value.where
     assert caught.value.remedy
 
 
-def test_text_that_is_no_table_is_one_error(tmp_path: Path) -> None:
+def test_text_without_a_table_is_one_error(tmp_path: Path) -> None:
     columns = HEAD.replace("unit,", "")
-    for text, what in (
+    for text, message in (
         ("", "'group' is missing"),
         (columns + "\na,1,1,flash,3,1\n", "'unit' is missing; columns found: group, hosts"),
         (HEAD + ",value\n", "'value' occurs twice"),
         (HEAD + '\na,1,1,"' + 200_000 * "x", "is not valid CSV"),
         (HEAD + "\n", "contains no points"),
     ):
-        with pytest.raises(InputError, match=what):
+        with pytest.raises(InputError, match=message):
             check(tmp_path, text)
 
 
@@ -122,7 +120,7 @@ def test_one_repetition_is_enough_for_a_fit_and_a_check(tmp_path: Path) -> None:
     assert "1 to 8 (6)" in fit(tmp_path, text)
 
 
-def test_densities_at_one_host_count_are_checked_by_density_alone(tmp_path: Path) -> None:
+def test_densities_at_one_host_count_are_checked_by_density_only(tmp_path: Path) -> None:
     text = "\n".join(lines(hosts=(2,), densities=DENSITIES))
     code, output = check(tmp_path, text, "density")
     assert code == 0 and "absolute error, median" in output, output
@@ -133,7 +131,7 @@ def test_densities_at_one_host_count_are_checked_by_density_alone(tmp_path: Path
         assert "measure 4 host counts" in caught.value.remedy
 
 
-def test_one_density_is_no_density_curve_and_one_cell_is_nothing(tmp_path: Path) -> None:
+def test_one_density_gives_no_density_curve_and_one_cell_gives_no_fit(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"only one density \(1\)") as caught:
         check(tmp_path, "\n".join(lines()), "density")
     assert "measure 3 densities" in caught.value.remedy

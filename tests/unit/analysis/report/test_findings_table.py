@@ -1,4 +1,4 @@
-"""The table of findings shows what each verdict rests on, and no column that says nothing."""
+"""The table of findings shows the evidence of each verdict, and no empty column."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from analysis.report.formats import as_markdown
 from tests.support.summary_factory import eight_repetitions, one_block
 
 
-def test_a_tested_finding_shows_test_p_units_and_what_it_could_have_shown() -> None:
+def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
     summary = eight_repetitions()
     table = findings_table(summary)
     headers = [column.header for column in table.columns]
@@ -28,13 +28,13 @@ def test_a_tested_finding_shows_test_p_units_and_what_it_could_have_shown() -> N
         assert cells["Why"] == finding.why
 
 
-def test_without_a_test_its_columns_are_left_out() -> None:
+def test_without_a_test_its_columns_are_omitted() -> None:
     headers = [column.header for column in findings_table(one_block()).columns]
     assert headers == ["Finding", "Verdict", "Effect", "Interval", "Required", "Units per arm"]
     assert "have the same reason: fewer than 5 builds per arm" in as_markdown(one_block())
 
 
-def test_one_trial_is_named_and_no_unit_is_none() -> None:
+def test_a_single_trial_is_named_and_zero_units_are_none() -> None:
     summary = one_block()
     first = summary.findings[0].model_copy(update={"n": (), "why": "other"})
     table = findings_table(summary.model_copy(update={"findings": (first, *summary.findings[1:])}))
@@ -44,7 +44,7 @@ def test_one_trial_is_named_and_no_unit_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "said"),
+    ("p", "text"),
     [
         (None, "none"),
         (0.0, "p < 0.001"),
@@ -54,5 +54,5 @@ def test_one_trial_is_named_and_no_unit_is_none() -> None:
         (1.0, "p = 1"),
     ],
 )
-def test_probabilities(p: float | None, said: str) -> None:
-    assert probability(p) == said
+def test_format_of_probabilities(p: float | None, text: str) -> None:
+    assert probability(p) == text

@@ -1,4 +1,5 @@
-"""The report's charts: every number drawn is the summary's, and each can be read without eyes or scripts."""
+"""The report's charts: every drawn number is in the summary, and charts are accessible without
+sight or scripts."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ HOST_KINDS = {"cpu_user", "cpu_system", "cpu_iowait", "cpu_steal", "cpu_idle"}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_drawn_number_is_one_of_the_summary(name: str) -> None:
+def test_every_drawn_number_is_in_the_summary(name: str) -> None:
     summary = json.loads(FACTORIES[name]().model_dump_json())
     drawn = panels(name)
     assert len(drawn) > 30
@@ -42,20 +43,20 @@ def test_every_drawn_number_is_one_of_the_summary(name: str) -> None:
 
 
 @pytest.mark.thorough
-def test_every_shape_of_chart_is_valid_vega_lite() -> None:
-    seen = set()
+def test_every_kind_of_chart_is_valid_vega_lite() -> None:
+    kinds = set()
     for name in FACTORIES:
         for panel in panels(name):
             kind = (name, panel.id.split("-")[0])
-            if kind not in seen:
-                seen.add(kind)
+            if kind not in kinds:
+                kinds.add(kind)
                 altair.Chart.from_dict(panel.spec, validate=True)
-    assert len(seen) > 16
+    assert len(kinds) > 16
 
 
-def test_every_mark_stands_at_the_place_of_its_number() -> None:
-    """Within a panel by density, the height of a mark is a straight line (or, on a logarithmic axis,
-    one of logarithms) of the number that its `data-ref` names in summary.json."""
+def test_every_mark_is_at_the_position_of_its_number() -> None:
+    """Within a panel by density, the height of a mark is a linear function (on a logarithmic axis,
+    a linear function of the logarithm) of the number that its `data-ref` names in summary.json."""
     summary = json.loads(FACTORIES["one"]().model_dump_json())
     text, checked = html("one"), 0
     for chart, drawing in re.findall(r'data-chart="([^"]+)".*?>(<svg.*?</svg>)</div>', text, re.S):
@@ -81,8 +82,8 @@ def number(summary: object, ref: str) -> float:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_number_that_has_a_chart_is_drawn(name: str) -> None:
-    """Drawn: a mark on the page names it."""
+def test_every_chartable_number_is_drawn(name: str) -> None:
+    """Drawn: a mark on the page refers to it."""
     summary = FACTORIES[name]()
     drawn = set(re.findall(r'data-ref="([^"]+)"', html(name)))
     assert drawn >= {row["ref"] for panel in panels(name) for row in panel.rows}
@@ -124,7 +125,7 @@ def test_numbers_in_tables_carry_their_units(name: str) -> None:
             assert number.match("".join(text)), "".join(text)
 
 
-def test_every_chart_speaks_and_has_its_numbers_in_a_table() -> None:
+def test_every_chart_has_a_description_and_its_numbers_in_a_table() -> None:
     elements = Elements(html("one"))
     charts = [attributes for _, attributes, _ in elements.all if "data-chart" in attributes]
     assert len(charts) == len({chart["data-chart"] for chart in charts}) == 40
@@ -135,7 +136,7 @@ def test_every_chart_speaks_and_has_its_numbers_in_a_table() -> None:
     assert "2 workers per host, flash: 1,519\xa0ops/s" in labels
 
 
-def test_charts_are_there_before_any_script_runs() -> None:
+def test_charts_are_visible_before_any_script_runs() -> None:
     text = html("one")
     charts = re.findall(r'data-chart="[^"]+".*?>(<svg.*?</svg>)</div>', text, re.S)
     assert len(charts) == 40
@@ -143,14 +144,18 @@ def test_charts_are_there_before_any_script_runs() -> None:
     assert all("data-ref=" in chart and "<title>" in chart for chart in charts)
 
 
-def test_the_talks_curves_stand_at_what_was_varied() -> None:
+def test_the_talks_curves_are_at_the_varied_values() -> None:
     summary = json.loads(FACTORIES["talk"]().model_dump_json())
-    drawn = [one for one in panels("talk") if one.id.startswith("talk-")]
-    assert {one.id.split("-")[1] for one in drawn} == set("123456")
-    curves = [one for one in drawn if one.id.startswith(("talk-1-", "talk-3-", "talk-4-"))]
+    drawn = [panel for panel in panels("talk") if panel.id.startswith("talk-")]
+    assert {panel.id.split("-")[1] for panel in drawn} == set("123456")
+    curves = [panel for panel in drawn if panel.id.startswith(("talk-1-", "talk-3-", "talk-4-"))]
     assert len(curves) > 10
     for panel in curves:
         for row in panel.rows:
             setting = resolve(summary, "/".join(row["ref"].split("/")[:3]))
-            maps = [one["value"] for one in setting["metrics"] if one["name"] == "concurrent_maps"]
+            maps = [
+                metric["value"]
+                for metric in setting["metrics"]
+                if metric["name"] == "concurrent_maps"
+            ]
             assert row["x"] == (maps[0] if panel.id.startswith("talk-1-") else setting["threads"])

@@ -1,4 +1,4 @@
-"""The disclosure as a tree: nothing lost, nothing shortened, long texts apart."""
+"""The disclosure as a tree: complete, unabridged, long texts separate."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def test_lists_of_words_are_one_line_or_one_text() -> None:
     assert entries({"argv": long}) == (Entry("argv", text="\n".join(long)),)
 
 
-def test_lists_of_things_are_named() -> None:
+def test_lists_of_objects_are_named() -> None:
     (disks,) = entries({"disks": [{"path": "/data", "medium": "hdd"}, {"medium": "flash"}]})
     assert [child.key for child in disks.children] == ["1: /data", "2"]
 
 
-def test_differences_are_told_by_build() -> None:
-    (found,) = entries(
+def test_differences_are_listed_by_build() -> None:
+    (entry,) = entries(
         {"differences": {"files.core-site.xml": {XML: ["b1", "b2"], "other": ["b3"]}}}
     )
-    (path,) = found.children
+    (path,) = entry.children
     assert path.children == (Entry("b1, b2", text=XML), Entry("b3", value="other"))

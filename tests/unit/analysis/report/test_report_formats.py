@@ -1,4 +1,4 @@
-"""CSV, Markdown and JSON of a summary: the same numbers, and no name does harm."""
+"""CSV, Markdown and JSON of a summary: the same numbers, and names cannot inject markup."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def rows(summary: Summary) -> list[dict[str, str]]:
 
 def labelled(label: str) -> Summary:
     summary = one_block(study=label)
-    settings = tuple(one.model_copy(update={"label": label}) for one in summary.settings)
+    settings = tuple(setting.model_copy(update={"label": label}) for setting in summary.settings)
     warning = SummaryWarning(code="missing-records", message=label)
     return summary.model_copy(
         update={"settings": settings, "headline": label, "warnings": (warning,)}
     )
 
 
-def test_csv_holds_every_number_of_every_setting() -> None:
+def test_csv_contains_every_number_of_every_setting() -> None:
     summary = eight_repetitions()
     table = rows(summary)
     wanted = [(s, m) for s in summary.settings for m in s.metrics]
@@ -43,7 +43,7 @@ def test_csv_holds_every_number_of_every_setting() -> None:
 
 
 @pytest.mark.parametrize("label", FORMULAE)
-def test_no_cell_of_csv_is_a_formula(label: str) -> None:
+def test_no_csv_cell_is_a_formula(label: str) -> None:
     table = rows(labelled(label))
     assert table
     for row in table:
@@ -63,7 +63,7 @@ def test_a_negative_number_stays_a_number() -> None:
     assert (row["value"], row["points"]) == ("-2.5", "-2.5;-1.0")
 
 
-def test_markdown_takes_names_for_words() -> None:
+def test_markdown_escapes_names() -> None:
     harm = f"{ALERT} | `x` [a](javascript:1)\n# no"
     text = as_markdown(labelled(harm))
     assert "<script" not in text.replace("\\<", "")
@@ -73,7 +73,7 @@ def test_markdown_takes_names_for_words() -> None:
     assert columns == {8, 7, 4}  # settings, findings, reasons: no cell broke its row
 
 
-def test_markdown_says_what_the_page_says() -> None:
+def test_markdown_and_page_agree() -> None:
     summary = one_block()
     text = as_markdown(summary)
     assert "scanned 21 % faster" in text
@@ -85,7 +85,7 @@ def test_markdown_says_what_the_page_says() -> None:
             assert reason.replace("_", "\\_") in text
 
 
-def test_json_is_the_summary() -> None:
+def test_json_equals_the_summary() -> None:
     assert Summary.model_validate_json(as_json(one_block())) == one_block()
 
 

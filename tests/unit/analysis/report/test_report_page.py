@@ -1,4 +1,4 @@
-"""The report as one HTML file: escaped, whole, honest about what it leaves out, small enough."""
+"""The report as one HTML file: escaped, complete, explicit about omissions, small enough."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALERT = "<script>alert(1)</script>"
 
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pre-rendered charts take most of a page's time; tests of words do without."""
+    """Pre-rendered charts take most of a page's time; tests of text skip them."""
     monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")
 
 
@@ -32,7 +32,7 @@ WORDS_ONLY = pytest.mark.usefixtures("no_pictures")
 
 
 def hostile() -> Summary:
-    """The one-block summary with every free text replaced by something that means harm."""
+    """The one-block summary with every free text replaced by hostile text."""
     summary = one_block(study=ALERT)
     setting = summary.settings[3].model_copy(
         update={"label": "=1+1</script><img src=x onerror=alert(1)>", "medium": ALERT}
@@ -55,7 +55,7 @@ def hostile() -> Summary:
 
 
 @WORDS_ONLY
-def test_names_that_mean_harm_stay_text() -> None:
+def test_hostile_names_stay_text() -> None:
     summary = hostile()
     text = render(summary)
     elements = Elements(text)
@@ -73,23 +73,23 @@ def test_names_that_mean_harm_stay_text() -> None:
 
 @WORDS_ONLY
 @pytest.mark.parametrize(("long", "encoding"), [(10**9, "none"), (1000, "gzip")])
-def test_json_in_the_page_holds_no_markup(
+def test_json_in_the_page_contains_no_markup(
     monkeypatch: pytest.MonkeyPatch, long: int, encoding: str
 ) -> None:
     monkeypatch.setattr(page, "LONG_JSON", long)
     scripts = Elements(render(hostile())).having("script", type="application/json")
-    assert [one[1]["data-encoding"] for one in scripts] == [encoding] * 2
+    assert [script[1]["data-encoding"] for script in scripts] == [encoding] * 2
     for _, _, text in scripts:  # two, by the assertion above
         assert not set("<>&") & set("".join(text))
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_page_carries_the_whole_summary(name: str) -> None:
+def test_the_page_contains_the_whole_summary(name: str) -> None:
     assert Summary.model_validate(embedded(html(name), "summary")) == FACTORIES[name]()
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_page_is_small_and_asks_for_nothing_else(name: str) -> None:
+def test_the_page_is_small_and_loads_nothing_else(name: str) -> None:
     text = html(name)
     assert len(text.encode()) < 6e6
     for _, attributes, _ in Elements(text).all:
@@ -99,7 +99,7 @@ def test_the_page_is_small_and_asks_for_nothing_else(name: str) -> None:
     assert "url(" not in text.split("</style>")[0]
 
 
-def test_the_policy_allows_just_the_scripts_that_are_there() -> None:
+def test_the_policy_allows_exactly_the_pages_scripts() -> None:
     text = html("one")
     policy = next(
         str(attributes["content"])
@@ -114,7 +114,7 @@ def test_the_policy_allows_just_the_scripts_that_are_there() -> None:
     assert "default-src 'none'" in policy
 
 
-def test_warnings_stand_before_the_charts_and_only_once() -> None:
+def test_warnings_precede_the_charts_and_appear_once() -> None:
     text = html("one")
     notes = Elements(text).of("ul", **{"class": "notes"})[0]
     for words in (
@@ -133,7 +133,7 @@ def test_each_warning_is_shown_once_with_its_remedy() -> None:
     summary = one_block()
     notes = Elements(render(summary)).having("ul", **{"class": "notes"})[0]
     shown = [" ".join(line.split()) for line in "".join(notes[2]).splitlines() if line.strip()]
-    texts = [f"{one.message} {one.remedy or ''}".strip() for one in summary.warnings]
+    texts = [f"{warning.message} {warning.remedy or ''}".strip() for warning in summary.warnings]
     assert len(texts) == 4
     assert [line.replace("\xa0", " ") for line in shown] == texts
 
@@ -149,15 +149,17 @@ def test_flags_of_valid_trials_are_counted_by_trial() -> None:
     for number, reasons in of_a_trial.items():
         at = valid[number]
         trials[at] = trials[at].model_copy(update={"reasons": reasons})
-    warning = next(one for one in trial_warnings(trials) if one.code == "flagged-trials")
+    warning = next(
+        warning for warning in trial_warnings(trials) if warning.code == "flagged-trials"
+    )
     assert warning.message.startswith(
         f"2 of {len(valid)} valid trials have flags (drift 2, other work 1)."
     )
-    assert "flagged-trials" not in {one.code for one in trial_warnings(summary.trials)}
+    assert "flagged-trials" not in {warning.code for warning in trial_warnings(summary.trials)}
 
 
 @WORDS_ONLY
-def test_arms_that_only_stand_in_are_marked_at_every_figure() -> None:
+def test_substitute_arms_are_marked_at_every_figure() -> None:
     summary = one_block().model_copy(
         update={"warnings": tuple(design_warnings(True, ("flash",), 1))}
     )
@@ -168,7 +170,7 @@ def test_arms_that_only_stand_in_are_marked_at_every_figure() -> None:
     assert not Elements(html("eight")).of("span", **{"class": "badge"})
 
 
-def test_trials_that_failed_stay_in_the_table_with_their_reasons() -> None:
+def test_failed_trials_stay_in_the_table_with_their_reasons() -> None:
     summary = one_block()
     table = html("one").split('id="trial-table"')[1].split("</table>")[0]
     assert table.count("<tr data-setting") == len(summary.trials) == 13
@@ -195,14 +197,16 @@ def test_a_setting_without_a_valid_trial_is_named_and_not_drawn() -> None:
     assert {row["x"] for row in panel.rows} == {"1"}
 
 
-def test_numbers_that_could_not_be_computed_are_counted() -> None:
+def test_missing_numbers_are_counted() -> None:
     assert "2 percentiles could not be computed" in html("one")
     assert "not computed" in html("one")
 
 
 @WORDS_ONLY
 def test_without_effects_the_first_chart_shows_used_cpu() -> None:
-    findings = tuple(one.model_copy(update={"effect": None}) for one in one_block().findings)
+    findings = tuple(
+        finding.model_copy(update={"effect": None}) for finding in one_block().findings
+    )
     text = render(one_block().model_copy(update={"findings": findings}))
     assert 'data-chart="overview-' in text
     assert 'data-chart="effects"' not in text
@@ -224,7 +228,7 @@ def test_a_run_without_any_trial_has_a_report() -> None:
 
 
 @WORDS_ONLY
-def test_write_replaces_whole_pages_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_replaces_only_whole_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "report" / "index.html"
     write(one_block(), target)
     before = target.read_text(encoding="utf-8")

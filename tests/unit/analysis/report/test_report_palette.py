@@ -25,8 +25,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(first: str, second: str) -> float:
+    low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -39,7 +39,7 @@ def test_every_colour_of_a_chart_is_defined_for_both_schemes() -> None:
 
 
 @SCHEMES
-def test_words_and_marks_stand_out_from_the_paper(scheme: dict[str, str]) -> None:
+def test_text_and_marks_contrast_with_the_background(scheme: dict[str, str]) -> None:
     paper = scheme["paper"]
     for name in ("ink", "muted", "link", "note", "bad"):
         assert contrast(scheme[name], paper) >= 4.5, name
@@ -62,6 +62,6 @@ def test_two_series_differ_in_shape_and_stacked_neighbours_in_lightness(
 
 def test_verdicts_differ_in_colour_and_shape() -> None:
     assert len(palette.VERDICT) == 3
-    for one, other in combinations(palette.VERDICT.values(), 2):
-        assert one.colour != other.colour
-        assert one.shape != other.shape
+    for first, second in combinations(palette.VERDICT.values(), 2):
+        assert first.colour != second.colour
+        assert first.shape != second.shape

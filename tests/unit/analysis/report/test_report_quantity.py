@@ -1,4 +1,4 @@
-"""Numbers as the report writes them."""
+"""Number formats of the report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_three_significant_digits_and_whole_large_numbers(value: float, text: st
     assert digits(value) == text
 
 
-def test_a_number_carries_its_unit() -> None:
+def test_a_number_has_its_unit() -> None:
     assert quantity(7420.0, "ops/s") == f"7,420{NBSP}ops/s"
     assert quantity(46.0, "percent") == f"46.0{NBSP}%"
     assert quantity(6.0, "count") == f"6.00{NBSP}maps"
@@ -55,9 +55,9 @@ def test_ratios_have_two_places() -> None:
         (7920.0, "2 h 12 min"),
     ],
 )
-def test_durations_in_the_unit_people_use(seconds: float, text: str) -> None:
+def test_durations_use_common_units(seconds: float, text: str) -> None:
     assert duration(seconds).replace(NBSP, " ") == text
 
 
-def test_a_time_that_is_not_known_is_no_zero() -> None:
+def test_an_unknown_time_is_not_zero() -> None:
     assert duration(None) == "not computed"

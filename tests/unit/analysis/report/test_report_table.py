@@ -1,4 +1,4 @@
-"""The rows that `study` prints at the end."""
+"""The result rows that `study` prints at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def plain(summary: Summary) -> list[tuple[str, ...]]:
     return [tuple(cell.replace("\xa0", " ") for cell in row) for row in summary_table(summary).rows]
 
 
-def test_a_row_a_setting_and_topology_with_units_and_verdicts() -> None:
+def test_one_row_per_setting_and_topology_with_units_and_verdicts() -> None:
     rows = plain(one_block())
     assert len(rows) == 12
     assert {len(row) for row in rows} == {len(summary_table(one_block()).columns)}
@@ -47,26 +47,26 @@ def test_intended_latency_goes_before_closed_loop() -> None:
     summary = one_block()
     setting = summary.settings[4]
     intended = tuple(
-        one.model_copy(update={"latency_kind": "intended", "value": 2.0})
-        for one in setting.metrics
-        if one.name == "latency"
+        metric.model_copy(update={"latency_kind": "intended", "value": 2.0})
+        for metric in setting.metrics
+        if metric.name == "latency"
     )
     both = setting.model_copy(update={"metrics": (*setting.metrics, *intended)})
     rows = plain(summary.model_copy(update={"settings": (both,)}))
     assert rows[0][4] in ("2.00 ms INSERT, intended", "2.00 ms READ, intended")
 
 
-def test_what_could_not_be_computed_is_said() -> None:
+def test_missing_numbers_are_reported() -> None:
     summary = one_block()
     setting = summary.settings[3]
-    metrics = tuple(one.model_copy(update={"value": None}) for one in setting.metrics)
+    metrics = tuple(metric.model_copy(update={"value": None}) for metric in setting.metrics)
     rows = plain(
         summary.model_copy(update={"settings": (setting.model_copy(update={"metrics": metrics}),)})
     )
     assert rows[0][3:6] == ("not computed", "not computed", "not computed")
 
 
-def test_a_setting_with_no_build_is_no_row_of_numbers() -> None:
+def test_a_setting_without_a_build_has_no_numbers() -> None:
     summary = one_block()
     bare = summary.settings[0].model_copy(update={"n_builds": 0, "metrics": ()})
     rows = plain(summary.model_copy(update={"settings": (bare,)}))

@@ -1,4 +1,4 @@
-"""Guests worked out from a topology, their XML and their seeds."""
+"""Guests derived from a topology, their domain XML and their seeds."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def element(layout: Topology, index: int = 1) -> ET.Element:
     return ET.fromstring(guests(SITE, layout)[index].xml("tcg", KERNEL, INITRD))
 
 
-def test_a_domain_bears_its_mark_and_reads_past_the_hosts_memory(layout: Topology) -> None:
+def test_a_domain_carries_the_build_tag_and_bypasses_the_host_page_cache(layout: Topology) -> None:
     domain = element(layout)
-    told = domain.find(f"metadata/{{{METADATA_URI}}}build")
-    assert told is not None and told.get("tag") == SITE.tag and told.get("node") == "w1"
+    build = domain.find(f"metadata/{{{METADATA_URI}}}build")
+    assert build is not None and build.get("tag") == SITE.tag and build.get("node") == "w1"
     assert domain.get("type") == "qemu"
     assert {d.get("cache") for d in domain.findall("devices/disk/driver")} == {"none"}
     assert domain.find("memoryBacking/nosharepages") is not None
     assert domain.findtext("memory") == str(1600 + GUEST_OS_MIB)
 
 
-def test_only_the_data_disk_of_an_emulated_medium_is_held_back(layout: Topology) -> None:
+def test_only_the_data_disk_of_an_emulated_medium_is_throttled(layout: Topology) -> None:
     slow = dataclasses.replace(
         layout.hosts[0].disks[0], emulated=True, limits=IoLimits(read_iops=100, read_mib_s=80)
     )
@@ -65,13 +65,13 @@ def test_only_the_data_disk_of_an_emulated_medium_is_held_back(layout: Topology)
     assert element(layout).find("devices/disk/iotune") is None
 
 
-def test_only_an_emulated_kernel_is_told_to_believe_in_its_clock(layout: Topology) -> None:
+def test_only_an_emulated_kernel_gets_a_trusted_clock_option(layout: Topology) -> None:
     assert "tsc=reliable" in element(layout).findtext("os/cmdline", "")
     real = ET.fromstring(guests(SITE, layout)[1].xml("kvm", KERNEL, INITRD))
     assert real.findtext("os/cmdline") == KERNEL_ARGUMENTS
 
 
-def test_a_probe_boots_a_kernel_and_has_nothing_else() -> None:
+def test_a_probe_only_boots_a_kernel() -> None:
     domain = ET.fromstring(probe_xml(SITE.tag, "kvm", KERNEL))
     assert domain.get("type") == "kvm" and domain.findtext("on_reboot") == "destroy"
     assert domain.findtext("os/cmdline") == "panic=-1 quiet" and domain.find("os/initrd") is None
@@ -84,7 +84,7 @@ def test_values_are_escaped() -> None:
     assert pool.findtext("target/path") == "/data/<a>&'b'"
 
 
-def test_all_cores_or_pinned_equal_shares() -> None:
+def test_cpus_are_all_cores_or_pinned_equal_shares() -> None:
     assert vcpus("all", 8, 1, 3, "h") == Vcpus(8)
     shares = [vcpus("pinned", 8, index, 4, "h") for index in range(4)]
     assert [share.count for share in shares] == [2, 2, 2, 2]
@@ -93,7 +93,7 @@ def test_all_cores_or_pinned_equal_shares() -> None:
         vcpus("pinned", 8, 0, 3, "h")
 
 
-def test_pinned_cores_are_in_the_domain(layout: Topology) -> None:
+def test_pinned_cores_are_in_the_domain_xml(layout: Topology) -> None:
     assert layout.hosts[0].vms is not None
     vms = dataclasses.replace(layout.hosts[0].vms, vcpus="pinned")
     host = dataclasses.replace(layout.hosts[0], vms=vms)
@@ -108,31 +108,31 @@ def test_a_host_without_libvirt_is_refused(layout: Topology) -> None:
         guests(SITE, dataclasses.replace(layout, hosts=(bare,)))
 
 
-def test_a_network_of_our_own_leads_nowhere_and_a_given_bridge_is_only_named(
+def test_an_own_network_is_isolated_and_a_configured_bridge_is_only_referenced(
     layout: Topology,
 ) -> None:
     ((bridge, address),) = networks(SITE, layout).values()
     own = ET.fromstring(network_xml("n", "u", bridge, address))
     assert own.find("forward") is None and own.find("ip/dhcp") is None
-    given = ET.fromstring(network_xml("n", "u", "br0", None))
-    forward = given.find("forward")
+    bridged = ET.fromstring(network_xml("n", "u", "br0", None))
+    forward = bridged.find("forward")
     assert forward is not None and forward.get("mode") == "bridge"
-    assert given.find("ip") is None
+    assert bridged.find("ip") is None
 
 
-def test_a_clone_names_its_image_and_a_seed_is_secret() -> None:
+def test_a_clone_references_its_image_and_a_seed_is_readable_by_its_owner_only() -> None:
     clone = ET.fromstring(volume_xml("w1.root", 2**31, "qcow2", PurePosixPath("/images/root")))
     assert clone.findtext("backingStore/path") == "/images/root"
     seed = ET.fromstring(volume_xml("w1.seed", 10240, secret=True))
     assert seed.findtext("target/permissions/mode") == "0600"
 
 
-def test_the_mark_is_read_back_from_what_libvirt_tells() -> None:
+def test_the_tag_is_read_back_from_libvirt_metadata() -> None:
     assert tag_in('<build xmlns="urn:density-study:1" tag="s/r/b1" node="w1"/>') == "s/r/b1"
     assert tag_in("no XML") is None
 
 
-def test_a_seed_is_a_tar_of_whole_sectors_with_private_keys_private(
+def test_a_seed_is_a_sector_aligned_tar_with_protected_private_keys(
     layout: Topology, tmp_path: Path
 ) -> None:
     for name, text in {

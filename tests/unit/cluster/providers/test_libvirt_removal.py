@@ -1,4 +1,4 @@
-"""What a build has in libvirt is found by name, tag and UUID, and removed; nothing foreign is touched."""
+"""Removal finds a build's libvirt resources by name, tag and UUID; foreign ones stay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IMPOSTOR = domain_name(TAG, "w2")
 
 
 class FakeVirsh:
-    """One libvirt with a build's resources and foreign ones; `commands` are those that change something."""
+    """A libvirt with a build's resources and foreign ones; `commands` records changes only."""
 
     uri = "qemu:///test"
 
@@ -28,11 +28,11 @@ class FakeVirsh:
         self.files = {"w1.root": "/d/w1.root", "notes.txt": "/d/notes.txt"}
         self.commands: list[tuple[str, ...]] = []
 
-    def names(self, what: str) -> list[str]:
-        return sorted(self.there[what])
+    def names(self, kind: str) -> list[str]:
+        return sorted(self.there[kind])
 
-    def active(self, what: str, name: str) -> bool:
-        return name in self.there[what]
+    def active(self, kind: str, name: str) -> bool:
+        return name in self.there[kind]
 
     def volumes(self, pool: str) -> dict[str, str]:
         assert pool == POOL
@@ -58,7 +58,7 @@ class FakeVirsh:
         return ""
 
 
-def test_only_what_carries_the_builds_tag_is_found() -> None:
+def test_only_resources_with_the_builds_tag_are_found() -> None:
     assert find(FakeVirsh(), TAG) == {  # type: ignore[arg-type]
         "domain": [DOMAIN],
         "volume": [f"{POOL}/w1.root"],
@@ -67,7 +67,7 @@ def test_only_what_carries_the_builds_tag_is_found() -> None:
     }
 
 
-def test_it_is_removed_in_the_order_of_dependency_and_only_once(tmp_path: Path) -> None:
+def test_resources_are_removed_once_in_dependency_order(tmp_path: Path) -> None:
     virsh, journal = FakeVirsh(), Journal(tmp_path / "journal.jsonl")
     remove(virsh, TAG, journal)  # type: ignore[arg-type]
     assert virsh.commands == [

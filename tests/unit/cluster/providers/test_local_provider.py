@@ -1,4 +1,4 @@
-"""Provider local: directories made and removed, tear-down and its proof."""
+"""Local provider: creating and removing directories, verified tear-down."""
 
 from __future__ import annotations
 
@@ -43,23 +43,21 @@ def journal(tmp_path: Path) -> Journal:
 @pytest.fixture
 def topology(tmp_path: Path) -> Topology:
     disk = Disk(str(tmp_path / "disk"), "flash")
-    given = local()
-    return replace(
-        given, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in given.nodes)
-    )
+    spec = local()
+    return replace(spec, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in spec.nodes))
 
 
 def intend(site: Site, journal: Journal, ports: list[tuple[str, int]]) -> None:
     journal.write("intent", act="build", build="b1", tag=site.tag, provider="local", ports=ports)
 
 
-def test_directories_are_marked_and_journalled(
+def test_directories_are_tagged_and_journalled(
     site: Site, journal: Journal, topology: Topology, tmp_path: Path
 ) -> None:
     LocalProvider().create(site, topology, journal)
     on_disk = tmp_path / "disk" / "density-study" / site.tag / "w1"
     assert (on_disk / "STUDY_TAG").read_text() == site.tag + "\n"
-    assert (site.root / "data" / "c1" / "STUDY_TAG").exists()  # has no disk of its own
+    assert (site.root / "data" / "c1" / "STUDY_TAG").exists()  # it has no disk of its own
     events = [(e["event"], e["path"]) for e in journal.read()]
     assert events.index(("intent", str(on_disk))) < events.index(("dir-made", str(on_disk)))
 
@@ -90,18 +88,18 @@ def test_tear_down_of_what_never_was_succeeds(site: Site, journal: Journal) -> N
     assert list(journal.read()) == []
 
 
-def test_a_directory_whose_making_was_cut_short_goes_too(
+def test_a_partially_created_directory_is_removed_too(
     site: Site, journal: Journal, tmp_path: Path
 ) -> None:
     intend(site, journal, [])
     path = tmp_path / "disk" / "density-study" / site.tag / "w1"
     journal.write("intent", act="make-dir", tag=site.tag, path=str(path))
-    (path / "tmp").mkdir(parents=True)  # killed before the tag was written
+    (path / "tmp").mkdir(parents=True)  # killed before it wrote the tag
     tear_down(site, journal)
     assert not path.exists()
 
 
-def test_what_carries_another_mark_is_left_alone_and_said(
+def test_directories_with_a_foreign_tag_are_kept_and_reported(
     site: Site, journal: Journal, tmp_path: Path
 ) -> None:
     intend(site, journal, [])
@@ -115,7 +113,7 @@ def test_what_carries_another_mark_is_left_alone_and_said(
     assert (path / "data").read_text() == "precious"
 
 
-def test_a_neighbours_directory_keeps_the_folders_above(
+def test_parent_folders_of_a_foreign_directory_are_kept(
     site: Site, journal: Journal, topology: Topology, tmp_path: Path
 ) -> None:
     neighbour = tmp_path / "disk" / "density-study" / "other" / "r" / "b1"
@@ -132,7 +130,7 @@ LISTEN = (
 )
 
 
-def test_a_port_our_process_listens_on_remains_until_torn_down(
+def test_a_port_of_our_process_remains_until_tear_down(
     site: Site, journal: Journal, topology: Topology, free_port: int, tmp_path: Path
 ) -> None:
     intend(site, journal, [("127.0.0.1", free_port)])
@@ -146,7 +144,7 @@ def test_a_port_our_process_listens_on_remains_until_torn_down(
     assert not is_taken(("127.0.0.1", free_port))
 
 
-def test_a_port_that_somebody_else_took_since_is_not_ours(
+def test_a_port_since_taken_by_another_process_is_not_ours(
     site: Site, journal: Journal, free_port: int
 ) -> None:
     intend(site, journal, [("127.0.0.1", free_port)])
@@ -155,15 +153,13 @@ def test_a_port_that_somebody_else_took_since_is_not_ours(
         tear_down(site, journal)
 
 
-def test_a_directory_that_is_there_already_is_refused(
-    site: Site, journal: Journal, topology: Topology
-) -> None:
+def test_an_existing_directory_is_refused(site: Site, journal: Journal, topology: Topology) -> None:
     LocalProvider().create(site, topology, journal)
     with pytest.raises(InputError, match="study reap"):
         LocalProvider().create(site, topology, journal)
 
 
-def test_a_disk_that_cannot_be_written_is_named(
+def test_an_unwritable_disk_is_named(
     site: Site, journal: Journal, topology: Topology, tmp_path: Path
 ) -> None:
     (tmp_path / "disk").write_text("a file")

@@ -1,4 +1,4 @@
-"""The local transport: processes that outlive who started them, and are found by their tag."""
+"""The local transport: processes outlive their starter and are found by their tag."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def outputs(folder: Path) -> tuple[Path, Path]:
     return folder / "logs" / "out", folder / "logs" / "err"
 
 
-def test_the_intent_is_in_the_journal_before_the_process(
+def test_the_journal_records_the_intent_before_the_process_starts(
     transport: LocalTransport, journal: Journal, tmp_path: Path
 ) -> None:
     process = transport.start(NODE, SLEEP, *outputs(tmp_path))
@@ -57,7 +57,7 @@ def test_the_intent_is_in_the_journal_before_the_process(
     assert {intent["tag"], started["tag"]} == {transport.tag}
 
 
-def test_the_environment_is_clean_and_marked(
+def test_the_environment_is_clean_and_tagged(
     transport: LocalTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx1m")
@@ -71,7 +71,7 @@ def test_the_environment_is_clean_and_marked(
     assert "JAVA_TOOL_OPTIONS" not in environment
 
 
-def test_wait_gives_the_exit_code_or_times_out(transport: LocalTransport, tmp_path: Path) -> None:
+def test_wait_returns_the_exit_code_or_times_out(transport: LocalTransport, tmp_path: Path) -> None:
     ends = transport.start(NODE, Command("false", ("false",)), *outputs(tmp_path))
     assert transport.wait(ends, 10) == 1
     stays = transport.start(NODE, SLEEP, *outputs(tmp_path))
@@ -79,12 +79,14 @@ def test_wait_gives_the_exit_code_or_times_out(transport: LocalTransport, tmp_pa
         transport.wait(stays, 0.05)
 
 
-def test_what_cannot_be_executed_is_an_error(transport: LocalTransport, tmp_path: Path) -> None:
+def test_a_command_that_cannot_be_executed_is_an_error(
+    transport: LocalTransport, tmp_path: Path
+) -> None:
     with pytest.raises(StudyError, match="/no/such cannot be executed"):
         transport.start(NODE, Command("bad", ("/no/such",)), *outputs(tmp_path))
 
 
-def test_another_transport_can_stop_it(
+def test_another_transport_can_stop_the_process(
     transport: LocalTransport, journal: Journal, tmp_path: Path
 ) -> None:
     process = transport.start(NODE, SLEEP, *outputs(tmp_path))
@@ -92,10 +94,10 @@ def test_another_transport_can_stop_it(
     assert other.alive(process)
     other.stop(process)
     assert not other.alive(process)
-    other.stop(process)  # again: nothing to do, no error
+    other.stop(process)  # again: no effect, no error
 
 
-def test_what_ignores_term_is_killed_after_the_grace(
+def test_a_process_that_ignores_sigterm_is_killed_after_the_grace_period(
     transport: LocalTransport, tmp_path: Path
 ) -> None:
     code = "import signal,time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
@@ -108,7 +110,7 @@ def test_what_ignores_term_is_killed_after_the_grace(
     assert transport.wait(process, 1) == -9
 
 
-def test_a_process_that_took_over_the_pid_is_left_alone(
+def test_a_process_that_reused_the_pid_is_left_alone(
     transport: LocalTransport, tmp_path: Path
 ) -> None:
     process = transport.start(NODE, SLEEP, *outputs(tmp_path))
@@ -118,15 +120,15 @@ def test_a_process_that_took_over_the_pid_is_left_alone(
     assert transport.alive(process)
 
 
-def test_a_zombie_is_gone(tmp_path: Path) -> None:
+def test_a_zombie_counts_as_ended(tmp_path: Path) -> None:
     child = subprocess.Popen(["true"])
     until(lambda: start_ticks(child.pid) is None)
-    assert Path(f"/proc/{child.pid}").exists()  # not yet waited for
+    assert Path(f"/proc/{child.pid}").exists()  # not yet reaped
     child.wait()
 
 
-def test_a_process_is_not_gone_while_one_of_its_threads_runs() -> None:
-    """As a killed JVM, whose first thread is a zombie while others still hold its ports."""
+def test_a_process_is_alive_while_one_of_its_threads_runs() -> None:
+    """Like a killed JVM: its first thread is a zombie while others still hold its ports."""
     code = (
         "import ctypes,threading,time; threading.Thread(target=time.sleep,args=(60,)).start();"
         "ctypes.CDLL(None).pthread_exit(None)"
@@ -143,7 +145,7 @@ def test_a_process_is_not_gone_while_one_of_its_threads_runs() -> None:
         child.wait()
 
 
-def test_marked_finds_grandchildren_and_nothing_foreign(
+def test_tagged_finds_grandchildren_but_no_foreign_process(
     transport: LocalTransport, tmp_path: Path
 ) -> None:
     foreign = subprocess.Popen(["sleep", "60"])
@@ -151,23 +153,23 @@ def test_marked_finds_grandchildren_and_nothing_foreign(
         command = Command("parent", ("sh", "-c", "sleep 60 & sleep 60"))
         parent = transport.start(NODE, command, *outputs(tmp_path))
         until(lambda: len(tagged(transport.tag)) == 3)
-        found = tagged(transport.tag)
-        assert parent.pid in {process.pid for process in found}
-        assert foreign.pid not in {process.pid for process in found}
-        assert {process.node for process in found} == {"w1"}
+        processes = tagged(transport.tag)
+        assert parent.pid in {process.pid for process in processes}
+        assert foreign.pid not in {process.pid for process in processes}
+        assert {process.node for process in processes} == {"w1"}
         assert tagged(transport.tag + "0") == []
     finally:
         foreign.kill()
         foreign.wait()
 
 
-def test_the_asking_process_is_never_among_the_marked(tag: str) -> None:
+def test_tagged_excludes_the_calling_process(tag: str) -> None:
     code = f"from cluster.state.tags import tagged; print(tagged({tag!r}))"
     environment = {**os.environ, "STUDY_TAG": tag}
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert said.stdout == "[]\n"
+    assert output.stdout == "[]\n"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every program that a study's hosts lack is named at once, before anything else is asked of them."""
+"""All missing programs of a study's hosts are reported together, before any other request."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ON_SYSTEMD = Path("/run/systemd/system").is_dir()
 
 
 class Lab:
-    """Two hosts of programs: a folder of them each, and one for this machine."""
+    """Two hosts with a folder of programs each, and one folder for this machine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -58,9 +58,9 @@ class Lab:
 
     def link(self, host: str, *programs: str) -> None:
         for program in programs:
-            found = sys.executable if program == "python3" else shutil.which(program)
-            assert found is not None, program
-            (self.folder / host / program).symlink_to(found)
+            executable = sys.executable if program == "python3" else shutil.which(program)
+            assert executable is not None, program
+            (self.folder / host / program).symlink_to(executable)
 
     def script(self, host: str, program: str, text: str = "#!/bin/sh\n") -> None:
         path = self.folder / host / program
@@ -75,11 +75,11 @@ class Lab:
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    made = Lab(tmp_path)
-    monkeypatch.setenv("PATH", str(made.here))
+    lab = Lab(tmp_path)
+    monkeypatch.setenv("PATH", str(lab.here))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    return made
+    return lab
 
 
 def test_what_bare_hosts_lack_is_told_in_one_message(lab: Lab) -> None:
@@ -98,7 +98,7 @@ def test_what_bare_hosts_lack_is_told_in_one_message(lab: Lab) -> None:
     )
 
 
-def test_what_hosts_of_guests_and_this_machine_lack_is_told_in_one_message(lab: Lab) -> None:
+def test_missing_programs_of_guest_hosts_and_this_machine_are_reported_together(lab: Lab) -> None:
     for program in ("virsh", "mke2fs", "unshare", "libvirtd"):
         lab.script("here", program)
     for address in ("192.0.2.11", "192.0.2.12"):

@@ -1,4 +1,4 @@
-"""SSH without a server: options, host keys, the toolkit, and an agent run as a plain process."""
+"""SSH without a server: options, host keys, the toolkit, and an agent as a plain process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"
 
 
-def test_host_keys_are_strict_and_from_the_studys_file_alone() -> None:
+def test_host_keys_are_strict_and_only_from_the_studys_file() -> None:
     options = ssh_options(TARGET, {})
     assert {
         "StrictHostKeyChecking=yes",
@@ -45,19 +45,19 @@ def test_host_keys_are_strict_and_from_the_studys_file_alone() -> None:
 
 
 @pytest.mark.parametrize("target", [TARGET, replace(TARGET, identity="/k", timeout_scale=12)])
-def test_a_target_survives_the_journal(target: Target, tmp_path: Path) -> None:
+def test_a_target_survives_the_journal_round_trip(target: Target, tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     journal.record(NodeReach(tag="s/r/b", node="w1", target=target))
     assert [reach.target for reach in journal.events(NodeReach)] == [target]
 
 
-def test_an_emulated_guest_may_be_silent_for_longer() -> None:
+def test_an_emulated_guest_has_a_longer_silence_timeout() -> None:
     guest = replace(TARGET, timeout_scale=12)
     assert "ServerAliveCountMax=36" in ssh_options(guest, {})
     assert "ServerAliveCountMax=3" in ssh_options(TARGET, {})
 
 
-def test_a_private_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+def test_a_private_key_readable_by_others_is_refused(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("secret")
     key.chmod(0o640)
@@ -70,7 +70,7 @@ def test_a_private_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
         identity_file({IDENTITY: str(tmp_path / "none")})
 
 
-def test_known_hosts_of_a_study_hold_its_hosts_alone(tmp_path: Path) -> None:
+def test_known_hosts_of_a_study_contain_only_its_hosts(tmp_path: Path) -> None:
     source, own = tmp_path / "all", tmp_path / "own"
     source.write_text(f"192.0.2.11 {KEY}\nother.example {KEY}\n[192.0.2.12]:2222 {KEY}\n")
     write_known_hosts(source, [("192.0.2.11", 22), ("192.0.2.12", 2222)], own)
@@ -81,7 +81,7 @@ def test_known_hosts_of_a_study_hold_its_hosts_alone(tmp_path: Path) -> None:
         write_known_hosts(tmp_path / "none", [("192.0.2.13", 22)], own)
 
 
-def test_the_toolkit_is_the_same_bytes_again() -> None:
+def test_the_toolkit_archive_is_reproducible() -> None:
     first = toolkit()
     toolkit.cache_clear()
     assert toolkit() == first
@@ -89,8 +89,8 @@ def test_the_toolkit_is_the_same_bytes_again() -> None:
     assert "cluster/providers/ssh/agent.py" in names and "dool/__main__.py" in names
 
 
-def test_the_agent_needs_the_standard_library_alone(tmp_path: Path) -> None:
-    """-S: no site-packages, so that anything else would be an ImportError."""
+def test_the_agent_needs_only_the_standard_library(tmp_path: Path) -> None:
+    """-S: no site-packages, so any other import would be an ImportError."""
     own = f"test/{os.getpid()}-{tmp_path.name}"
     command = {"name": "d", "argv": ["/bin/sh", "-c", "exit 3"], "env": {}, "cwd": None}
     out = str(tmp_path / "out")
@@ -123,18 +123,18 @@ def test_errors_keep_their_fields_over_the_wire() -> None:
         raise_failure(failure(TimeoutError("late")), "h1")
 
 
-def test_a_sockets_path_is_short_enough_whatever_the_runtime_folder(
+def test_a_socket_path_is_short_enough_for_any_runtime_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / ("long" * 30)))
     assert len(str(control_path(TARGET))) + 17 < 108
 
 
-def test_a_play_names_every_host_that_failed() -> None:
-    told = [("h1", "ok", ""), ("h2", "failed", "no rule"), ("h3", "failed", "no rule")]
+def test_a_play_names_every_failed_host() -> None:
+    results = [("h1", "ok", ""), ("h2", "failed", "no rule"), ("h3", "failed", "no rule")]
     output = "\n".join(
         json.dumps({"host": host, "task": "sudo", "state": state, "message": message})
-        for host, state, message in told
+        for host, state, message in results
     )
     with pytest.raises(StudyError) as caught:
         _judge("preflight", 2, output)
@@ -142,7 +142,7 @@ def test_a_play_names_every_host_that_failed() -> None:
     assert caught.value.where == "host 'h2', 'h3', playbook preflight"
 
 
-def test_a_units_command_is_what_the_sudo_rule_allows() -> None:
+def test_a_units_command_matches_the_sudo_rule() -> None:
     unit = unit_name("study-1/20261121T000000Z/b1-v0", "w1", "datanode")
     assert unit == "density-study-study-1-20261121T000000Z-b1-v0-w1-datanode.service"
     argv = run_argv("study", unit, "study-1/r/b", ("java", "--version"))
@@ -151,17 +151,17 @@ def test_a_units_command_is_what_the_sudo_rule_allows() -> None:
     assert "--uid=study" in argv and "--property=IOAccounting=yes" in argv
 
 
-def test_a_systemd_too_busy_to_answer_is_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = iter(["", "4242\n"])
-    monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout=next(said)))
+def test_a_busy_systemd_is_queried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = iter(["", "4242\n"])
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout=next(outputs)))
     monkeypatch.setattr(units, "start_ticks", lambda pid: 77)
     monkeypatch.setattr(units, "_environ", lambda pid: b"STUDY_TAG=s/r/b1\0")
     assert units._identity("u.service", tmp_path / "out.unit.json") == [4242, 77]
 
 
-def test_a_unit_that_ended_at_once_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_unit_that_ended_at_once_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(stdout="0\n"))
     with pytest.raises(StudyError, match="exited at once"):
         units._identity("u.service", tmp_path / "out.unit.json")

@@ -1,4 +1,4 @@
-"""A channel over an `ssh` that runs what it is given on this machine: what ends it, and what is said then."""
+"""A channel over an `ssh` that runs its command on this machine: how it ends, and the errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUNS = 'for last; do :; done; exec sh -c "exec $last"'
 
 @pytest.fixture
 def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The program, in a folder that comes first on PATH."""
+    """The fake program, in the first folder of PATH."""
     program = tmp_path / "bin" / "ssh"
     program.parent.mkdir()
     write(program, RUNS)
@@ -49,7 +49,7 @@ def write(program: Path, script: str) -> None:
     program.chmod(0o755)
 
 
-def test_bytes_go_there_and_back(host: Channel, tmp_path: Path) -> None:
+def test_bytes_are_transferred_both_ways(host: Channel, tmp_path: Path) -> None:
     content = bytes(range(256)) * 2**14
     host.call("put", str(tmp_path / "there"), content)
     assert host.call("read", str(tmp_path / "there"), 0, len(content)) == content
@@ -59,7 +59,7 @@ def test_bytes_go_there_and_back(host: Channel, tmp_path: Path) -> None:
     assert host.act("clock") > 1e9
 
 
-def test_pings_keep_an_idle_agent(ssh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pings_keep_an_idle_agent_alive(ssh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PING_EVERY_S", 0.1)
     monkeypatch.setattr(module, "SILENT_S", 1.0)
     idle = Channel(TARGET)
@@ -68,10 +68,10 @@ def test_pings_keep_an_idle_agent(ssh: Path, monkeypatch: pytest.MonkeyPatch) ->
     idle.close()
 
 
-def test_a_request_that_comes_after_a_long_silence_is_not_executed(
+def test_a_request_after_a_long_silence_is_not_executed(
     ssh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As behind a cable that was out: by now the host may have been cleaned up."""
+    """Like after a network outage: the host may have been cleaned up by now."""
     monkeypatch.setattr(module, "PING_EVERY_S", 60.0)
     monkeypatch.setattr(module, "SILENT_S", 0.5)
     cut_off = Channel(TARGET)
@@ -81,7 +81,7 @@ def test_a_request_that_comes_after_a_long_silence_is_not_executed(
     assert not (tmp_path / "late").exists()
 
 
-def test_a_host_that_dies_is_named(host: Channel) -> None:
+def test_a_dead_host_is_named(host: Channel) -> None:
     os.kill(host._ssh.pid, signal.SIGKILL)
     for _ in range(2):
         with pytest.raises(HostLostError, match="the connection ended") as caught:
@@ -89,22 +89,22 @@ def test_a_host_that_dies_is_named(host: Channel) -> None:
         assert "'h1'" in caught.value.where and "study reap" in caught.value.remedy
 
 
-def test_a_host_that_does_not_answer_in_time_is_given_up(host: Channel) -> None:
+def test_a_host_without_an_answer_in_time_is_abandoned(host: Channel) -> None:
     os.kill(host._ssh.pid, signal.SIGSTOP)
     with pytest.raises(HostLostError, match="no answer within 0 s"):
         host.call("act", "clock", [], timeout_s=0.2)
     assert not host.open
 
 
-def test_a_host_that_takes_nothing_is_given_up(host: Channel, tmp_path: Path) -> None:
-    """More than a pipe holds: already the sending repetitions."""
+def test_a_host_that_reads_nothing_is_abandoned(host: Channel, tmp_path: Path) -> None:
+    """More data than a pipe holds: sending already blocks."""
     os.kill(host._ssh.pid, signal.SIGSTOP)
     with pytest.raises(HostLostError, match="no answer within 0 s"):
         host.call("put", str(tmp_path / "there"), bytes(2**22), timeout_s=0.2)
 
 
 @pytest.mark.parametrize(
-    ("script", "kind", "said"),
+    ("script", "kind", "message"),
     [
         ("echo 'study@h1: Permission denied (publickey).' >&2; exit 255", InputError, "Permission denied"),
         ("echo 'Host key verification failed.' >&2; exit 255", InputError, "SSH was refused"),
@@ -113,22 +113,22 @@ def test_a_host_that_takes_nothing_is_given_up(host: Channel, tmp_path: Path) ->
         ("exec sleep 60", HostLostError, "no answer within 1 s"),
     ],
 )  # fmt: skip
-def test_why_no_agent_answers(
-    ssh: Path, monkeypatch: pytest.MonkeyPatch, script: str, kind: type[Exception], said: str
+def test_the_error_explains_why_no_agent_answers(
+    ssh: Path, monkeypatch: pytest.MonkeyPatch, script: str, kind: type[Exception], message: str
 ) -> None:
     monkeypatch.setattr(module, "READY_TIMEOUT_S", 1.0)
     write(ssh, script)
-    with pytest.raises(kind, match=said):
+    with pytest.raises(kind, match=message):
         Channel(TARGET)
 
 
-def test_an_agent_that_fails_says_why(host: Channel) -> None:
+def test_a_failing_agent_reports_why(host: Channel) -> None:
     with pytest.raises(HostLostError, match=r"the agent ended: .*can't serialize"):
         host.call("__class__")  # an answer that is no plain value
 
 
 @pytest.mark.thorough
-def test_an_interrupted_request_leaves_no_answer_to_the_next(host: Channel) -> None:
+def test_an_interrupted_request_leaves_no_answer_for_the_next(host: Channel) -> None:
     os.kill(host._ssh.pid, signal.SIGSTOP)
     main = threading.main_thread().ident
     assert main is not None
@@ -138,8 +138,8 @@ def test_an_interrupted_request_leaves_no_answer_to_the_next(host: Channel) -> N
     assert not host.open
 
 
-def test_a_build_is_made_found_and_removed(ssh: Path, tmp_path: Path) -> None:
-    """From the journal alone, as another process would."""
+def test_a_build_is_created_found_and_removed(ssh: Path, tmp_path: Path) -> None:
+    """From the journal only, as another process would do it."""
     site = Site(tmp_path / "run" / "builds" / "b1", f"test/{os.getpid()}-{tmp_path.name}/b1")
     journal = Journal(tmp_path / "run" / "journal.jsonl")
     assert SshBuild.of(site, journal) is None
@@ -164,8 +164,8 @@ def test_a_host_is_leased_to_one_run(host: Channel, tmp_path: Path) -> None:
     refused = host.call("take_lease", work, "s/r2", owner)
     assert (refused["tag"], refused["running"]) == ("s/r1", 0)
     host.call("release_lease", work, "s/r2")
-    held = host.call("lease_holder", work)
-    assert (held["tag"], held["expired"]) == ("s/r1", False)
+    holder = host.call("lease_holder", work)
+    assert (holder["tag"], holder["expired"]) == ("s/r1", False)
     assert host.call("take_lease", work, "s/r2", owner, "s/r1") is None  # known to be dead
     host.call("release_lease", work, "s/r2")
     assert host.call("lease_holder", work) is None

@@ -11,7 +11,7 @@ from cluster.stack.java import Java, find_java
 
 
 def make_java(home: Path, version: str, release: bool = True) -> Path:
-    """A Java home as an installer leaves it; without a release file its java tells the version."""
+    """An installed Java home; without a release file, its java prints the version."""
     (home / "bin").mkdir(parents=True)
     command = home / "bin" / "java"
     command.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-04-15' >&2\n")
@@ -21,7 +21,7 @@ def make_java(home: Path, version: str, release: bool = True) -> Path:
     return home
 
 
-def test_java_home_is_taken_before_path(tmp_path: Path) -> None:
+def test_java_home_precedes_path(tmp_path: Path) -> None:
     home = make_java(tmp_path / "home", "17.0.15")
     other = make_java(tmp_path / "other", "17.0.1")
     java = find_java({"JAVA_HOME": str(home), "PATH": str(other / "bin")})
@@ -42,13 +42,13 @@ def test_java_on_path_is_followed_to_its_home(tmp_path: Path) -> None:
     assert find_java({"PATH": str(tmp_path / "bin")}).home == home
 
 
-def test_without_a_release_file_java_itself_is_asked(tmp_path: Path) -> None:
+def test_without_a_release_file_java_prints_its_version(tmp_path: Path) -> None:
     home = make_java(tmp_path, "17.0.2", release=False)
     assert find_java({"JAVA_HOME": str(home)}).version == "17.0.2"
 
 
 @pytest.mark.parametrize(("version", "feature"), [("17", 17), ("17.0.15", 17), ("1.8.0_392", 8)])
-def test_feature_is_the_number_people_say(version: str, feature: int) -> None:
+def test_feature_is_the_common_version_number(version: str, feature: int) -> None:
     assert Java(Path("/"), version).feature == feature
 
 
@@ -72,14 +72,14 @@ def test_no_java_is_an_input_error(environ: dict[str, str]) -> None:
     assert refused.value.where in ("PATH", "JAVA_HOME")
 
 
-def test_a_java_that_tells_no_version_is_refused(tmp_path: Path) -> None:
+def test_a_java_without_a_version_is_refused(tmp_path: Path) -> None:
     home = make_java(tmp_path, "17")
     (home / "release").write_text("nothing of use\n")
     with pytest.raises(InputError, match="cannot be determined"):
         find_java({"JAVA_HOME": str(home)})
 
 
-def test_a_runtime_without_compiler_is_told_apart(tmp_path: Path) -> None:
+def test_a_runtime_without_a_compiler_is_recognised(tmp_path: Path) -> None:
     home = make_java(tmp_path, "17")
     assert not Java(home, "17").has_compiler
     (home / "bin" / "javac").symlink_to(home / "bin" / "java")

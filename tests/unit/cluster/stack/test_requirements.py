@@ -1,4 +1,4 @@
-"""What a machine lacks is named in one message, with the command that installs it."""
+"""Missing programs of a machine are reported together, with the install command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILE = Path(requirements.__file__)
 
 
 def check(folder: Path, *programs: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """On a PATH that holds `programs`, each a script that succeeds."""
+    """On a PATH with only `programs`, each a script that succeeds."""
     for program in programs:
         (folder / program).write_text("#!/bin/sh\nexit 0\n")
         (folder / program).chmod(0o755)
@@ -25,7 +25,7 @@ def check(folder: Path, *programs: str, **environment: str) -> subprocess.Comple
     )
 
 
-def test_all_that_is_missing_is_named_at_once_with_the_install_line(tmp_path: Path) -> None:
+def test_all_missing_programs_are_named_together_with_the_install_command(tmp_path: Path) -> None:
     ended = check(tmp_path, "apt-get")
     assert ended.returncode == 2
     assert [line.partition(" is needed")[0] for line in ended.stderr.splitlines()][-5:-1] == [
@@ -64,7 +64,7 @@ def test_an_unknown_distribution_gets_no_command(tmp_path: Path) -> None:
     assert "your distribution's packages" in check(tmp_path).stderr
 
 
-def test_this_machine_has_all_of_it() -> None:
+def test_this_machine_has_all_requirements() -> None:
     ended = subprocess.run(
         [sys.executable, str(FILE)], capture_output=True, text=True, check=False,
         env=dict(os.environ), cwd=FILE.parents[2],

@@ -1,4 +1,4 @@
-"""`ensure`: cached or assembled, never half done, with a fake Maven in place of the real one."""
+"""`ensure`: cached or assembled, never half done; a fake Maven replaces the real one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from cluster.stack.tree import lock_of
 from tests.support.toy_stack import ToyStack, executable
 
 
-def test_first_use_assembles_and_later_ones_do_not(
-    toy: ToyStack, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_the_first_use_assembles(toy: ToyStack, capsys: pytest.CaptureFixture[str]) -> None:
     first = ensure("toy")
     assert "assembling toy 1.0 from Maven Central" in capsys.readouterr().err
     assert ensure("toy") == first
@@ -30,7 +28,7 @@ def test_first_use_assembles_and_later_ones_do_not(
     assert (first.name, first.version, first.home) == ("toy", "1.0", stack_home("toy"))
 
 
-def test_the_tree_has_the_documented_shape(toy: ToyStack) -> None:
+def test_the_tree_has_the_documented_layout(toy: ToyStack) -> None:
     stack = ensure("toy")
     assert sorted(p.name for p in stack.home.iterdir()) == ["lib", "manifest.json", "webapps"]
     assert sorted(p.name for p in (stack.home / "webapps").iterdir()) == ["hdfs", "node"]
@@ -40,21 +38,21 @@ def test_the_tree_has_the_documented_shape(toy: ToyStack) -> None:
     assert {len(jar["sha256"]) for jar in manifest["jars"]} == {64}
 
 
-def test_class_path_is_sorted_jars_then_the_home_of_webapps(toy: ToyStack) -> None:
+def test_class_path_is_sorted_jars_then_the_webapps_home(toy: ToyStack) -> None:
     stack = ensure("toy")
     library = stack.home / "lib"
     assert classpath(stack) == (str(library / "a-1.jar"), str(library / "b-2.jar"), str(stack.home))
 
 
 @pytest.mark.parametrize("name", ["pom.xml", "jars.sha256"])
-def test_other_pom_or_lock_is_another_tree(toy: ToyStack, name: str) -> None:
+def test_another_pom_or_lock_gives_another_tree(toy: ToyStack, name: str) -> None:
     before = stack_home("toy")
     path = toy.recipe.directory / name
     path.write_bytes(path.read_bytes() + b"\n")
     assert stack_home("toy") != before
 
 
-def test_other_sources_are_another_tree_and_other_tests_are_not(toy: ToyStack) -> None:
+def test_other_sources_give_another_tree_and_other_tests_do_not(toy: ToyStack) -> None:
     before = stack_home("toy")
     executable(toy.recipe.directory / "src" / "test" / "ATest.java", "class ATest {}")
     assert stack_home("toy") == before
@@ -62,7 +60,7 @@ def test_other_sources_are_another_tree_and_other_tests_are_not(toy: ToyStack) -
     assert stack_home("toy") != before
 
 
-def test_a_jar_not_as_locked_is_refused_with_both_hashes(toy: ToyStack) -> None:
+def test_a_jar_with_another_hash_is_refused_with_both_hashes(toy: ToyStack) -> None:
     locked = lock_of(toy.repository).jars["b-2.jar"]
     (toy.repository / "b-2.jar").write_bytes(b"something else")
     got = lock_of(toy.repository).jars["b-2.jar"]
@@ -74,7 +72,7 @@ def test_a_jar_not_as_locked_is_refused_with_both_hashes(toy: ToyStack) -> None:
     assert toy.leftovers() == []
 
 
-def test_a_jar_too_many_or_missing_is_refused(toy: ToyStack) -> None:
+def test_an_extra_or_missing_jar_is_refused(toy: ToyStack) -> None:
     (toy.repository / "c-3.jar").write_bytes(b"c")
     with pytest.raises(InputError, match=r"c-3\.jar"):
         ensure("toy")
@@ -95,7 +93,7 @@ def test_a_missing_or_malformed_lock_is_named(toy: ToyStack, text: str | None) -
     assert "jars.sha256" in refused.value.where
 
 
-def test_maven_failing_is_told_in_its_own_last_words(toy: ToyStack) -> None:
+def test_a_maven_failure_shows_its_last_lines(toy: ToyStack) -> None:
     (toy.base / "fail").touch()
     with pytest.raises(InputError) as refused:
         ensure("toy")
@@ -107,7 +105,7 @@ def test_maven_failing_is_told_in_its_own_last_words(toy: ToyStack) -> None:
     assert ensure("toy").home.exists()
 
 
-def test_no_maven_matters_only_while_the_cache_is_empty(toy: ToyStack) -> None:
+def test_maven_is_needed_only_while_the_cache_is_empty(toy: ToyStack) -> None:
     maven = toy.base / "bin" / "mvn"
     away = maven.rename(toy.base / "mvn")
     with pytest.raises(InputError, match="no mvn is on PATH") as refused:
@@ -119,9 +117,7 @@ def test_no_maven_matters_only_while_the_cache_is_empty(toy: ToyStack) -> None:
     assert ensure("toy").name == "toy"
 
 
-def test_a_cache_that_cannot_be_written_is_named(
-    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_cache_is_named(toy: ToyStack, monkeypatch: pytest.MonkeyPatch) -> None:
     (toy.base / "file").touch()
     monkeypatch.setenv("DENSITY_STUDY_CACHE", str(toy.base / "file"))
     with pytest.raises(InputError, match="is not writable") as refused:
@@ -129,21 +125,23 @@ def test_a_cache_that_cannot_be_written_is_named(
     assert "DENSITY_STUDY_CACHE" in refused.value.remedy
 
 
-def test_wrong_java_is_found_before_maven_is_started(toy: ToyStack) -> None:
+def test_a_wrong_java_is_detected_before_maven_starts(toy: ToyStack) -> None:
     (toy.base / "jdk" / "release").write_text('JAVA_VERSION="11.0.2"\n')
     with pytest.raises(InputError, match=r"11\.0\.2"):
         ensure("toy")
     assert toy.calls() == 0
 
 
-def test_what_is_built_needs_a_compiler(toy: ToyStack, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stack_with_own_sources_needs_a_compiler(
+    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
     monkeypatch.setitem(RECIPES, "toy", built)
     with pytest.raises(InputError, match="javac"):
         ensure("toy")
 
 
-def test_our_own_jar_is_in_the_manifest_and_not_in_the_lock(
+def test_our_own_jar_is_in_the_manifest_but_not_in_the_lock(
     toy: ToyStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (toy.recipe.directory / "src").mkdir()
@@ -156,7 +154,7 @@ def test_our_own_jar_is_in_the_manifest_and_not_in_the_lock(
 
 
 @pytest.mark.parametrize("harm", ["truncate", "remove", "add", "manifest"])
-def test_a_damaged_tree_is_assembled_anew(toy: ToyStack, harm: str) -> None:
+def test_a_damaged_tree_is_reassembled(toy: ToyStack, harm: str) -> None:
     home = ensure("toy").home
     if harm == "truncate":
         (home / "lib" / "a-1.jar").write_bytes(b"a")
@@ -171,7 +169,7 @@ def test_a_damaged_tree_is_assembled_anew(toy: ToyStack, harm: str) -> None:
     assert lock_of(home / "lib") == lock_of(toy.repository)
 
 
-def test_what_a_killed_assembly_left_is_no_hindrance(toy: ToyStack) -> None:
+def test_remains_of_a_killed_assembly_do_no_harm(toy: ToyStack) -> None:
     home = stack_home("toy")
     torn = home.with_name(f".{home.name}.assembling") / "lib"
     torn.mkdir(parents=True)
@@ -180,14 +178,14 @@ def test_what_a_killed_assembly_left_is_no_hindrance(toy: ToyStack) -> None:
     assert toy.leftovers() == []
 
 
-def test_of_many_at_once_one_assembles(toy: ToyStack) -> None:
+def test_only_one_of_many_threads_assembles(toy: ToyStack) -> None:
     with ThreadPoolExecutor(8) as pool:
         stacks = set(pool.map(ensure, ["toy"] * 8))
     assert len(stacks) == 1
     assert toy.calls() == 1
 
 
-def test_of_several_processes_one_assembles(toy: ToyStack) -> None:
+def test_only_one_of_several_processes_assembles(toy: ToyStack) -> None:
     script = textwrap.dedent(f"""
         from pathlib import Path
         from cluster.stack.recipe import RECIPES, Recipe
@@ -206,7 +204,9 @@ def test_of_several_processes_one_assembles(toy: ToyStack) -> None:
     assert toy.calls() == 1
 
 
-def test_ensure_all_keeps_the_order_asked(toy: ToyStack, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ensure_all_keeps_the_requested_order(
+    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
     twin = Recipe("twin", "2.0", toy.recipe.directory)
     monkeypatch.setitem(RECIPES, "twin", twin)
     assert [stack.name for stack in ensure_all(["twin", "toy"])] == ["twin", "toy"]
@@ -226,7 +226,7 @@ def test_an_unknown_stack_is_refused_by_name() -> None:
         ({"HOME": "/h"}, "/h/.cache/density-study/stacks"),
     ],
 )
-def test_where_the_cache_is(
+def test_cache_location(
     environ: dict[str, str], root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("DENSITY_STUDY_CACHE", "XDG_CACHE_HOME"):
@@ -236,7 +236,7 @@ def test_where_the_cache_is(
     assert str(stack_home("hadoop").parent) == root
 
 
-def test_the_command_tells_errors_in_one_line_and_ends_with_2() -> None:
+def test_the_command_prints_one_line_per_error_and_exits_with_2() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cluster.stack", "ensure", "nosuch"],
         cwd=Path(__file__).parents[4],

@@ -1,4 +1,4 @@
-"""Pruning: trees of other versions go; this version's, those in use, and what is not ours stay."""
+"""Pruning removes trees of other versions; current, used and foreign trees stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.toy_stack import ToyStack
 
 @pytest.fixture
 def old(toy: ToyStack) -> Path:
-    """The home of a tree assembled before its pom changed; the new one is there, too."""
+    """The home of a tree assembled before its pom changed; the new tree exists too."""
     before = ensure("toy").home
     pom = toy.recipe.pom
     pom.write_text(pom.read_text() + "\n")
@@ -25,7 +25,7 @@ def old(toy: ToyStack) -> Path:
     return before
 
 
-def test_the_tree_of_another_pom_goes_and_this_versions_stays(
+def test_a_tree_of_another_pom_is_removed_and_the_current_tree_stays(
     old: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ours = ensure("toy").home
@@ -36,11 +36,11 @@ def test_the_tree_of_another_pom_goes_and_this_versions_stays(
     assert capsys.readouterr().out == f"removed 0 MiB {old}\n"
     assert not old.exists()
     assert ensure("toy").home == ours
-    left = [path.name for path in ours.parent.iterdir() if path.is_dir()]
-    assert left == [ours.name]
+    remaining = [path.name for path in ours.parent.iterdir() if path.is_dir()]
+    assert remaining == [ours.name]
 
 
-def test_what_does_not_say_that_it_is_a_stack_stays(old: Path) -> None:
+def test_a_folder_without_a_stack_manifest_stays(old: Path) -> None:
     stacks = old.parent
     (stacks / "photos").mkdir()
     (stacks / "toy-1.0-0123456789abcdef").mkdir()
@@ -52,7 +52,7 @@ def test_what_does_not_say_that_it_is_a_stack_stays(old: Path) -> None:
 
 
 @pytest.mark.parametrize("by", ["argument", "environment"])
-def test_a_tree_that_a_process_names_stays(
+def test_a_tree_used_by_a_process_stays(
     old: Path, by: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     jar = str(old / "lib" / "a-1.jar")
@@ -72,5 +72,5 @@ def test_a_tree_that_a_process_names_stays(
     assert remove(old)
 
 
-def test_an_empty_cache_holds_nothing_to_prune(toy: ToyStack) -> None:
+def test_an_empty_cache_has_nothing_to_prune(toy: ToyStack) -> None:
     assert other_trees() == []

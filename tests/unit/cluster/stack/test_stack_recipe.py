@@ -1,4 +1,4 @@
-"""The committed poms and locks: they agree with each other and with what the daemons need."""
+"""The committed poms and locks agree with each other and contain what the daemons need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_recipe_and_pom_name_the_same_version(recipe: Recipe) -> None:
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
-def test_lock_is_sorted_and_holds_one_logging_binding(recipe: Recipe) -> None:
+def test_lock_is_sorted_and_has_one_logging_binding(recipe: Recipe) -> None:
     names = list(read_lock(recipe.lock).jars)
     assert names == sorted(names)
     bindings = re.compile(r"(slf4j-(?!api)|log4j-slf4j|logback-classic|log4j-over).*")
@@ -27,7 +27,7 @@ def test_lock_is_sorted_and_holds_one_logging_binding(recipe: Recipe) -> None:
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
-def test_hadoop_and_netty_are_of_one_version_everywhere(recipe: Recipe) -> None:
+def test_hadoop_and_netty_have_one_version_everywhere(recipe: Recipe) -> None:
     names = read_lock(recipe.lock).jars
     hadoop = {v for n in names for v in re.findall(r"^hadoop-(?!shaded).*?-(\d[\d.]*\d)", n)}
     netty = {v for n in names for v in re.findall(r"^netty-.*?-(\d[\d.]*\.Final)", n)}
@@ -58,5 +58,5 @@ def test_every_maven_plugin_is_pinned(recipe: Recipe) -> None:
         ("ycsb", "hbase-client-2.6.4-hadoop3.jar"),
     ],
 )
-def test_what_daemons_and_clients_need_is_there(name: str, jar: str) -> None:
+def test_jars_of_daemons_and_clients_are_present(name: str, jar: str) -> None:
     assert jar in read_lock(RECIPES[name].lock).jars

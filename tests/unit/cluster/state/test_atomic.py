@@ -1,4 +1,4 @@
-"""A reader sees the old file or the new one; what failed leaves nothing beside it."""
+"""A reader sees the old file or the new one; a failure leaves no partial file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from cluster.state.atomic import replacing, write_text
 
 
-def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
+def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
     path = tmp_path / "below" / "file"
     with replacing(path) as aside:
         aside.write_text("new")
@@ -18,7 +18,7 @@ def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_a_failure_leaves_only_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(OSError, match="disk full"), replacing(path) as aside:
@@ -28,7 +28,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_text_has_its_mode_and_replaces_what_was_there(tmp_path: Path) -> None:
+def test_a_text_replaces_the_old_file_and_gets_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for text in ("old", "new"):
         write_text(path, text, mode=0o600)
@@ -37,7 +37,7 @@ def test_a_text_has_its_mode_and_replaces_what_was_there(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_text_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_text_write_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_text(tmp_path / "file", "\ud800")
     assert list(tmp_path.iterdir()) == []

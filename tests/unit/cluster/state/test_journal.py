@@ -1,4 +1,4 @@
-"""The journal survives a crash in the middle of a line, and several writers."""
+"""The journal survives a crash in the middle of a line and concurrent writers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cluster.state.events import Event, RunEnded, RunOpened, StepStarted, TrialS
 from cluster.state.journal import Journal
 
 
-def test_what_is_written_is_read_in_order(tmp_path: Path) -> None:
+def test_events_are_read_in_order(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "deep" / "journal.jsonl")
     assert list(journal.read()) == []
     journal.write("intent", act="start", name="namenode")
@@ -22,7 +22,7 @@ def test_what_is_written_is_read_in_order(tmp_path: Path) -> None:
     assert next(journal.read())["name"] == "namenode"
 
 
-def test_a_torn_last_line_is_left_out_and_the_next_stays_whole(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_skipped_and_the_next_stays_whole(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     journal = Journal(path)
     journal.write("first")
@@ -40,7 +40,7 @@ def test_writers_do_not_mix_their_lines(tmp_path: Path) -> None:
     assert sorted(e["number"] for e in journal.read()) == list(range(200))
 
 
-def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+def test_another_format_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_text(json.dumps({"format": 99, "t": 0, "event": "x"}) + "\n")
     with pytest.raises(StudyError, match="format 99") as caught:
@@ -48,7 +48,7 @@ def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
     assert caught.value.where == f"{path}:1"
 
 
-def test_events_are_read_back_as_they_were_recorded(tmp_path: Path) -> None:
+def test_events_are_read_back_as_recorded(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     journal.record(StepStarted(index=0, kind="up", build="b1", label="up b1", trial=None))
     journal.record(TrialState(trial="t1", state="running"))
@@ -70,7 +70,7 @@ def test_intents_are_found_by_act_and_build(tmp_path: Path) -> None:
     assert [intent.act for intent in journal.intents(tag="s/r/b1")] == ["make-dir", "start"]
 
 
-def test_an_opening_begins_anew(tmp_path: Path) -> None:
+def test_an_opening_starts_a_new_epoch(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     assert (journal.last(RunOpened), journal.since_opening(RunEnded)) == (None, [])
     for message in ("first", "second"):

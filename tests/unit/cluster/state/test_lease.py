@@ -1,4 +1,4 @@
-"""One study at a time on a host, across the processes of a run."""
+"""A host runs one study at a time, across the processes of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The folder of the run that asks first."""
+    """The folder of the first run that requests the lease."""
     (tmp_path / "first").mkdir()
     return tmp_path / "first"
 
@@ -49,7 +49,7 @@ def test_a_second_study_is_refused_by_the_name_of_the_first(
     assert caught.value.exit_code == 2
 
 
-def test_the_same_run_may_ask_again_but_not_under_another_living_owner(
+def test_a_run_may_renew_its_lease_but_not_under_another_living_owner(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
     lease = acquire("first/r1", root, Owner.of_process(other.pid))
@@ -58,7 +58,7 @@ def test_the_same_run_may_ask_again_but_not_under_another_living_owner(
         acquire("first/r1", root, this())
 
 
-def test_it_outlives_the_process_that_asked_and_ends_with_its_owner(
+def test_the_lease_outlives_the_requesting_process_and_ends_with_its_owner(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
     lease = acquire("first/r1", root, Owner.of_process(other.pid))
@@ -69,11 +69,11 @@ def test_it_outlives_the_process_that_asked_and_ends_with_its_owner(
     assert acquire("second/r2", root, this()).tag == "second/r2"
 
 
-def test_a_stale_lease_whose_processes_live_needs_a_reap(
+def test_a_stale_lease_with_live_processes_needs_a_reap(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
     acquire("stale/r1", root, Owner.of_process(other.pid))
-    # A tag of its own: tests that run beside this one look for processes of theirs.
+    # A tag of its own: concurrent tests look for processes with their tags.
     environment = {**os.environ, "STUDY_TAG": "stale/r1/b1"}
     orphan = subprocess.Popen(["sleep", "60"], env=environment)
     other.kill()
@@ -81,14 +81,14 @@ def test_a_stale_lease_whose_processes_live_needs_a_reap(
     try:
         with pytest.raises(InputError, match="study reap"):
             acquire("second/r2", root, this())
-        again = acquire("stale/r1", root, this())  # its own next opening may go on
+        again = acquire("stale/r1", root, this())  # its own next opening may resume
         assert again.state == "alive"
     finally:
         orphan.kill()
         orphan.wait()
 
 
-def test_an_abandoned_lease_goes_to_whoever_asks_once_its_processes_are_gone(
+def test_an_abandoned_lease_is_free_once_its_processes_have_ended(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
     tag = f"abandoned-{os.getpid()}/r1"
@@ -98,25 +98,25 @@ def test_an_abandoned_lease_goes_to_whoever_asks_once_its_processes_are_gone(
     with pytest.raises(HostBusyError):
         acquire("second/r2", root, this())
     abandon(tag)
-    left = subprocess.Popen(["sleep", "60"], env={**os.environ, "STUDY_TAG": tag})
+    process = subprocess.Popen(["sleep", "60"], env={**os.environ, "STUDY_TAG": tag})
     try:
         with pytest.raises(InputError, match="study reap"):
             acquire("second/r2", root, this())
     finally:
-        left.kill()
-        left.wait()
+        process.kill()
+        process.wait()
     assert acquire("second/r2", root, this()).tag == "second/r2"
 
 
-def test_a_run_that_is_opened_again_has_abandoned_nothing(root: Path) -> None:
+def test_a_reopened_run_has_not_abandoned_its_lease(root: Path) -> None:
     acquire("first/r1", root, this())
     abandon("first/r1")
     acquire("first/r1", root, this())
-    held = holder()
-    assert held is not None and not held.abandoned
+    lease = holder()
+    assert lease is not None and not lease.abandoned
 
 
-def test_an_owner_that_cannot_be_seen_keeps_it_and_is_named(root: Path) -> None:
+def test_an_owner_of_unknown_state_keeps_the_lease_and_is_named(root: Path) -> None:
     there = replace(this(), place=Place("elsewhere", "another-boot", 1))
     acquire("first/r1", root, there)
     with pytest.raises(HostBusyError) as caught:
@@ -126,17 +126,17 @@ def test_an_owner_that_cannot_be_seen_keeps_it_and_is_named(root: Path) -> None:
     assert f"--force {there.name}" in caught.value.remedy
 
 
-def test_two_studies_of_one_scheduler_are_not_measured_at_once(tmp_path: Path, root: Path) -> None:
+def test_two_studies_of_one_scheduler_do_not_run_together(tmp_path: Path, root: Path) -> None:
     """Under `make airflow` the scheduler owns the runs of all DAGs."""
     acquire("first/r1", root, this())
     (root / "journal.jsonl").touch()
     with pytest.raises(HostBusyError, match="'first'"):
         acquire("second/r2", tmp_path / "second", this())
-    os.utime(root / "journal.jsonl", (0, 0))  # stopped long ago, and never ended
+    os.utime(root / "journal.jsonl", (0, 0))  # stopped long ago without an end event
     assert acquire("second/r2", tmp_path / "second", this()).tag == "second/r2"
 
 
-def test_released_it_is_free_and_only_its_holder_can(
+def test_a_released_lease_is_free_and_only_its_holder_releases_it(
     other: subprocess.Popen[bytes], root: Path
 ) -> None:
     acquire("first/r1", root, Owner.of_process(other.pid))
@@ -147,14 +147,14 @@ def test_released_it_is_free_and_only_its_holder_can(
     assert holder() is None
 
 
-def test_a_dead_owner_is_no_owner() -> None:
+def test_a_dead_owner_holds_no_lease() -> None:
     child = subprocess.Popen(["true"])
     child.wait()
     with pytest.raises(StudyError, match="does not exist"):
         Owner.of_process(child.pid)
 
 
-def test_its_place_does_not_depend_on_the_login_session(
+def test_the_lease_path_does_not_depend_on_the_login_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A login shell has XDG_RUNTIME_DIR and cron has not: both must find the same lease."""
@@ -165,7 +165,7 @@ def test_its_place_does_not_depend_on_the_login_session(
     assert runtime_dir() == without
 
 
-def test_a_lease_of_another_format_is_not_guessed_at(tmp_path: Path, root: Path) -> None:
+def test_a_lease_of_another_format_is_refused(tmp_path: Path, root: Path) -> None:
     acquire("first/r1", root, this())
     file = tmp_path / "runtime" / "lease.json"
     file.write_text(file.read_text().replace('"format": 2', '"format": 3'))
@@ -173,7 +173,7 @@ def test_a_lease_of_another_format_is_not_guessed_at(tmp_path: Path, root: Path)
         holder()
 
 
-def test_a_runtime_folder_that_is_a_link_is_refused(
+def test_a_symlinked_runtime_folder_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "theirs").mkdir()

@@ -1,4 +1,4 @@
-"""Who is judged alive, dead or unknown; what the run's lock and heartbeat show."""
+"""An owner is alive, dead or unknown; the run's lock and heartbeat are the evidence."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def this(place: Place = HERE, holds_lock: bool = True) -> Owner:
     return replace(Owner.of_process(os.getpid(), holds_lock), place=place)
 
 
-def test_a_process_of_this_namespace_is_judged_by_its_start() -> None:
-    gone = replace(this(), start_ticks=1)
+def test_a_process_of_this_namespace_is_judged_by_its_start_time() -> None:
+    ended = replace(this(), start_ticks=1)
     for lock_free in (True, False, None):
         for silent_s in (BRIEF_S, LONG_S):
             assert judge(this(), lock_free, silent_s) == "alive"
-            assert judge(gone, lock_free, silent_s) == "dead"
+            assert judge(ended, lock_free, silent_s) == "dead"
 
 
 @pytest.mark.parametrize(
     ("owner", "lock_free", "silent_s", "state"),
     [
-        (this(SIBLING), False, LONG_S, "alive"),  # stopped by SIGSTOP: the kernel holds its lock
+        (this(SIBLING), False, LONG_S, "alive"),  # stopped by SIGSTOP: the kernel keeps its lock
         (this(SIBLING), True, LONG_S, "dead"),  # the kernel released its lock
         (this(SIBLING), None, LONG_S, "unknown"),  # another file system
         (this(SIBLING), True, BRIEF_S, "alive"),  # between two holders of the lock
@@ -48,26 +48,31 @@ def test_a_process_of_this_namespace_is_judged_by_its_start() -> None:
         (this(ELSEWHERE), False, LONG_S, "alive"),
         (this(ELSEWHERE), True, BRIEF_S, "alive"),
         (this(REBOOTED), True, LONG_S, "dead"),
-        (this(REBOOTED), True, BRIEF_S, "alive"),  # another machine of the same name beats
+        (
+            this(REBOOTED),
+            True,
+            BRIEF_S,
+            "alive",
+        ),  # another machine with the same name sends heartbeats
         (Owner.of_dag_run("d/r"), True, LONG_S, "unknown"),
         (Owner.of_dag_run("d/r"), True, BRIEF_S, "alive"),
         (Owner.of_dag_run("d/r"), False, LONG_S, "alive"),
         (replace(Owner.of_dag_run("d/r"), place=REBOOTED), True, LONG_S, "unknown"),
     ],
 )
-def test_one_of_another_place_is_dead_only_where_that_is_known(
+def test_an_owner_elsewhere_is_dead_only_with_evidence(
     owner: Owner, lock_free: bool | None, silent_s: float, state: State
 ) -> None:
     assert judge(owner, lock_free, silent_s) == state
 
 
-def test_it_comes_back_from_json() -> None:
+def test_an_owner_survives_the_json_round_trip() -> None:
     for owner in (this(), Owner.of_dag_run("density_study/manual__1")):
         assert Owner.from_json(owner.to_json()) == owner
 
 
-def test_a_foreign_proc_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In `unshare --pid` without --mount-proc every process number would mean another process."""
+def test_a_proc_of_another_namespace_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In `unshare --pid` without --mount-proc, each pid would mean another process."""
     monkeypatch.setattr(os, "getpid", lambda: 1)
     with pytest.raises(StudyError, match="mount-proc"):
         here()
@@ -75,7 +80,7 @@ def test_a_foreign_proc_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def holder(root: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process that is present at the run in `root`."""
+    """Another process that holds the presence lock of the run in `root`."""
     code = (
         "import sys, pathlib\nfrom cluster.state.presence import present\n"
         "with present(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()"
@@ -90,7 +95,7 @@ def holder(root: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def test_the_lock_is_free_when_its_holder_is_killed(tmp_path: Path) -> None:
+def test_a_killed_holder_releases_the_lock(tmp_path: Path) -> None:
     with holder(tmp_path) as process:
         assert presence.is_free(tmp_path) is False
         with presence.alone(tmp_path) as locked:
@@ -102,12 +107,12 @@ def test_the_lock_is_free_when_its_holder_is_killed(tmp_path: Path) -> None:
             assert locked
 
 
-def test_several_may_be_present(tmp_path: Path) -> None:
+def test_several_processes_may_hold_the_lock(tmp_path: Path) -> None:
     with holder(tmp_path), presence.present(tmp_path):
         assert presence.is_free(tmp_path) is False
 
 
-def test_a_child_does_not_keep_the_lock_of_its_parent(tmp_path: Path) -> None:
+def test_a_child_does_not_inherit_its_parents_lock(tmp_path: Path) -> None:
     with presence.present(tmp_path):
         daemon = subprocess.Popen(["sleep", "60"])
     try:
@@ -117,7 +122,7 @@ def test_a_child_does_not_keep_the_lock_of_its_parent(tmp_path: Path) -> None:
         daemon.wait()
 
 
-def test_a_holder_beats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_holder_sends_heartbeats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presence, "BEAT_EVERY_S", 0.05)
     with presence.present(tmp_path):
         os.utime(tmp_path / presence.LOCK, (0, 0))
@@ -127,12 +132,12 @@ def test_a_holder_beats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert presence.silent_s(tmp_path) < LONG_S
 
 
-def test_a_heartbeat_from_the_future_is_none_of_the_past(tmp_path: Path) -> None:
-    """The other host's clock is ahead, or this one was set back."""
+def test_a_heartbeat_from_the_future_does_not_count_as_old(tmp_path: Path) -> None:
+    """The other host's clock is ahead, or this clock was set back."""
     (tmp_path / presence.LOCK).touch()
     os.utime(tmp_path / presence.LOCK, (time.time() + 86400,) * 2)
     assert presence.silent_s(tmp_path) == 0.0
 
 
-def test_a_folder_that_is_not_there_tells_nothing(tmp_path: Path) -> None:
+def test_a_missing_folder_is_no_evidence(tmp_path: Path) -> None:
     assert presence.is_free(tmp_path / "none") is None

@@ -1,4 +1,4 @@
-"""How long is waited follows what the build's journal says of its guests."""
+"""Timeouts depend on the guests in the build's journal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cluster.state.journal import Journal
 from cluster.state.timeout_scale import EMULATED, acceleration, timeout_scale
 
 
-def test_only_emulated_guests_of_this_build_are_waited_for_longer(tmp_path: Path) -> None:
+def test_only_emulated_guests_of_this_build_have_longer_timeouts(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     assert timeout_scale("s/r/b1", journal) == 1.0
     journal.write("acceleration", tag="s/r/b1", uri="qemu:///system", accel="kvm", why="")

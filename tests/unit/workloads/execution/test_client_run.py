@@ -1,4 +1,4 @@
-"""Which lines of a client's error output a failed trial tells."""
+"""The lines of a client's error output that a failed trial reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ WHY = "INFO mapred.ClientServiceDelegate: Application state is completed. FinalA
 TRY = "INFO ipc.Client: Retrying connect to server: localhost/127.0.0.1:1. Already tried {} time(s)"
 
 
-def test_neither_frames_nor_tries_to_connect_hide_why() -> None:
+def test_the_cause_is_shown_without_stack_frames_and_connection_retries() -> None:
     thrown = "java.io.IOException: java.net.ConnectException: Connection refused"
     tries = [TRY.format(number) for number in range(25)]
     lines = [WHY, *tries, thrown, "\tat org.apache.hadoop.ipc.Client.call(Client.java:1)"]

@@ -1,4 +1,5 @@
-"""A host's clock is measured before and after a trial, and its samples are held to the controller's."""
+"""A trial records clock offsets of hosts before and after, and aligns samples with the
+controller."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def test_of_slow_and_fast_answers_the_fast_one_counts() -> None:
     delays = iter((0.2, 0.002, *(0.1 for _ in range(6))))
 
     def ask() -> float:
-        answer = time.time() + 1.0  # given at once; the way back is what takes long
+        answer = time.time() + 1.0  # returned at once; the way back is slow
         time.sleep(next(delays))
         return answer
 
@@ -36,7 +37,7 @@ def test_of_slow_and_fast_answers_the_fast_one_counts() -> None:
 
 
 @pytest.mark.parametrize("ahead_s", (1.0, -1.0, 3600.0))
-def test_the_error_bounds_the_offset_whichever_way_is_slow(ahead_s: float) -> None:
+def test_the_error_bounds_the_offset_in_both_directions(ahead_s: float) -> None:
     def slow_there() -> float:
         time.sleep(0.02)
         return time.time() + ahead_s
@@ -46,7 +47,7 @@ def test_the_error_bounds_the_offset_whichever_way_is_slow(ahead_s: float) -> No
 
 
 class FakeTransport:
-    """Every host `ahead_s` before the controller's clock."""
+    """Every host clock is `ahead_s` ahead of the controller's clock."""
 
     same_kernel = False
 
@@ -67,7 +68,7 @@ class FakeTransport:
         return ProcessId(node.name, "monitor", 1, 1)
 
     def fetch(self, node: Node, path: Path, to: Path) -> None:
-        """The file says when it was looked at, by the clock of its host."""
+        """The file states its time of inspection, by the clock of its host."""
         if path.suffix != ".csv":
             raise FileNotFoundError
         now_s = self.clock_s()
@@ -97,7 +98,7 @@ def watch(tmp_path: Path, ahead_s: float) -> tuple[Monitors, FakeTransport]:
 
 
 @pytest.mark.parametrize("ahead_s", (0.0, 1.0, -1.0, -40.0))
-def test_every_hosts_clock_is_recorded_before_and_after(tmp_path: Path, ahead_s: float) -> None:
+def test_offsets_of_all_hosts_are_recorded_before_and_after(tmp_path: Path, ahead_s: float) -> None:
     monitors, _ = watch(tmp_path, ahead_s)
     monitors.start()
     monitors.stop(None)
@@ -108,8 +109,9 @@ def test_every_hosts_clock_is_recorded_before_and_after(tmp_path: Path, ahead_s:
         assert "error at most" in clock.method
 
 
-def test_without_monitors_the_clocks_are_known_all_the_same(tmp_path: Path) -> None:
-    """A trial that shows what the others cost: its clients' times are still held to the controller's."""
+def test_without_monitors_the_offsets_are_recorded_too(tmp_path: Path) -> None:
+    """A trial that measures monitor overhead: its client times still refer to the controller's
+    clock."""
     watched, transport = watch(tmp_path, 1.0)
     monitors = Monitors(watched._context, PERIOD_S, {})
     monitors.start()
@@ -118,10 +120,10 @@ def test_without_monitors_the_clocks_are_known_all_the_same(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("ahead_s", (30.0, -30.0))
-def test_it_waits_for_samples_that_cover_the_window_by_the_controllers_clock(
+def test_the_watch_ends_when_samples_cover_the_window_by_the_controllers_clock(
     tmp_path: Path, ahead_s: float
 ) -> None:
-    """A clock ahead would end the watch too soon; one behind would have it wait in vain."""
+    """A clock ahead would end the watch too early; a clock behind would make it wait in vain."""
     monitors, transport = watch(tmp_path, ahead_s)
     monitors.start()
     end_s = time.time() + 0.3

@@ -1,4 +1,4 @@
-"""A full disk is named where a trial failed; a host that does not answer is no reason to fail twice."""
+"""A failed trial names full disks; an unreachable host does not cause a second failure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Provider(LocalProvider):
     ("disks_mib", "named"),
     [({"/a": FULL_MIB - 1, "/b": FULL_MIB}, ["/a"]), ({"/a": 90_000}, []), (None, [])],
 )
-def test_the_full_ones_are_named(
+def test_full_disks_are_named(
     monkeypatch: pytest.MonkeyPatch, disks_mib: Mapping[str, int] | None, named: list[str]
 ) -> None:
     monkeypatch.setattr(module, "provider_of", lambda _: _Provider(disks_mib))

@@ -1,4 +1,4 @@
-"""What hosts gave their guests: libvirt's figures read, and the difference of two readings."""
+"""CPU time that hosts gave their guests: parsing libvirt's figures, and differences of readings."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ Domain: 'off'
 """
 
 
-def test_every_vcpu_counts_and_a_domain_that_is_off_tells_nothing() -> None:
-    told = vcpu_times(STATS)
-    assert set(told) == {"study-1-m1", "study-1-w1"}
-    assert told["study-1-m1"].cpu_s == pytest.approx(1.75)
-    assert told["study-1-m1"].waited_s == pytest.approx(0.001105643)
-    assert told["study-1-w1"] == VcpuTime(0.07, 0.0)
+def test_all_vcpus_count_and_a_domain_that_is_off_has_no_time() -> None:
+    times = vcpu_times(STATS)
+    assert set(times) == {"study-1-m1", "study-1-w1"}
+    assert times["study-1-m1"].cpu_s == pytest.approx(1.75)
+    assert times["study-1-m1"].waited_s == pytest.approx(0.001105643)
+    assert times["study-1-w1"] == VcpuTime(0.07, 0.0)
 
 
-def test_a_guest_of_which_libvirt_tells_nothing_is_no_idle_one(
+def test_a_guest_missing_from_libvirt_is_not_reported_as_idle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Virsh:
@@ -64,7 +64,7 @@ def test_a_guest_of_which_libvirt_tells_nothing_is_no_idle_one(
         guest_times(guests(Site(tmp_path, "s/r/b1"), layout))
 
 
-def test_between_two_readings_each_guest_had_the_difference(tmp_path: Path) -> None:
+def test_each_guest_gets_the_difference_of_two_readings(tmp_path: Path) -> None:
     cluster: Any = type("C", (), {"topology": topology(vm_host("qemu:///system", tmp_path, 1), 1)})
     before = GuestReading(100.0, {"m1": VcpuTime(5.0, 1.0), "w1": VcpuTime(2.0, 0.0)})
     after = GuestReading(110.0, {"m1": VcpuTime(9.0, 3.0), "w1": VcpuTime(2.5, 0.0)})

@@ -1,4 +1,4 @@
-"""A record is closed once and whole; what a crash left is never mixed in."""
+"""A record is closed once and completely; remains of a crash are never mixed in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.drafts import draft
 from workloads.record.record import Record, close_unfinished, closed_records, read_manifest
 
 
-def test_a_closed_record_has_the_hash_of_every_file(tmp_path: Path) -> None:
+def test_a_closed_record_has_a_hash_of_every_file(tmp_path: Path) -> None:
     record = Record.open(tmp_path / "records", draft("t1"))
     (record.raw / "out").write_text("42\n")
     closed = record.close(draft("t1").model_copy(update={"state": "complete"}))
@@ -21,7 +21,7 @@ def test_a_closed_record_has_the_hash_of_every_file(tmp_path: Path) -> None:
     assert read_manifest(closed).files == {"raw/out": hashlib.sha256(b"42\n").hexdigest()}
 
 
-def test_an_open_record_is_no_record(tmp_path: Path) -> None:
+def test_an_open_record_does_not_count(tmp_path: Path) -> None:
     Record.open(tmp_path / "records", draft("t1"))
     assert closed_records(tmp_path / "records") == {}
 
@@ -34,7 +34,7 @@ def test_a_closed_trial_is_never_run_into_the_same_record(tmp_path: Path, state:
         Record.open(records, draft("t1"))
 
 
-def test_what_an_interrupt_left_is_closed_as_incomplete_and_gives_way(tmp_path: Path) -> None:
+def test_an_interrupted_trial_is_closed_as_incomplete_and_superseded(tmp_path: Path) -> None:
     records = tmp_path / "records"
     (Record.open(records, draft("t1")).raw / "half").write_text("half")
     assert close_unfinished(records, "interrupted by a signal") == ["t1"]
@@ -56,7 +56,7 @@ def test_a_crash_between_manifest_and_rename_loses_nothing(tmp_path: Path) -> No
     assert closed_records(records)["t1"].state == "complete"
 
 
-def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+def test_a_record_of_another_format_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     records = tmp_path / "records"
     closed = Record.open(records, draft("t1")).close(draft("t1"))
     value = json.loads((closed / "manifest.json").read_text())

@@ -1,4 +1,4 @@
-"""Steps are claimed in the plan's order, guarded, and never done twice."""
+"""Steps are claimed in the plan's order, guarded, and never executed twice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from workloads.ycsb.setting import YcsbSetting
 
 @dataclasses.dataclass
 class World:
-    """Stands for daemons: remembers what was built and taken down, and fails where told to."""
+    """A fake cluster: it records builds and tear-downs, and fails on request."""
 
     acts: list[str] = dataclasses.field(default_factory=list)
     fail_up: Callable[[str], BaseException | None] = lambda _: None
@@ -110,7 +110,7 @@ def carry_out(run: Run) -> list[tuple[str, str]]:
     return ended
 
 
-def test_the_plans_order_is_what_happens(run: Run, world: World) -> None:
+def test_steps_run_in_the_plans_order(run: Run, world: World) -> None:
     assert carry_out(run) == [(step.label, "ok") for step in run.plan.steps]
     assert world.ups_and_trials == [
         f"up {step.build}" if step.kind == "up" else f"trial {step.trial}"
@@ -120,7 +120,7 @@ def test_the_plans_order_is_what_happens(run: Run, world: World) -> None:
     assert run_next_step(run) is None
 
 
-def test_whoever_asks_and_however_many_ask_the_order_holds(run: Run, world: World) -> None:
+def test_concurrent_claims_keep_the_order(run: Run, world: World) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: run_next_step(run), range(len(run.plan.steps) + 8)))
     started = [event.index for event in run.journal.events(StepStarted)]
@@ -128,7 +128,7 @@ def test_whoever_asks_and_however_many_ask_the_order_holds(run: Run, world: Worl
     assert started == ended == [step.index for step in run.plan.steps]
 
 
-def test_a_failed_bring_up_is_taken_down_at_once_and_its_trials_stay_visible(
+def test_a_failed_bring_up_is_torn_down_at_once_and_its_trials_stay_visible(
     run: Run, world: World
 ) -> None:
     first = run.plan.steps[0].build
@@ -145,23 +145,26 @@ def test_a_failed_bring_up_is_taken_down_at_once_and_its_trials_stay_visible(
     assert outcomes[f"up {other}"] == "ok"
 
 
-def test_an_interrupted_bring_up_is_taken_down_and_the_step_left_undone(
+def test_an_interrupted_bring_up_is_torn_down_and_its_step_stays_open(
     run: Run, world: World
 ) -> None:
     world.fail_up = lambda _: KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         run_next_step(run)
     assert world.acts[-1] == f"down {run.plan.steps[0].build}"
-    left = next_step(run)
-    assert left is not None and (left.kind, left.build) == ("down", run.plan.steps[0].build)
+    pending = next_step(run)
+    assert pending is not None and (pending.kind, pending.build) == (
+        "down",
+        run.plan.steps[0].build,
+    )
     open_again(run)
     assert next_step(run) == run.plan.steps[0]
 
 
-def test_a_build_that_a_killed_step_left_is_taken_down_and_its_trials_are_left(
+def test_the_build_of_a_killed_step_is_torn_down_and_its_trials_stay_open(
     run: Run, world: World
 ) -> None:
-    """A client that outlived its step may still be working on it: nothing is measured beside it."""
+    """A client that outlived its step may still load the cluster: no trial runs beside it."""
     killed = run.plan.trials[1]
     while (step := next_step(run)) != killed:
         run_next_step(run)
@@ -188,7 +191,7 @@ def test_a_build_that_a_killed_step_left_is_taken_down_and_its_trials_are_left(
     assert set(closed_records(run.records)) == {str(step.trial) for step in run.plan.trials}
 
 
-def test_what_could_not_be_measured_in_a_run_is_not_left_of_it(run: Run, world: World) -> None:
+def test_trials_that_could_not_run_are_not_pending(run: Run, world: World) -> None:
     world.fail_up = lambda _: BringUpError("boom", "w1", "look.", daemon="datanode", log_tail="")
     carry_out(run)
     assert what_is_left(run) == ""
@@ -217,7 +220,7 @@ def test_a_failed_tear_down_is_a_failed_step(run: Run, world: World) -> None:
 
 
 @pytest.mark.parametrize("crash_after", [0, 1, 3, 7, 8, 10, 16])
-def test_after_a_crash_it_goes_on_at_the_first_trial_without_a_closed_record(
+def test_after_a_crash_the_run_resumes_at_the_first_trial_without_a_closed_record(
     run: Run, world: World, crash_after: int
 ) -> None:
     for _ in range(crash_after):
@@ -235,30 +238,30 @@ def test_after_a_crash_it_goes_on_at_the_first_trial_without_a_closed_record(
 def _every_trial_ran_on_a_cluster_built_in_this_opening(acts: list[str]) -> None:
     standing = None
     for act in acts:
-        kind, _, what = act.partition(" ")
+        kind, _, name = act.partition(" ")
         if kind == "up":
-            standing = what
+            standing = name
         elif kind == "down":
             standing = None
         else:
-            assert standing is not None and what.startswith(standing)
+            assert standing is not None and name.startswith(standing)
     assert standing is None
 
 
-def test_a_step_that_is_no_trial_has_no_manifest(run: Run) -> None:
+def test_only_trial_steps_have_a_manifest(run: Run) -> None:
     with pytest.raises(ValueError, match="is not a trial"):
         draft_manifest(run, run.plan.steps[0])
 
 
-def test_what_the_system_refused_is_an_outcome_with_a_remedy(run: Run, world: World) -> None:
+def test_a_system_error_is_an_outcome_with_a_remedy(run: Run, world: World) -> None:
     world.fail_up = lambda _: OSError(28, "No space left on device")
     ended = run_next_step(run)
     assert ended is not None and ended.outcome == "failed"
     assert "No space left" in ended.message and "Remedy: " in ended.message
-    assert ended.step.label not in ended.message  # who shows the outcome names its step
+    assert ended.step.label not in ended.message  # the caller that shows the outcome names its step
 
 
-def test_errors_of_a_step_are_not_swallowed_when_they_are_bugs(run: Run, world: World) -> None:
+def test_programming_errors_in_a_step_are_raised(run: Run, world: World) -> None:
     world.fail_up = lambda _: ZeroDivisionError("a bug")
     with pytest.raises(ZeroDivisionError):
         run_next_step(run)
@@ -269,13 +272,13 @@ def latency_run(root: Path) -> Run:
     """The quickstart with one latency target, opened."""
     root.mkdir(parents=True)
     text = QUICKSTART.read_text().replace("threads: [8]", "threads: [8]\n      latency_at: [50%]")
-    asked = parse_study(text, "q.yaml").study
-    opened = Run(root, asked, make_plan(asked, [host()]), Journal(root / "journal.jsonl"))
+    spec = parse_study(text, "q.yaml").study
+    opened = Run(root, spec, make_plan(spec, [host()]), Journal(root / "journal.jsonl"))
     open_again(opened)
     return opened
 
 
-def test_a_symbolic_target_is_resolved_journalled_and_handed_to_the_trial(
+def test_a_symbolic_target_is_resolved_journalled_and_passed_to_the_trial(
     tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = latency_run(tmp_path / "runs" / "quickstart" / "r1")
@@ -301,7 +304,7 @@ def test_a_symbolic_target_is_resolved_journalled_and_handed_to_the_trial(
     assert all(len(trials) == 1 for trials in planned.values())
 
 
-def test_a_percentage_of_a_saturation_that_failed_is_incomplete_with_that_reason(
+def test_a_percentage_of_a_failed_saturation_is_incomplete_with_that_reason(
     tmp_path: Path, world: World
 ) -> None:
     run = latency_run(tmp_path / "runs" / "quickstart" / "r1")
@@ -318,11 +321,11 @@ def test_a_percentage_of_a_saturation_that_failed_is_incomplete_with_that_reason
         assert "is unknown: it is failed: broken" in manifest.reasons[0]
 
 
-def test_manifests_of_trials_that_the_journal_knows_are_not_read(
+def test_manifests_of_trials_in_the_journal_are_not_read(
     run: Run, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     carry_out(run)
-    known, unknown = (str(step.trial) for step in run.plan.trials[:2])
+    recorded, unknown = (str(step.trial) for step in run.plan.trials[:2])
     for step in run.plan.trials:
         if step.trial != unknown:
             run.journal.write("trial-state", trial=step.trial, state="closed", outcome="complete")
@@ -332,5 +335,5 @@ def test_manifests_of_trials_that_the_journal_knows_are_not_read(
     )
     assert steps.steps_left(run) == []
     assert read == [unknown]
-    shutil.rmtree(run.records / known)  # the journal alone does not make a record
-    assert {step.trial for step in steps.steps_left(run)} >= {known}
+    shutil.rmtree(run.records / recorded)  # the journal alone does not make a record
+    assert {step.trial for step in steps.steps_left(run)} >= {recorded}

@@ -1,4 +1,4 @@
-"""The manifest of a trial keeps what was gathered, however the trial ends."""
+"""The manifest of a trial keeps the collected results, however the trial ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLD, PROVED = ColdProof(method="evicted"), ColdProof(method="evicted", physical
 
 
 class Runner:
-    """A workload that fails in one phase, or has a client that exits with `exit_code`."""
+    """A workload that fails in one phase, or whose client exits with `exit_code`."""
 
     def __init__(self, fails: str = "", error: Exception | None = None, exit_code: int = 0) -> None:
         self.fails, self.error, self.exit_code = fails, error, exit_code
@@ -87,26 +87,26 @@ def test_a_complete_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert manifest.disclosure == {"kernel": "6"} and manifest.total_ram_mib
 
 
-@pytest.mark.parametrize("phase, kept", [("prepare", None), ("run", 7.0), ("collect", 7.0)])
-def test_a_fault_keeps_what_came_before_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str, kept: float | None
+@pytest.mark.parametrize("phase, data_set_mib", [("prepare", None), ("run", 7.0), ("collect", 7.0)])
+def test_a_fault_keeps_earlier_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str, data_set_mib: float | None
 ) -> None:
     runner = Runner(phase, StudyError("it broke.", "here", "look."))
     manifest = ended(tmp_path, monkeypatch, runner)
-    assert (manifest.state, manifest.data_set_mib) == ("failed", kept)
+    assert (manifest.state, manifest.data_set_mib) == ("failed", data_set_mib)
     assert manifest.reasons[0] == "the disk is full" and "it broke" in manifest.reasons[1]
     assert (manifest.window is not None) == (phase == "collect")
-    assert manifest.cold == (None if kept is None else COLD)
+    assert manifest.cold == (None if data_set_mib is None else COLD)
 
 
-def test_a_client_that_failed_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_client_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = ended(tmp_path, monkeypatch, Runner(exit_code=3))
     assert manifest.state == "failed"
     assert manifest.reasons[1] == "c exited with 3; read raw/c.err"
     assert manifest.cold == PROVED
 
 
-def test_a_lost_host_is_no_fault_of_the_setting(
+def test_a_lost_host_is_not_a_fault_of_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error = HostLostError("no answer.", "host h1", "look.")

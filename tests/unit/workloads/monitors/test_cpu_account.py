@@ -1,4 +1,4 @@
-"""CPU time of processes that come and go, counted once."""
+"""CPU time of short-lived processes, counted once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def user(account: CpuAccount) -> int:
     return total.user
 
 
-def test_live_processes_count_what_they_used() -> None:
+def test_live_processes_count_their_used_time() -> None:
     account = CpuAccount()
     account.add([reading(5, 100, 30), reading(6, 7, node="w2")])
     assert (user(account), account.total["w2"]) == (130, Ticks(7, 14))
@@ -29,7 +29,7 @@ def test_live_processes_count_what_they_used() -> None:
     assert account.processes == {"w1": 1, "w2": 1}
 
 
-def test_a_process_that_ends_unseen_by_a_parent_keeps_its_time() -> None:
+def test_a_process_without_a_waiting_parent_keeps_its_time() -> None:
     account = CpuAccount()
     account.add([reading(5, 100)])
     account.add([])
@@ -37,15 +37,15 @@ def test_a_process_that_ends_unseen_by_a_parent_keeps_its_time() -> None:
     assert (user(account), account.processes) == (100, {"w1": 0})
 
 
-def test_a_pid_that_comes_again_is_another_process() -> None:
+def test_a_reused_pid_is_another_process() -> None:
     account = CpuAccount()
     account.add([reading(5, 100)])
     account.add([Reading((5, 999), "w1", 1, Ticks(10, 20), Ticks())])
     assert user(account) == 110
 
 
-def test_a_waited_for_child_is_counted_once() -> None:
-    """Seen at 40, it used 50 in all; its parent's children time then shows all 50."""
+def test_a_reaped_child_is_counted_once() -> None:
+    """Sampled at 40, it used 50 in all; its parent's children time then includes all 50."""
     account = CpuAccount()
     account.add([reading(5, 100), reading(6, 40, parent=5)])
     account.add([reading(5, 100, children=50)])
@@ -53,7 +53,7 @@ def test_a_waited_for_child_is_counted_once() -> None:
     assert user(account) == 150
 
 
-def test_a_life_between_two_rounds_is_counted_by_its_parent() -> None:
+def test_a_life_between_two_rounds_is_counted_through_its_parent() -> None:
     account = CpuAccount()
     account.add([reading(5, 100)])
     account.add([reading(5, 100, children=30)])
@@ -70,7 +70,7 @@ def test_grandchildren_are_counted_once() -> None:
     assert user(account) == 140
 
 
-def test_a_parent_read_after_its_child_ended_does_not_count_it_twice() -> None:
+def test_a_parent_read_after_its_child_ended_is_not_counted_twice() -> None:
     account = CpuAccount()
     account.add([reading(5, 100), reading(6, 40, parent=5)])
     account.add([reading(5, 100, children=40), reading(6, 40, parent=5)])  # read before it ended
@@ -79,7 +79,7 @@ def test_a_parent_read_after_its_child_ended_does_not_count_it_twice() -> None:
     assert user(account) == 140
 
 
-def test_a_child_seen_to_vanish_before_its_parent_shows_it() -> None:
+def test_a_child_that_vanishes_before_its_parents_time_includes_it() -> None:
     account = CpuAccount()
     account.add([reading(5, 100), reading(6, 40, parent=5)])
     account.add([reading(5, 100)])
@@ -88,7 +88,7 @@ def test_a_child_seen_to_vanish_before_its_parent_shows_it() -> None:
     assert user(account) == 145
 
 
-def test_a_child_never_waited_for_does_not_swallow_later_ones() -> None:
+def test_a_child_that_is_never_reaped_does_not_hide_later_ones() -> None:
     account = CpuAccount()
     account.add([reading(5, 100), reading(6, 40, parent=5)])
     for children in (0, 0, 30, 30):
@@ -98,7 +98,7 @@ def test_a_child_never_waited_for_does_not_swallow_later_ones() -> None:
 
 @dataclass
 class _Process:
-    """A simulated process tree: the truth that the account is held against."""
+    """A simulated process tree: the ground truth for the account."""
 
     pid: int
     parent: _Process | None
@@ -108,8 +108,8 @@ class _Process:
     offspring: list[_Process] = field(default_factory=list)
 
 
-def test_in_random_lives_nothing_is_lost_or_counted_twice() -> None:
-    """Any order of births, work and waited-for ends; totals never fall and end at the truth."""
+def test_random_process_lives_are_counted_exactly_once() -> None:
+    """Any order of births, work and reaped ends; totals never fall and end at the truth."""
     for seed in range(50):
         rng = random.Random(seed)
         root = _Process(2, None)

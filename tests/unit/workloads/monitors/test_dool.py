@@ -1,4 +1,4 @@
-"""The dstat family's CSV: every real sample, and the ways its columns and units go wrong."""
+"""The dstat family's CSV: every real sample, and the known defects of columns and units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def samples(text: str) -> list[HostSample]:
     return [row for row in parse_dool(text, "d.csv").rows if not row.since_boot]
 
 
-def test_a_real_file_of_our_own_arguments() -> None:
+def test_a_real_file_with_our_own_arguments() -> None:
     parsed = parse_dool(read("dool-1.3.8"), "d.csv")
     assert [row.since_boot for row in parsed.rows] == [True, False, False]
     row = parsed.rows[1]
@@ -27,8 +27,8 @@ def test_a_real_file_of_our_own_arguments() -> None:
     assert (parsed.parsed, parsed.skipped, parsed.quarantined) == (3, 6, ())
 
 
-def test_equal_names_are_told_apart_by_section() -> None:
-    """read and writ stand under dsk and io, used and free under memory and swap."""
+def test_equal_column_names_are_distinguished_by_section() -> None:
+    """read and writ occur under dsk and io, used and free under memory and swap."""
     row = parse_dool(read("dstat-0.7.3"), "d.csv").rows[1]
     assert (row.disk_read_bytes_s, row.disk_write_bytes_s) == (73728.0, 4096.0)
     assert (row.disk_read_ops_s, row.disk_write_ops_s) == (16.0, 1.0)
@@ -36,7 +36,7 @@ def test_equal_names_are_told_apart_by_section() -> None:
     assert row.memory_buffered_bytes == 12509184.0
 
 
-def test_dool_writes_bits_and_is_read_as_bytes() -> None:
+def test_dool_writes_bits_and_the_parser_returns_bytes() -> None:
     """Means since boot, taken 9 seconds apart on one machine by dstat (bytes) and dool (bits)."""
     by_dstat = parse_dool(read("dstat-0.7.3"), "d.csv").rows[0]
     by_dool = parse_dool(read("dool-1.3.4_narrow_tty"), "d.csv").rows[0]
@@ -73,7 +73,7 @@ def test_without_its_arguments_dools_units_are_unknown() -> None:
     assert all("bits or bytes unknown" in q.reason for q in parsed.quarantined)
 
 
-def test_used_cpu_is_neither_idle_nor_waiting_nor_stolen() -> None:
+def test_used_cpu_excludes_idle_waiting_and_stolen_time() -> None:
     (row,) = samples(HEAD + SECOND)
     assert row.cpu_used == 15.0
     assert HostSample(1, None, None, False).cpu_used is None
@@ -91,7 +91,7 @@ def test_several_cpus_repeat_the_section_in_the_name() -> None:
     assert row.epoch_s == 1795194816.2
 
 
-def test_a_used_again_file_has_a_first_sample_in_the_middle() -> None:
+def test_a_reused_file_has_a_first_sample_in_the_middle() -> None:
     parsed = parse_dool(read("dool-1.3.4_append_twice"), "d.csv")
     assert [row.since_boot for row in parsed.rows] == [True, False, True]
     assert parsed.rows[2].cpu_idle is None  # the second start had other columns
@@ -99,20 +99,20 @@ def test_a_used_again_file_has_a_first_sample_in_the_middle() -> None:
     assert (parsed.skipped, parsed.quarantined) == (12, ())
 
 
-def test_headers_alone_are_no_samples() -> None:
+def test_headers_alone_give_no_samples() -> None:
     parsed = parse_dool(read("dstat-0.7.4-6.1_header_only_crash"), "d.csv")
     assert (parsed.rows, parsed.skipped, parsed.quarantined) == ((), 6, ())
 
 
 def test_seven_values_under_four_names_are_never_read() -> None:
-    """dstat 0.7.2: what follows memory is shifted, and CPU would read 116830208 percent."""
+    """dstat 0.7.2: the values after memory are shifted, and CPU would read 116830208 percent."""
     parsed = parse_dool(read("dstat-0.7.2_memory"), "d.csv")
     assert parsed.rows == ()
     assert [q.line for q in parsed.quarantined] == [8, 9]
     assert all("7 values under the 4 names" in q.reason for q in parsed.quarantined)
 
 
-def test_interrupts_apart_count_as_used() -> None:
+def test_separate_interrupt_columns_count_as_used() -> None:
     text = """\
 "Dstat 0.7.2 CSV output"
 "Host:","w1",,,,"User:","root"
@@ -143,8 +143,8 @@ def test_pcp_dstat() -> None:
 
 
 @pytest.mark.parametrize("cell", [",12.850", ",3676368", ",235", ",8\n"])
-def test_a_shift_in_pcp_dstat_is_noticed(cell: str) -> None:
-    """Its empty cells could hide a cell too many or too few."""
+def test_a_shifted_row_of_pcp_dstat_is_detected(cell: str) -> None:
+    """Its empty cells could hide an extra or a missing cell."""
     text = read("pcp-dstat").decode()
     end = "\n" if cell.endswith("\n") else ""
     for damage in (f",1{cell}", end):
@@ -152,7 +152,7 @@ def test_a_shift_in_pcp_dstat_is_noticed(cell: str) -> None:
         assert len(parse_dool(text.replace(cell, damage), "d.csv").rows) < 3
 
 
-def test_a_first_row_without_any_value_is_skipped() -> None:
+def test_a_first_row_without_values_is_skipped() -> None:
     text = HEAD.replace("dool 1.3.8", "pcp-dstat 6.2.0").replace(",16,4,80,0,0,1,2,3,4", ",,")
     parsed = parse_dool(text + SECOND, "d.csv")
     assert [row.since_boot for row in parsed.rows] == [False]
@@ -188,8 +188,8 @@ def test_a_damaged_row_is_quarantined_alone(row: str, reason: str) -> None:
     assert reason in quarantined.reason
 
 
-def test_a_damaged_first_row_leaves_the_next_as_since_boot() -> None:
-    """Which sample is the first one is no longer certain: better one sample less."""
+def test_a_damaged_first_row_makes_the_next_the_sample_since_boot() -> None:
+    """The first sample is no longer certain: one sample less is safer."""
     parsed = parse_dool(HEAD.replace(",16,4,80", ",16,4,8") + SECOND + THIRD, "d.csv")
     assert [row.since_boot for row in parsed.rows] == [True, False]
 
@@ -214,7 +214,7 @@ def test_rows_under_a_damaged_header_are_not_read(damage: tuple[str, str]) -> No
     assert parsed.lines == HEAD.replace(*damage).count("\n") + 1
 
 
-def test_a_cut_last_row_is_quarantined() -> None:
+def test_a_truncated_last_row_is_quarantined() -> None:
     parsed = parse_dool(HEAD + SECOND[:-1], "d.csv")
     assert len(parsed.rows) == 1
     assert parsed.quarantined[0].reason.startswith("last line is cut off")
@@ -236,7 +236,7 @@ def test_the_command() -> None:
 
 
 @pytest.mark.parametrize("period_s", [0.5, 1.5, 0.0])
-def test_dool_knows_whole_seconds_only(period_s: float) -> None:
+def test_dool_accepts_only_whole_seconds(period_s: float) -> None:
     with pytest.raises(ValueError, match="whole seconds"):
         dool_command("h1", "/x", period_s, "s/r/b", ("python3",))
 

@@ -1,4 +1,4 @@
-"""Times of the dstat family's samples: epochs, times without a year, and those that cannot be."""
+"""Times of the dstat family's samples: epochs, times without a year, and impossible times."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ def with_times(date: str, *times: str) -> str:
     return head.partition("1795196682")[0].replace("20 Nov 2026 17:44:42 UTC", date) + rows
 
 
-def test_times_without_a_year_take_the_banners() -> None:
+def test_times_without_a_year_take_the_banners_year() -> None:
     text = with_times("31 Dec 2026 23:59:58 UTC", "Dec-31 23:59:58", "Dec-31 23:59:59")
     assert [row.epoch_s for row in parse_dool(text, "d.csv").rows] == [1798761598, 1798761599]
 
 
-def test_a_year_may_begin_meanwhile() -> None:
+def test_the_year_may_change_during_the_file() -> None:
     text = with_times("31 Dec 2026 23:59:58 UTC", "31-12 23:59:59", "01-01 00:00:00")
     assert [row.epoch_s for row in parse_dool(text, "d.csv").rows] == [1798761599, 1798761600]
 
 
-def test_in_another_zone_there_is_only_the_text() -> None:
+def test_in_another_time_zone_only_the_text_is_kept() -> None:
     text = with_times("20 Nov 2026 18:44:42 CET", "Nov-20 18:44:42")
     (row,) = parse_dool(text, "d.csv").rows
     assert (row.epoch_s, row.time_text) == (None, "Nov-20 18:44:42")
 
 
-def test_a_damaged_year_makes_no_time() -> None:
-    """SizingResult by fuzzing: the year 1013 made times before the epoch."""
+def test_a_damaged_year_gives_no_time() -> None:
+    """Found by fuzzing: the year 1013 gave times before the epoch."""
     text = with_times("20 Nov 1013 17:44:42 UTC", "Nov-20 17:44:42")
     (row,) = parse_dool(text, "d.csv").rows
     assert (row.epoch_s, row.time_text) == (None, "Nov-20 17:44:42")
 
 
 @pytest.mark.parametrize("time", ["Nov-31 17:44:43", "Nov-20 25:44:43", "Foo-20 17:44:43", "5"])
-def test_no_such_time(time: str) -> None:
+def test_impossible_times_are_rejected(time: str) -> None:
     text = with_times("20 Nov 2026 17:44:42 UTC", "Nov-20 17:44:42", time)
     assert len(parse_dool(text, "d.csv").rows) == 1
 

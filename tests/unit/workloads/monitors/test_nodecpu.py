@@ -51,12 +51,12 @@ def test_a_damaged_row_is_quarantined_alone(damage: tuple[str, str], reason: str
     assert [row.line for row in parsed.rows] == [3, 4, 5, 7, 8]
 
 
-def test_a_cut_last_row_is_quarantined() -> None:
+def test_a_truncated_last_row_is_quarantined() -> None:
     parsed = parse_nodecpu(TEXT[:-1], "f")
     assert [q.line for q in parsed.quarantined] == [8]
 
 
-def test_rows_under_a_damaged_title_are_not_read() -> None:
+def test_rows_under_a_damaged_header_are_not_read() -> None:
     second = TEXT.replace("ticks_per_s=100", "ticks_per_s=x")
     parsed = parse_nodecpu(TEXT + second, "f")
     assert len(parsed.rows) == 6

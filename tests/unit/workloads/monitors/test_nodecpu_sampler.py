@@ -1,4 +1,4 @@
-"""The sampler on real processes, held against what the kernel says they used."""
+"""The sampler on real processes, compared with the kernel's own account."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def sampling(output: Path, period_s: float = 0.25) -> Iterator[subprocess.Popen[
 
 
 def burn(code: str, *arguments: str, node: str) -> tuple[float, str]:
-    """CPU seconds that the process and its children used, by the kernel's account; its output."""
+    """CPU seconds of the process and its children, by the kernel's account; its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     argv = [sys.executable, "-S", "-c", code, *arguments]
     run = subprocess.run(argv, env=tagged(node), check=True, capture_output=True, text=True)
@@ -82,20 +82,20 @@ def total_s(samples: list[NodeCpuSample], node: str) -> float:
 
 @pytest.mark.thorough
 def test_a_known_share_is_reported(tmp_path: Path) -> None:
-    """Half a core for 2 s, less where the machine is busy: the truth is what the process itself
-    says it had used, at each moment."""
+    """Half a core for 2 s, less on a busy machine: the truth is the process's own report of its
+    used time at each moment."""
     output = tmp_path / "h1.nodecpu.csv"
     with sampling(output):
-        used_s, said = burn(DUTY, "0.5", "2", node="w1")
+        used_s, output = burn(DUTY, "0.5", "2", node="w1")
         time.sleep(0.3)
-    truth = [(float(at), float(used)) for at, used in map(str.split, said.splitlines())]
+    truth = [(float(at), float(used)) for at, used in map(str.split, output.splitlines())]
     samples = [row for row in rows(output) if row.node == "w1" and row.processes]
     inside = [row for row in samples if truth[0][0] < row.epoch_s < truth[-1][0]]
     assert len(inside) >= 4
     share = rate([(row.epoch_s, ticks_s(row)) for row in inside])
     true_share = rate([(row.epoch_s, at_time(truth, row.epoch_s)) for row in inside])
     assert share == pytest.approx(true_share, abs=0.03)
-    # What it used after the last round is lost: its parent, this test, is not one of ours.
+    # Usage after the last round is lost: the parent, this test, carries no tag.
     assert at_time(truth, inside[-1].epoch_s) - 0.05 <= total_s(rows(output), "w1") <= used_s + 0.03
 
 
@@ -113,7 +113,7 @@ def ticks_s(row: NodeCpuSample) -> float:
 
 
 @pytest.mark.thorough
-def test_short_lives_are_counted(tmp_path: Path) -> None:
+def test_short_lived_processes_are_counted(tmp_path: Path) -> None:
     """Seven children of 80 ms, most of them between two rounds, without a tag of their own."""
     output = tmp_path / "h1.nodecpu.csv"
     with sampling(output, period_s=0.3):
@@ -123,7 +123,7 @@ def test_short_lives_are_counted(tmp_path: Path) -> None:
     assert total_s(rows(output), "w1") == pytest.approx(used_s, rel=0.05, abs=0.05)
 
 
-def test_only_marked_processes_count_and_each_for_its_node(tmp_path: Path) -> None:
+def test_only_tagged_processes_count_each_for_its_node(tmp_path: Path) -> None:
     output = tmp_path / "h1.nodecpu.csv"
     sleep = [sys.executable, "-S", "-c", "import time; time.sleep(30)"]
     nodes = {"w1": tagged("w1"), "w2": tagged("w2"), "x": tagged("x", "test-study/run-2")}
@@ -142,8 +142,8 @@ def test_only_marked_processes_count_and_each_for_its_node(tmp_path: Path) -> No
 
 
 @pytest.mark.thorough
-def test_descendants_with_an_environment_of_their_own_count(tmp_path: Path) -> None:
-    """As YARN's containers: started by a tagged process, in a clean environment."""
+def test_descendants_with_a_clean_environment_count(tmp_path: Path) -> None:
+    """Like YARN containers: started by a tagged process, in a clean environment."""
     output = tmp_path / "h1.nodecpu.csv"
     code = "import subprocess; subprocess.run(['/bin/sleep', '1'], env={})"
     parent = subprocess.Popen([sys.executable, "-S", "-c", code], env=tagged("w1"))
@@ -153,7 +153,7 @@ def test_descendants_with_an_environment_of_their_own_count(tmp_path: Path) -> N
 
 
 @pytest.mark.thorough
-def test_rounds_keep_to_the_period_and_never_go_back(tmp_path: Path) -> None:
+def test_rounds_keep_the_period_and_never_go_back(tmp_path: Path) -> None:
     output = tmp_path / "h1.nodecpu.csv"
     with sampling(output):
         time.sleep(1.3)
@@ -165,7 +165,7 @@ def test_rounds_keep_to_the_period_and_never_go_back(tmp_path: Path) -> None:
 
 
 def test_a_round_is_cheap(tmp_path: Path) -> None:
-    """32 tagged processes, one round a second: well below 1 % of a core."""
+    """32 tagged processes, one round per second: well below 1 % of a core."""
     sleep = ["/bin/sleep", "30"]
     sleepers = [subprocess.Popen(sleep, env=tagged("w1")) for _ in range(32)]
     code = f"""

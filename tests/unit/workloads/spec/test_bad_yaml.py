@@ -1,4 +1,4 @@
-"""Whatever a YAML file holds, it is read or refused as bad input with file and line, and never at length."""
+"""Any YAML file is either read or refused as bad input with file and line, in bounded time."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.timeout(20)
-def test_a_study_that_is_no_plain_data_is_refused_with_its_line(name: str) -> None:
-    text, what = BAD[name]
+def test_a_study_with_more_than_plain_data_is_refused_with_its_line(name: str) -> None:
+    text, message = BAD[name]
     with pytest.raises(InputError) as caught:
         parse_study(TEXT + text + "\n", "q.yaml")
-    assert what in caught.value.what
+    assert message in caught.value.what
     line = caught.value.where.removeprefix("q.yaml").removeprefix(":").split(",")[0]
     assert name == "large" or int(line) > len(TEXT.splitlines())
     assert len(caught.value.what) < 300
@@ -61,7 +61,7 @@ def test_a_study_that_is_no_plain_data_is_refused_with_its_line(name: str) -> No
 
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.timeout(20)
-def test_every_reader_of_yaml_refuses_it(name: str, tmp_path: Path) -> None:
+def test_every_yaml_reader_refuses_it(name: str, tmp_path: Path) -> None:
     path = tmp_path / "input.yaml"
     path.write_text(BAD[name][0] + "\n")
     for read in (read_study, read_catalogue, lambda path: read_profile(str(path))):
@@ -70,7 +70,7 @@ def test_every_reader_of_yaml_refuses_it(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(20)
-def test_hypotheses_of_a_run_are_read_by_the_same_reader(tmp_path: Path) -> None:
+def test_hypotheses_of_a_run_use_the_same_reader(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text("a: &a [*a]\n")
     with pytest.raises(InputError, match=r"study\.yaml:1"):
@@ -80,7 +80,7 @@ def test_hypotheses_of_a_run_are_read_by_the_same_reader(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "value", ["&a [*a]", "2013-99-99 : 1", "!foo x", "9" * 5000, "[" * 5000, "{1: 2}"]
 )
-def test_a_value_on_the_command_line_is_read_by_the_same_reader(value: str) -> None:
+def test_a_command_line_value_uses_the_same_reader(value: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_study(TEXT, "q.yaml", parse_overrides([f"vms={value}"]))
     assert "vms" in caught.value.where
@@ -92,15 +92,15 @@ def test_an_override_of_a_deep_key_is_refused(key: str) -> None:
         parse_study(TEXT, "q.yaml", parse_overrides([f"{key}=1"]))
 
 
-def test_a_fault_in_an_override_is_told_of_the_override() -> None:
+def test_a_fault_in_an_override_is_reported_at_the_override() -> None:
     with pytest.raises(InputError) as caught:
         parse_study(TEXT, "q.yaml", {"repetitions": "two"})
     assert caught.value.where == "q.yaml with repetitions replaced, key repetitions"
 
 
-def test_a_date_is_text() -> None:
-    asked = TEXT.replace("question: Do", "question: 2013-02-26\n#")
-    assert parse_study(asked, "q.yaml").study.question == "2013-02-26"
+def test_a_date_is_read_as_text() -> None:
+    text = TEXT.replace("question: Do", "question: 2013-02-26\n#")
+    assert parse_study(text, "q.yaml").study.question == "2013-02-26"
 
 
 def test_aliases_and_merges_within_the_limits_are_read() -> None:
@@ -110,7 +110,7 @@ def test_aliases_and_merges_within_the_limits_are_read() -> None:
 
 
 @pytest.mark.timeout(20)
-def test_a_pipe_and_a_device_are_refused_unopened(tmp_path: Path) -> None:
+def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.yaml"
     os.mkfifo(pipe)
     for path in (pipe, Path("/dev/zero"), Path("/dev/null"), tmp_path):
@@ -118,14 +118,14 @@ def test_a_pipe_and_a_device_are_refused_unopened(tmp_path: Path) -> None:
             read_study(path)
 
 
-def test_a_misspelt_key_is_told_the_one_that_is_like_it() -> None:
+def test_the_error_for_a_misspelt_key_suggests_a_similar_key() -> None:
     with pytest.raises(InputError) as caught:
         parse_study(TEXT.replace("seed:", "sed:"), "q.yaml")
     assert caught.value.remedy.startswith("did you mean seed?")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "key", "what"),
+    ("old", "new", "key", "message"),
     [
         (
             "records: [100000]",
@@ -150,12 +150,12 @@ def test_a_misspelt_key_is_told_the_one_that_is_like_it() -> None:
         ("question: Do", "question: [] # Do", "question", "write text, not []"),
     ],
 )
-def test_faults_are_told_in_plain_words(old: str, new: str, key: str, what: str) -> None:
+def test_faults_are_reported_in_plain_words(old: str, new: str, key: str, message: str) -> None:
     assert old in TEXT
     with pytest.raises(InputError) as caught:
         parse_study(TEXT.replace(old, new), "q.yaml")
     assert caught.value.where.endswith(f", key {key}")
-    assert what in caught.value.what
+    assert message in caught.value.what
 
 
 LARGE = [
@@ -189,7 +189,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize(("old", "new", "key", "reason"), LARGE)
-def test_a_size_that_no_machine_has_is_refused_with_the_reason(
+def test_an_implausible_size_is_refused_with_the_reason(
     old: str, new: str, key: str, reason: str
 ) -> None:
     assert old in TEXT

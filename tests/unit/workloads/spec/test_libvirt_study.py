@@ -1,4 +1,4 @@
-"""A study of guests: read or refused with a remedy, and planned without asking any host."""
+"""A study with guests: read or refused with a remedy, and planned without contacting a host."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ONE_HOST = "  - {name: h2"
 
 
 @pytest.fixture(autouse=True)
-def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_host_is_contacted(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("planning reached for the network or started a program")
 
@@ -48,7 +48,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "what"),
+    ("old", "new", "message"),
     [
         ("vms: {", "# {", "needs the key vms"),
         ("provider: libvirt", "provider: physical", "key vms needs provider libvirt"),
@@ -78,24 +78,24 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         ("[0, 1, 2]", "[0, 3]", "cannot be divided equally among 3 VMs"),
     ],
 )
-def test_a_fault_is_one_error_that_names_it(old: str, new: str, what: str) -> None:
+def test_a_fault_is_one_error_that_names_its_cause(old: str, new: str, message: str) -> None:
     assert old in TEXT
     text = TEXT.replace(old, new, 1)
-    if "divided equally" in what:
+    if "divided equally" in message:
         text = text.replace("bridge: br0", "bridge: br0, vcpus: pinned")
     with pytest.raises(InputError) as caught:
         parse_study(text, "g.yaml")
-    assert what in caught.value.what
+    assert message in caught.value.what
     assert caught.value.remedy and caught.value.where.startswith("g.yaml:")
 
 
-def test_replicas_on_one_host_alone_are_refused() -> None:
+def test_replicas_on_a_single_host_are_refused() -> None:
     lines = [line for line in TEXT.splitlines() if not line.startswith(ONE_HOST)]
     with pytest.raises(InputError, match="all replicas of a block on it"):
         parse_study("\n".join(lines).replace("[0, 1, 2]", "[2]"), "g.yaml")
 
 
-def test_the_bare_host_is_the_control_arm_with_as_many_regionservers(tmp_path: Path) -> None:
+def test_the_bare_host_is_a_control_arm_with_as_many_regionservers(tmp_path: Path) -> None:
     (tmp_path / "g.yaml").write_text(TEXT)
     topologies = plan_study(tmp_path / "g.yaml", runs=tmp_path).plan.topologies
     assert list(topologies) == ["v0-flash", "v0-r2-flash", "v1-flash", "v2-flash"]
@@ -107,17 +107,17 @@ def test_the_bare_host_is_the_control_arm_with_as_many_regionservers(tmp_path: P
     bare, dense = topologies["v0-flash"], topologies["v2-flash"]
     assert [disk.path for disk in bare.workers[0].disks] == ["/data/a", "/data/b"]
     assert [node.disk and node.disk.path for node in dense.workers[:2]] == ["/data/a", "/data/b"]
-    assert not list(tmp_path.glob("guests"))  # nothing was written either
+    assert not list(tmp_path.glob("guests"))  # no file was written either
 
 
-def test_a_chosen_control_arm_is_the_bare_hosts_alone() -> None:
+def test_a_selected_control_arm_has_only_bare_hosts() -> None:
     text = TEXT.replace("[0, 1, 2]", "[0, 2], regionservers_per_node: [1, 3]")
     study = parse_study(text, "g.yaml").study
     assert parse_study(text, "g.yaml").study == study
-    assert [one.name for one in densities(study)] == ["v0", "v0-r3", "v2"]
+    assert [density.name for density in densities(study)] == ["v0", "v0-r3", "v2"]
 
 
-def test_hosts_are_racks_over_which_replicas_are_spread(tmp_path: Path) -> None:
+def test_hosts_are_racks_and_replicas_are_spread_over_them(tmp_path: Path) -> None:
     (tmp_path / "g.yaml").write_text(TEXT)
     topology = plan_study(tmp_path / "g.yaml", runs=tmp_path).plan.topologies["v2-flash"]
     data = {node.name: Path("/study") / node.name for node in topology.nodes}
@@ -130,16 +130,16 @@ def test_hosts_are_racks_over_which_replicas_are_spread(tmp_path: Path) -> None:
     assert len(racks) == 4
 
 
-def test_every_host_signs_on_by_the_studys_own_host_keys(tmp_path: Path) -> None:
+def test_every_host_login_uses_the_studys_own_host_keys(tmp_path: Path) -> None:
     hosts = declared_hosts(parse_study(TEXT, "g.yaml").study, tmp_path)
     assert hosts[0].vms is not None
-    known = tmp_path / "guests" / "known_hosts"
-    assert hosts[0].vms.uri == f"qemu+ssh://study@192.0.2.11/system?known_hosts={known}"
-    assert hosts[0].login is not None and hosts[0].login.known_hosts == str(known)
+    known_hosts = tmp_path / "guests" / "known_hosts"
+    assert hosts[0].vms.uri == f"qemu+ssh://study@192.0.2.11/system?known_hosts={known_hosts}"
+    assert hosts[0].login is not None and hosts[0].login.known_hosts == str(known_hosts)
 
 
 @pytest.mark.thorough
-def test_the_talks_study_is_planned_here(tmp_path: Path) -> None:
+def test_the_study_of_the_talk_can_be_planned(tmp_path: Path) -> None:
     """5 densities (bare host, its control arm, 2, 3, 4 VMs) by 2 media, 5 blocks."""
     plan = plan_study(TALK, runs=tmp_path).plan
     assert len(plan.topologies) == 10 and len(plan.builds) == 50
@@ -155,9 +155,9 @@ def test_the_talks_study_is_planned_here(tmp_path: Path) -> None:
             addresses = [node.address for node in topology.nodes]
             assert len(set(addresses)) == len(addresses) == workers + 1
             for host in topology.hosts:
-                theirs = [node for node in topology.nodes if node.host == host.name]
-                taken_mib = sum(node.memory_mib + GUEST_OS_MIB for node in theirs)
-                assert taken_mib <= host.memory_mib - 2048
+                guests = [node for node in topology.nodes if node.host == host.name]
+                used_mib = sum(node.memory_mib + GUEST_OS_MIB for node in guests)
+                assert used_mib <= host.memory_mib - 2048
     assert any(
         "v2-hdd: one drive per VM uses 2 of the 4 hdd drives" in line for line in warnings_of(plan)
     )

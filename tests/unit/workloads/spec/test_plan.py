@@ -1,4 +1,4 @@
-"""The plan is a pure function of study, hosts and seed, and its order makes sense."""
+"""The plan is a pure function of study, hosts and seed; its order satisfies all dependencies."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def test_the_same_study_and_seed_give_the_same_plan() -> None:
 
 
 def test_each_block_builds_every_topology_once_and_runs_every_setting_on_it() -> None:
-    made = plan(repetitions=3)
+    study_plan = plan(repetitions=3)
     wanted = {setting.id for setting in study().settings()}
     for repetition in (1, 2, 3):
-        steps = [step for step in made.steps if step.repetition == repetition]
+        steps = [step for step in study_plan.steps if step.repetition == repetition]
         assert sorted(s.build for s in steps if s.kind == "up") == [
             f"b{repetition}-v1-flash",
             f"b{repetition}-v2-flash",
@@ -36,7 +36,7 @@ def test_each_block_builds_every_topology_once_and_runs_every_setting_on_it() ->
             assert {s.setting.id for s in steps if s.build == build and s.setting} == wanted
 
 
-def test_at_most_one_cluster_stands_at_any_time() -> None:
+def test_at_most_one_cluster_is_up_at_any_time() -> None:
     standing: list[str] = []
     for step in plan(repetitions=4).steps:
         if step.kind == "up":
@@ -49,18 +49,18 @@ def test_at_most_one_cluster_stands_at_any_time() -> None:
 
 
 def test_repetitions_are_shuffled_differently() -> None:
-    made = plan(repetitions=8)
+    study_plan = plan(repetitions=8)
     orders = {
-        tuple(s.setting.id for s in made.trials if s.build == build and s.setting)
-        for build in made.builds
+        tuple(s.setting.id for s in study_plan.trials if s.build == build and s.setting)
+        for build in study_plan.builds
     }
-    first = [next(b for b in made.builds if b.startswith(f"b{n}-")) for n in range(1, 9)]
+    first = [next(b for b in study_plan.builds if b.startswith(f"b{n}-")) for n in range(1, 9)]
     assert len(orders) > 4
     assert len({build.split("-", 1)[1] for build in first}) == 2
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_what_writes_data_comes_before_what_reads_it(seed: int) -> None:
+def test_writers_precede_the_readers_of_their_data(seed: int) -> None:
     ids = [
         s.mode if isinstance(s, DfsioSetting) else s.mix
         for s in random_order(study().settings(), Random(seed))
@@ -69,35 +69,35 @@ def test_what_writes_data_comes_before_what_reads_it(seed: int) -> None:
     assert ids.index("load") < min(ids.index("read45-insert55"), ids.index("scan95-insert5"))
 
 
-def test_every_trial_has_a_name_of_its_own() -> None:
+def test_trial_names_are_distinct() -> None:
     names = [step.trial for step in plan(repetitions=3).trials]
     assert len(set(names)) == len(names) == 36
 
 
-def test_a_plan_survives_its_file(tmp_path: Path) -> None:
+def test_a_plan_survives_the_file_round_trip(tmp_path: Path) -> None:
     write_plan(plan(), tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json") == plan()
 
 
-def test_another_format_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+def test_a_plan_of_another_format_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_text('{"format": 9}')
     with pytest.raises(StudyError, match="format 9"):
         read_plan(path)
 
 
-def test_a_medium_no_disk_has_is_named_with_those_it_has() -> None:
+def test_an_unavailable_medium_is_named_with_the_available_ones() -> None:
     with pytest.raises(StudyError, match="no disk of medium hdd, only /data"):
         make_plan(study(**{"factors.medium": ["hdd"]}), [host()])
 
 
-def test_repetitions_added_later_are_those_asked_for_at_first() -> None:
+def test_added_repetitions_equal_those_planned_from_the_start() -> None:
     longer = extended(plan(repetitions=2), study(), Extension(add_repetitions=3))
     assert longer.steps == plan(repetitions=5).steps
     assert (longer.repetitions, longer.builds) == (5, plan(repetitions=5).builds)
 
 
-def test_an_extension_may_leave_settings_out_but_no_topology() -> None:
+def test_an_extension_may_omit_settings_but_no_topology() -> None:
     longer = extended(plan(), study(), Extension(add_repetitions=1, only=("ycsb-*",)))
     added = [step for step in longer.steps if step.repetition == 2]
     assert {step.setting.workload for step in added if step.setting} == {"ycsb"}
@@ -105,7 +105,7 @@ def test_an_extension_may_leave_settings_out_but_no_topology() -> None:
     assert longer.steps[: len(plan().steps)] == plan().steps
 
 
-def test_a_glob_that_no_setting_matches_is_refused_with_what_there_is() -> None:
+def test_a_glob_without_a_match_is_refused_with_the_available_settings() -> None:
     with pytest.raises(InputError, match="no setting of the study matches 'ycbs") as caught:
         make_plan(study(), [host()], only=("ycbs-*",))
     assert "testdfsio-write-n6" in caught.value.remedy
@@ -121,11 +121,11 @@ ISOLATED = {
 }
 
 
-def test_isolation_trials_run_where_a_victim_has_a_neighbour_and_only_there() -> None:
-    made = plan(workloads=[ISOLATED])
+def test_isolation_trials_run_exactly_where_a_victim_has_a_neighbour() -> None:
+    study_plan = plan(workloads=[ISOLATED])
     pairs = {
-        build: [s.setting.id for s in made.trials if s.build == build and "beside" in s.label]
-        for build in made.builds
+        build: [s.setting.id for s in study_plan.trials if s.build == build and "beside" in s.label]
+        for build in study_plan.builds
     }
     assert pairs["b1-v1-flash"] == []
     assert sorted(pairs["b1-v2-flash"]) == [
@@ -134,6 +134,6 @@ def test_isolation_trials_run_where_a_victim_has_a_neighbour_and_only_there() ->
     ]
 
 
-def test_an_isolation_trial_that_no_topology_can_hold_is_refused() -> None:
+def test_an_isolation_trial_without_a_suitable_topology_is_refused() -> None:
     with pytest.raises(InputError, match="the victim has no neighbour"):
         plan(workloads=[ISOLATED], **{"factors.vms_per_host": [1]})

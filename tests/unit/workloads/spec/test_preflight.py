@@ -1,4 +1,4 @@
-"""What this machine lacks is found before anything is started."""
+"""Preflight detects missing resources of this machine before the run starts."""
 
 from __future__ import annotations
 
@@ -26,28 +26,30 @@ def no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned(tmp_path: Path, **overrides: object) -> tuple[Study, Plan]:
-    made = study(**{"stack.base_port": 27000, **overrides})
+    small_study = study(**{"stack.base_port": 27000, **overrides})
     roles = ("master", "worker", "client")
     host = Host("here", "127.0.0.1", 2, 6144, (Disk(str(tmp_path), "flash"),), roles)  # type: ignore[arg-type]
-    return made, make_plan(made, [host])
+    return small_study, make_plan(small_study, [host])
 
 
-def test_a_machine_that_has_all_of_it_passes(tmp_path: Path) -> None:
+def test_a_machine_with_all_resources_passes(tmp_path: Path) -> None:
     preflight(*planned(tmp_path), tmp_path)
 
 
-def test_a_port_that_is_taken_is_named_with_its_remedy(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(("127.0.0.1", 27003))
-        taken.listen()
+def test_a_port_in_use_is_named_with_its_remedy(tmp_path: Path) -> None:
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", 27003))
+        listener.listen()
         with pytest.raises(InputError) as caught:
             preflight(*planned(tmp_path), tmp_path)
     assert "27003" in str(caught.value)
     assert "base_port" in str(caught.value)
 
 
-def test_too_little_free_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_free_memory_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory = psutil.virtual_memory()._replace(available=2**30)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     with pytest.raises(InputError, match="1024 MiB are free") as caught:
@@ -55,18 +57,18 @@ def test_too_little_free_memory_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     assert "'here'" in caught.value.where
 
 
-def test_less_disk_than_the_study_will_write_is_said(
+def test_too_little_disk_space_for_the_study_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, plan = planned(tmp_path)
+    small_study, plan = planned(tmp_path)
     monkeypatch.setattr(checked.shutil, "disk_usage", lambda _: Usage(0, 0, 100 * 2**20))
     with pytest.raises(InputError) as caught:
-        preflight(made, plan, tmp_path)
-    assert f"up to {disk_need_mib(made)} MiB; 100 MiB are free" in caught.value.what
+        preflight(small_study, plan, tmp_path)
+    assert f"up to {disk_need_mib(small_study)} MiB; 100 MiB are free" in caught.value.what
     assert str(tmp_path) in caught.value.where
 
 
-def test_the_need_follows_the_largest_data_of_each_workload() -> None:
+def test_the_disk_need_follows_the_largest_data_of_each_workload() -> None:
     small = [{"testdfsio": {"modes": ["write"], "files": 1, "file_size": "1 MiB"}}]
     large = [{"testdfsio": {"modes": ["write", "read"], "files": 4, "file_size": "1 GiB"}}]
     grown = disk_need_mib(study(workloads=large)) - disk_need_mib(study(workloads=small))

@@ -1,4 +1,4 @@
-"""`auto` becomes what this machine has; what it does not have is refused, with a remedy."""
+"""`auto` resolves to this machine's resources; unavailable resources are refused, with a remedy."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HERE = {"name": "here", "memory": "2 GiB", "roles": ["master", "worker", "client
 
 
 @pytest.fixture
-def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """What the probe is to see: milliseconds a random read."""
+def probed(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """The probe's result: milliseconds per random read."""
     latency = {"ms": 0.1}
     monkeypatch.setattr(resolve, "probe", lambda folder: Probe(str(folder), latency["ms"], 10))
     return latency
@@ -31,15 +31,15 @@ def host(**keys: object) -> Study:
     return study(hosts=[{**HERE, **keys}])
 
 
-def test_auto_is_what_this_machine_has(tmp_path: Path, seen: dict[str, float]) -> None:
-    found = resolve_hosts(host(memory="auto"), tmp_path)[0]
-    assert found.cores == len(os.sched_getaffinity(0))
-    assert found.memory_mib == int(psutil.virtual_memory().total // 2**20 * 0.5)
-    assert found.disks[0].path == str(tmp_path) and found.disks[0].medium == "flash"
+def test_auto_resolves_to_this_machines_resources(tmp_path: Path, probed: dict[str, float]) -> None:
+    resolved = resolve_hosts(host(memory="auto"), tmp_path)[0]
+    assert resolved.cores == len(os.sched_getaffinity(0))
+    assert resolved.memory_mib == int(psutil.virtual_memory().total // 2**20 * 0.5)
+    assert resolved.disks[0].path == str(tmp_path) and resolved.disks[0].medium == "flash"
 
 
 @pytest.mark.parametrize(
-    ("ms", "says", "what"),
+    ("ms", "medium", "message"),
     [
         (
             0.1,
@@ -54,16 +54,16 @@ def test_auto_is_what_this_machine_has(tmp_path: Path, seen: dict[str, float]) -
         (1.5, "auto", "neither flash nor hdd"),
     ],
 )
-def test_a_disk_that_does_not_behave_like_its_medium_is_refused_with_the_figure(
-    tmp_path: Path, seen: dict[str, float], ms: float, says: str, what: str
+def test_a_disk_that_contradicts_its_medium_is_refused_with_the_figure(
+    tmp_path: Path, probed: dict[str, float], ms: float, medium: str, message: str
 ) -> None:
-    seen["ms"] = ms
-    with pytest.raises(InputError, match=what):
-        resolve_hosts(host(disks=[{"medium": says}]), tmp_path)
+    probed["ms"] = ms
+    with pytest.raises(InputError, match=message):
+        resolve_hosts(host(disks=[{"medium": medium}]), tmp_path)
 
 
-def test_more_cores_memory_or_a_relative_disk_are_refused(
-    tmp_path: Path, seen: dict[str, float]
+def test_too_many_cores_too_much_memory_or_a_relative_disk_are_refused(
+    tmp_path: Path, probed: dict[str, float]
 ) -> None:
     for keys, key in [
         ({"cores": 4000}, ("hosts", 0, "cores")),
@@ -75,9 +75,9 @@ def test_more_cores_memory_or_a_relative_disk_are_refused(
         assert caught.value.key == key
 
 
-def test_the_probe_leaves_nothing_behind_and_reads_the_disk(tmp_path: Path) -> None:
-    found = probe(tmp_path, seconds=0.05)
-    assert found.reads > 0 and found.random_4k_read_ms > 0
+def test_the_probe_reads_the_disk_and_leaves_no_file(tmp_path: Path) -> None:
+    latency = probe(tmp_path, seconds=0.05)
+    assert latency.reads > 0 and latency.random_4k_read_ms > 0
     assert list(tmp_path.iterdir()) == []
 
 

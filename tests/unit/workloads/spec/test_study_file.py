@@ -1,4 +1,4 @@
-"""A study file is read whole, or refused with file, line, key and remedy."""
+"""A study file is read completely, or refused with file, line, key and remedy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_every_shipped_study_is_valid() -> None:
         assert read_study(path).study.study == path.stem
 
 
-def test_quantities_come_out_in_the_units_their_names_say() -> None:
+def test_quantities_have_the_units_in_their_names() -> None:
     study = read_study(QUICKSTART).study
     assert study.hosts[0].memory == 6144
     dfsio, ycsb = study.workloads[0].testdfsio, study.workloads[1].ycsb
@@ -28,7 +28,7 @@ def test_quantities_come_out_in_the_units_their_names_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "what"),
+    ("old", "new", "where", "message"),
     [
         ("seed:", "sed:", "q.yaml:29, key sed", "unknown key 'sed'"),
         (
@@ -76,13 +76,13 @@ def test_quantities_come_out_in_the_units_their_names_say() -> None:
     ],
 )
 def test_a_fault_is_one_error_with_place_and_remedy(
-    old: str, new: str, where: str, what: str
+    old: str, new: str, where: str, message: str
 ) -> None:
     assert old in TEXT
     with pytest.raises(InputError) as caught:
         parse_study(TEXT.replace(old, new, 1), "q.yaml")
     assert where in caught.value.where
-    assert what in caught.value.what
+    assert message in caught.value.what
     assert caught.value.remedy
     assert caught.value.exit_code == 2
 
@@ -91,13 +91,18 @@ EXPECT = "expect:\n  - {name: h, workload: load, compare: vms_per_host, 2_over_1
 LINE = len(TEXT.splitlines()) + 1
 
 
-def test_what_a_study_asks_of_its_numbers_is_read() -> None:
-    asked = "slo: {read_p99: 20 ms, scan_p99.9: 1 s}\nschedule: '0 2 * * 6'\n"
+def test_slos_schedule_and_hypotheses_are_read() -> None:
+    goals = "slo: {read_p99: 20 ms, scan_p99.9: 1 s}\nschedule: '0 2 * * 6'\n"
     compared = "compare: {baseline: rolling 5, tolerance: 5%}\n"
-    study = parse_study(TEXT + EXPECT + asked + compared, "q.yaml").study
+    study = parse_study(TEXT + EXPECT + goals + compared, "q.yaml").study
     assert study.slo == {"read_p99": 20.0, "scan_p99.9": 1000.0}
-    (one,) = study.expect
-    assert (one.later, one.first, one.low, one.high) == ("2", "1", 1.5, None)
+    (hypothesis,) = study.expect
+    assert (hypothesis.later, hypothesis.first, hypothesis.low, hypothesis.high) == (
+        "2",
+        "1",
+        1.5,
+        None,
+    )
     assert study.compare is not None and study.compare.baseline.rolling == 5
     assert study.compare.tolerance == pytest.approx(0.05)
     assert study.schedule is not None and study.schedule.cron == "0 2 * * 6"
@@ -106,7 +111,7 @@ def test_what_a_study_asks_of_its_numbers_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "what"),
+    ("text", "key", "message"),
     [
         ("slo: {read_p42: 20 ms}", "slo.read_p42", "not a latency"),
         ("slo: {read_p99: 20}", "slo.read_p99", "no unit"),
@@ -131,22 +136,22 @@ def test_what_a_study_asks_of_its_numbers_is_read() -> None:
         ("schedule: {}", "schedule", "cron expression, or"),
     ],
 )
-def test_a_fault_in_what_it_asks_is_placed_too(text: str, key: str, what: str) -> None:
+def test_a_fault_in_a_hypothesis_or_slo_has_a_place_too(text: str, key: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_study(TEXT + text.rstrip() + "\n", "q.yaml")
-    place, _, told = caught.value.where.partition(", key ")
-    assert told == key
+    place, _, reported_key = caught.value.where.partition(", key ")
+    assert reported_key == key
     assert int(place.removeprefix("q.yaml:")) >= LINE
-    assert what in caught.value.what
+    assert message in caught.value.what
 
 
-def test_two_hosts_of_one_name_are_refused() -> None:
+def test_two_hosts_with_one_name_are_refused() -> None:
     text = TEXT.replace("hosts:\n", "hosts:\n  - {name: here, memory: 1 GiB}\n")
     with pytest.raises(InputError, match="duplicate host name: 'here'"):
         parse_study(text, "q.yaml")
 
 
-def test_overrides_lie_over_the_file_and_are_kept_with_the_run() -> None:
+def test_overrides_replace_values_of_the_file_and_are_stored_with_the_run() -> None:
     file = parse_study(TEXT, "q.yaml", {"repetitions": 3, "stack.base_port": 22000})
     assert (file.study.repetitions, file.study.stack.base_port) == (3, 22000)
     assert parse_study(file.text, "kept.yaml").study == file.study
@@ -157,7 +162,7 @@ def test_an_unknown_override_is_refused_like_an_unknown_key() -> None:
         parse_study(TEXT, "q.yaml", {"blocs": 3})
 
 
-def test_a_missing_file_names_itself(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_study(tmp_path / "none.yaml")
     assert str(tmp_path / "none.yaml") in caught.value.where

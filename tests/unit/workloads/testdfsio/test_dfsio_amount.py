@@ -1,4 +1,4 @@
-"""Bytes asked, processed and touched, against the tool's own loops run step by step."""
+"""Bytes requested, processed and touched, compared with the tool's own loops step by step."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def setting(mode: Any, **knobs: Any) -> DfsioSetting:
     return DfsioSetting(mode=mode, **{**fixed, **knobs})
 
 
-def read_by_the_tool(one: DfsioSetting, size_argument: int) -> tuple[int, int]:
+def read_by_the_tool(dfsio: DfsioSetting, size_argument: int) -> tuple[int, int]:
     """(bytes processed, distinct bytes) of RandomReadMapper.doIO on one file, read by read."""
-    length, read = one.file_size_mib * MIB, one.read_size_bytes
-    skip = {"random": 0, "backward": -read}.get(one.mode, one.skip_size_bytes or read)
+    length, read = dfsio.file_size_mib * MIB, dfsio.read_size_bytes
+    skip = {"random": 0, "backward": -read}.get(dfsio.mode, dfsio.skip_size_bytes or read)
     draw = random.Random(5)
 
     def following(current: int) -> int:
@@ -36,14 +36,14 @@ def read_by_the_tool(one: DfsioSetting, size_argument: int) -> tuple[int, int]:
             return 0 if current < 0 else current + read + skip
         return max(0, length - read) if current < 0 else max(0, current + skip)
 
-    done, position, seen = 0, following(-1), []
+    done, position, spans = 0, following(-1), []
     while done < size_argument:
         if position >= length:
             break
         got = min(read, length - position)
-        seen.append((position, position + got))
+        spans.append((position, position + got))
         done, position = done + got, following(position)
-    return done, _union(seen)
+    return done, _union(spans)
 
 
 def _union(spans: list[tuple[int, int]]) -> int:
@@ -66,13 +66,13 @@ SKIPS = [
 
 
 @pytest.mark.parametrize("knobs", SKIPS)
-def test_a_skip_is_asked_for_what_its_reads_can_give_and_no_more(knobs: dict[str, int]) -> None:
-    one = setting("skip", **knobs)
-    asked = size_argument_bytes(one)
-    assert read_by_the_tool(one, asked) == (asked, asked)
-    assert one.asked_bytes == distinct_bytes(one) == asked
-    # asked for more, it stops early at the same amount and says nothing
-    assert read_by_the_tool(one, asked + 10 * MIB)[0] == asked
+def test_a_skip_requests_exactly_what_its_reads_can_process(knobs: dict[str, int]) -> None:
+    dfsio = setting("skip", **knobs)
+    requested = size_argument_bytes(dfsio)
+    assert read_by_the_tool(dfsio, requested) == (requested, requested)
+    assert dfsio.asked_bytes == distinct_bytes(dfsio) == requested
+    # a larger request stops early at the same amount without a message
+    assert read_by_the_tool(dfsio, requested + 10 * MIB)[0] == requested
 
 
 def test_the_default_skip_reads_half() -> None:
@@ -81,12 +81,12 @@ def test_the_default_skip_reads_half() -> None:
 
 @pytest.mark.parametrize("read", (MIB, 1_000_000, 65536))
 @pytest.mark.parametrize("mode", ("random", "backward"))
-def test_positioned_reads_process_what_is_said(mode: str, read: int) -> None:
-    one = setting(mode, read_size_bytes=read)
-    done, distinct = read_by_the_tool(one, size_argument_bytes(one))
-    least, most = processed_bytes(one)
+def test_positioned_reads_process_the_stated_amount(mode: str, read: int) -> None:
+    dfsio = setting(mode, read_size_bytes=read)
+    done, distinct = read_by_the_tool(dfsio, size_argument_bytes(dfsio))
+    least, most = processed_bytes(dfsio)
     assert least <= done <= most
-    assert distinct_bytes(one) == pytest.approx(distinct, rel=0.04)
+    assert distinct_bytes(dfsio) == pytest.approx(distinct, rel=0.04)
 
 
 def test_random_reads_touch_less_than_two_thirds_of_the_file() -> None:
@@ -94,18 +94,18 @@ def test_random_reads_touch_less_than_two_thirds_of_the_file() -> None:
     assert distinct_bytes(small) / (64 * MIB) == pytest.approx(0.632, abs=0.001)
 
 
-def test_a_truncate_takes_half_and_leaves_half() -> None:
-    one = setting("truncate", files=3, file_size_mib=5)
-    assert size_argument_bytes(one) == length_after_bytes(one) == 5 * MIB // 2
-    assert one.asked_bytes == 3 * (5 * MIB // 2)
+def test_a_truncate_removes_half_and_leaves_half() -> None:
+    dfsio = setting("truncate", files=3, file_size_mib=5)
+    assert size_argument_bytes(dfsio) == length_after_bytes(dfsio) == 5 * MIB // 2
+    assert dfsio.asked_bytes == 3 * (5 * MIB // 2)
 
 
-def test_an_append_adds_what_is_there() -> None:
-    one = setting("append", files=3)
-    assert (one.asked_bytes, length_after_bytes(one)) == (3 * 64 * MIB, 128 * MIB)
-    assert one.disk_use(replication=1)[1] == 2 * one.data_mib
+def test_an_append_adds_the_existing_amount() -> None:
+    dfsio = setting("append", files=3)
+    assert (dfsio.asked_bytes, length_after_bytes(dfsio)) == (3 * 64 * MIB, 128 * MIB)
+    assert dfsio.disk_use(replication=1)[1] == 2 * dfsio.data_mib
 
 
-def test_of_compressed_files_as_much_is_touched_as_is_stored() -> None:
-    one = setting("read", compression="gzip")
-    assert (distinct_bytes(one, 12345), one.asked_bytes) == (12345, 64 * MIB)
+def test_compressed_files_are_touched_by_their_stored_size() -> None:
+    dfsio = setting("read", compression="gzip")
+    assert (distinct_bytes(dfsio, 12345), dfsio.asked_bytes) == (12345, 64 * MIB)

@@ -1,4 +1,4 @@
-"""Job histories: made-up ones in the shape Hadoop 3.4.2 writes, and a real one."""
+"""Job histories: synthetic ones in the format of Hadoop 3.4.2, and a real one."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def history(*lines: str) -> str:
 
 
 def map_phase_s(job: JobHistory) -> float | None:
-    """First start to last end of the maps that succeeded; None where the file may be incomplete."""
+    """First start to last end of the successful maps; None where the file may be incomplete."""
     starts = [attempt.start_epoch_ms for attempt in job.maps]
     ends = [attempt.finish_epoch_ms for attempt in job.maps if attempt.finish_epoch_ms]
     return (max(ends) - min(starts)) / 1000 if ends and not job.problems else None
@@ -122,7 +122,7 @@ def test_a_whole_job() -> None:
     assert (parsed.parsed, parsed.skipped) == (9, 4)
 
 
-def test_failed_and_killed_attempts_stand_apart() -> None:
+def test_failed_and_killed_attempts_are_counted_separately() -> None:
     again = started(1, 13_000).replace("000001_0", "000001_1")
     end = finished(1, 16_000).replace("000001_0", "000001_1")
     lines = [*WHOLE[:8], finished(0, 9000), failed(1, 12_500), again, end, job_finished()]
@@ -137,7 +137,7 @@ def test_an_attempt_killed_after_it_succeeded_did_not_succeed() -> None:
     assert len(job.maps) == 1
 
 
-def test_an_attempt_killed_before_it_started_is_no_attempt() -> None:
+def test_an_attempt_killed_before_it_started_does_not_count() -> None:
     job = only(history(*WHOLE[:-1], failed(7, 6000, "KILLED"), job_finished()))
     assert (len(job.attempts), job.problems) == (3, ())
 
@@ -154,15 +154,15 @@ def test_a_failed_job() -> None:
     assert (job.status, job.finish_epoch_ms, map_phase_s(job)) == ("FAILED", 9000, None)
 
 
-def test_a_history_cut_off_gives_no_phase() -> None:
-    """A lost map at the end would make the phase shorter, and the rate higher, without a trace."""
-    for kept in range(3, len(WHOLE)):
-        job = only(history(*WHOLE[:kept]))
+def test_a_truncated_history_gives_no_phase() -> None:
+    """A lost map at the end would silently shorten the phase and raise the rate."""
+    for size in range(3, len(WHOLE)):
+        job = only(history(*WHOLE[:size]))
         assert map_phase_s(job) is None
         assert job.problems == ("the job's end is not recorded",)
 
 
-def test_a_lost_event_in_the_middle_is_noticed() -> None:
+def test_a_lost_event_in_the_middle_is_detected() -> None:
     job = only(history(*(line for line in WHOLE if line != finished(1, 12_500))))
     assert job.problems == ("1 maps finished, 2 by the job's own count",)
     assert map_phase_s(job) is None
@@ -189,7 +189,9 @@ def test_a_lost_event_in_the_middle_is_noticed() -> None:
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_a_damaged_event_is_quarantined_and_spoils_the_phase(damaged: str, reason: str) -> None:
+def test_a_damaged_event_is_quarantined_and_invalidates_the_phase(
+    damaged: str, reason: str
+) -> None:
     index = WHOLE.index(finished(1, 12_500))
     parsed = parse_history(history(*WHOLE[:index], damaged, *WHOLE[index + 1 :]), "a.jhist")
     (quarantined,) = parsed.quarantined
@@ -198,7 +200,7 @@ def test_a_damaged_event_is_quarantined_and_spoils_the_phase(damaged: str, reaso
     assert map_phase_s(parsed.rows[0]) is None
 
 
-def test_an_event_without_a_newline_is_whole_if_it_parses() -> None:
+def test_an_event_without_a_newline_is_complete_if_it_parses() -> None:
     text = history(*WHOLE).rstrip("\n")
     assert map_phase_s(only(text)) == 7.5
     assert map_phase_s(only(text[:-1])) is None
@@ -215,7 +217,7 @@ def test_a_binary_history_is_refused_by_name() -> None:
         parse_history(b"Avro-Binary\n{}\n", "a.jhist")
 
 
-def test_no_job_without_its_submission() -> None:
+def test_a_history_without_a_submission_gives_no_job() -> None:
     assert parse_history(history(*HEAD, INITED), "a.jhist").rows == ()
 
 
@@ -231,8 +233,9 @@ def test_a_real_history() -> None:
     assert (parsed.parsed, parsed.skipped, parsed.quarantined) == (13, 40, ())
 
 
-def test_the_three_rates_by_a_slow_reading_of_a_real_job() -> None:
-    """Per stream, map phase and whole job (method 13), by regular expressions over the same files."""
+def test_the_three_rates_match_an_independent_reading_of_a_real_job() -> None:
+    """Per stream, map phase and whole job (method 13), by regular expressions over the same
+    files."""
     (job,) = parse_history(sample("write.jhist"), "a.jhist").rows
     (totals,) = parse_io_part(sample("write_part-00000"), "part-00000").rows
     printed = parse_results(sample("write_and_random.log"), "r.log").rows[0]

@@ -10,8 +10,9 @@ from workloads.testdfsio.output.io_parts import parse_io_part
 PART = "f:rate\t4107150.0\nf:sqrate\t5.6442E9\nl:size\t31457280\nl:tasks\t3\nl:time\t22\n"
 
 
-def test_sums_and_what_the_tool_makes_of_them() -> None:
-    """The first block of TestDFSIO-3.4.2_results.log: 1363.64 MiB/s a stream, 1369.05 on average."""
+def test_sums_and_the_rates_derived_from_them() -> None:
+    """The first block of TestDFSIO-3.4.2_results.log: 1363.64 MiB/s per stream, 1369.05 on
+    average."""
     parsed = parse_io_part(PART, "part-00000")
     (row,) = parsed.rows
     assert (row.size_bytes, row.tasks, row.time_ms) == (31457280, 3, 22)

@@ -1,4 +1,4 @@
-"""TestDFSIO's result file: real ones, and what must not be read as numbers."""
+"""TestDFSIO's result file: real ones, and text that must not be read as numbers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_every_block_of_a_real_file() -> None:
     assert (parsed.parsed, parsed.skipped, parsed.quarantined) == (48, 6, ())
 
 
-def test_append_and_truncate_are_known() -> None:
+def test_append_and_truncate_are_recognised() -> None:
     for name in ("append", "truncate"):
         (row,) = parse_results(BLOCK.replace(": write", f": {name}"), "r.log").rows
         assert (row.type, row.mode) == (name, name)
@@ -64,7 +64,7 @@ def test_a_decimal_comma_is_never_a_number() -> None:
     assert len(parsed.quarantined) == 8
 
 
-def test_zero_time_is_quarantined_as_such() -> None:
+def test_zero_time_is_quarantined_with_its_reason() -> None:
     parsed = parse_results(read("TestDFSIO-3.4.2_zero_time.log"), "r.log")
     assert parsed.rows == ()
     guilty = {q.line for q in parsed.quarantined if q.reason.startswith("zero time")}
@@ -86,7 +86,7 @@ Average IO rate mb/sec: 13.37
 """
     parsed = parse_results(old, "r.log")
     (row,) = parsed.rows
-    assert row.throughput_mib_s == 12.345678901234567  # not the line that is wrong by 1000
+    assert row.throughput_mib_s == 12.345678901234567  # not the wrong line
     assert (parsed.parsed, parsed.skipped) == (8, 2)
 
 
@@ -111,13 +111,13 @@ def test_a_damaged_block_gives_no_row_and_spares_the_next(damage: tuple[str, str
     assert parsed.lines == 18
 
 
-def test_a_cut_last_line_condemns_its_block() -> None:
+def test_a_truncated_last_line_invalidates_its_block() -> None:
     parsed = parse_results(BLOCK.rstrip("\n"), "r.log")
     assert parsed.rows == ()
     assert parsed.quarantined[-1].reason.startswith("last line is cut off")
 
 
-def test_lines_of_no_kind_do_not_disturb_a_block() -> None:
+def test_unrelated_lines_do_not_disturb_a_block() -> None:
     parsed = parse_results("hello\n" + BLOCK.replace("sec: 1.46\n", "sec: 1.46\nhello\n"), "r.log")
     assert len(parsed.rows) == 1
     assert [q.line for q in parsed.quarantined] == [1, 10]

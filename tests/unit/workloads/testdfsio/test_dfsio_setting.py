@@ -1,4 +1,4 @@
-"""What a study asks of TestDFSIO becomes settings with names of their own, or is refused."""
+"""A study's TestDFSIO entries become settings with distinct names, or are refused."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from workloads.testdfsio.setting import DfsioSetting
 ALL = ["write", "read", "random", "backward", "skip", "append", "truncate"]
 
 
-def asked(*entries: dict[str, Any]) -> list[dict[str, Any]]:
+def workload_entries(*entries: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"testdfsio": {"modes": ["read"], "files": 6, "file_size": "64 MiB", **e}} for e in entries
     ]
 
 
 def settings(*entries: dict[str, Any]) -> tuple[DfsioSetting, ...]:
-    found = study(workloads=asked(*entries)).settings()
-    return tuple(one for one in found if isinstance(one, DfsioSetting))
+    expanded = study(workloads=workload_entries(*entries)).settings()
+    return tuple(setting for setting in expanded if isinstance(setting, DfsioSetting))
 
 
 def planned(*entries: dict[str, Any], **overrides: object) -> Plan:
-    return plan(workloads=asked(*entries), **overrides)
+    return plan(workloads=workload_entries(*entries), **overrides)
 
 
 def refused(*entries: dict[str, Any], **overrides: object) -> str:
@@ -41,13 +41,13 @@ def refused(*entries: dict[str, Any], **overrides: object) -> str:
     return str(caught.value)
 
 
-def arguments(one: DfsioSetting) -> str:
-    return " ".join(job_arguments(one, "/base", "r.log"))
+def arguments(setting: DfsioSetting) -> str:
+    return " ".join(job_arguments(setting, "/base", "r.log"))
 
 
-def test_each_mode_once_and_reads_once_for_each_number_of_readers() -> None:
-    made = settings({"modes": ALL, "readers": [1, 3]})
-    assert [(one.mode, one.readers) for one in made] == [
+def test_each_mode_gives_one_setting_and_reads_one_per_number_of_readers() -> None:
+    all_modes = settings({"modes": ALL, "readers": [1, 3]})
+    assert [(setting.mode, setting.readers) for setting in all_modes] == [
         ("write", None),
         *((mode, readers) for mode in ("read", "random", "backward", "skip") for readers in (1, 3)),
         ("append", None),
@@ -66,32 +66,32 @@ VARIED = (
 )
 
 
-def test_no_two_settings_have_one_id_or_one_label() -> None:
-    made = settings(*VARIED)
-    assert len({one.id for one in made}) == len(made)
-    shown = labels({one.id: one for one in made})
-    assert len(set(shown.values())) == len(shown) == len(made)
-    assert all(one.id.replace("-", "").isalnum() and one.id.islower() for one in made)
+def test_ids_and_labels_of_settings_are_distinct() -> None:
+    varied = settings(*VARIED)
+    assert len({setting.id for setting in varied}) == len(varied)
+    shown = labels({setting.id: setting for setting in varied})
+    assert len(set(shown.values())) == len(shown) == len(varied)
+    assert all(setting.id.replace("-", "").isalnum() and setting.id.islower() for setting in varied)
 
 
-def test_files_that_differ_lie_apart_and_files_that_do_not_are_shared() -> None:
+def test_settings_share_files_only_if_the_files_are_identical() -> None:
     folders: dict[str, set[str]] = {}
-    for one in settings(*VARIED):
-        folders.setdefault(one.data_set, set()).add(one.mode)
+    for setting in settings(*VARIED):
+        folders.setdefault(setting.data_set, set()).add(setting.mode)
     assert folders["n6-64m"] == {"write", "read", "random", "backward", "skip"}
     assert {"append"} in folders.values() and {"truncate"} in folders.values()
     assert folders["n6-64m-gzip"] == folders["n6-64m-hot"] == {"write", "read"}
 
 
-def test_a_write_comes_before_the_reads_of_its_files_alone() -> None:
+def test_a_write_precedes_only_the_reads_of_its_files() -> None:
     write, read, append = settings({"modes": ["write", "read", "append"]})
     (zipped,) = settings({"compression": "gzip"})
     assert write.writes_for(read)
     assert not write.writes_for(append) and not write.writes_for(zipped)
 
 
-def test_sizes_on_the_command_line_carry_their_unit() -> None:
-    """`-skipSize 1048576` would be that many MB, and `-size 1M` is refused."""
+def test_sizes_on_the_command_line_have_their_unit() -> None:
+    """`-skipSize 1048576` would mean this number of MB, and `-size 1M` is refused."""
     (skip,) = settings({"modes": ["skip"], "skip_size": "1 MiB"})
     words = arguments(skip)
     assert "-read -skip -nrFiles 6 -size 33554432B -bufferSize 1048576 -skipSize 1048576B" in words
@@ -99,7 +99,7 @@ def test_sizes_on_the_command_line_carry_their_unit() -> None:
     assert "-truncate -nrFiles 6 -size 33554432B" in arguments(truncate)
 
 
-def test_readers_are_a_limit_of_reads_alone_and_policies_of_what_creates_files() -> None:
+def test_readers_apply_only_to_reads_and_policies_only_to_created_files() -> None:
     write, read = settings({"modes": ["write", "read"], "readers": [3], "storage_policy": "HOT"})
     assert "-D mapreduce.job.running.map.limit=3" in arguments(read)
     assert "running.map.limit" not in arguments(write)
@@ -111,7 +111,7 @@ def test_readers_are_a_limit_of_reads_alone_and_policies_of_what_creates_files()
     assert "-compression org.apache.hadoop.io.compress.GzipCodec" in arguments(zipped)
 
 
-def test_a_write_has_the_buffer_and_a_read_the_read_size() -> None:
+def test_a_write_has_the_buffer_size_and_a_read_the_read_size() -> None:
     write, read = settings({"modes": ["write", "read"], "buffer_size": "4 KiB"})
     assert "-bufferSize 4096" in arguments(write) and "-bufferSize 1048576" in arguments(read)
 
@@ -134,21 +134,19 @@ def test_a_write_has_the_buffer_and_a_read_the_read_size() -> None:
         ({"readers": [0]}, "it must be 1 or more"),
     ),
 )
-def test_what_cannot_work_together_is_refused_with_its_reason(
-    entry: dict[str, Any], why: str
-) -> None:
+def test_incompatible_options_are_refused_with_the_reason(entry: dict[str, Any], why: str) -> None:
     assert why in refused(entry)
 
 
-def test_more_readers_than_containers_are_refused_and_as_many_are_planned() -> None:
-    made = planned({"files": 99})
-    most = min(maps_at_once(topology) for topology in made.topologies.values())
+def test_readers_are_limited_by_the_number_of_containers() -> None:
+    study_plan = planned({"files": 99})
+    most = min(maps_at_once(topology) for topology in study_plan.topologies.values())
     assert most >= 3
     assert planned({"files": 99, "readers": [most]}).trials
     assert f"{most} map container(s)" in refused({"files": 99, "readers": [most + 1]})
 
 
-def test_erasure_coding_needs_a_datanode_a_unit() -> None:
+def test_erasure_coding_needs_one_datanode_per_unit() -> None:
     coded = {"erasure_coding": "XOR-2-1-1024k"}
     assert "has 2, so blocks would lack parity" in refused(coded, **{"factors.vms_per_host": [2]})
     assert planned(coded, **{"factors.vms_per_host": [3]}).trials
@@ -156,7 +154,7 @@ def test_erasure_coding_needs_a_datanode_a_unit() -> None:
 
 
 @pytest.mark.parametrize("policy", ("COLD", "HOT", "LAZY_PERSIST", "PROVIDED"))
-def test_a_policy_hdfs_would_not_keep_is_refused(policy: str) -> None:
+def test_an_unsatisfiable_storage_policy_is_refused(policy: str) -> None:
     assert f"storage policy {policy} requires" in refused({"storage_policy": policy})
     assert planned({"storage_policy": "ALL_SSD"}).trials  # the hosts' disks are flash
 
@@ -168,33 +166,33 @@ def test_the_second_replica_of_a_policy_counts_too() -> None:
 
 
 def need_mib(*entries: dict[str, Any], **overrides: object) -> int:
-    return disk_need_mib(study(workloads=asked(*entries), **overrides))
+    return disk_need_mib(study(workloads=workload_entries(*entries), **overrides))
 
 
 def test_the_disk_need_counts_each_set_of_files_once_with_its_copies() -> None:
-    one = 6 * 64
-    base = need_mib({}) - one
-    assert need_mib({"modes": ["write", "read", "skip"], "readers": [1, 3]}) == base + one
-    assert need_mib({"modes": ["read", "append"]}) == base + one + 2 * one
-    assert need_mib({}, {"compression": "gzip"}) == base + 2 * one
+    one_copy_mib = 6 * 64
+    base = need_mib({}) - one_copy_mib
+    assert need_mib({"modes": ["write", "read", "skip"], "readers": [1, 3]}) == base + one_copy_mib
+    assert need_mib({"modes": ["read", "append"]}) == base + one_copy_mib + 2 * one_copy_mib
+    assert need_mib({}, {"compression": "gzip"}) == base + 2 * one_copy_mib
     two = {"factors.vms_per_host": [3], "stack.replication": 2}
-    assert need_mib({}, **two) == base + 2 * one
-    assert need_mib({"erasure_coding": "RS-6-3-1024k"}, **two) == base + 1.5 * one
+    assert need_mib({}, **two) == base + 2 * one_copy_mib
+    assert need_mib({"erasure_coding": "RS-6-3-1024k"}, **two) == base + 1.5 * one_copy_mib
 
 
-def test_a_policys_name_tells_its_units() -> None:
+def test_a_policys_name_states_its_units() -> None:
     assert units_of("RS-LEGACY-6-3-1024k") == (6, 3)
     assert units_of("XOR-2-1-1024k") == (2, 1)
 
 
-def test_own_data_are_written_first_and_that_takes_its_time() -> None:
+def test_own_data_are_written_first_within_the_time_estimate() -> None:
     write, append = settings({"modes": ["write", "append"]})
     assert append.estimate_s == 2 * write.estimate_s
-    one, three = settings({"readers": [1, 3]})
-    assert one.estimate_s > three.estimate_s
+    single, three = settings({"readers": [1, 3]})
+    assert single.estimate_s > three.estimate_s
 
 
-def test_topologies_are_what_maps_are_counted_on() -> None:
+def test_maps_are_checked_against_the_topologies() -> None:
     topology: Topology = next(iter(planned({}).topologies.values()))
     containers = sum(worker.container_mib for worker in topology.workers) // 256
     assert maps_at_once(topology) == containers - 1

@@ -1,4 +1,4 @@
-"""The variant store in a study: settings of YCSB with mixes, a table and properties of their own."""
+"""The variant store in a study: YCSB settings with their own mixes, table and properties."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ def study(entry: str = ENTRY) -> Study:
 
 
 def settings(entry: str = ENTRY) -> dict[str, YcsbSetting]:
-    return {one.id: one for one in study(entry).settings() if isinstance(one, YcsbSetting)}
+    return {
+        setting.id: setting
+        for setting in study(entry).settings()
+        if isinstance(setting, YcsbSetting)
+    }
 
 
 def properties(setting: YcsbSetting, number: int = 1) -> dict[str, str]:
@@ -47,7 +51,7 @@ def properties(setting: YcsbSetting, number: int = 1) -> dict[str, str]:
     return dict(pair.split("=", 1) for flag, pair in pairwise(words) if flag == "-p")
 
 
-def test_a_sweep_over_samples_threads_and_mixes_and_latency_at_the_most_threads() -> None:
+def test_a_sweep_over_samples_threads_and_mixes_with_latency_at_the_most_threads() -> None:
     found = settings()
     assert len(found) == 2 * 2 * 4 + 2 * 3 * 2
     assert "genomics-region-scan-s60x2000-t8-at50pct" in found
@@ -56,38 +60,38 @@ def test_a_sweep_over_samples_threads_and_mixes_and_latency_at_the_most_threads(
 
 
 def test_records_are_the_rows_of_all_samples() -> None:
-    one = settings()["genomics-region-scan-s60x2000-t8"]
-    assert one.records == 120_000
-    assert one.max_scan_length == 20 * 20 * 60
-    assert one.data_mib == pytest.approx(120_000 * 80 / 2**20)
+    scan = settings()["genomics-region-scan-s60x2000-t8"]
+    assert scan.records == 120_000
+    assert scan.max_scan_length == 20 * 20 * 60
+    assert scan.data_mib == pytest.approx(120_000 * 80 / 2**20)
 
 
-def test_a_client_is_told_what_the_store_holds() -> None:
-    told = properties(settings()["genomics-cohort-query-s30x2000-t4"])
-    assert told["workload"] == "org.densitystudy.variants.VariantWorkload"
-    assert told["recordcount"] == "60000"
-    assert told["variants.samples"] == "30" and told["variants.sites"] == "2000"
-    assert told["variants.seed"] == "20130226" and told["variants.region.sites"] == "20"
-    assert (told["scanproportion"], told["readproportion"]) == ("0.2", "0.8")
-    assert told["table"] == "variants_30_2000_20130226"
+def test_client_properties_describe_the_store() -> None:
+    client = properties(settings()["genomics-cohort-query-s30x2000-t4"])
+    assert client["workload"] == "org.densitystudy.variants.VariantWorkload"
+    assert client["recordcount"] == "60000"
+    assert client["variants.samples"] == "30" and client["variants.sites"] == "2000"
+    assert client["variants.seed"] == "20130226" and client["variants.region.sites"] == "20"
+    assert (client["scanproportion"], client["readproportion"]) == ("0.2", "0.8")
+    assert client["table"] == "variants_30_2000_20130226"
 
 
-def test_a_load_is_one_and_its_clients_share_it() -> None:
-    one = settings(ENTRY + "      clients: 3\n")["genomics-variant-load-s30x2000-t4-c3"]
-    assert "-load" in client_arguments(one, "x") and one.is_load and not one.is_saturation
-    assert operations_at_most(one) == 60_000
-    shares = [properties(one, number) for number in (1, 2, 3)]
+def test_a_load_is_one_trial_shared_by_its_clients() -> None:
+    load = settings(ENTRY + "      clients: 3\n")["genomics-variant-load-s30x2000-t4-c3"]
+    assert "-load" in client_arguments(load, "x") and load.is_load and not load.is_saturation
+    assert operations_at_most(load) == 60_000
+    shares = [properties(load, number) for number in (1, 2, 3)]
     assert [share["insertstart"] for share in shares] == ["0", "20000", "40000"]
-    assert {share["workload"] for share in shares} == {properties(one)["workload"]}
+    assert {share["workload"] for share in shares} == {properties(load)["workload"]}
 
 
-def test_clients_of_a_run_draw_queries_of_their_own() -> None:
-    one = settings(ENTRY + "      clients: 2\n")["genomics-sample-read-s30x2000-t4-c2"]
-    assert [properties(one, number)["client.number"] for number in (1, 2)] == ["0", "1"]
-    assert properties(one)["workload"].endswith("VariantWorkload")
+def test_clients_of_a_run_draw_different_queries() -> None:
+    read = settings(ENTRY + "      clients: 2\n")["genomics-sample-read-s30x2000-t4-c2"]
+    assert [properties(read, number)["client.number"] for number in (1, 2)] == ["0", "1"]
+    assert properties(read)["workload"].endswith("VariantWorkload")
 
 
-def test_a_closed_loops_client_times_what_lies_between_operations() -> None:
+def test_a_closed_loop_client_includes_the_time_between_operations() -> None:
     found = settings()
     closed = client_arguments(found["genomics-region-scan-s30x2000-t8"], "x")
     assert closed[1].endswith("ThinkTimed")
@@ -97,7 +101,7 @@ def test_a_closed_loops_client_times_what_lies_between_operations() -> None:
     assert client_arguments(found[f"genomics-{at_a_rate}"], "x")[1].endswith("HBaseClient")
 
 
-def test_a_load_comes_before_the_queries_on_its_rows_alone() -> None:
+def test_a_load_precedes_only_the_queries_on_its_rows() -> None:
     found = settings()
     load = found["genomics-variant-load-s30x2000-t4"]
     assert load.writes_for(found["genomics-region-scan-s30x2000-t8"])
@@ -107,7 +111,7 @@ def test_a_load_comes_before_the_queries_on_its_rows_alone() -> None:
     assert table_of(plain) != table_of(load)
 
 
-def test_a_percentage_is_of_its_own_mix_and_store() -> None:
+def test_a_percentage_refers_to_its_own_mix_and_store() -> None:
     found = settings()
     latency = found["genomics-region-scan-s60x2000-t8-at50pct"]
     assert found["genomics-region-scan-s60x2000-t4"].measures_for(latency)
@@ -115,19 +119,19 @@ def test_a_percentage_is_of_its_own_mix_and_store() -> None:
     assert not found["genomics-region-scan-s30x2000-t4"].measures_for(latency)
 
 
-def test_its_table_is_cut_where_its_rows_lie(world: World) -> None:
+def test_its_table_is_split_by_its_row_distribution(world: World) -> None:
     found = settings()
     world.run(found["genomics-variant-load-s30x2000-t4"])
     create = [verb for verb in world.every_verb if verb[0] == "create"]
     assert len(create) == 2  # before the warm-up, and after it
-    assert all(one[one.index("--variants") + 1] == "30,2000,20130226" for one in create)
+    assert all(call[call.index("--variants") + 1] == "30,2000,20130226" for call in create)
     assert world.run(found["genomics-region-scan-s30x2000-t4"])[:2] == [
         "flush-compact-settle",
         "snapshot",
     ]
 
 
-def test_what_a_store_is_loaded_with_unmeasured_is_its_own_rows(world: World) -> None:
+def test_an_unmeasured_load_writes_the_stores_own_rows(world: World) -> None:
     acts = world.run(settings()["genomics-region-scan-s30x2000-t4"])
     assert acts == ["balancer", "create", "ycsb-1", "flush-compact-settle", "snapshot",
                     "restore", "warm-up-region-scan", "restore", "WINDOW"]  # fmt: skip
@@ -135,13 +139,13 @@ def test_what_a_store_is_loaded_with_unmeasured_is_its_own_rows(world: World) ->
     assert loads and all(any("VariantWorkload" in word for word in words) for words in loads)
 
 
-def test_a_manifest_keeps_its_store() -> None:
-    one = settings()["genomics-region-scan-s30x2000-t8"]
-    kept = draft("t").model_copy(update={"setting": one}).model_dump_json()
-    assert Manifest.model_validate_json(kept).setting == one
+def test_a_manifest_includes_its_store() -> None:
+    scan = settings()["genomics-region-scan-s30x2000-t8"]
+    manifest = draft("t").model_copy(update={"setting": scan}).model_dump_json()
+    assert Manifest.model_validate_json(manifest).setting == scan
 
 
-def test_people_read_samples_and_sites() -> None:
+def test_labels_show_samples_and_sites() -> None:
     names = labels(settings())
     assert names["genomics-region-scan-s30x2000-t4"] == (
         "YCSB variant store, region scan, 30 samples at 2,000 sites, 4 threads"
@@ -149,7 +153,7 @@ def test_people_read_samples_and_sites() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     (
         ("sites: 2000", "sites: 23", "sites"),
         ("mixes: [variant-load,", "mixes: [load,", "mixes"),
@@ -160,24 +164,24 @@ def test_people_read_samples_and_sites() -> None:
         ("threads: [4, 8]", "threads: [4, 8]\n      records: [5]", "records"),
     ),
 )
-def test_what_cannot_be_is_refused(old: str, new: str, said: str) -> None:
+def test_invalid_values_are_refused(old: str, new: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         study(ENTRY.replace(old, new))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_it_is_given_once() -> None:
+def test_the_store_is_specified_once() -> None:
     with pytest.raises(InputError, match="duplicate workload 'genomics'"):
         study(ENTRY + ENTRY)
 
 
-def test_ycsb_knows_no_variants() -> None:
+def test_plain_ycsb_has_no_variants() -> None:
     text = QUICKSTART.read_text().replace("mixes: [load,", "mixes: [load, region-scan,")
     with pytest.raises(InputError, match="mixes"):
         parse_study(text, "q.yaml")
 
 
 @pytest.mark.parametrize(("name", "minutes"), [("genomics", 31), ("density-curve", 60)])
-def test_the_studies_that_come_along_are_short(name: str, minutes: float) -> None:
+def test_the_included_studies_are_short(name: str, minutes: float) -> None:
     plan = make_plan(read_study(STUDIES / f"{name}.yaml").study, [host(memory_mib=12288)])
     assert sum(step.estimate_s for step in plan.steps) < minutes * 60

@@ -1,4 +1,4 @@
-"""HdrHistogram payloads: decoded as the library does, merged exactly, percentiles as YCSB prints."""
+"""HdrHistogram payloads: decoded as in the library, merged exactly, percentiles as YCSB prints."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def library_counts(payload: str) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", ["READ", "Intended-READ"])
-def test_real_payloads_decode_as_the_library_does(name: str) -> None:
+def test_real_payloads_decode_as_in_the_library(name: str) -> None:
     assert len(payloads(name)) == 7
     for payload in payloads(name):
         assert list(decode(payload).counts) == library_counts(payload)
 
 
 @pytest.mark.parametrize("digits, highest", [(1, 2**40), (2, 2**40), (3, 2**40), (4, 2**20)])
-def test_any_precision_decodes_as_the_library_does(digits: int, highest: int) -> None:
+def test_any_precision_decodes_as_in_the_library(digits: int, highest: int) -> None:
     rng = random.Random(digits)
     some = (int(rng.lognormvariate(8, 3)) % highest for _ in range(2000))
     values = [0, 1, highest // 2, *some]
@@ -57,15 +57,15 @@ def test_any_precision_decodes_as_the_library_does(digits: int, highest: int) ->
 
 
 def test_merging_is_exact() -> None:
-    """k logs merged equal the histogram of all their latencies together."""
+    """k merged logs equal the histogram of all their latencies together."""
     rng = random.Random(7)
     parts = [[int(rng.lognormvariate(7, 2)) for _ in range(500)] for _ in range(5)]
     together = [value for part in parts for value in part]
     assert merge(decode(encoded(part)) for part in parts) == decode(encoded(together))
 
 
-def test_merged_intervals_give_the_percentiles_ycsb_printed() -> None:
-    """Of the very run: YCSB computed them with HdrHistogram 2.2.2 from all intervals."""
+def test_merged_intervals_give_ycsbs_printed_percentiles() -> None:
+    """Of the same run: YCSB computed them with HdrHistogram 2.2.2 from all intervals."""
     summary = parse_summary((SAMPLES / "ycsb-0.17.0_target_both.out").read_bytes(), "s").rows
     for name in ("READ", "Intended-READ"):
         merged = merge(decode(payload) for payload in payloads(name))
@@ -106,7 +106,7 @@ def inner(
     return head + counts
 
 
-def test_a_made_up_payload_decodes() -> None:
+def test_a_synthetic_payload_decodes() -> None:
     assert decode(wire(inner(b"\x02"))).counts == ((0, 1),)
     assert decode(wire(inner(b"\x03\x04"))).counts == ((2, 2),)  # two empty buckets, then a two
 
@@ -141,11 +141,11 @@ def test_a_made_up_payload_decodes() -> None:
         (base64.b64encode(struct.pack(">II", 0x1C849314, 4) + b"abcd").decode(), "not inflate"),
     ],
 )
-def test_what_is_no_histogram(payload: str, reason: str) -> None:
+def test_an_invalid_histogram_is_rejected(payload: str, reason: str) -> None:
     with pytest.raises(RejectedError, match=reason):
         decode(payload)
 
 
-def test_old_encodings_name_the_remedy() -> None:
+def test_an_old_encoding_is_rejected_with_the_remedy() -> None:
     with pytest.raises(RejectedError, match=r"HdrHistogram 2\.2\.2"):
         decode(wire(inner(), cookie=0x1C849302 | 0x80))

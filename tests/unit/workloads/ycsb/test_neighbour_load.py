@@ -1,4 +1,4 @@
-"""The noisy neighbour makes the noise it says it makes, ends when told, and cleans up."""
+"""The noisy neighbour produces its specified load, ends on request, and cleans up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def started(folder: Path, threads: int) -> subprocess.Popen[str]:
     return subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, text=True)
 
 
-def test_it_burns_cpu_writes_and_ends_with_what_it_did(tmp_path: Path) -> None:
+def test_it_burns_cpu_writes_and_reports_its_work_at_the_end(tmp_path: Path) -> None:
     with started(tmp_path, threads=1) as child:
         file = tmp_path / "neighbour.load"
         deadline = time.monotonic() + 20
@@ -30,8 +30,8 @@ def test_it_burns_cpu_writes_and_ends_with_what_it_did(tmp_path: Path) -> None:
             time.sleep(0.05)
         used_s = sum(psutil.Process(child.pid).cpu_times()[:2])
         child.send_signal(signal.SIGTERM)
-        said, _ = child.communicate(timeout=20)
-    done = json.loads(said)
+        output, _ = child.communicate(timeout=20)
+    done = json.loads(output)
     assert child.returncode == 0
     assert used_s > 0
     assert done["hashed_mib"] > 0
@@ -40,16 +40,16 @@ def test_it_burns_cpu_writes_and_ends_with_what_it_did(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_a_disk_it_cannot_write_is_a_fault_it_tells(tmp_path: Path) -> None:
+def test_an_unwritable_disk_is_reported_as_a_fault(tmp_path: Path) -> None:
     (tmp_path / "neighbour.load").mkdir()
     with started(tmp_path, threads=1) as child:
         time.sleep(0.5)
         child.send_signal(signal.SIGTERM)
-        said, _ = child.communicate(timeout=20)
-    assert "directory" in json.loads(said)["fault"].lower()
+        output, _ = child.communicate(timeout=20)
+    assert "directory" in json.loads(output)["fault"].lower()
 
 
-def test_silence_is_not_taken_for_noise(tmp_path: Path) -> None:
+def test_a_silent_neighbour_is_a_fault(tmp_path: Path) -> None:
     assert noise_made(tmp_path) is None
     (tmp_path / "neighbour.out").write_text("")
     assert noise_made(tmp_path) is None

@@ -1,4 +1,4 @@
-"""Until when daemons are warmed up: their compilers rest, as the JVMs themselves tell."""
+"""Warm-up ends when the JIT compilers of the daemons are idle, by the JVMs' own counters."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle, compiled_s
 
 
 def looks(readings: Sequence[Mapping[str, float] | None], every_s: float = 5.0) -> list[bool]:
-    """What `CompilerIdle` says at each of the readings."""
-    found = iter(readings)
+    """The result of `CompilerIdle` at each reading."""
+    samples = iter(readings)
     times = iter(number * every_s for number in range(len(readings)))
-    rest = CompilerIdle(lambda: next(found), lambda: next(times))
-    return [rest() for _ in readings]
+    idle = CompilerIdle(lambda: next(samples), lambda: next(times))
+    return [idle() for _ in readings]
 
 
 def compiling(*shares: float) -> list[Mapping[str, float]]:
-    """Readings of one server that compiled by these shares of a core between them."""
+    """Readings of one server with these shares of a core spent on compilation between them."""
     totals = [40.0]
     for share in shares:
         totals.append(totals[-1] + 5 * share)
     return [{"w1": total} for total in totals]
 
 
-def test_steady_is_when_compilers_rest_for_some_looks() -> None:
+def test_daemons_are_steady_after_several_idle_readings() -> None:
     assert looks(compiling(0.9, 0.5, 0.01, 0.02, 0.0)) == [False] * 5 + [True]
 
 
-def test_a_wave_of_compiling_begins_the_count_anew() -> None:
+def test_a_burst_of_compilation_restarts_the_count() -> None:
     # as one RegionServer did: reads compiled, then, a minute later, what its cache evicts by
     quiet = [0.01] * (LOOKS_AT_REST - 1)
     assert not any(looks(compiling(0.9, *quiet, 0.2, *quiet)))
 
 
-def test_every_server_must_rest() -> None:
+def test_every_server_must_be_idle() -> None:
     assert not any(looks([{"w1": 40.0, "w2": 5.0 * n} for n in range(9)]))
 
 
-def test_no_answer_is_no_rest() -> None:
+def test_a_missing_answer_is_not_idle() -> None:
     still = compiling(0.0, 0.0)
     assert not any(looks([*still, None, *still]))
     assert looks([*still, None, *still, still[0]])[-1]
@@ -53,7 +53,7 @@ def test_each_regionserver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def fetch(url: str) -> Any:
-        asked.append(url)
+        urls.append(url)
         return {"beans": [{"name": "java.lang:type=Compilation", "TotalCompilationTime": 12345}]}
 
     endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})

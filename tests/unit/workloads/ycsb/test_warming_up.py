@@ -1,4 +1,4 @@
-"""What a study may say of warming up, what is cut for it, and how long it is foreseen to take."""
+"""Warm-up options of a study, the part they cut from a trial, and their estimated duration."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_clients_warm_up_is_cut_before_the_trials_own() -> None:
     assert read.unnamed_knobs()["warm_up_client"] == 12.0
 
 
-def test_it_can_be_left_out() -> None:
+def test_warm_up_can_be_omitted() -> None:
     for off in ("off", False):
         read = spec(warm_up_client=off, mixes=("c",)).settings()[0]
         assert read.cut_s == 5.0
@@ -43,7 +43,7 @@ def test_it_can_be_left_out() -> None:
 
 
 @pytest.mark.parametrize("value", ["1.5 s", "-3 s", "soon"])
-def test_what_a_client_cannot_wait_for_is_refused(value: str) -> None:
+def test_an_impossible_client_warm_up_is_refused(value: str) -> None:
     with pytest.raises(ValidationError, match="warm_up_client"):
         spec(warm_up_client=value)
 
@@ -56,7 +56,7 @@ def test_what_a_client_cannot_wait_for_is_refused(value: str) -> None:
         (None, 0.0, None),
     ],
 )
-def test_what_is_measured_of_a_window(
+def test_the_measured_part_of_a_window_excludes_the_warm_up(
     window: tuple[float, float] | None, cut_s: float, measured: tuple[float, float] | None
 ) -> None:
     assert TrialFacts(window=window, warm_up_s=cut_s).measured == measured
@@ -79,8 +79,9 @@ repetitions: 2
 @pytest.mark.parametrize(
     ("daemons", "a_build_s"), [("steady", 2 * 90.0), ("20 s", 40.0), ("off", 0.0)]
 )
-def test_the_daemons_warm_up_is_foreseen_once_a_build(daemons: str, a_build_s: float) -> None:
-    """Until steady once for each mix; for a time once for the table, before its load and after it."""
+def test_the_daemons_warm_up_is_estimated_once_per_build(daemons: str, a_build_s: float) -> None:
+    """Until steady: once per mix; for a fixed time: once per table, before its load and after
+    it."""
     study = parse_study(STUDY.replace("DAEMONS", daemons), "s.yaml").study
     plan = make_plan(study, [host(memory_mib=8192)])
     trials = [step for step in plan.steps if step.setting is not None]
@@ -88,7 +89,7 @@ def test_the_daemons_warm_up_is_foreseen_once_a_build(daemons: str, a_build_s: f
     assert sum(step.estimate_s for step in trials) - plain_s == pytest.approx(4 * a_build_s)
 
 
-def test_a_steady_load_is_warmed_up_no_longer_than_it_loads() -> None:
+def test_the_warm_up_of_a_steady_load_is_limited_by_its_duration() -> None:
     load = YcsbSetting(
         mix="load", records=6000, threads=2, until_steady=True, warm_up_daemons_s=900
     )

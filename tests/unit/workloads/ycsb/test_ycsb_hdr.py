@@ -30,7 +30,7 @@ def test_a_real_log() -> None:
     assert (parsed.parsed, parsed.skipped, parsed.quarantined) == (7, 4, ())
 
 
-def test_a_payload_that_is_whole_needs_no_newline() -> None:
+def test_a_complete_payload_needs_no_newline() -> None:
     assert len(parse_hdr(read().rstrip("\n"), "READ.hdr").rows) == 7
     parsed = parse_hdr(read().rstrip("\n")[:-1], "READ.hdr")
     assert len(parsed.rows) == 6
@@ -66,7 +66,7 @@ def test_a_damaged_interval_is_quarantined_alone(damage: tuple[str, str], reason
     assert (quarantined.line, reason in quarantined.reason) == (6, True), quarantined.reason
 
 
-def test_an_interval_twice_is_counted_once() -> None:
+def test_a_repeated_interval_is_counted_once() -> None:
     lines = read().splitlines(keepends=True)
     parsed = parse_hdr("".join([*lines[:6], lines[5], *lines[6:]]), "READ.hdr")
     assert sum(row.operations for row in parsed.rows) == 9997
@@ -83,7 +83,7 @@ def test_without_a_start_the_time_is_unknown(broken: str) -> None:
     assert len(parsed.quarantined) == 8
 
 
-def test_a_log_whose_name_contradicts_it_is_not_trusted() -> None:
+def test_a_log_that_contradicts_its_file_name_is_rejected() -> None:
     parsed = parse_hdr(read(), "raw/ycsb-1-SCAN.hdr")
     assert parsed.rows == ()
     assert "header READ, file SCAN" in parsed.quarantined[0].reason
@@ -102,7 +102,7 @@ def test_a_log_whose_name_contradicts_it_is_not_trusted() -> None:
         ("READ.txt", None),
     ],
 )
-def test_names_of_files(file: str, name: str | None) -> None:
+def test_names_are_derived_from_file_names(file: str, name: str | None) -> None:
     assert name_of(file) == name
 
 

@@ -30,7 +30,7 @@ def test_a_real_file() -> None:
     assert (parsed.parsed, parsed.skipped, parsed.quarantined) == (2, 9, ())
 
 
-def test_time_series_print_averages_alone() -> None:
+def test_time_series_print_only_averages() -> None:
     parsed = parse_status((SAMPLES / "ycsb-0.17.0_timeseries.out").read_bytes(), "ycsb.out")
     assert parsed.rows[1].latencies == (
         IntervalLatency("READ", 1346.61),
@@ -41,7 +41,7 @@ def test_time_series_print_averages_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "rest, rate",
+    "suffix, rate",
     [
         ("", None),
         ("est completion in 106751991167300 days 15 hours ", None),
@@ -51,13 +51,13 @@ def test_time_series_print_averages_alone() -> None:
         ("5 current ops/sec; READ count: 5, average latency(us): 3.25", 5.0),
     ],
 )
-def test_what_may_be_missing(rest: str, rate: float | None) -> None:
+def test_optional_parts_may_be_missing(suffix: str, rate: float | None) -> None:
     head = "label 2026-11-20 17:20:28:521 3 sec: 20 operations; "
-    (row,) = parse_status(head + rest + "\n", "ycsb.err").rows
+    (row,) = parse_status(head + suffix + "\n", "ycsb.err").rows
     assert (row.label, row.current_ops_s) == ("label ", rate)
 
 
-def test_combined_measurements_go_on_in_the_next_line() -> None:
+def test_combined_measurements_continue_in_the_next_line() -> None:
     second = "[BucketREAD AverageLatency(us)=12.5]"
     parsed = parse_status(f"{LINE}\n{second}\n", "ycsb.err")
     assert (len(parsed.rows), parsed.skipped) == (1, 1)
@@ -84,7 +84,7 @@ def test_a_damaged_line_is_quarantined(damage: tuple[str, str], reason: str) -> 
     assert (quarantined.line, reason in quarantined.reason) == (1, True)
 
 
-def test_a_cut_line_is_quarantined_even_between_measurements() -> None:
+def test_a_truncated_line_is_quarantined_even_between_measurements() -> None:
     whole, _, _ = LINE.partition(" [INSERT-FAILED")
     parsed = parse_status(f"{LINE}\n{whole}", "ycsb.err")
     assert [row.line for row in parsed.rows] == [1]
@@ -98,7 +98,7 @@ def test_two_runs_in_one_file_are_not_mixed() -> None:
     assert "two runs" in parsed.quarantined[0].reason
 
 
-def test_a_clients_log_is_skipped_and_the_unknown_is_not() -> None:
+def test_a_clients_log_lines_are_skipped_and_unknown_lines_are_not() -> None:
     text = f"""\
 Loading workload...
 2026-11-20 17:20:27,971 WARN  [main] client.ConnectionImplementation - retrying

@@ -1,4 +1,5 @@
-"""YCSB's summary: every real sample of every exporter, and what must not be read as numbers."""
+"""YCSB's summary: every real sample of every exporter, and text that must not be read as
+numbers."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def test_real_summaries(
     assert all(count.failed == 0 for count in counts.values())
 
 
-def test_units_come_from_the_line() -> None:
+def test_units_are_read_from_the_line() -> None:
     assert row("[READ], 99.9PercentileLatency(us), 7515\n").unit == "us"
     assert row("[READ], 95thPercentileLatency(ms), 3\n").unit == "ms"
     assert row("[OVERALL], Throughput(ops/sec), 3.5\n").unit == "ops/sec"
@@ -73,8 +74,8 @@ def test_printed_series_have_no_unit() -> None:
         assert row(text).unit is None
 
 
-def test_failures_come_from_return_counts() -> None:
-    """An OVERALL rate counts failures, and a failing client may exit 0 (method 9)."""
+def test_failures_are_read_from_return_counts() -> None:
+    """An OVERALL rate counts failures, and a failing client may exit with 0 (method 9)."""
     text = """\
 [OVERALL], RunTime(ms), 1000
 [OVERALL], Throughput(ops/sec), 100.0
@@ -93,7 +94,7 @@ def test_failures_come_from_return_counts() -> None:
     assert (counts["INSERT"].ok, counts["INSERT"].failed) == (5, 2)
 
 
-def test_intended_latencies_do_not_count_twice() -> None:
+def test_intended_latencies_are_not_counted_twice() -> None:
     parsed = parse_summary(read("target_both"), "ycsb.out")
     intended = {r.measure: r.value for r in parsed.rows if r.name == "Intended-READ"}
     assert intended["99thPercentileLatency"] == 21583
@@ -132,15 +133,15 @@ def test_bad_lines_are_quarantined_alone(line: str, reason: str) -> None:
     assert reason in quarantined.reason
 
 
-def test_a_cut_last_line_is_no_number() -> None:
-    """`Return=OK, 1067` cut to `Return=OK, 106` still looks whole."""
+def test_a_truncated_last_line_is_no_number() -> None:
+    """`Return=OK, 1067` truncated to `Return=OK, 106` still looks complete."""
     for cut in range(1, 5):
         parsed = parse_summary(read("hdr")[:-cut], "ycsb.out")
         assert len(parsed.rows) == 30
         assert len(parsed.quarantined) == 1
 
 
-def test_a_cut_json_value_is_no_number() -> None:
+def test_a_truncated_json_value_is_no_number() -> None:
     text = read("JSON").decode()
     cut = text[: text.index("3350.08") + 4]
     parsed = parse_summary(cut, "ycsb.out")
@@ -169,7 +170,7 @@ def test_damaged_json_objects_give_no_row(damage: tuple[str, str]) -> None:
     assert parsed.quarantined
 
 
-def test_what_a_client_says_besides_is_skipped() -> None:
+def test_other_client_output_is_skipped() -> None:
     text = """\
 YCSB Client 0.17.0
 Command line: -t

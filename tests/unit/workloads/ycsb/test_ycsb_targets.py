@@ -1,4 +1,5 @@
-"""Latency trials: targets symbolic in the plan, resolved from the build's own saturation, never guessed."""
+"""Latency targets: symbolic in the plan, resolved from the build's own saturation, never
+guessed."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def test_targets_are_percentages_or_rates() -> None:
 
 
 @pytest.mark.parametrize("text", ["0%", "-5%", "101%", "%", "2000", "2000 ops", "0.5/s", "nan%"])
-def test_a_target_that_is_neither_is_refused_with_an_example(text: str) -> None:
+def test_an_invalid_target_is_refused_with_an_example(text: str) -> None:
     edited = QUICKSTART.read_text().replace(
         "threads: [8]", f"threads: [8]\n      latency_at: ['{text}']"
     )
@@ -48,34 +49,36 @@ def test_a_target_that_is_neither_is_refused_with_an_example(text: str) -> None:
     assert "latency_at[0]" in caught.value.where
 
 
-def test_latency_needs_something_to_measure() -> None:
+def test_a_latency_entry_needs_a_measured_mix() -> None:
     edited = QUICKSTART.read_text().replace("mixes: [load, read45-insert55, scan95-insert5]",
                                             "mixes: [load]\n      latency_at: [50%]")  # fmt: skip
     with pytest.raises(InputError, match="besides load"):
         parse_study(edited, "q.yaml")
 
 
-def test_saturation_is_swept_over_threads_and_latency_taken_at_the_most_of_them() -> None:
+def test_saturation_sweeps_over_threads_and_latency_uses_the_most_threads() -> None:
     settings = latency_study()
     assert len(settings) == 2 * 3 + 2 * 4
-    latency = [one for one in settings if not one.is_saturation and one.mix != "load"]
-    assert {one.threads for one in latency} == {8}
-    assert {one.mix for one in latency} == {MIX, "scan95-insert5"}
-    assert sorted({one.id.rpartition("-")[2] for one in latency}) == [
+    latency = [
+        setting for setting in settings if not setting.is_saturation and setting.mix != "load"
+    ]
+    assert {setting.threads for setting in latency} == {8}
+    assert {setting.mix for setting in latency} == {MIX, "scan95-insert5"}
+    assert sorted({setting.id.rpartition("-")[2] for setting in latency}) == [
         "at2000ps", "at50pct", "at70pct", "at90pct",
     ]  # fmt: skip
-    assert len({one.id for one in settings}) == len(settings)
+    assert len({setting.id for setting in settings}) == len(settings)
 
 
-def test_targets_stay_symbolic_in_the_plan_and_their_names_when_resolved() -> None:
-    halves = [one for one in latency_study() if one.target_percent == 50]
-    assert all(one.target_ops_s is None for one in halves)
+def test_targets_and_their_names_stay_symbolic_in_the_plan() -> None:
+    halves = [setting for setting in latency_study() if setting.target_percent == 50]
+    assert all(setting.target_ops_s is None for setting in halves)
     resolved = halves[0].model_copy(update={"target_ops_s": 6789.0})
     assert resolved.id == halves[0].id
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_percentage_comes_after_every_saturation_trial_it_is_of(seed: int) -> None:
+def test_a_percentage_follows_every_saturation_trial_it_depends_on(seed: int) -> None:
     ordered = random_order(tuple(latency_study()), Random(seed))
     for place, setting in enumerate(ordered):
         waits_for = [n for n, other in enumerate(ordered) if other.measures_for(setting)]
@@ -83,7 +86,7 @@ def test_a_percentage_comes_after_every_saturation_trial_it_is_of(seed: int) -> 
         assert all(n < place for n in waits_for)
 
 
-def test_absolute_rates_wait_for_no_saturation() -> None:
+def test_absolute_rates_do_not_wait_for_saturation() -> None:
     orders = [random_order(tuple(latency_study()), Random(seed)) for seed in range(40)]
     first = [next(s for s in order if s.mix == MIX) for order in orders]
     assert any(setting.target_ops_s for setting in first)
@@ -99,7 +102,7 @@ def saturation_run(folder: Path, **knobs: object) -> tuple[Path, list[str]]:
     return factory.close(), [slow.trial, fast.trial]
 
 
-def test_the_target_is_a_share_of_the_highest_rate_among_the_builds_thread_counts(
+def test_the_target_is_a_share_of_the_highest_rate_over_the_builds_thread_counts(
     tmp_path: Path,
 ) -> None:
     root, planned = saturation_run(tmp_path)
@@ -110,7 +113,7 @@ def test_the_target_is_a_share_of_the_highest_rate_among_the_builds_thread_count
     assert setting.id == HALF.id
 
 
-def test_of_a_failed_or_missing_saturation_trial_nothing_is_guessed(tmp_path: Path) -> None:
+def test_a_failed_or_missing_saturation_trial_gives_no_target(tmp_path: Path) -> None:
     root, planned = saturation_run(tmp_path, state="failed", reasons=("3 of 9 READ failed",))
     with pytest.raises(StudyError, match="is unknown: it is failed: 3 of 9 READ failed") as caught:
         resolve(HALF, planned, root / "records")
@@ -121,7 +124,7 @@ def test_of_a_failed_or_missing_saturation_trial_nothing_is_guessed(tmp_path: Pa
         resolve(HALF, [], root / "records")
 
 
-def test_a_saturation_whose_logs_are_gone_or_torn_is_not_known(tmp_path: Path) -> None:
+def test_a_saturation_with_missing_or_torn_logs_is_unknown(tmp_path: Path) -> None:
     root, planned = saturation_run(tmp_path)
     closed = closed_records(root / "records")
     logs = sorted((root / "records" / planned[1] / "raw").glob("*.hdr"))
@@ -135,7 +138,7 @@ def test_a_saturation_whose_logs_are_gone_or_torn_is_not_known(tmp_path: Path) -
         measured_ops_s(root / "records" / planned[1], closed[planned[1]])
 
 
-def test_a_run_with_a_target_records_intended_latency_and_one_without_does_not() -> None:
+def test_only_a_run_with_a_target_records_intended_latency() -> None:
     open_loop = client_arguments(HALF.model_copy(update={"target_ops_s": 350.4}), "/r/")
     assert "measurement.interval=both" in open_loop
     assert open_loop[open_loop.index("-target") + 1] == "350"
@@ -145,7 +148,7 @@ def test_a_run_with_a_target_records_intended_latency_and_one_without_does_not()
 
 
 @pytest.mark.parametrize("clients", [1, 2, 3, 7])
-def test_several_clients_share_the_load_and_the_target_and_leave_nothing_over(clients: int) -> None:
+def test_clients_divide_the_load_and_the_target_without_remainder(clients: int) -> None:
     setting = HALF.model_copy(update={"clients": clients, "target_ops_s": 1000.0})
     ranges = [loaded_rows(setting, number) for number in range(1, clients + 1)]
     rows = [row for start, count in ranges for row in range(start, start + count)]
@@ -154,7 +157,7 @@ def test_several_clients_share_the_load_and_the_target_and_leave_nothing_over(cl
     assert sum(shares) == 1000 and max(shares) - min(shares) <= 1
 
 
-def test_each_of_several_clients_is_told_which_it_is() -> None:
+def test_each_of_several_clients_gets_its_index() -> None:
     setting = HALF.model_copy(update={"clients": 3})
     for number in (1, 2, 3):
         words = client_arguments(setting, "/r/", number)
@@ -170,10 +173,10 @@ def test_each_of_several_clients_is_told_which_it_is() -> None:
 
 
 def test_settings_of_the_quickstart_have_no_target() -> None:
-    assert all(getattr(one, "target_percent", None) is None for one in study().settings())
+    assert all(getattr(setting, "target_percent", None) is None for setting in study().settings())
 
 
-def test_a_setting_tells_the_knobs_that_its_id_does_not_and_that_act_on_its_mix() -> None:
+def test_a_setting_lists_the_effective_knobs_that_are_not_in_its_id() -> None:
     fixed: Any = {"records": 1000, "threads": 4, "request_distribution": "uniform"}
     load = YcsbSetting(mix="load", **fixed).unnamed_knobs()
     assert set(load) == {"warm_up_daemons", "regions_per_server"}

@@ -1,4 +1,4 @@
-"""The state a YCSB trial starts from: settled, restored before every run, daemons warmed up once."""
+"""A YCSB trial starts from a defined state: settled, restored before each run, daemons warm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workloads.ycsb.workload import YcsbWorkload
 
 
 class World:
-    """Stands for HBase and the clients: remembers what was done, in order."""
+    """A fake of HBase and the clients that records the actions in order."""
 
     def __init__(self, folder: Path) -> None:
         self.acts: list[str] = []
@@ -46,7 +46,8 @@ class World:
         return [{} for _ in verbs]
 
     def run_client(self, _: Any, command: Any, __: float, ___: str, enough: Any) -> Any:
-        """A warm-up: ends by itself, unless it ends when it is enough; then asked until it is."""
+        """A warm-up ends by itself, or when `enough` returns true: then it is called until it
+        does."""
         self.acts.append(command.name)
         self.commands.append(command.arguments)
         for _ in range(self.looks if enough else 0):
@@ -57,13 +58,13 @@ class World:
     def trial(self, mix: Mix, **knobs: Any) -> list[str]:
         return self.run(setting(mix, **knobs))
 
-    def run(self, one: YcsbSetting) -> list[str]:
-        """Run one; what was done, by whatever means, the measured window as 'WINDOW'."""
+    def run(self, setting: YcsbSetting) -> list[str]:
+        """Run one setting; return the actions in order, with the measured window as 'WINDOW'."""
         self.acts.clear()
-        prepared = YcsbWorkload().prepare(self.bench, one)
+        prepared = YcsbWorkload().prepare(self.bench, setting)
         self.acts.append("WINDOW")
-        YcsbWorkload().run(self.bench, one)
-        YcsbWorkload().collect(self.bench, one, prepared)
+        YcsbWorkload().run(self.bench, setting)
+        YcsbWorkload().collect(self.bench, setting, prepared)
         return self.acts[: self.acts.index("WINDOW") + 1]
 
 
@@ -81,8 +82,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         return SimpleNamespace(name=name, arguments=arguments)
 
     def run_clients(_: Any, commands: Any, *__: Any) -> tuple[Any, ...]:
-        world.acts += [one.name for one in commands]
-        world.commands += [one.arguments for one in commands]
+        world.acts += [command.name for command in commands]
+        world.commands += [command.arguments for command in commands]
         return tuple(SimpleNamespace(exit_code=0, stderr="e") for _ in commands)
 
     monkeypatch.setattr(workload, "table_tool", world.table_tool)
@@ -99,14 +100,16 @@ FIRST = ["flush-compact-settle", "snapshot", "warm-up-mix", "restore", "WINDOW"]
 LATER = ["restore", "WINDOW"]
 
 
-def test_a_measured_load_finds_warm_daemons_and_an_empty_table(world: World) -> None:
+def test_a_measured_load_has_warm_daemons_and_an_empty_table(world: World) -> None:
     assert world.trial("load") == LOAD
 
 
-def test_every_run_starts_from_the_settled_table_restored(world: World) -> None:
+def test_every_run_starts_from_the_restored_settled_table(world: World) -> None:
     world.trial("load")
     assert world.trial("read45-insert55") == FIRST
-    assert world.trial("c") == LATER  # even what only reads: its place in the order must not tell
+    assert (
+        world.trial("c") == LATER
+    )  # even for a read-only mix: its place in the order must not matter
     assert world.trial("scan95-insert5") == LATER
 
 
@@ -122,7 +125,7 @@ def test_daemons_are_warmed_up_alike_whatever_comes_first(world: World, tmp_path
     assert warmed == [("warm-up-inserts", 9.0), ("warm-up-mix", 9.0)]
 
 
-def test_a_second_load_drops_the_first_and_warms_nothing_again(world: World) -> None:
+def test_a_second_load_drops_the_first_without_another_warm_up(world: World) -> None:
     world.trial("load")
     assert world.trial("load", threads=8) == ["balancer", "drop", "create", "WINDOW"]
     world.trial("a")
@@ -137,14 +140,14 @@ def test_another_table_is_warmed_up_too(world: World) -> None:
     assert world.trial("a", records=5000) == FIRST
 
 
-def test_a_cluster_built_anew_has_none_of_the_old_tables(world: World, tmp_path: Path) -> None:
+def test_a_rebuilt_cluster_has_none_of_the_old_tables(world: World, tmp_path: Path) -> None:
     world.trial("load")
     world.trial("a")
     world.build(tmp_path, pid=2)  # in the same place, after a crash
     assert world.trial("a") == [*LOAD[:-1], "ycsb-1", *FIRST]
 
 
-def test_warming_up_can_be_left_out(world: World) -> None:
+def test_warm_up_of_daemons_can_be_omitted(world: World) -> None:
     assert world.trial("load", warm_up_daemons_s=0.0) == ["balancer", "create", "WINDOW"]
     assert world.trial("a", warm_up_daemons_s=0.0) == [*FIRST[:2], "restore", "WINDOW"]
 
@@ -167,20 +170,20 @@ def test_until_steady_each_mix_is_warmed_up_before_its_first_trial(world: World)
     ]
 
 
-def test_until_steady_a_load_that_is_not_measured_wants_no_warm_daemons(world: World) -> None:
+def test_until_steady_an_unmeasured_load_needs_no_warm_daemons(world: World) -> None:
     acts = world.trial("c", **STEADY)
     assert acts[:5] == ["balancer", "create", "ycsb-1", "flush-compact-settle", "snapshot"]
     assert acts[5:] == ["restore", "warm-up-c", "restore", "WINDOW"]
 
 
-def test_daemons_that_never_get_steady_are_measured_and_told_of(world: World) -> None:
+def test_daemons_that_never_become_steady_are_measured_and_reported(world: World) -> None:
     world.looks = 1
     world.trial("c", **STEADY)
     (event,) = [e for e in world.journal.read() if "warmed" in e["event"]]
     assert not event["steady"]
 
 
-def test_every_trial_of_a_mix_tells_how_warm_its_daemons_were(
+def test_every_trial_of_a_mix_reports_the_warm_up_of_its_daemons(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workload, "warm_up_mix", lambda *_: 0.9)
@@ -197,12 +200,12 @@ def test_a_warm_up_until_steady_adds_no_rows(world: World) -> None:
     assert {"updateproportion=0.05", "scanproportion=0.95"} <= set(arguments)
 
 
-def test_the_table_is_cut_for_all_its_servers(world: World) -> None:
+def test_the_table_is_split_for_all_its_servers(world: World) -> None:
     world.trial("load", regions_per_server=7)
     YcsbWorkload().prepare(world.bench, setting("load", regions_per_server=7))
     (create,) = [verb for verb in world.verbs if verb[0] == "create"]
     assert create[create.index("--regions") + 1] == "14"
 
 
-def test_a_warm_up_that_inserts_ends_by_its_time_or_its_rows() -> None:
+def test_a_warm_up_with_inserts_is_limited_by_time_or_rows() -> None:
     assert operations_at_most(setting("load", duration_s=9.0)) > 1000
