@@ -50,7 +50,7 @@ def test_a_missing_answer_is_not_idle() -> None:
 
 
 def test_each_regionserver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    urls = []
 
     def fetch(url: str) -> Any:
         urls.append(url)
@@ -59,7 +59,7 @@ def test_each_regionserver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
     monkeypatch.setattr(warm_up, "fetch_json", fetch)
     assert compiled_s(endpoints) == {"w1/regionserver-1": 12.345}
-    assert asked == ["http://127.0.0.1:21019/jmx?qry=java.lang:type=Compilation"]
+    assert urls == ["http://127.0.0.1:21019/jmx?qry=java.lang:type=Compilation"]
 
 
 def test_a_regionserver_without_an_answer_leaves_nothing_known(
