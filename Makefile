@@ -59,8 +59,8 @@ java-test: setup ## the YCSB binding's unit tests
 live-vm: packages-vm setup ## a cluster in guests, and kill -9 at every step of making one (emulated: under an hour)
 	$(BIN)/pytest -q -m vm tests/live
 
-fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal Debian 12; as root
-	@tests/fresh/debian.sh make $(or $(TARGET),test)
+fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal Debian 12, or SUITE; as root
+	@SUITE=$(SUITE) tests/fresh/debian.sh make $(or $(TARGET),test)
 
 # Installed by apt as root; for anybody else, named.
 packages-%:

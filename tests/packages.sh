@@ -1,13 +1,14 @@
 #!/bin/sh
 # Debian packages that tests need beside those README names: `tests/packages.sh test|live|vm|fresh`.
 # As root they are installed; otherwise the command that installs them is printed, exit code 2.
+# Each need is PROGRAM=PACKAGE[,PACKAGE], or LIBRARY.so.N=PACKAGE.
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
 
 # program=package,package
 hosts="ip=iproute2 ssh=openssh-client sshd=openssh-server sudo=sudo mkfs.ext4=e2fsprogs" # only root makes hosts
 case $1 in
-    test) needs="chromium=chromium ps=procps ssh-keygen=openssh-client"
+    test) needs="chromium=chromium libatomic.so.1=libatomic1 ps=procps ssh-keygen=openssh-client"
         [ "$(id -u)" -ne 0 ] || needs="$needs $hosts" ;;
     live) needs="ps=procps $hosts" ;;
     vm) needs="ip=iproute2 ssh=openssh-client libvirtd=libvirt-daemon-system,libvirt-daemon-driver-qemu
@@ -18,7 +19,10 @@ esac
 
 packages=
 for need in $needs; do
-    command -v "${need%%=*}" >/dev/null || packages="$packages $(echo "${need#*=}" | tr , ' ')"
+    case $need in
+        lib*.so.*) ldconfig -p | grep -qF "${need%%=*}" ;; # Playwright's driver loads one
+        *) command -v "${need%%=*}" >/dev/null ;;
+    esac || packages="$packages $(echo "${need#*=}" | tr , ' ')"
 done
 [ -n "$packages" ] || exit 0
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -86,9 +86,9 @@ def test_a_known_share_is_reported(tmp_path: Path) -> None:
     used time at each moment."""
     output = tmp_path / "h1.nodecpu.csv"
     with sampling(output):
-        used_s, output = burn(DUTY, "0.5", "2", node="w1")
+        used_s, reported = burn(DUTY, "0.5", "2", node="w1")
         time.sleep(0.3)
-    truth = [(float(at), float(used)) for at, used in map(str.split, output.splitlines())]
+    truth = [(float(at), float(used)) for at, used in map(str.split, reported.splitlines())]
     samples = [row for row in rows(output) if row.node == "w1" and row.processes]
     inside = [row for row in samples if truth[0][0] < row.epoch_s < truth[-1][0]]
     assert len(inside) >= 4
