@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, FloatRect
 
 from dags.airflow_home.home import LOOPBACK, project_root
 from dags.web.webserver import USER
@@ -25,6 +25,7 @@ from tests.support.chromium import chromium, open_report
 DOCS = project_root() / "docs"
 REPORT = project_root() / "runs" / "quickstart" / "report" / "index.html"
 PORT = 8089
+MARGIN_PX = 12
 DRAWN_AFTER_MS = 3000
 """Airflow lays out the graph in a web worker, and tells nobody when it is done."""
 
@@ -37,7 +38,7 @@ def report_picture(browser: Browser) -> None:
 
 def graph_picture(browser: Browser) -> None:
     with _airflow() as (address, password):
-        page = browser.new_page(viewport={"width": 1500, "height": 640})
+        page = browser.new_page(viewport={"width": 1500, "height": 640}, device_scale_factor=2)
         page.goto(f"{address}/dags/density_study")
         page.get_by_label("Username").fill(USER)
         page.get_by_label("Password").fill(password)
@@ -47,7 +48,12 @@ def graph_picture(browser: Browser) -> None:
         page.goto(f"{address}/dags/density_study")
         page.get_by_text("tear_down").first.wait_for()
         page.wait_for_timeout(DRAWN_AFTER_MS)
-        page.screenshot(path=DOCS / "airflow.png")
+        boxes = [node.bounding_box() for node in page.locator(".react-flow__node").all()]
+        left, top = (min(box[edge] for box in boxes if box) - MARGIN_PX for edge in ("x", "y"))
+        width = max(box["x"] + box["width"] for box in boxes if box) + MARGIN_PX - left
+        height = max(box["y"] + box["height"] for box in boxes if box) + MARGIN_PX - top
+        clip: FloatRect = {"x": left, "y": top, "width": width, "height": height}
+        page.screenshot(path=DOCS / "airflow.png", clip=clip)
 
 
 @contextmanager
