@@ -26,7 +26,7 @@ def one_input(data: bytes) -> None:
 
 
 def seed(corpus: Path) -> None:
-    """Every sample, cut to what a mutation can still work on."""
+    """Every sample, shortened to a size that mutations can work on."""
     corpus.mkdir(parents=True, exist_ok=True)
     for number, sample in enumerate(samples()):
         first = bytes([PARSERS.index(sample.parse)])
