@@ -1,4 +1,4 @@
-"""Real daemons on loopback. Everything here starts some, and leaves none behind."""
+"""Real daemons on loopback. Every test here starts some, and leaves none behind."""
 
 from __future__ import annotations
 
