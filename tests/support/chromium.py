@@ -33,7 +33,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def open_report(page: Page, file: Path, width_px: int = 1200, height_px: int = 900) -> None:
-    """Load a report and wait until its charts are drawn."""
+    """Loads a report and waits until its charts are drawn."""
     page.set_viewport_size({"width": width_px, "height": height_px})
     page.goto(file.resolve().as_uri())
     page.wait_for_function("document.documentElement.dataset.charts === 'drawn'")
@@ -45,11 +45,11 @@ def main() -> None:
     parser.add_argument("picture", type=Path, help="OUT.png")
     parser.add_argument("--full", action="store_true", help="the whole page, not only its top")
     parser.add_argument("--dark", action="store_true", help="as in a dark colour scheme")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with chromium() as browser:
-        page = browser.new_page(color_scheme="dark" if asked.dark else "light")
-        open_report(page, asked.page, height_px=1050)
-        page.screenshot(path=asked.picture, full_page=asked.full)
+        page = browser.new_page(color_scheme="dark" if arguments.dark else "light")
+        open_report(page, arguments.page, height_px=1050)
+        page.screenshot(path=arguments.picture, full_page=arguments.full)
 
 
 if __name__ == "__main__":
