@@ -26,8 +26,8 @@ GROUPS = {
     "tests/unit/analysis/capacity/test_size": "plans",
     "tests/unit/analysis/capacity/test_planning_section": "plans",
 }
-"""Beginning of a test's path to its group, where a group is not one file. One cluster may run at a time; some
-pages and plans are made once in a process."""
+"""Prefix of a test's path -> its group, where a group is not one file. One cluster may run at a
+time; some pages and plans are created once per process."""
 
 
 class ByGroup(LoadScopeScheduling):  # type: ignore[misc]

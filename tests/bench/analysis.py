@@ -42,11 +42,11 @@ free double, cach double, avai double"
 
 
 _DENSE = Size(trials=2, hosts=1, seconds=120, interval_s=1, rate=10_000)
-"""Interval logs as the quickstart's: about 5,000 operations and 1,000 values each."""
+"""Interval logs like the quickstart's: about 5,000 operations and 1,000 values each."""
 
 
 _MILLIONS = 4
-"""Samples of the ingest benchmark: so many that to begin a job, 0.1 s of it, is not what is measured."""
+"""Samples of the ingest benchmark: enough to make the start of a job, 0.1 s, negligible."""
 
 
 def bench(repeats: int) -> list[Measurement]:

@@ -23,7 +23,8 @@ from workloads.ycsb.setting import YcsbSetting
 
 GOAL = 0.97
 ROUNDS, SLICE_S, WARM_UP_S = 21, 1.0, 40.0
-"""Rounds of each repeat; a slice is one arm's turn. The JIT is done with all three arms by then."""
+"""Rounds of each repeat; a slice is one arm's turn. The JIT has compiled all three arms by
+then."""
 RECORDS = 20_000
 THREADS = 8
 MAX_SCAN = 50

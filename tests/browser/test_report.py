@@ -18,9 +18,9 @@ from tests.support.summary_factory import FACTORIES, one_block
 pytestmark = pytest.mark.browser
 
 CHARTS = {"one": 46, "eight": 68, "talk": 150}
-"""SVG charts of the page, and those of the trial that it shows in detail."""
+"""SVG charts of the page, and those of the trial shown in detail."""
 INSIDE = 6
-"""Charts of a trial, which the page's script draws."""
+"""Charts of a trial, drawn by the page's script."""
 STATES = "[...document.querySelectorAll('[data-chart]')].map(one => ({...one.dataset}))"
 
 

@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 DISK_MIB = 4096
-"""HDFS reserves a whole block for every file that is open, on a disk that all nodes share here."""
+"""HDFS reserves a whole block for every open file, on a disk that all nodes share here."""
 SPEC = """\
 study: live-small
 provider: local

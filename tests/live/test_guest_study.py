@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 GUESTS = {"m1.h1": 2, "w1.h1": 1, "w2.h1": 1}
-"""vCPUs of each."""
+"""vCPUs of each guest."""
 HOST, HOST_CORES = "h1", 2
 
 

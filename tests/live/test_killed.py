@@ -44,7 +44,7 @@ factors: {vms_per_host: [0]}
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
 FOREIGN = ["sleep infinity", "/mnt/density-study", "/mnt/density-study/another-study"]
-"""Of another study on a host: to be found there after every reap."""
+"""Processes of another study on a host, which must survive every reap."""
 AGENT_ENDS_WITHIN_S = 20.0
 ROLES = {"m1": "[master, client]"}
 

@@ -51,11 +51,12 @@ pytestmark = pytest.mark.timeout(PATIENCE_S + 300)
 CORES = os.cpu_count() or 1
 REPOSITORY = Path(__file__).parents[2]
 SECONDS, EDGE_S = 12.0, 1.5
-"""The load is there a while before the window and after it: a sample of 1 s cannot say where within it a
-load began, and what a process used after it was last seen is its parent's to tell (`cpu_account`)."""
+"""The load runs for a while before the window and after it: a sample of 1 s does not show where
+within it a load began, and usage after the last sample of a process is reported by its parent
+(`cpu_account`)."""
 WITHIN_POINTS = 2.0
 MAX_BACKGROUND_POINTS = 1.0
-"""Half of what the test allows: the rest is for the monitors themselves and for chance."""
+"""Half of the test's tolerance: the other half is for the monitors themselves and for chance."""
 CASES = [
     (share, processes) for processes in dict.fromkeys((1, CORES)) for share in (0.25, 0.5, 0.75)
 ]

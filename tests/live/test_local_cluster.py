@@ -38,7 +38,7 @@ pytestmark = pytest.mark.timeout(300)
 TEST_DFSIO = "org.apache.hadoop.fs.TestDFSIO"
 DATA = "/benchmarks/TestDFSIO"
 LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
-"""As /proc writes 127.0.0.1, the same mapped into IPv6, and ::1."""
+"""127.0.0.1 in the notation of /proc, the same mapped into IPv6, and ::1."""
 
 
 class Up:

@@ -158,10 +158,10 @@ def _check_no_secret(hosts: Hosts, run: Run) -> None:
     for wanted in (key, SECRET, str(hosts.identity)):
         places = [run.root.parent, *(hosts.folder / name / "var-tmp" for name in hosts.names)]
         argv = ["grep", "--recursive", "--fixed-strings", "--files-with-matches", wanted]
-        found = subprocess.run(
+        matches = subprocess.run(
             [*argv, *map(str, places)], capture_output=True, text=True, check=False
         )
-        assert found.stdout == "", wanted
+        assert matches.stdout == "", wanted
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 SETTING = YcsbSetting(mix="a", records=5_000, threads=4, duration_s=25, warm_up_s=2)
 IMPATIENT = ("-p", "hbase.retries=1", "-p", "hbase.operation.timeout.ms=4000")
-"""So that some operations fail before the other server has taken the regions over."""
+"""Long enough for some operations to fail before the other server takes over the regions."""
 
 
 @dataclass(frozen=True)

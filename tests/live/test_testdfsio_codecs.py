@@ -19,7 +19,8 @@ from workloads.testdfsio.workload import MAIN
 pytestmark = pytest.mark.timeout(180)
 
 FILES, SIZE_MIB = 2, 16
-"""Large enough that no codec writes one within half a millisecond: that is no rate, and quarantined."""
+"""Large enough for every codec to need more than half a millisecond: a shorter time gives no
+rate, and is quarantined."""
 LOCALLY = ("-D", "fs.defaultFS=file:///", "-D", "mapreduce.framework.name=local")
 
 

@@ -65,7 +65,7 @@ SETTINGS = {
     "coded write": setting("write", **CODED),
     "coded random": setting("random", **CODED),
 }
-"""In the order they are run: a read after an append meets the files as they were written."""
+"""In execution order: a read after an append has the files as they were written."""
 
 
 @dataclass(frozen=True)

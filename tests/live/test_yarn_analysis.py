@@ -34,7 +34,7 @@ from tests.live.support.command import STUDY
 pytestmark = pytest.mark.timeout(600)
 
 CONTAINERS_MIB = 2560
-"""Of each node: an ApplicationMaster and an executor beside it."""
+"""Of each node: room for an ApplicationMaster and an executor."""
 SIZE = Size(trials=4, hosts=5, seconds=2400)
 
 

@@ -38,7 +38,7 @@ NAMES = {
     "ycsb-hdr": "raw/c-READ.hdr",
 }
 OF_TRIALS = ("latency_percentiles", "operation_seconds")
-"""What a trial's interval logs add up to together."""
+"""Tables with the sums of a trial's interval logs."""
 BEGIN_S = 1_795_200_000.0
 FACTS = TrialFacts((BEGIN_S, BEGIN_S + 20.0), 0.25, 1.0, 3.0, {"w1": "node:w1"})
 

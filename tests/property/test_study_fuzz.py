@@ -26,7 +26,7 @@ SHORT = 2000
 ALL = int(os.environ.get("STUDY_FUZZ", "100000"))
 PARTS = 20
 MAX_CPU_S, MAX_S = 20, 600
-"""A plan takes a second of processor time at most; a busy machine, or a slow one, is no hang."""
+"""A plan takes at most a second of processor time; a busy or slow machine is not a hang."""
 
 
 @contextmanager

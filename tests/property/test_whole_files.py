@@ -36,7 +36,7 @@ BOUNDS = ("9007199254740991", "9007199254740992", "9007199254740991.5", "4194304
           "9223372036854775808")  # fmt: skip
 LONG = ("9" * 400, "0" * 40 + "1", "0." + "0" * 350 + "1", "0" * 18 + "1", "0" * 19 + "1",
         "1" * 131_072, "0" * 131_073 + "1")  # fmt: skip
-"""The csv module gives a cell of 131,072 characters up."""
+"""The csv module refuses a cell of 131,072 characters."""
 ODD_NUMBERS = (*FORMS, *BLANKS, *BOUNDS, *LONG)
 
 

@@ -25,7 +25,7 @@ class Analysed:
 
     root: Path
     truths: dict[str, Truth]
-    """By the name `make_world` gives each trial."""
+    """By the case names of `make_world`."""
 
     def table(self, name: str) -> pd.DataFrame:
         return read_table(self.root, TABLES[name])

@@ -41,7 +41,7 @@ PROGRAMS = ("study", "make", "python", "spark-submit", "apt-get", ".")
 INLINE = re.compile(rf"`((?:{'|'.join(PROGRAMS[:-1])}) [^`]+)`")
 SPEC = "workloads/studies/quickstart.yaml"
 RUNS = ("20261114T020003Z", "20261121T020003Z")
-"""The two that docs/how-to/schedule-with-alerts.md compares."""
+"""The two runs compared in docs/how-to/schedule-with-alerts.md."""
 RUN = f"runs/quickstart/{RUNS[1]}"
 STANDS_FOR = {"SPEC": SPEC, "RUN": RUN, "A": RUNS[0], "B": RUNS[1]}
 SIMULATED = (
@@ -58,7 +58,7 @@ MADE = (
     f"study capacity fit --points {EXAMPLES}/points.csv -o model.json",
     f"study capacity import-trace {EXAMPLES}/trace.txt --genomes 2 -o profile.yaml",
 )
-"""What several blocks read, and an earlier block of the same page makes."""
+"""Variables that several blocks read, and an earlier block of the same page defines."""
 NAMES = re.compile(r"(study capacity( [a-z-]+)?|study (report|compare|plan)|spark-submit)")
 
 

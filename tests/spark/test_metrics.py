@@ -16,7 +16,7 @@ from workloads.record.record import read_manifest
 
 pytestmark = pytest.mark.spark
 SOUND = ("write", "mixed", "scan_v2", "clock_off", "late_monitor")
-"""The late monitor's first row, a mean since boot, lies within the window."""
+"""The late monitor's first row, a mean since boot, is within the window."""
 
 
 @pytest.mark.parametrize("case", SOUND)

@@ -32,9 +32,10 @@ class Truth:
     shape: Shape
     noise: float
     builds: float = 0.0
-    """sd of what the repetitions of one cell have in common."""
+    """sd of the common error of a cell's repetitions."""
     bursts: float = 0.0
-    """Share of cells whose machines use up their CPU credits after the first repetition or two."""
+    """Share of cells in which the machines use up their CPU credits after one or two
+    repetitions."""
 
     def time_s(self, hosts: float, vms_per_host: int = 1) -> float:
         n = float(hosts)

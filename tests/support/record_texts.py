@@ -12,7 +12,7 @@ from hdrh.histogram import HdrHistogram
 _PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
 _HDR_MAX_US = 3_600_000_000
 Cells = tuple[float, float, float, float, float, float, float]
-"""usr, sys, idl, wai, stl (percent), read, writ (bytes a second)."""
+"""usr, sys, idl, wai, stl (percent), read, writ (bytes per second)."""
 
 
 def dool(samples: Iterable[tuple[float, Cells]]) -> str:

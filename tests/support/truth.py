@@ -41,7 +41,8 @@ class Truth:
     overhead_pair: int | None = None
     monitored: bool = True
     threads_between_operations: float | None = 1.0
-    """Of a closed loop's time outside of operations, how much its log of THINK holds; None: no log."""
+    """Share of a closed loop's time outside operations that its THINK log contains; None: no
+    log."""
 
     @property
     def window_s(self) -> float:

@@ -21,7 +21,7 @@ hosts: [{name: here, memory: 12 GiB, roles: [master, worker, client]}]
 factors: {vms_per_host: [1, 2]}
 workloads: [{ycsb: {records: [100_000], mixes: [load, c], threads: [8]}}]
 """
-"""What a page's part of a study is laid over."""
+"""The complete study that a page's part is merged into."""
 
 
 def blocks() -> Iterator[tuple[str, str]]:

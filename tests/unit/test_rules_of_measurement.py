@@ -17,7 +17,7 @@ NAMED = re.compile(
     r"`(unit|property|golden|spark|dag|live|browser)/(?:[\w/]+/)?(test_\w+\.py)(?:::(\w+))?`"
 )
 CITED = re.compile(r"\bmethods? (\d+)(?:(?:,| and) (\d+))?")
-"""How code names a rule: "(method 7)", "(method 5, 16)", "(methods 4 and 19)"."""
+"""Notations of a rule in code: "(method 7)", "(method 5, 16)", "(methods 4 and 19)"."""
 
 
 def test_every_rule_is_present_in_order() -> None:

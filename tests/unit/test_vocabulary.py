@@ -37,10 +37,10 @@ PREFERRED = {
     r"(?:a|by|of) dice": "rng",
     r"cost pairs?": "overhead pair",
 }
-"""Old word, as a pattern for whole words -> the preferred term (docs/glossary.md)."""
+"""Outdated term, as a pattern for whole words -> the preferred term (docs/glossary.md)."""
 OLD = {re.compile(rf"\b(?:{old})\b"): new for old, new in PREFERRED.items()}
 DEFINES_THEM = {"docs/glossary.md": ("SLA",)}
-"""Where a page must use an old word, to say that it is not ours."""
+"""Pages that must use an outdated term, to state that we do not use it."""
 NOT_YET_REWRITTEN: frozenset[str] = frozenset()
 """Files to be rewritten. This list only shrinks: a file without old words must leave it."""
 ERRORS = re.compile(r"\w*(?:Error|Fault)")

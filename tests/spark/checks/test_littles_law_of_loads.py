@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 BEGIN_S = 1_795_200_000.0
 LOADS = 24
 Log = dict[str, list[list[float]]]
-"""By operation, for each second, the times (s) of those that ended in it."""
+"""By operation, for each second, the times (s) of the operations that ended in it."""
 
 
 def played(rng: random.Random, threads: int, idle: int, seconds: float) -> Log:
