@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Configuration shared by all tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 if not hasattr(sys.modules["__main__"], "__file__"):
     sys.modules["__main__"].__file__ = __file__
 
-# How fast is asked of `make bench`; on a busy machine an example may take any time.
+# `make bench` measures speed; on a busy machine an example may take any time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
@@ -26,14 +26,15 @@ GROUPS = {
     "tests/unit/analysis/capacity/test_size": "plans",
     "tests/unit/analysis/capacity/test_planning_section": "plans",
 }
-"""Beginning of a test's path to its group, where a group is not one file. One cluster may run at a time; some
-pages and plans are made once in a process."""
+"""Prefix of a test's path -> its group, where a group is not one file. One cluster may run at a
+time; some pages and plans are created once per process."""
 
 
 class ByGroup(LoadScopeScheduling):  # type: ignore[misc]
-    """All tests of a group, else of a file, in one worker and in order: they share fixtures and ports.
+    """Runs all tests of a group, else of a file, in one worker and in order: they share fixtures
+    and ports.
 
-    In place of pytest-xdist's loadgroup, which has no effect with pytest 9.
+    Replaces pytest-xdist's loadgroup, which has no effect with pytest 9.
     """
 
     def _split_scope(self, nodeid: str) -> str:

@@ -1,6 +1,6 @@
 """`python -m tests.bench`: prints a table and writes bench.json. Not a test: it asserts nothing.
 
-Goals are those of the project; `holds` says whether the median of the runs meets them on this machine.
+The goals are the project's; `holds` is whether the median of the runs meets them on this machine.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main(
     repeats: Annotated[int, typer.Option(help="runs of each; the median is reported")] = 3,
     output: Annotated[Path, typer.Option(help="where the JSON goes")] = Path("bench.json"),
 ) -> None:
-    """Measure, print a table, write bench.json (name, value, unit, goal, holds, runs)."""
+    """Measures, prints a table, writes bench.json (name, value, unit, goal, holds, runs)."""
     lines: list[Measurement] = []
     for name in only or BENCHES:
         lines += BENCHES[name](repeats)

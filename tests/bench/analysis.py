@@ -1,6 +1,7 @@
-"""The analysis: ingest beside Spark's own reader and a csv loop, a study of 100 trials, growth, DuckDB.
+"""The analysis: ingest beside Spark's own reader and a csv loop, a study of 100 trials, growth,
+DuckDB.
 
-Ratios of one run on one machine; each side is measured in turns, `repeats` times.
+Ratios of one run on one machine; the sides are measured alternately, `repeats` times.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ free double, cach double, avai double"
 
 
 _DENSE = Size(trials=2, hosts=1, seconds=120, interval_s=1, rate=10_000)
-"""Interval logs as the quickstart's: about 5,000 operations and 1,000 values each."""
+"""Interval logs like the quickstart's: about 5,000 operations and 1,000 values each."""
 
 
 _MILLIONS = 4
-"""Samples of the ingest benchmark: so many that to begin a job, 0.1 s of it, is not what is measured."""
+"""Samples of the ingest benchmark: enough to make the start of a job, 0.1 s, negligible."""
 
 
 def bench(repeats: int) -> list[Measurement]:
@@ -74,28 +75,28 @@ def _dool_files(root: Path) -> list[RawFile]:
 
 
 def _ingest(root: Path, repeats: int) -> list[Measurement]:
-    """Four million samples: parse, provenance, quarantine, Parquet; and what they add up to, which no
-    other side does."""
+    """Four million samples: parse, provenance, quarantine, Parquet; and their sums, which the other
+    sides do not compute."""
     spark, files = spark_session(), _dool_files(root)
     tune(spark, root)
-    ours, theirs, loop = [], [], []
+    ours_s, spark_s, loop = [], [], []
     some = files[:: 2 * _MILLIONS]  # half a million: a second or two, before ours and after it
-    few = files[::10]  # so many that Spark's tasks are started for them
+    few = files[::10]  # enough to start Spark's tasks
     _spark_csv(spark, few, root / "warm")
     ingest.ingest_files(spark_session, root, few)
-    gc.freeze()  # the loop makes garbage; what was imported for ours must not be searched for it
+    gc.freeze()  # the loop makes garbage; its collection must not scan our imports
     for _ in range(repeats):
-        theirs.append(_timed(lambda: _spark_csv(spark, files, root / "spark")))
+        spark_s.append(_timed(lambda: _spark_csv(spark, files, root / "spark")))
         before = _timed(lambda: [_csv_loop(file) for file in some])
-        ours.append(_timed(lambda: ingest.ingest_files(spark_session, root, files)))
+        ours_s.append(_timed(lambda: ingest.ingest_files(spark_session, root, files)))
         after = _timed(lambda: [_csv_loop(file) for file in some])
         loop.append((before + after) / 2 * len(files) / len(some))
-    ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
-    speed = [other / one for one, other in zip(ours, loop, strict=True)]
+    ratios = [own_s / other for own_s, other in zip(ours_s, spark_s, strict=True)]
+    speed = [other / own_s for own_s, other in zip(ours_s, loop, strict=True)]
     return [
         at_most("ingest over Spark's read.csv to Parquet", "x", ratios, 2),
         at_least("ingest over a csv loop into numpy, rows a second", "x", speed, 4),
-        printed("ingest, a million samples", "s", [one / _MILLIONS for one in ours]),
+        printed("ingest, a million samples", "s", [own_s / _MILLIONS for own_s in ours_s]),
     ]
 
 
@@ -105,22 +106,22 @@ def _spark_csv(spark: SparkSession, files: list[RawFile], to: Path) -> None:
 
 
 def _csv_loop(file: RawFile) -> np.ndarray:  # type: ignore[type-arg]
-    """Data rows by the csv module, times left out."""
+    """Data rows by the csv module, without times."""
     with Path(file.path).open(newline="") as stream:
         rows = [row for row in csv.reader(stream) if len(row) == 17 and row[0][:1].isdigit()]
     return np.array([[float(cell) for cell in (row[0], *row[2:])] for row in rows])
 
 
 def _study(root: Path, repeats: int) -> list[Measurement]:
-    """100 trials x 5 nodes x 10 min to summary.json, in a process of its own: session start counts."""
-    taken = []
+    """100 trials x 5 nodes x 10 min to summary.json, in its own process: session start counts."""
+    seconds = []
     for _ in range(repeats):
         for folder in ("tables", "report"):
             shutil.rmtree(root / folder, ignore_errors=True)
         command = [sys.executable, "-m", "tests.bench.to_summary", str(root)]
-        taken.append(_timed(lambda: subprocess.run(command, cwd=PROJECT, check=True)))  # noqa: B023
+        seconds.append(_timed(lambda: subprocess.run(command, cwd=PROJECT, check=True)))  # noqa: B023
     return [
-        at_most("100 trials x 5 nodes x 10 min to summary.json", "s", taken, 25),
+        at_most("100 trials x 5 nodes x 10 min to summary.json", "s", seconds, 25),
         *_duckdb(root, repeats),
     ]
 
@@ -128,13 +129,13 @@ def _study(root: Path, repeats: int) -> list[Measurement]:
 def _duckdb(root: Path, repeats: int) -> list[Measurement]:
     spark = spark_session()
     tune(spark, root)
-    ours, theirs = [], []
+    ours, reference_s = [], []
     for _ in range(repeats):
         ours.append(_timed(lambda: _metrics(spark, root)))
-        theirs.append(_timed(lambda: [query(root, sql) for sql in (HOSTS, RATES, LATENCIES)]))
+        reference_s.append(_timed(lambda: [query(root, sql) for sql in (HOSTS, RATES, LATENCIES)]))
     return [
         printed("metrics of 100 trials by Spark", "s", ours),
-        printed("host CPU and disks, rates, percentiles of them by DuckDB", "s", theirs),
+        printed("host CPU and disks, rates, percentiles of them by DuckDB", "s", reference_s),
     ]
 
 
@@ -146,9 +147,9 @@ def _metrics(spark: SparkSession, root: Path) -> None:
 def _hdr(root: Path, repeats: int) -> list[Measurement]:
     """Interval logs of 1 s, to their table, against the Python library's reader in two measures.
 
-    The reader is `hdrh`. What our table holds, values with their counts, it tells by an iterator in
-    Python: the goal is held against that, equal work. Its `decode` alone is C and leaves counts in an
-    array by index, no lines read and no values told; how we stand beside it is printed.
+    The reader is `hdrh`. Our table contains values with their counts, which `hdrh` returns by an
+    iterator in Python: the goal is compared with that, as equal work. Its `decode` alone is C and leaves
+    counts in an array by index, without values; the ratio to it is only printed.
     """
     files = [file for of in raw_files_of(root, manifests_of(root)).values() for file in of]
     logs = [file for file in files if file.kind == "ycsb-hdr"]
@@ -162,11 +163,11 @@ def _hdr(root: Path, repeats: int) -> list[Measurement]:
     ratios, listed, each_ms = [], [], []
     for _ in range(repeats):
         ours = _timed(lambda: [list(log_tables(file)) for file in logs])
-        theirs = _timed(lambda: [HdrHistogram.decode(payload) for payload in payloads])
-        ratios.append(theirs / ours)
+        decode_s = _timed(lambda: [HdrHistogram.decode(payload) for payload in payloads])
+        ratios.append(decode_s / ours)
         each_ms.append(ours / len(payloads) * 1000)
-        told = _timed(lambda: [_recorded(payload) for payload in few])
-        listed.append(told / len(few) * len(payloads) / ours)
+        iterate_s = _timed(lambda: [_recorded(payload) for payload in few])
+        listed.append(iterate_s / len(few) * len(payloads) / ours)
     return [
         at_least("histograms a second over hdrh's, values with counts", "x", listed, 10),
         printed("histograms a second over hdrh's decode alone (C)", "x", ratios),
@@ -176,12 +177,12 @@ def _hdr(root: Path, repeats: int) -> list[Measurement]:
 
 def _recorded(payload: str) -> list[tuple[int, int]]:
     """Values and their counts."""
-    found = HdrHistogram.decode(payload).get_recorded_iterator()
-    return [(step.value_iterated_to, step.count_added_in_this_iter_step) for step in found]
+    iterator = HdrHistogram.decode(payload).get_recorded_iterator()
+    return [(step.value_iterated_to, step.count_added_in_this_iter_step) for step in iterator]
 
 
 def _growth(folder: Path, repeats: int) -> list[Measurement]:
-    """Ingest and metrics of more and more samples."""
+    """Ingest and metrics of a growing number of samples."""
     spark = spark_session()
     costs: dict[int, list[float]] = {}
     for samples in GROWTH:

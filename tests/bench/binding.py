@@ -1,8 +1,9 @@
-"""The binding against the best loop by hand: `PairedLoops`, in turns of seconds within one JVM.
+"""The binding against the best hand-written loop: `PairedLoops`, in turns of seconds within one
+JVM.
 
-Both are asked for as much as they can do. YCSB measures every operation's latency, the time between two
-as well, and the loop by hand measures nothing: the ratio holds the price of measuring too. Whole runs
-one after the other scattered by a third on this project's machines, neighbouring seconds do not.
+Both run at full speed. YCSB measures every operation's latency, the time between two as well, and
+the hand-written loop measures nothing: the ratio includes the cost of measuring. Whole runs one
+after the other scattered by a third on this project's machines, neighbouring seconds do not.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from workloads.ycsb.setting import YcsbSetting
 
 GOAL = 0.97
 ROUNDS, SLICE_S, WARM_UP_S = 21, 1.0, 40.0
-"""Rounds of each repeat; a slice is one arm's turn. The JIT is done with all three arms by then."""
+"""Rounds of each repeat; a slice is one arm's turn. The JIT has compiled all three arms by
+then."""
 RECORDS = 20_000
 THREADS = 8
 MAX_SCAN = 50
@@ -34,7 +36,7 @@ MIXES: tuple[Mix, ...] = ("c", "scan95-insert5")
 
 
 def bench(repeats: int) -> list[Measurement]:
-    """`repeats` JVMs of each mix; every round of theirs is a run."""
+    """`repeats` JVMs of each mix; each of their rounds is a run."""
     lines: list[Measurement] = []
     with tempfile.TemporaryDirectory(prefix="density-bench-") as folder:
         root = Path(folder)
@@ -48,8 +50,8 @@ def bench(repeats: int) -> list[Measurement]:
 
 
 def _compare(hbase: StandaloneHBase, classes: str, mix: Mix, repeats: int) -> list[Measurement]:
-    """Against the client that did better by hand, in the median of all rounds."""
-    rounds = [one for _ in range(repeats) for one in _rounds(hbase, classes, mix)]
+    """Against the faster hand-written client, in the median of all rounds."""
+    rounds = [entry for _ in range(repeats) for entry in _rounds(hbase, classes, mix)]
     binding, *hands = (list(rates) for rates in zip(*rounds, strict=True))
     best = max(zip(HANDS, hands, strict=True), key=lambda hand: statistics.median(hand[1]))
     ratios = [ours / other for ours, other in zip(binding, best[1], strict=True)]
@@ -62,7 +64,7 @@ def _compare(hbase: StandaloneHBase, classes: str, mix: Mix, repeats: int) -> li
 
 
 def _rounds(hbase: StandaloneHBase, classes: str, mix: Mix) -> list[tuple[float, ...]]:
-    """Operations a second of each round: the binding, then each of `HANDS`."""
+    """Operations per second of each round: the binding, then each of `HANDS`."""
     with tempfile.TemporaryDirectory(prefix="density-bench-") as logs:
         words = client_arguments(_setting(mix), f"{logs}/ycsb-1-")
         db = words[words.index("-db") + 1]
@@ -76,7 +78,8 @@ def _rounds(hbase: StandaloneHBase, classes: str, mix: Mix) -> list[tuple[float,
 
 
 def _setting(mix: Mix) -> YcsbSetting:
-    # as long as a study's trials: YCSB draws keys from a range that grows with the time, until one is there
+    # as long as a study's trials: YCSB draws keys from a range that grows with the time, until one
+    # exists
     timed = None if mix == "load" else 24.0
     return YcsbSetting(mix=mix, records=RECORDS, threads=THREADS, duration_s=timed,
                        max_scan_length=MAX_SCAN)  # fmt: skip

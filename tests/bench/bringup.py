@@ -1,7 +1,8 @@
-"""Bring-up of three workers against the raw floor, and what the thirteen idle JVMs take.
+"""Bring-up of three workers against the raw floor, and the memory of the thirteen idle JVMs.
 
 The floor is the same rendered files and command lines, started at once by a shell loop and ready by
-the same test; both are measured in turns in one run, on directories made beforehand for the floor.
+the same test; both are measured alternately in one run, on directories created beforehand for the
+floor.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _build() -> Iterator[tuple[Site, Journal, Topology]]:
 
 
 def _raw_floor(site: Site, journal: Journal, layout: Topology, stacks: Stacks) -> float:
-    """Seconds from the shell's start until all is ready; files and directories are there before."""
+    """Seconds from the shell's start until all is ready; files and directories exist before."""
     rendered = _prepared(site, journal, layout, stacks)
     script = site.root / "floor.sh"
     script.write_text(_script(site, rendered))
@@ -92,8 +93,13 @@ def _prepared(site: Site, journal: Journal, layout: Topology, stacks: Stacks) ->
     ports = allocate_ports(layout)
     places = node_paths(site, layout)
     rendered = render(Blueprint(layout, site.tag, ports, stacks.install_dirs(), places))
-    taken = sorted(ports.by_service.values())
-    intent = {"act": "build", "build": site.root.name, "provider": layout.provider, "ports": taken}
+    addresses = sorted(ports.by_service.values())
+    intent = {
+        "act": "build",
+        "build": site.root.name,
+        "provider": layout.provider,
+        "ports": addresses,
+    }
     journal.write("intent", tag=site.tag, **intent)
     provider.create(site, layout, journal)
     transport = provider.transport(site, journal)
@@ -103,7 +109,7 @@ def _prepared(site: Site, journal: Journal, layout: Topology, stacks: Stacks) ->
 
 
 def _script(site: Site, rendered: Rendered) -> str:
-    """Every daemon in the background; the NameNode behind its format, in a shell of its own."""
+    """Every daemon in the background; the NameNode after its format, in its own shell."""
     lines = []
     for daemon in rendered.daemons:
         line = _line(site, daemon)
@@ -117,9 +123,9 @@ def _line(site: Site, daemon: Daemon) -> str:
     command: Command = daemon.command
     path = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
     env = {**path, NODE: daemon.node, **command.env, TAG: site.tag}
-    given = shlex.join(["env", "-i", *(f"{k}={v}" for k, v in env.items()), *command.argv])
+    command_line = shlex.join(["env", "-i", *(f"{k}={v}" for k, v in env.items()), *command.argv])
     streams = f">>{shlex.quote(str(daemon.stdout))} 2>>{shlex.quote(str(daemon.stderr))}"
-    return f"cd {shlex.quote(str(command.cwd))} && {given} {streams}"
+    return f"cd {shlex.quote(str(command.cwd))} && {command_line} {streams}"
 
 
 def _await(layout: Topology, endpoints: Endpoints) -> None:

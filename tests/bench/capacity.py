@@ -44,11 +44,11 @@ def bench(repeats: int) -> list[Measurement]:
 def _speed(repeats: int) -> list[Measurement]:
     """20 host types x 8 densities x 3 media, 1,000 draws; reading files is not part of it."""
     model, catalogue, profile = large_model(), large_catalogue(), read_profile("wgs30x")
-    asked = question(100, parse_promises(["turnaround_p95=24h"]))
+    query = question(100, parse_promises(["turnaround_p95=24h"]))
     seconds = []
     for _ in range(repeats):
         start = time.monotonic()
-        size(asked, model, profile, catalogue)
+        size(query, model, profile, catalogue)
         seconds.append(time.monotonic() - start)
     return [at_most("size: 20 host types x 8 densities x 3 media x 1,000 draws", "s", seconds, 5.0)]
 
@@ -88,7 +88,7 @@ def large_model() -> Model:
 
 
 def _accuracy() -> list[Measurement]:
-    """Hold-outs on populations of every shape; the goals are the issue's."""
+    """Hold-outs on populations of every shape, with the issue's goals."""
     lines = []
     hosts = (1, 2, 4, 6, 8, 12)
     goals: tuple[tuple[Mode, float, float], ...] = (("hosts", 5.0, 15.0), ("largest", 8.0, 20.0))
@@ -108,7 +108,7 @@ def _accuracy() -> list[Measurement]:
 
 
 def _coverage() -> list[Measurement]:
-    """On clusters as wild as public ones: see tests/support/coverage.py."""
+    """On clusters as noisy as public ones: see tests/support/coverage.py."""
     lines = []
     for (mode, kind), share in coverage(COVERED_CLUSTERS, 1000).items():
         name = f"coverage, {4 * COVERED_CLUSTERS} wild clusters, {mode} held out, {kind}"
@@ -121,12 +121,12 @@ def _decisions() -> list[Measurement]:
     lines = []
     for shape in SHAPES:
         for hosts, repetitions, noise in PLANS:
-            found = decisions(truths(CLUSTERS, 3, noise, shape), hosts, repetitions, 10, 5)
+            outcomes = decisions(truths(CLUSTERS, 3, noise, shape), hosts, repetitions, 10, 5)
             name = f"{shape}, {len(hosts)} counts x {repetitions}"
-            few = 100 * float(np.mean([one.too_few for one in found]))
-            small = 100 * float(np.mean([one.excess_allowed for one in found]))
-            exact = 100 * float(np.mean([one.chosen == one.needed for one in found]))
-            best = 100 * float(np.mean([one.best == one.needed for one in found]))
+            few = 100 * float(np.mean([outcome.too_few for outcome in outcomes]))
+            small = 100 * float(np.mean([outcome.excess_allowed for outcome in outcomes]))
+            exact = 100 * float(np.mean([outcome.chosen == outcome.needed for outcome in outcomes]))
+            best = 100 * float(np.mean([outcome.best == outcome.needed for outcome in outcomes]))
             lines.append(at_most(f"{name}: too few hosts", "%", [few], 2.0))
             excess = f"{name}: excess <= max(1, 10 %)"
             lines.append(Measurement(excess, "%", (small,), ">= 90 %", small >= 90))

@@ -1,7 +1,7 @@
-"""What the harness costs the number it takes: YCSB inside a trial against the same YCSB by hand.
+"""Overhead of the harness: YCSB inside a trial against the same YCSB by hand.
 
 One cluster of two workers; paired runs in turns, each from the same restored table. Inside: a whole
-trial with its monitors. By hand: the same command line, started by nothing but a shell's means.
+trial with its monitors. By hand: the same command line, started with a shell's means only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def bench(repeats: int) -> list[Measurement]:
         finally:
             tear_down(site, journal)
     inside, by_hand = zip(*pairs, strict=True)
-    ratios = [one / other for one, other in pairs]
+    ratios = [with_harness / other for with_harness, other in pairs]
     return [
         at_least("YCSB in a study over YCSB by hand", "ratio", ratios, GOAL),
         printed("YCSB in a study", "ops/s", list(inside)),
@@ -57,7 +57,7 @@ def bench(repeats: int) -> list[Measurement]:
 
 
 class _Standing:
-    """The cluster, and a run folder whose trials it carries out; each has a number of its own."""
+    """The cluster, and a run folder for its numbered trials."""
 
     def __init__(self, folder: Path, cluster: Cluster, journal: Journal) -> None:
         name, build = cluster.topology.name, cluster.site.root.name
@@ -70,7 +70,7 @@ class _Standing:
         self._number = 0
 
     def inside(self) -> float:
-        """A trial as a study runs it, and its rate."""
+        """A trial as in a study, and its rate."""
         step = self._step()
         manifest = run_trial(self.run, step, self.cluster, self.transport)
         if manifest.state != "complete":
@@ -78,7 +78,7 @@ class _Standing:
         return measured_ops_s(self.run.records / manifest.trial, manifest)
 
     def by_hand(self) -> float:
-        """Prepared as a trial is; then the client alone, and no monitor."""
+        """Prepared like a trial; then the client only, without monitors."""
         record = Record.open(self.run.records, draft(str(self._step().trial)))
         bench = TrialContext(self.cluster, self.transport, record, self.run.journal)
         YcsbWorkload().prepare(bench, SETTING)
@@ -100,8 +100,8 @@ class _Standing:
 
 
 def _pairs(standing: _Standing, count: int) -> list[tuple[float, float]]:
-    """Each first in every other pair: what changes with time meets both alike."""
-    standing.inside()  # loads the table, warms the daemons, counts for nothing
+    """Alternates the order of the pairs: a trend over time affects both sides equally."""
+    standing.inside()  # loads the table, warms the daemons, is not counted
     pairs = []
     for pair in range(count):
         if pair % 2:

@@ -1,4 +1,4 @@
-"""A run of any size in the tools' own formats, for measuring: nothing in it was ever run."""
+"""A run of any size in the tools' own formats, for measuring: nothing in it was ever executed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WARM_UP_S = 60
 @dataclass(frozen=True)
 class Size:
     """dool samples: trials x hosts x seconds. interval_s: of the .hdr logs; None: warm-up, and rest.
-    rate: operations a second, half of them reads."""
+    rate: operations per second, half of them reads."""
 
     trials: int
     hosts: int = 5
@@ -42,7 +42,7 @@ class Size:
 
 
 def make_run(root: Path, size: Size) -> Path:
-    """Records of `size`, trials of two topologies in turns. Returns the root."""
+    """Records of `size`, trials alternating between two topologies. Returns the root."""
     maker = _Maker(size)
     for order in range(size.trials):
         maker.trial(root / "records", order)
@@ -62,7 +62,7 @@ class _Maker:
         self._size = size
         self._dice = np.random.default_rng(20130226)
         self._topologies = [_topology(size.hosts, density) for density in (1, 2)]
-        # the same histograms in every trial: to encode one takes longer than to write a record
+        # the same histograms in every trial: encoding one takes longer than writing a record
         self._intervals = {name: self._hdr(name) for name in ("READ", "INSERT")}
 
     def trial(self, records: Path, order: int) -> None:
@@ -121,11 +121,11 @@ class _Maker:
         return (title + "epoch_s,node,user_ticks,system_ticks,processes\n").encode() + _csv(cells)
 
     def _hdr(self, name: str) -> str:
-        """StartTime 1000.000 stands for each trial's own."""
+        """StartTime 1000.000 is replaced by each trial's own."""
         step_s = self._size.interval_s
-        rest_s = self._size.seconds - WARM_UP_S
+        measured_s = self._size.seconds - WARM_UP_S
         lengths = (
-            [WARM_UP_S, rest_s] if step_s is None else [step_s] * (self._size.seconds // step_s)
+            [WARM_UP_S, measured_s] if step_s is None else [step_s] * (self._size.seconds // step_s)
         )
         intervals = [
             (float(length), self._latencies(length * self._size.rate // 2)) for length in lengths
@@ -133,8 +133,8 @@ class _Maker:
         return texts.hdr(name, 1000.0, intervals)
 
     def _latencies(self, count: int) -> list[int]:
-        """Spread as the quickstart's reads: half of them between 0.3 and 0.6 ms, 1 % above 2.6 ms. A
-        second of 5,000 has a thousand different values, and a payload of 1 KB."""
+        """Distributed like the quickstart's reads: half of them between 0.3 and 0.6 ms, 1 % above
+        2.6 ms. A second of 5,000 has a thousand different values, and a payload of 1 KB."""
         drawn: list[int] = np.maximum(1, self._dice.lognormal(6.0, 0.6, count)).astype(int).tolist()
         return drawn
 

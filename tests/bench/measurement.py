@@ -53,4 +53,4 @@ def holds_in_all(name: str, goal: str, runs: list[bool]) -> Measurement:
 
 
 TrialContext = Callable[[int], list[Measurement]]
-"""A benchmark takes how often to repeat, and gives its lines."""
+"""A benchmark: number of repeats -> its measurements."""

@@ -1,6 +1,6 @@
-"""Peak memory of a command and of everything it starts, by proportional set size.
+"""Peak memory of a command and all its processes, by proportional set size.
 
-Resident sizes would count shared pages (CDS archives, libc) once a process; PSS counts them once.
+Resident sizes would count shared pages (CDS archives, libc) once per process; PSS counts them once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def _sample(root: int, peak: list[float], ended: threading.Event) -> None:
 
 
 def _ours(root: int) -> set[int]:
-    """The command, its descendants, and what carries a study's tag (daemons have other parents)."""
+    """The command, its descendants, and processes with a study's tag (daemons have other
+    parents)."""
     parents = {pid: _parent(pid) for pid in _pids()}
     ours = {root} | {pid for pid in parents if _is_marked(pid)}
     grown = True

@@ -1,4 +1,4 @@
-"""The quickstart: how long, where the time went, how much memory at most."""
+"""The quickstart: duration, time budget, peak memory."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PARTS = ("measuring", "building", "waiting", "analysing")
 
 
 def bench(repeats: int) -> list[Measurement]:
-    """Runs the study `repeats` times, each a new run in a folder of its own."""
+    """Runs the study `repeats` times, each a new run in its own folder."""
     seconds, peaks, times = [], [], []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory(prefix="density-bench-") as runs:
-            taken_s, peak_mib = run_with_peak(_argv(runs), PROJECT, dict(os.environ))
-            seconds.append(taken_s)
+            elapsed_s, peak_mib = run_with_peak(_argv(runs), PROJECT, dict(os.environ))
+            seconds.append(elapsed_s)
             peaks.append(peak_mib / 1024)
             times.append(_times(Path(runs)))
     return [

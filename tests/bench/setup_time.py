@@ -1,4 +1,4 @@
-"""Set-up from nothing and again, in a clone of its own with empty caches."""
+"""Set-up from nothing and again, in its own clone with empty caches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROJECT = Path(__file__).parent.parent.parent
 
 
 def bench(repeats: int) -> list[Measurement]:
-    """Clones what is committed; needs the package registries."""
+    """Clones the committed state; needs the package registries."""
     first, again = [], []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory(prefix="density-bench-") as folder:
@@ -29,7 +29,7 @@ def bench(repeats: int) -> list[Measurement]:
 
 
 def empty_caches(folder: Path) -> dict[str, str]:
-    """The environment with every cache that set-up uses moved to empty folders."""
+    """The environment with every cache of the set-up moved to empty folders."""
     own = {
         "UV_CACHE_DIR": str(folder / "uv"),
         "PIP_NO_CACHE_DIR": "1",

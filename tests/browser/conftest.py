@@ -27,23 +27,24 @@ def page(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def complaints(page: Page) -> list[str]:
-    """Console errors and warnings, uncaught exceptions and failed requests of the page, as they come."""
-    said: list[str] = []
+    """Console errors and warnings, uncaught exceptions and failed requests of the page, in
+    order."""
+    messages: list[str] = []
 
     def hear(kind: str, text: str) -> None:
         if kind in ("error", "warning", "assert"):
-            said.append(f"{kind}: {text}")
+            messages.append(f"{kind}: {text}")
 
     page.on("console", lambda message: hear(message.type, message.text))
     page.on("pageerror", lambda error: hear("error", str(error)))
     page.on("requestfailed", lambda request: hear("error", f"{request.url} {request.failure}"))
-    return said
+    return messages
 
 
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    made = {name: folder / f"{name}.html" for name in FACTORIES}
-    for name, path in made.items():
+    pages = {name: folder / f"{name}.html" for name in FACTORIES}
+    for name, path in pages.items():
         write(FACTORIES[name](), path)
-    return made
+    return pages

@@ -1,4 +1,4 @@
-"""How the browser tests read a page, hold it against summary.json, and choose from it."""
+"""How the browser tests read a page, compare it with summary.json, and choose from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def stored_number(summary: Any, ref: str, key: str) -> Any:
 
 
 def choose(page: Page, select: str, text: str) -> None:
-    """Choose an option by keyboard alone: focus, then type its first letters."""
+    """Chooses an option by keyboard: focus, then type its first letters."""
     page.focus(f"#{select}")
     page.keyboard.type(text)
 

@@ -1,4 +1,4 @@
-"""The report in headless Chromium: charts drawn, what is drawn is what summary.json holds, keys work."""
+"""The report in headless Chromium: charts are drawn and equal summary.json, keys work."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.support.summary_factory import FACTORIES, one_block
 pytestmark = pytest.mark.browser
 
 CHARTS = {"one": 46, "eight": 68, "talk": 150}
-"""SVG charts of the page, and those of the trial that it shows in detail."""
+"""SVG charts of the page, and those of the trial shown in detail."""
 INSIDE = 6
-"""Charts of a trial, which the page's script draws."""
+"""Charts of a trial, drawn by the page's script."""
 STATES = "[...document.querySelectorAll('[data-chart]')].map(one => ({...one.dataset}))"
 
 
 @pytest.mark.parametrize("name", FACTORIES)
-def test_every_chart_is_drawn_without_a_complaint(
+def test_every_chart_is_drawn_without_a_console_message(
     page: Page, complaints: list[str], reports: dict[str, Path], name: str
 ) -> None:
     open_report(page, reports[name])
@@ -61,7 +61,9 @@ def test_drawn_numbers_are_those_of_summary_json(
                 assert row.get(key) == stored_number(summary, row["ref"], key), row["ref"]
 
 
-def test_nothing_jumps_while_charts_are_drawn(page: Page, reports: dict[str, Path]) -> None:
+def test_the_layout_does_not_shift_while_charts_are_drawn(
+    page: Page, reports: dict[str, Path]
+) -> None:
     open_report(page, reports["eight"])
     shift = page.evaluate(
         """new Promise(done => new PerformanceObserver(list => done(
@@ -72,16 +74,16 @@ def test_nothing_jumps_while_charts_are_drawn(page: Page, reports: dict[str, Pat
     assert shift < 0.01
 
 
-def test_charts_are_seen_without_scripts(browser: Browser, reports: dict[str, Path]) -> None:
+def test_charts_are_visible_without_scripts(browser: Browser, reports: dict[str, Path]) -> None:
     with browser.new_page(java_script_enabled=False) as page:
         page.goto(reports["one"].as_uri())
         states = page.evaluate(STATES)
         assert {state["state"] for state in states} == {"static"}
-        seen = page.evaluate(
+        shown = page.evaluate(
             "[...document.querySelectorAll('[data-chart] svg')].filter(svg => "
             "svg.getBoundingClientRect().width > 100 && svg.querySelector('.role-mark path')).length"
         )
-        assert seen == len(states) == CHARTS["one"] - INSIDE
+        assert shown == len(states) == CHARTS["one"] - INSIDE
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -129,8 +131,10 @@ def test_trials_sort_by_keyboard(page: Page, reports: dict[str, Path]) -> None:
 def hostile() -> Summary:
     harm = "</script><script>window.harmed = 1</script><img src=x onerror='window.harmed = 1'>"
     summary = one_block(study=harm)
-    settings = tuple(one.model_copy(update={"label": f"={harm}"}) for one in summary.settings)
-    trials = tuple(one.model_copy(update={"trial": f"{harm}{one.order}"}) for one in summary.trials)
+    settings = tuple(entry.model_copy(update={"label": f"={harm}"}) for entry in summary.settings)
+    trials = tuple(
+        trial.model_copy(update={"trial": f"{harm}{trial.order}"}) for trial in summary.trials
+    )
     series = tuple(
         one.model_copy(
             update={
@@ -140,12 +144,12 @@ def hostile() -> Summary:
         )
         for one, trial in zip(summary.series, trials, strict=False)
     )
-    findings = tuple(one.model_copy(update={"statement": harm}) for one in summary.findings)
+    findings = tuple(finding.model_copy(update={"statement": harm}) for finding in summary.findings)
     parts: dict[str, Any] = {"settings": settings, "findings": findings, "trials": trials}
     return summary.model_copy(update={**parts, "series": series, "headline": harm})
 
 
-def test_names_that_mean_harm_do_none(page: Page, complaints: list[str], tmp_path: Path) -> None:
+def test_hostile_names_do_no_harm(page: Page, complaints: list[str], tmp_path: Path) -> None:
     write(hostile(), tmp_path / "hostile.html")
     open_report(page, tmp_path / "hostile.html")
     assert page.evaluate("window.harmed === undefined")
@@ -153,7 +157,7 @@ def test_names_that_mean_harm_do_none(page: Page, complaints: list[str], tmp_pat
     assert {state["state"] for state in page.evaluate(STATES)} == {"static", "drawn"}
 
 
-def test_a_chart_that_cannot_be_drawn_is_told(
+def test_a_chart_that_cannot_be_drawn_is_reported(
     page: Page, complaints: list[str], reports: dict[str, Path], tmp_path: Path
 ) -> None:
     text = reports["one"].read_text(encoding="utf-8")

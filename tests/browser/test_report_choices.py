@@ -1,4 +1,4 @@
-"""Filters and the details of a trial: chosen by keyboard, drawn from summary.json."""
+"""Filters and the details of a trial: selected by keyboard, drawn from summary.json."""
 
 from __future__ import annotations
 
@@ -59,14 +59,18 @@ def test_filters_by_setting_and_by_a_findings_verdict(page: Page, reports: dict[
     filtered(page, 2)
     claims = """[...document.querySelectorAll('#findings tbody tr')].filter(r => !r.hidden)
         .map(r => r.dataset.claim)"""
-    wanted = [one.verdict for one in FACTORIES["eight"]().findings if one.verdict == "reproduced"]
+    wanted = [
+        finding.verdict
+        for finding in FACTORIES["eight"]().findings
+        if finding.verdict == "reproduced"
+    ]
     assert page.evaluate(claims) == wanted
 
 
 INSIDE = """Object.entries(window.reportViews).filter(([id]) => id.startsWith('inside-'))
     .map(([id, view]) => [document.querySelector(`[data-chart="${id}"]`).getAttribute('aria-label'),
         view.data('rows').map(row => ({...row}))])"""
-# Every bar of a CPU chart: what it stands for, how high it is drawn, and how high its value is.
+# Every bar of a CPU chart: its meaning, its drawn height, and the height of its value.
 BARS = """Object.entries(window.reportViews).filter(([id]) => id.startsWith('inside-'))
     .flatMap(([id, view]) => [...document.querySelectorAll(`[data-chart="${id}"] .mark-rect.role-mark path`)]
         .map(mark => mark.__data__).filter(item => item?.datum?.ref)
@@ -74,7 +78,7 @@ BARS = """Object.entries(window.reportViews).filter(([id]) => id.startsWith('ins
             view.scale('y')(0) - view.scale('y')(item.datum.value)]))"""
 
 
-def test_a_trial_is_shown_from_the_inside_by_keyboard(page: Page, reports: dict[str, Path]) -> None:
+def test_a_trials_details_are_shown_by_keyboard(page: Page, reports: dict[str, Path]) -> None:
     summary = FACTORIES["eight"]()
     open_report(page, reports["eight"])
     choose(page, "inside-trial", "4: ")
@@ -98,7 +102,7 @@ def test_a_trial_is_shown_from_the_inside_by_keyboard(page: Page, reports: dict[
     assert all("numbers are in the table" in label for label, _ in charts)
 
 
-def test_the_workloads_window_is_marked_where_it_was(page: Page, reports: dict[str, Path]) -> None:
+def test_the_workloads_window_is_marked_at_its_time(page: Page, reports: dict[str, Path]) -> None:
     open_report(page, reports["one"])
     marked = page.evaluate(
         "window.reportViews['inside-0'].data('window').map(row => [row.at, row.label])"
@@ -106,12 +110,14 @@ def test_the_workloads_window_is_marked_where_it_was(page: Page, reports: dict[s
     assert marked == [[0, ""], [FACTORIES["one"]().trials[0].measure_s, "end"]]
 
 
-def test_the_table_behind_a_trials_chart_holds_its_numbers(
+def test_the_table_behind_a_trials_chart_has_its_numbers(
     page: Page, reports: dict[str, Path]
 ) -> None:
-    (rate, *_), *_ = [one.rates for one in FACTORIES["one"]().series]
+    (rate, *_), *_ = [entry.rates for entry in FACTORIES["one"]().series]
     open_report(page, reports["one"])
     cells = "[...document.querySelectorAll('#inside-charts table')[0].tBodies[0].rows]"
     assert page.evaluate(f"{cells}.map(r => +r.cells[0].textContent)") == list(rate.at_s)
-    told = page.evaluate(f"{cells}.map(r => parseFloat(r.cells[1].textContent.replace(/,/g, '')))")
-    assert told == pytest.approx([value or 0.0 for value in rate.rate], rel=0.005)
+    column = page.evaluate(
+        f"{cells}.map(r => parseFloat(r.cells[1].textContent.replace(/,/g, '')))"
+    )
+    assert column == pytest.approx([value or 0.0 for value in rate.rate], rel=0.005)

@@ -1,9 +1,10 @@
-"""A backend without clusters: the real plan, journal, steps and records, with make-believe daemons.
+"""A simulated backend without clusters: the real plan, journal, steps and records, with fake
+daemons.
 
-`install()` puts it under `workloads` and `jobs` in this process; tests/dag/dagfolder/ does so in
-Airflow's own. A cluster is a file, builds/<build>/standing. What goes wrong is told by faults.json in
-the runs folder, keyed by a step's label or a stage's name: {"up b1-v1-flash": "fail", "trial ...":
-"sleep 3", "trial ...": "die"}. Every act is one line of the run's order.log.
+`install()` patches `workloads` and `jobs` in this process; tests/dag/dagfolder/ does so in
+Airflow's own. A cluster is a file, builds/<build>/standing. The file faults.json in the runs folder
+specifies failures, keyed by a step's label or a stage's name: {"up b1-v1-flash": "fail", "trial
+...": "sleep 3", "trial ...": "die"}. Every act is one line of the run's order.log.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ T = TypeVar("T")
 
 
 def install() -> None:
-    """From here on nothing real is built in this process: it needs no Java, no ports, no disk."""
+    """From now on this process builds nothing real: it needs no Java, no ports, no disk."""
     runs.resolve_hosts = hosts
     runs.preflight = lambda *_: None
     steps.ensure_stacks = lambda: None
@@ -87,7 +88,7 @@ def bring_up(site: Site, *_: Any, **__: Any) -> None:
 
 
 def tear_down(site: Site, *_: Any) -> None:
-    """Idempotent, as the real one: what never stood needs no act."""
+    """Idempotent, like the real one: a cluster that was never up needs no act."""
     root, label = site.root.parents[1], f"down {site.root.name}"
     if not (site.root / "standing").exists():
         return
@@ -121,9 +122,10 @@ def break_down(runs_folder: Path, faults: Mapping[str, str]) -> None:
 
 
 def _act(root: Path, name: str) -> str:
-    """Notes the act and does what faults.json says of it; returns why it failed, or nothing.
+    """Notes the act and applies its fault from faults.json; returns the reason of a failure, or
+    nothing.
 
-    Read first: a test that sees the note may write another faults.json for what comes later.
+    The fault is read first: a test that sees the note may write another faults.json for later acts.
     """
     faults = root.parents[1] / "faults.json"
     fault = str(json.loads(faults.read_text()).get(name, "")) if faults.exists() else ""
@@ -138,7 +140,7 @@ def _act(root: Path, name: str) -> str:
 
 
 def _client(root: Path, seconds: str) -> None:
-    """A workload's process, tagged as the transport tags it, in a session of its own."""
+    """A workload's process, tagged like a real one, in a session of its own."""
     tag = f"{root.parent.name}/{root.name}/b1"
     environment = {"STUDY_TAG": tag, "PATH": os.environ["PATH"]}
     subprocess.run(["sleep", seconds], env=environment, start_new_session=True, check=False)
@@ -168,14 +170,14 @@ def _stage(root: Path, name: str) -> None:
 
 
 def expected_order(run: Run) -> list[str]:
-    """What order.log holds after a run in which nothing went wrong."""
+    """Content of order.log after a run without faults."""
     return [*(step.label for step in run.plan.steps), *STAGES]
 
 
-def wait_until(true: Callable[[], T], seconds: float, what: str) -> T:
+def wait_until(true: Callable[[], T], seconds: float, event: str) -> T:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := true():
             return value
         time.sleep(0.1)
-    raise TimeoutError(f"not within {seconds} s: {what}")
+    raise TimeoutError(f"not within {seconds} s: {event}")

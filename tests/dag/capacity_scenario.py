@@ -1,6 +1,7 @@
-"""`python -m tests.dag.capacity_scenario FOLDER`: a study in process, then the plan its tables trigger.
+"""`python -m tests.dag.capacity_scenario FOLDER`: a study in process, then the plan its tables
+trigger.
 
-Prints one JSON object: what the study's event says, what starts `capacity_plan`, and how it ended.
+Prints one JSON object: the study's event, the trigger of `capacity_plan`, and its final state.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _listens() -> list[str]:
 
 
 def _plan(conf: dict[str, Any]) -> dict[str, Any]:
-    """The DAG on measured points in the run's tables' place: the backend makes no tables."""
+    """The DAG with measured points in place of the run's tables: the backend creates no tables."""
     import analysis.capacity.inputs.run_points as run_points
     from dags.capacity_plan import capacity
 

@@ -1,4 +1,5 @@
-"""`python -m tests.dag.faked study|webserver ...`: what a user starts, on the make-believe backend."""
+"""`python -m tests.dag.faked study|webserver ...`: the user's commands, on the simulated
+backend."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from tests.dag import backend
 
 
 class FakedHome(home.Home):
-    """As the project's, but Airflow's own processes find the DAG that installs the backend."""
+    """Like the project's, but Airflow's own processes find the DAG that installs the backend."""
 
     def web_environment(self, port: int = home.WEB_PORT) -> dict[str, str]:
         folder = Path(__file__).with_name("dagfolder")

@@ -1,7 +1,8 @@
-"""`python -m tests.dag.scenarios FOLDER`: runs of the DAG in process, each with something going wrong.
+"""`python -m tests.dag.scenarios FOLDER`: runs of the DAG in process, with one fault each.
 
-One process for all, because importing Airflow takes longer than running them. Prints one JSON object:
-name of the scenario -> {state, rows: [[task, map_index, label, state]], order, plan, ended}.
+One process for all, because importing Airflow takes longer than running them. Prints one JSON
+object: name of the scenario -> {state, rows: [[task, map_index, label, state]], order, plan,
+ended}.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ def main(folder: Path) -> None:
 
     migrate_once(folder / "airflow" / "command.db")
     _hand_out_last_slot_first()
-    told = {name: _run(folder / name, faults) for name, faults in SCENARIOS.items()}
-    told["bad input"] = _run_dag({"spec": str(folder / "nowhere.yaml"), "runs": str(folder)})
-    told["bad params"] = _refused({"overrides": "repetitions=2"})
-    told["reap"] = _reap(folder / "reaped")
-    print(json.dumps(told))
+    results = {name: _run(folder / name, faults) for name, faults in SCENARIOS.items()}
+    results["bad input"] = _run_dag({"spec": str(folder / "nowhere.yaml"), "runs": str(folder)})
+    results["bad params"] = _refused({"overrides": "repetitions=2"})
+    results["reap"] = _reap(folder / "reaped")
+    print(json.dumps(results))
 
 
 def _hand_out_last_slot_first() -> None:
-    """dag.test iterates over a set of task instances: any order may come. This one comes surely."""
+    """dag.test iterates over a set of task instances in any order. This one is deterministic."""
     from airflow.models.taskinstance import TaskInstance
 
     TaskInstance.__hash__ = lambda self: 1000 - self.map_index  # type: ignore[method-assign]
@@ -54,10 +55,10 @@ def _run(folder: Path, faults: Mapping[str, str]) -> dict[str, Any]:
     spec = folder / "tiny.yaml"
     backend.break_down(folder / "runs", faults)
     spec.write_text(backend.STUDY)
-    told = _run_dag({"spec": str(spec), "runs": str(folder / "runs")})
+    outcome = _run_dag({"spec": str(spec), "runs": str(folder / "runs")})
     run = runs.load_run(next((folder / "runs").glob("tiny/*Z")))
     return {
-        **told,
+        **outcome,
         "order": backend.order(run.root),
         "plan": [step.label for step in run.plan.steps],
         "ended": runs.has_ended(run),
@@ -75,7 +76,7 @@ def _run_dag(conf: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reap(runs_folder: Path) -> dict[str, Any]:
-    """DAG reap_clusters, beside what a killed run left: one process of its tag."""
+    """DAG reap_clusters, with one process left behind by a killed run, under its tag."""
     from cluster.machine.processes import Children
     from cluster.model.transport import Command
     from cluster.state.journal import Journal
@@ -91,10 +92,10 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
     journal.write("run-opened", study=tag, run="r1", tag=tag, owner=owner.to_json())
     out = runs_folder / "out"
     children = Children()
-    left = children.start(f"{tag}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
+    process = children.start(f"{tag}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
     looked = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": True})
-    alive_after_look = is_alive(left)
-    # Said anew: `test` keeps the params of its last run.
+    alive_after_look = is_alive(process)
+    # Passed again: `test` keeps the params of its last run.
     run = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": False})
     refused = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_rnu": True})
     return {
@@ -102,12 +103,12 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
         "schedule": reap_hourly.schedule,
         "states": [str(looked.state.value), str(run.state.value)],
         "alive_after_look": alive_after_look,
-        "exit": children.wait(left, 10),
+        "exit": children.wait(process, 10),
     }
 
 
 def _refused(conf: dict[str, Any]) -> str:
-    """The message with which Airflow refuses params that do not fit their schema."""
+    """Airflow's message when it refuses params that do not fit their schema."""
     from airflow.sdk.exceptions import ParamValidationError
 
     from dags.density_study import density

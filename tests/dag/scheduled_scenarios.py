@@ -1,7 +1,7 @@
 """`python -m tests.dag.scheduled_scenarios FOLDER`: a scheduled study's DAG, in process, twice.
 
-The first run finds no earlier one; the second is 20 % slower and is to fail in `regression`. Prints one
-JSON object; the summaries are made up, the rest is the make-believe backend's.
+The first run finds no earlier one; the second is 20 % slower and must fail in `regression`. Prints
+one JSON object; the summaries are synthetic, the rest comes from the simulated backend.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def main(folder: Path) -> None:
     from dags import scheduled
 
     dags = [value.dag_id for value in vars(scheduled).values() if isinstance(value, DAG)]
-    told: dict[str, Any] = {"dags": sorted(dags)}
+    results: dict[str, Any] = {"dags": sorted(dags)}
     dag = scheduled.study_nightly  # type: ignore[attr-defined]
-    told["schedule"] = str(dag.schedule)
-    told["runs"] = [_run(folder, dag, ops_s) for ops_s in (100.0, 80.0)]
+    results["schedule"] = str(dag.schedule)
+    results["runs"] = [_run(folder, dag, ops_s) for ops_s in (100.0, 80.0)]
     refused = dag.test(run_conf={"overides": {}})
-    told["refused"] = [str(refused.state.value), len(list((folder / "runs").glob("nightly/*Z")))]
-    print(json.dumps(told))
+    results["refused"] = [str(refused.state.value), len(list((folder / "runs").glob("nightly/*Z")))]
+    print(json.dumps(results))
 
 
 def _run(folder: Path, dag: Any, ops_s: float) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _run(folder: Path, dag: Any, ops_s: float) -> dict[str, Any]:
 
 
 def write_summary(root: Path, ops_s: float) -> None:
-    """As the analysis of five repetitions with so many operations a second would."""
+    """Like the analysis of five repetitions with `ops_s` operations per second."""
     summary = one_block(root.parent.name).model_copy(
         update={
             "run": root.name, "repetitions": 5, "findings": (),

@@ -1,4 +1,4 @@
-"""`study run` as a user runs it, on the make-believe backend: ends, interrupts, kills."""
+"""`study run` as a user starts it, on the simulated backend: ends, interrupts, kills."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Command:
         return load_run(max((self.folder / "runs" / "small").glob("*Z")))
 
     def reaches(self, label: str) -> None:
-        """Wait until the step has begun."""
+        """Waits until the step has begun."""
 
         def has_begun() -> bool:
             logs = list(self.folder.glob("runs/small/*/order.log"))
@@ -76,8 +76,8 @@ def command(tmp_path: Path, airflow_home: Path) -> Iterator[Command]:
         if process.poll() is None:
             process.kill()
         process.communicate()
-    for left in tagged(command.run.tag):  # a test that failed half-way
-        psutil.Process(left.pid).kill()
+    for process in tagged(command.run.tag):  # of a test that failed half-way
+        psutil.Process(process.pid).kill()
 
 
 def test_success_runs_the_plan_and_exits_0(command: Command) -> None:
@@ -94,7 +94,7 @@ def test_success_runs_the_plan_and_exits_0(command: Command) -> None:
     assert "Traceback" not in out + err
 
 
-def test_a_failed_step_exits_1_and_says_which_and_why(command: Command) -> None:
+def test_a_failed_step_exits_1_and_is_named_with_its_reason(command: Command) -> None:
     break_down(command.folder / "runs", {TRIAL: "fail"})
     process = command.start()
     out, _ = process.communicate(timeout=120)
@@ -104,7 +104,7 @@ def test_a_failed_step_exits_1_and_says_which_and_why(command: Command) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing_and_an_incomplete_record(
+def test_an_interrupt_leaves_only_an_incomplete_record(
     command: Command, number: signal.Signals
 ) -> None:
     break_down(command.folder / "runs", {TRIAL: "sleep 60"})
@@ -123,7 +123,7 @@ def test_an_interrupt_leaves_nothing_and_an_incomplete_record(
     assert "Traceback" not in err
 
 
-def test_an_interrupted_run_is_gone_on_with(command: Command) -> None:
+def test_an_interrupted_run_is_resumed(command: Command) -> None:
     break_down(command.folder / "runs", {TRIAL: "sleep 60"})
     process = command.start()
     command.reaches(TRIAL)
@@ -148,7 +148,7 @@ def test_the_child_ends_when_the_command_is_killed(command: Command) -> None:
     process.kill()
     process.communicate()
     wait_until(lambda: not children[0].is_running() or _is_zombie(children[0]), 3, "it ends")
-    assert {left.name for left in tagged(command.run.tag)} == {"sleep"}
+    assert {process.name for process in tagged(command.run.tag)} == {"sleep"}
 
     reap = [sys.executable, "-m", "tests.dag.faked", "study", "reap"]
     reaped = subprocess.run(
@@ -164,7 +164,7 @@ def test_the_child_ends_when_the_command_is_killed(command: Command) -> None:
     assert command.nothing_left()
 
 
-def test_a_child_that_dies_is_a_failed_run_and_leaves_nothing(command: Command) -> None:
+def test_a_child_that_dies_fails_the_run_and_leaves_no_process(command: Command) -> None:
     break_down(command.folder / "runs", {TRIAL: "die"})
     process = command.start()
     out, err = process.communicate(timeout=120)

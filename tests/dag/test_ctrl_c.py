@@ -1,4 +1,4 @@
-"""Ctrl-C on a real terminal: `make airflow` takes down the run that it was in the middle of."""
+"""Ctrl-C on a real terminal: `make airflow` tears down the run in progress."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.dag.web import STUDY, Study, Web
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v2-flash testdfsio-write-n2"
-# As make does: an ancestor with "airflow" among its words, which waits for the web server.
+# Like make: an ancestor with "airflow" among its arguments, which waits for the web server.
 LIKE_MAKE = ["bash", "-c", '"$@"; exit $?', "airflow"]
 
 
 class Terminal(Web):
-    """Airflow's UI in the foreground of a terminal of its own."""
+    """Airflow's UI in the foreground of its own terminal."""
 
     def start(self) -> None:
         python = [sys.executable, "-m", "tests.dag.faked", "webserver", "--port", str(self.port)]
@@ -59,17 +59,17 @@ class Terminal(Web):
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    made = Terminal(tmp_path)
+    opened = Terminal(tmp_path)
     try:
-        made.sign_in()
-        wait_until(lambda: made.has(STUDY), 180, "the DAG is read")
-        yield made
+        opened.sign_in()
+        wait_until(lambda: opened.has(STUDY), 180, "the DAG is read")
+        yield opened
     finally:
-        made.kill()
-        wait_until(made.ended, 30, "it is gone")
+        opened.kill()
+        wait_until(opened.ended, 30, "it is gone")
 
 
-def test_nothing_of_the_run_is_left_and_the_terminal_shows_it(
+def test_ctrl_c_tears_down_the_run_and_reports_it(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", terminal.environment["DENSITY_STUDY_RUNTIME"])
@@ -79,8 +79,8 @@ def test_nothing_of_the_run_is_left_and_the_terminal_shows_it(
     study.reaches(TRIAL)
     tag = study.run.tag
     assert len(tagged(tag)) == 1
-    held = lease.holder()
-    assert held is not None and held.tag == tag
+    lease_before = lease.holder()
+    assert lease_before is not None and lease_before.tag == tag
     family = psutil.Process(terminal.pid).children(recursive=True)
     terminal.family += family
 
@@ -91,7 +91,7 @@ def test_nothing_of_the_run_is_left_and_the_terminal_shows_it(
     assert tagged(tag) == []
     assert lease.holder() is None
     _, alive = psutil.wait_procs(family, timeout=10)
-    # Nobody waits for the orphans of the scheduler but the machine's init.
+    # Only the machine's init waits for the scheduler's orphans.
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
     shown = re.sub(r"\s+", " ", terminal.out.read_text())
     assert f"{tag}: removed" in shown

@@ -1,4 +1,4 @@
-"""The DAG in process: order, outcomes, guards. The runs are made by scenarios.py, once."""
+"""The DAG in process: order, outcomes, guards. scenarios.py executes the runs, once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANALYSIS = ["ingest", "metrics", "verdicts", "series", "report"]
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("scenarios")
     from tests.dag.scenarios import SCENARIOS
 
@@ -30,36 +30,38 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return value
 
 
-def states(told: dict[str, Any]) -> dict[str, str]:
-    return {task: state for task, index, _, state in told["rows"] if index == -1}
+def states(results: dict[str, Any]) -> dict[str, str]:
+    return {task: state for task, index, _, state in results["rows"] if index == -1}
 
 
-def steps(told: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(label, state) for task, _, label, state in told["rows"] if task == "step"]
+def steps(results: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(label, state) for task, _, label, state in results["rows"] if task == "step"]
 
 
-def test_the_plans_order_is_executed_though_slots_come_last_first(told: dict[str, Any]) -> None:
-    run = told["all well"]
+def test_the_plans_order_is_executed_though_slots_are_handed_out_in_reverse(
+    results: dict[str, Any],
+) -> None:
+    run = results["all well"]
     assert run["order"] == [*run["plan"], *ANALYSIS]
     by_slot = [label for label, _ in steps(run)]
     assert by_slot != run["plan"], "the slots were handed out in order: nothing was proved"
 
 
-def test_every_step_is_a_row_named_after_what_it_ran(told: dict[str, Any]) -> None:
-    run = told["all well"]
+def test_every_step_is_a_row_named_after_its_action(results: dict[str, Any]) -> None:
+    run = results["all well"]
     assert sorted(label for label, _ in steps(run)) == sorted(run["plan"])
     assert {state for _, state in steps(run)} == {"success"}
 
 
-def test_a_run_without_faults_succeeds_and_leaves_nothing(told: dict[str, Any]) -> None:
-    run = told["all well"]
+def test_a_run_without_faults_succeeds_and_leaves_nothing_behind(results: dict[str, Any]) -> None:
+    run = results["all well"]
     assert (run["state"], run["ended"], run["standing"]) == ("success", True, [])
 
 
-def test_a_failed_bring_up_skips_its_trials_and_the_next_build_goes_on(
-    told: dict[str, Any],
+def test_a_failed_bring_up_skips_its_trials_and_the_next_build_continues(
+    results: dict[str, Any],
 ) -> None:
-    run = told["bring-up fails"]
+    run = results["bring-up fails"]
     outcome = dict(steps(run))
     first = [label for label in run["plan"] if "b1-v1" in label]
     assert outcome[first[0]] == "failed"
@@ -67,14 +69,16 @@ def test_a_failed_bring_up_skips_its_trials_and_the_next_build_goes_on(
     assert {state for label, state in outcome.items() if "b1-v2" in label} == {"success"}
 
 
-def test_a_half_built_cluster_is_taken_down_before_the_next_is_built(told: dict[str, Any]) -> None:
-    order = told["bring-up fails"]["order"]
+def test_a_half_built_cluster_is_torn_down_before_the_next_is_built(
+    results: dict[str, Any],
+) -> None:
+    order = results["bring-up fails"]["order"]
     assert order.index("down b1-v1-flash") == order.index("up b1-v1-flash") + 1
     assert order.index("down b1-v1-flash") < order.index("up b1-v2-flash")
 
 
-def test_a_failed_bring_up_fails_the_run_and_the_report_is_still_made(told: dict[str, Any]) -> None:
-    run = told["bring-up fails"]
+def test_a_failed_bring_up_fails_the_run_but_the_report_is_written(results: dict[str, Any]) -> None:
+    run = results["bring-up fails"]
     assert run["state"] == "failed"
     assert states(run) == {
         **dict.fromkeys(("open_run", "slots", "tear_down", *ANALYSIS), "success"),
@@ -82,16 +86,16 @@ def test_a_failed_bring_up_fails_the_run_and_the_report_is_still_made(told: dict
     }
 
 
-def test_a_failed_trial_is_red_not_repeated_and_fails_the_run(told: dict[str, Any]) -> None:
-    run = told["trial fails"]
+def test_a_failed_trial_is_red_not_repeated_and_fails_the_run(results: dict[str, Any]) -> None:
+    run = results["trial fails"]
     label = "trial b1-v1-flash testdfsio-write-n2"
     assert dict(steps(run))[label] == "failed"
     assert run["order"] == [*run["plan"], *ANALYSIS], "one attempt, and the rest goes on"
     assert (run["state"], states(run)["conclude"]) == ("failed", "failed")
 
 
-def test_a_failed_tear_down_fails_the_run_after_a_second_attempt(told: dict[str, Any]) -> None:
-    run = told["tear-down fails"]
+def test_a_failed_tear_down_fails_the_run_after_a_second_attempt(results: dict[str, Any]) -> None:
+    run = results["tear-down fails"]
     assert run["order"].count("down b1-v2-flash") == 2, "the step, then the guard"
     assert states(run)["tear_down"] == "failed"
     assert not run["ended"], "the host is not given to others before it is clear"
@@ -99,15 +103,15 @@ def test_a_failed_tear_down_fails_the_run_after_a_second_attempt(told: dict[str,
     assert states(run)["report"] == "success"
 
 
-def test_a_failed_analysis_fails_the_run(told: dict[str, Any]) -> None:
-    run = told["analysis fails"]
+def test_a_failed_analysis_fails_the_run(results: dict[str, Any]) -> None:
+    run = results["analysis fails"]
     assert states(run)["series"] == "failed"
     assert states(run)["report"] == "upstream_failed"
     assert (run["state"], states(run)["conclude"]) == ("failed", "failed")
 
 
-def test_bad_input_starts_nothing(told: dict[str, Any]) -> None:
-    run = told["bad input"]
+def test_bad_input_starts_nothing(results: dict[str, Any]) -> None:
+    run = results["bad input"]
     assert run["state"] == "failed"
     assert states(run).pop("open_run") == "failed"
     assert {state for task, state in states(run).items() if task != "open_run"} == {
@@ -115,12 +119,12 @@ def test_bad_input_starts_nothing(told: dict[str, Any]) -> None:
     }
 
 
-def test_params_that_do_not_fit_their_schema_are_refused(told: dict[str, Any]) -> None:
-    assert "overrides" in told["bad params"]
-    assert "is not of type 'object'" in told["bad params"]
+def test_params_outside_their_schema_are_refused(results: dict[str, Any]) -> None:
+    assert "overrides" in results["bad params"]
+    assert "is not of type 'object'" in results["bad params"]
 
 
-def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path) -> None:
+def test_the_dags_folder_contains_the_dag_and_imports_without_errors(tmp_path: Path) -> None:
     """As Airflow's dag-processor sees it: .airflowignore, the file, the params' schema."""
     code = (
         "import json\n"
@@ -158,10 +162,10 @@ def test_the_dags_folder_holds_the_dag_and_imports_without_errors(tmp_path: Path
     )
 
 
-def test_reap_clusters_runs_by_itself_and_removes_what_a_killed_run_left(
-    told: dict[str, Any],
+def test_reap_clusters_runs_alone_and_removes_remains_of_a_killed_run(
+    results: dict[str, Any],
 ) -> None:
-    reap = told["reap"]
+    reap = results["reap"]
     assert reap["schedule"] == "@hourly"
     assert reap["states"] == ["success", "success"]
     assert reap["alive_after_look"] is True

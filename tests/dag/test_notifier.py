@@ -1,4 +1,4 @@
-"""The notifier of docs/how-to/schedule-with-alerts.md, as it stands there: it posts what failed."""
+"""The notifier of docs/how-to/schedule-with-alerts.md, verbatim: it posts the failure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Hook(BaseHTTPRequestHandler):
         pass
 
 
-def test_the_documented_notifier_is_put_on_regression_and_posts(
+def test_the_documented_notifier_is_attached_to_regression_and_posts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = (project_root() / "docs" / "how-to" / "schedule-with-alerts.md").read_text(

@@ -1,4 +1,5 @@
-"""What an operator does in Airflow's UI: trigger again, mark failed, clear, stop. States stay true."""
+"""An operator's actions in Airflow's UI: trigger again, mark failed, clear, stop. States stay
+true."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def status(study: Study) -> Status:
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(3, marks=pytest.mark.slow)])
-def test_a_study_runs_time_after_time_with_a_capacity_plan_between(web: Web, times: int) -> None:
+def test_a_study_runs_repeatedly_with_a_capacity_plan_between(web: Web, times: int) -> None:
     study = Study(web, f"{times}-times")
     for count in range(1, times + 1):
         planned = len(web.dag_runs("capacity_plan"))
@@ -44,7 +45,7 @@ def test_a_study_runs_time_after_time_with_a_capacity_plan_between(web: Web, tim
         assert status(study).state == "ok"
 
 
-def test_a_run_marked_failed_is_torn_down_has_ended_and_is_gone_on_with(web: Web) -> None:
+def test_a_run_marked_failed_is_torn_down_ended_and_resumed(web: Web) -> None:
     study = Study(web, "tagged")
     study.break_down(**{TRIAL: "sleep 120"})
     run_id = web.trigger(**study.conf)
@@ -69,7 +70,7 @@ def test_a_run_marked_failed_is_torn_down_has_ended_and_is_gone_on_with(web: Web
 
 
 @pytest.mark.slow
-def test_a_step_marked_failed_leaves_a_run_that_has_failed(web: Web) -> None:
+def test_a_step_marked_failed_fails_its_run(web: Web) -> None:
     study = Study(web, "one-step")
     study.break_down(**{TRIAL: "sleep 120"})
     run_id = web.trigger(**study.conf)
@@ -140,7 +141,7 @@ def test_clearing_a_failed_analysis_analyses_the_same_run_again(web: Web) -> Non
 
 
 @pytest.mark.slow
-def test_clearing_a_step_while_its_run_goes_on_changes_nothing(web: Web) -> None:
+def test_clearing_a_step_of_a_running_run_changes_nothing(web: Web) -> None:
     study = Study(web, "clear-early")
     study.break_down(**{TRIAL: "sleep 20"})
     run_id = web.trigger(**study.conf)
@@ -155,7 +156,7 @@ def test_clearing_a_step_while_its_run_goes_on_changes_nothing(web: Web) -> None
 
 
 @pytest.mark.slow
-def test_clearing_a_whole_run_while_it_measures_goes_on_with_it(web: Web) -> None:
+def test_clearing_a_whole_run_during_a_trial_resumes_it(web: Web) -> None:
     study = Study(web, "clear-all-early")
     study.break_down(**{TRIAL: "sleep 120"})
     run_id = web.trigger(**study.conf)
@@ -182,8 +183,8 @@ def test_an_unknown_key_is_refused_and_starts_nothing(web: Web) -> None:
     assert "add_repetitions, fresh, only, overrides, run, runs, spec" in log
 
 
-def test_a_run_cut_short_ends_when_airflow_stopped(web: Web) -> None:
-    """The last: it stops Airflow."""
+def test_a_run_cut_short_ends_when_airflow_stops(web: Web) -> None:
+    """The last test: it stops Airflow."""
     study = Study(web, "cut")
     study.break_down(**{TRIAL: "sleep 120"})
     run_id = web.trigger(**study.conf)

@@ -1,6 +1,6 @@
-"""A study in a PID namespace of its own, looked at from outside and from another simulated host.
+"""A study in its own PID namespace, observed from outside and from another simulated host.
 
-Needs root, for `unshare`. The clusters are make-believe; the processes, locks and namespaces are real.
+Needs root, for `unshare`. The clusters are simulated; the processes, locks and namespaces are real.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ANOTHER_HOST = (
 
 
 class Place:
-    """Where `study` is run: here, in a PID namespace, or on another host, with leases of its own."""
+    """Where `study` runs: here, in a PID namespace, or on another host, with leases of its own."""
 
     def __init__(self, folder: Path, kind: str) -> None:
         self.folder = folder
@@ -66,7 +66,7 @@ class Place:
 
 
 class Study:
-    """A run in the middle of a trial, in a PID namespace of its own."""
+    """A run in the middle of a trial, in its own PID namespace."""
 
     def __init__(self, folder: Path) -> None:
         self.runs = folder / "runs"
@@ -95,7 +95,7 @@ class Study:
         return [process for process in self.family() if process.name() == "sleep"]
 
     def kill(self) -> None:
-        """As when a container is killed: all of its namespace at once."""
+        """Like the kill of a container: all of its namespace at once."""
         init = psutil.Process(self.process.pid).children()
         for process in init:
             process.kill()
@@ -104,30 +104,30 @@ class Study:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[Study]:
-    made = Study(tmp_path)
+    created = Study(tmp_path)
     try:
-        wait_until(made.measures, 120, "the trial begins")
-        yield made
+        wait_until(created.measures, 120, "the trial begins")
+        yield created
     finally:
-        if made.process.poll() is None:
-            made.kill()
+        if created.process.poll() is None:
+            created.kill()
 
 
 def make_silent(root: Path) -> None:
-    """As if the last sign of life were long ago: time passes, or a clock is set forward."""
+    """Makes the last heartbeat old: time passes, or a clock is set forward."""
     long_ago = time.time() - 10 * SILENT_AFTER_S
     for name in (presence.LOCK, "journal.jsonl"):
         os.utime(root / name, (long_ago, long_ago))
 
 
-def test_a_live_run_is_left_alone_from_every_place_and_a_dead_one_is_not(
+def test_from_every_place_a_live_run_is_left_alone_and_a_dead_one_is_not(
     study: Study, tmp_path: Path
 ) -> None:
     here, host = Place(tmp_path, "here"), Place(tmp_path, "host")
     named = ("--runs", str(study.runs))
     client = study.client()
     assert len(client) == 1
-    # Its owner may even be stopped, and the clock set: the kernel holds its lock.
+    # Even if its owner is stopped and the clock is set, the kernel holds its lock.
     owner = psutil.Process(study.process.pid).children()[0]
     owner.send_signal(signal.SIGSTOP)
     make_silent(study.root)
@@ -163,7 +163,7 @@ def test_a_live_run_is_left_alone_from_every_place_and_a_dead_one_is_not(
 
 
 @pytest.mark.slow
-def test_who_knows_that_an_owner_is_dead_may_say_so(study: Study, tmp_path: Path) -> None:
+def test_a_user_may_declare_an_owner_dead(study: Study, tmp_path: Path) -> None:
     host = Place(tmp_path, "host")
     named = ("--runs", str(study.runs))
     root = study.root
@@ -178,5 +178,5 @@ def test_who_knows_that_an_owner_is_dead_may_say_so(study: Study, tmp_path: Path
     assert (code, "left alone" in text) == (0, False), text
     break_down(study.runs, {})
     code, text = host.study("run", study.spec, *named)
-    assert code == 0, text  # goes on with that run
+    assert code == 0, text  # resumes that run
     assert len(list(study.runs.glob("small/*/journal.jsonl"))) == 1

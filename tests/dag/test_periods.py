@@ -1,4 +1,5 @@
-"""A scheduled study under Airflow's own scheduler: period after period, with `regression` deciding."""
+"""A scheduled study under Airflow's own scheduler: period after period, with `regression`
+deciding."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         yield web
 
 
-def test_only_the_slower_period_fails_and_all_runs_are_whole(web: Web) -> None:
+def test_only_the_slower_period_fails_and_all_runs_are_complete(web: Web) -> None:
     def periods() -> list[dict[str, str]]:
         return [run for run in web.dag_runs(DAG) if run["state"] in OVER][:PERIODS]
 

@@ -1,4 +1,5 @@
-"""`python -m dags.web.webserver` for real: scheduler, dag-processor, API server; LocalExecutor, SQLite."""
+"""`python -m dags.web.webserver` for real: scheduler, dag-processor, API server; LocalExecutor,
+SQLite."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         yield web
 
 
-def test_the_scheduler_executes_the_plans_order_a_row_a_step(web: Web) -> None:
+def test_the_scheduler_executes_the_plans_order_with_one_row_per_step(web: Web) -> None:
     study = Study(web, "well")
     run_id = web.trigger(**study.conf)
     assert web.wait_over(run_id) == "success"
@@ -42,7 +43,7 @@ def test_the_scheduler_executes_the_plans_order_a_row_a_step(web: Web) -> None:
     assert all(end <= start for end, start in zip(ends, starts[1:], strict=False)), "one at a time"
 
 
-def test_everything_listens_on_loopback_alone(web: Web) -> None:
+def test_every_service_listens_only_on_loopback(web: Web) -> None:
     family = psutil.Process(web.process.pid).children(recursive=True)
     listening = {
         connection.laddr.ip
@@ -53,14 +54,14 @@ def test_everything_listens_on_loopback_alone(web: Web) -> None:
     assert listening == {"127.0.0.1"}
 
 
-def test_the_password_is_the_owners_alone(web: Web) -> None:
+def test_only_the_owner_can_read_the_password(web: Web) -> None:
     home = web.folder / "airflow"
     assert (home / "passwords.json").stat().st_mode & 0o777 == 0o600
     assert json.loads((home / "passwords.json").read_text())["admin"] in web.out.read_text()
     assert home.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_taken_port_is_bad_input(web: Web, tmp_path: Path) -> None:
+def test_a_port_in_use_is_bad_input(web: Web, tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "dags.web.webserver", "--port", str(web.port)]
     environment = {**os.environ, "AIRFLOW_HOME": str(tmp_path / "airflow")}
     ended = subprocess.run(
@@ -71,10 +72,10 @@ def test_a_taken_port_is_bad_input(web: Web, tmp_path: Path) -> None:
     assert not (tmp_path / "airflow").exists()
 
 
-def test_ctrl_c_stops_all_of_it(web: Web) -> None:
+def test_ctrl_c_stops_all_processes(web: Web) -> None:
     family = psutil.Process(web.process.pid).children(recursive=True)
     assert len(family) >= 3
     web.process.send_signal(signal.SIGINT)
     assert web.process.wait(60) == 128 + signal.SIGINT
-    gone, alive = psutil.wait_procs(family, timeout=5)
-    assert (len(gone), alive) == (len(family), [])
+    ended, alive = psutil.wait_procs(family, timeout=5)
+    assert (len(ended), alive) == (len(family), [])

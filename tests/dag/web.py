@@ -1,4 +1,4 @@
-"""`Web`: Airflow's scheduler, dag-processor and UI on a free port, on the make-believe backend."""
+"""`Web`: Airflow's scheduler, dag-processor and UI on a free port, on the simulated backend."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ OVER = ("success", "failed")
 
 
 class Web:
-    """Spoken to as its own pages do. `dag` is the one that a question is about: `density_study`."""
+    """A client of the REST API used by Airflow's own pages. `dag` is the target of a request:
+    `density_study`."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         with socket.socket() as free:
@@ -69,7 +70,7 @@ class Web:
                 process.kill()
 
     def has(self, *dags: str) -> bool:
-        """Whether Airflow has read them all."""
+        """Whether Airflow has loaded them all."""
         return {dag["dag_id"] for dag in self.ask("GET", "", "")["dags"]} >= set(dags)
 
     def ask(self, method: str, path: str, dag: str = STUDY, **json_body: Any) -> Any:
@@ -81,8 +82,8 @@ class Web:
         return answer.json()
 
     def trigger(self, dag: str = STUDY, **conf: Any) -> str:
-        asked = self.ask("POST", "/dagRuns", dag, logical_date=None, conf=conf)
-        run_id: str = asked["dag_run_id"]
+        response = self.ask("POST", "/dagRuns", dag, logical_date=None, conf=conf)
+        run_id: str = response["dag_run_id"]
         return run_id
 
     def clear(
@@ -92,7 +93,7 @@ class Web:
         only_failed: bool = False,
         down: bool = False,
     ) -> None:
-        """As the button Clear does; `tasks` empty: the whole DAG run. down: what comes after, too."""
+        """Like the button Clear; `tasks` empty: the whole DAG run. down: downstream tasks, too."""
         body: dict[str, Any] = {
             "dry_run": False, "dag_run_id": run_id,
             "only_failed": only_failed, "include_downstream": down,
@@ -126,7 +127,7 @@ class Web:
         return next(row["state"] for row in self.rows(run_id, dag) if row["task_id"] == task)
 
     def log_of(self, run_id: str, task: str, slot: int = -1) -> str:
-        """What the newest attempt of the task said."""
+        """The log of the task's newest attempt."""
         named = [row for row in self.rows(run_id) if row["task_id"] == task]
         row = next(row for row in named if row["map_index"] == slot)
         path = f"/dagRuns/{run_id}/taskInstances/{task}/logs/{row['try_number']}"
@@ -135,7 +136,7 @@ class Web:
 
 @contextmanager
 def started(folder: Path, *dags: str, **environment: str) -> Iterator[Web]:
-    """Ready to be asked about its `dags`; gone on the way out, whatever happened."""
+    """Ready for requests about its `dags`; stopped on exit in any case."""
     web = Web(folder, **environment)
     try:
         web.sign_in()

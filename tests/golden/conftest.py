@@ -1,6 +1,6 @@
-"""Golden files: what is rendered, kept beside the tests and read in review.
+"""Golden files: rendered output, stored beside the tests and reviewed.
 
-`make golden` (pytest tests/golden --golden) makes them anew.
+`make golden` (pytest tests/golden --golden) regenerates them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _write(name: str, tree: Mapping[str, str]) -> None:
 
 def _compare(name: str, tree: Mapping[str, str]) -> None:
     root = FILES / name
-    kept = {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
-    assert sorted(kept) == sorted(tree), "files came or went: see `make golden`"
+    expected = {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
+    assert sorted(expected) == sorted(tree), "files came or went: see `make golden`"
     for path, text in tree.items():
-        assert text == kept[path], f"{path} changed: see `make golden`"
+        assert text == expected[path], f"{path} changed: see `make golden`"

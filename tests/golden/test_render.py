@@ -1,4 +1,4 @@
-"""Every file and command line of two topologies: one address for all nodes, and one a node."""
+"""Every file and command line of two topologies: one address for all nodes, and one per node."""
 
 from __future__ import annotations
 

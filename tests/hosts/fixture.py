@@ -1,4 +1,4 @@
-"""`Hosts`: the lab as a test uses it. All of it is gone when this process is, however it ends."""
+"""`Hosts`: the lab for tests. It is removed with this process, however the process ends."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ SUDO_RULE = (
 
 
 class Hosts:
-    """`folder`/<name>/ is a host's disk. `known_hosts` and `identity` are what a user would have.
+    """`folder`/<name>/ is a host's disk. `known_hosts` and `identity` are the user's files.
 
-    Hosts begin with the stack cache that an earlier session left them, but for those that are `cold`.
+    Hosts start with the stack cache of an earlier session, except for `cold` ones.
     """
 
     def __init__(self, folder: Path, names: list[str], cold: tuple[str, ...] = ()) -> None:
@@ -70,7 +70,8 @@ class Hosts:
                 self.wait_for_ssh(name)
 
     def close(self) -> None:
-        """All hosts off, their disks gone; one host's stack cache is kept for the next session."""
+        """All hosts off, their disks removed; one host's stack cache is kept for the next
+        session."""
         self.lab.kill()
         self.lab.wait()
         for name in self.names:
@@ -96,21 +97,21 @@ class Hosts:
 
     @property
     def enter(self) -> tuple[str, ...]:
-        """Begin of a command line that runs in the hosts' network: what a controller does."""
+        """Start of a command line that runs in the hosts' network, like a controller."""
         return ("nsenter", f"--net={self._net}", "--")
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """This thread, and what it starts, in the hosts' network."""
-        with Path("/proc/thread-self/ns/net").open() as own, Path(self._net).open() as theirs:
-            _setns(theirs.fileno())
+        """Moves this thread, and its children, into the hosts' network."""
+        with Path("/proc/thread-self/ns/net").open() as own, Path(self._net).open() as other:
+            _setns(other.fileno())
             try:
                 yield
             finally:
                 _setns(own.fileno())
 
     def on(self, name: str, *argv: str) -> str:
-        """Output of a command run as root on a host, past SSH."""
+        """Output of a command run as root on a host, without SSH."""
         done = subprocess.run(
             ["nsenter", f"--target={self.first_process(name)}", "--all", "--", *argv],
             capture_output=True,
@@ -120,7 +121,7 @@ class Hosts:
         return done.stdout
 
     def first_process(self, name: str) -> int:
-        """Of the host, as this machine numbers it."""
+        """Process id of the host's first process on this machine."""
         wanted = f"tests.hosts.host {name} "
         for pid in _below(self.lab.pid):
             line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
@@ -152,9 +153,9 @@ class Hosts:
 
     def _told(self, wanted: str) -> None:
         assert self.lab.stdout is not None
-        said = self.lab.stdout.readline().decode().strip()
-        if said != wanted:
-            raise RuntimeError(f"the lab said {said!r}, not {wanted!r}")
+        line = self.lab.stdout.readline().decode().strip()
+        if line != wanted:
+            raise RuntimeError(f"the lab said {line!r}, not {wanted!r}")
 
     def _furnish(self, name: str) -> None:
         folder = self.folder / name
@@ -198,7 +199,7 @@ def _below(pid: int) -> Iterator[int]:
 
 
 def _copy_stacks(source: Path, to: Path) -> None:
-    """Whole ones that are not there yet, with hard links: a stack is never written to."""
+    """Copies missing complete stacks with hard links: a stack is never written to."""
     for archive in source.glob("*/classes.jsa"):
         if not (to / archive.parent.name).exists():
             to.mkdir(parents=True, exist_ok=True)

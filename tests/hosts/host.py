@@ -1,6 +1,8 @@
-"""The first process of one host: its own mounts and users, then sshd, then reaping until it is killed.
+"""The first process of one host: its own mounts and users, then sshd, then reaping until it is
+killed.
 
-Started by tests.hosts.lab within the host's namespaces: python -m tests.hosts.host NAME ADDRESS FOLDER.
+Started by tests.hosts.lab within the host's namespaces: python -m tests.hosts.host NAME ADDRESS
+FOLDER.
 """
 
 from __future__ import annotations

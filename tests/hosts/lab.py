@@ -1,7 +1,8 @@
-"""The lab: hosts on a bridge of a network namespace of their own. Nothing of it is reachable outside.
+"""The lab: hosts on a bridge in their own network namespace, unreachable from outside.
 
-python -m tests.hosts.lab FOLDER NAME... within new namespaces (`tests.hosts.fixture` starts it so). Takes
-commands on standard input: `kill h1`, `boot h1`, `cut h1`, `mend h1`; ends with it, and all hosts too.
+python -m tests.hosts.lab FOLDER NAME... within new namespaces (`tests.hosts.fixture` starts it so).
+Reads commands from standard input: `kill h1`, `boot h1`, `cut h1`, `mend h1`; at its end, all hosts
+end too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Lab:
         run("ip", "link", "set", "br0", "up")
 
     def boot(self, name: str) -> None:
-        """A host of that name, with what its disk already holds."""
+        """Boots a host of that name, with its existing disk."""
         folder, address = self.folder / name, self.addresses[name]
         with (folder / "console").open("ab") as console:
             self.hosts[name] = subprocess.Popen(
@@ -46,7 +47,7 @@ class Lab:
         net = f"/proc/{self._first_process(name)}/ns/net"
         run("ip", "link", "add", f"v-{name}", "type", "veth", "peer", "name", "eth0", "netns", net)
         run("ip", "link", "set", f"v-{name}", "master", "br0", "up")
-        # a host comes back with the card it had: its neighbours still have its MAC address in mind
+        # a host returns with its old network card: its neighbours still cache its MAC address
         mac = ":".join(f"{int(part):02x}" for part in f"2.0.{address}".split("."))
         for command in (
             f"link set eth0 address {mac}",
@@ -58,28 +59,28 @@ class Lab:
             run("nsenter", f"--net={net}", "ip", *command.split())
 
     def kill(self, name: str) -> None:
-        """Power off: every process of the host ends at once, its network is gone."""
+        """Power off: every process of the host ends at once, and its network disappears."""
         self.hosts[name].kill()
         self.hosts[name].wait()
-        # the kernel takes a cable away some time after its namespace; it may be booted before
-        gone = ["ip", "link", "delete", f"v-{name}"]
-        subprocess.run(gone, stderr=subprocess.DEVNULL, check=False)
+        # the kernel removes a cable some time after its namespace; the host may boot before
+        delete = ["ip", "link", "delete", f"v-{name}"]
+        subprocess.run(delete, stderr=subprocess.DEVNULL, check=False)
 
     def cut(self, name: str) -> None:
-        """The cable is out; the host runs on."""
+        """Unplugs the cable; the host keeps running."""
         run("ip", "link", "set", f"v-{name}", "down")
 
     def mend(self, name: str) -> None:
         run("ip", "link", "set", f"v-{name}", "up")
 
     def _first_process(self, name: str) -> int:
-        """unshare's child: in the new namespaces as soon as it is there."""
+        """unshare's child: in the new namespaces from its start."""
         parent = self.hosts[name].pid
         children = Path(f"/proc/{parent}/task/{parent}/children")
-        while not (found := children.read_text().split()):
+        while not (pids := children.read_text().split()):
             if self.hosts[name].poll() is not None:
                 raise RuntimeError(f"{name} ended: {(self.folder / name / 'console').read_text()}")
-        return int(found[0])
+        return int(pids[0])
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Real daemons on loopback. Everything here starts some, and leaves none behind."""
+"""Real daemons on loopback. Every test here starts some, and leaves none behind."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ HERE = Path(__file__).parent
 IN_MAKE_TEST = frozenset(
     {"test_physical", "test_stalling_store", "test_study", "test_ycsb_binding"}
 )
-"""Part of `make test`, but for their tests marked slow. The others run in `make live`: together they take
-longer than a change should wait, and some need an idle machine."""
+"""Part of `make test`, except for tests marked slow. The others run in `make live`: together
+they take too long for every change, and some need an idle machine."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

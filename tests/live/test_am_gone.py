@@ -1,4 +1,5 @@
-"""A job whose ApplicationMaster is gone before its client asked for its end: an error, within seconds."""
+"""A job whose ApplicationMaster is killed before its client requests the end: an error, within
+seconds."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ SETTING = DfsioSetting(mode="write", files=2, file_size_mib=8, read_size_bytes=2
 
 @dataclass(frozen=True)
 class Ended:
-    """How a client ended: exit code, what it wrote to standard error, seconds from the AM's end on."""
+    """End of a client: exit code, standard error, seconds since the end of the
+    ApplicationMaster."""
 
     exit_code: int
     stderr: str
@@ -70,7 +72,7 @@ def _nothing(_: Cluster, __: ProcessId) -> float:
 
 
 def _am_killed(cluster: Cluster, client: ProcessId) -> float:
-    """While the client stands still, the job ends and its ApplicationMaster dies."""
+    """While the client is stopped, the job ends and its ApplicationMaster dies."""
     _until(lambda: _state(cluster) == "RUNNING")
     os.kill(client.pid, signal.SIGSTOP)
     try:
@@ -84,7 +86,7 @@ def _am_killed(cluster: Cluster, client: ProcessId) -> float:
 
 
 def _state(cluster: Cluster) -> str | None:
-    """What YARN says of the job started last."""
+    """YARN's state of the last started job."""
     url = f"http://{cluster.endpoints.resourcemanager_http}/ws/v1/cluster/apps"
     with urlopen(url, timeout=30) as answer:
         apps = (json.load(answer)["apps"] or {"app": []})["app"]
@@ -93,25 +95,27 @@ def _state(cluster: Cluster) -> str | None:
 
 
 def _application_masters(cluster: Cluster) -> list[int]:
-    found = []
+    processes = []
     for process in tagged(cluster.site.tag):
         try:
             argv = Path(f"/proc/{process.pid}/cmdline").read_text().split("\0")
         except OSError:
             continue  # it has just ended
         if argv[0].endswith("/java") and any(word.endswith(".MRAppMaster") for word in argv):
-            found.append(process.pid)
-    return found
+            processes.append(process.pid)
+    return processes
 
 
-def _until(holds: Callable[[], bool], seconds: float = 180) -> None:
+def _until(condition: Callable[[], bool], seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
-    while not holds():
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
 
-def test_a_job_left_alone_ends_well_and_asks_no_history_server(ended: dict[str, Ended]) -> None:
+def test_an_undisturbed_job_succeeds_and_contacts_no_history_server(
+    ended: dict[str, Ended],
+) -> None:
     assert ended["left-alone"].exit_code == 0, ended["left-alone"].stderr[-2000:]
     assert "Redirecting to job history server" not in ended["left-alone"].stderr
 
@@ -121,4 +125,4 @@ def test_without_its_application_master_a_job_fails_within_seconds(ended: dict[s
     assert killed.exit_code != 0
     assert killed.stderr.count("Redirecting to job history server") == 1
     assert "Connection refused" in killed.stderr
-    assert killed.seconds < 30  # 25 tries 200 ms apart, and what a busy machine adds
+    assert killed.seconds < 30  # 25 tries 200 ms apart, and the delay of a busy machine

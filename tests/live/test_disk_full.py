@@ -1,4 +1,4 @@
-"""A disk that fills in the middle of a study: the trial fails and says so, and the study goes on.
+"""A disk fills in the middle of a study: the trial fails with the reason, and the study continues.
 
 The disk is an image of its own, mounted in a mount namespace that ends with the command.
 """
@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 DISK_MIB = 4096
-"""HDFS reserves a whole block for every file that is open, on a disk that all nodes share here."""
+"""HDFS reserves a whole block for every open file, on a disk that all nodes share here."""
 SPEC = """\
 study: live-small
 provider: local
@@ -36,7 +36,7 @@ seed: 7
 """
 
 
-def test_a_full_disk_fails_its_trial_with_the_reason_and_the_next_one_goes_on(
+def test_a_full_disk_fails_its_trial_with_the_reason_and_the_next_one_runs(
     tmp_path: Path,
 ) -> None:
     disk, image, spec = tmp_path / "disk", tmp_path / "disk.img", tmp_path / "study.yaml"
@@ -68,7 +68,7 @@ def test_a_full_disk_fails_its_trial_with_the_reason_and_the_next_one_goes_on(
         study("reap", "--runs", str(tmp_path / "runs"), runs=tmp_path / "runs")
     records = sorted(closed_records(run / "records").values(), key=lambda manifest: manifest.order)
     states = [manifest.state for manifest in records]
-    # the block's second trial may begin before the DataNodes have told of the space that is there again
+    # the block's second trial may begin before the DataNodes have reported the free space again
     assert (len(states), states[0], states[2:]) == (4, "failed", ["complete"] * 2), output
     assert f"the disk of {disk} on here is full" in records[0].reasons[0], records[0].reasons
     assert child.returncode == 1 and "is full" in output, output
@@ -76,7 +76,7 @@ def test_a_full_disk_fails_its_trial_with_the_reason_and_the_next_one_goes_on(
 
 
 def _inside(pid: int, line: str, fails: bool = False) -> None:
-    """A shell's line in the command's mount namespace."""
+    """Runs a shell command in the mount namespace of the study command."""
     done = subprocess.run(
         ["nsenter", "-t", str(pid), "-m", "--", "sh", "-c", line],
         capture_output=True,

@@ -1,6 +1,6 @@
-"""A whole study in guests: one master and two workers, HDFS, YARN and HBase, both workloads, dool in the
-guests and on their host; and all of it gone afterwards. Emulated on two cores, it takes a quarter of an hour
-or more.
+"""A whole study in guests: one master and two workers, HDFS, YARN and HBase, both workloads, dool
+in the guests and on their host; and complete removal afterwards. Emulated on two cores, it takes a
+quarter of an hour or more.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 GUESTS = {"m1.h1": 2, "w1.h1": 1, "w2.h1": 1}
-"""vCPUs of each."""
+"""vCPUs of each guest."""
 HOST, HOST_CORES = "h1", 2
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
     folder = tmp_path_factory.mktemp("guests")
-    ensure_image(ensure_all(STACKS))  # before the namespace: there is no archive in there
+    ensure_image(ensure_all(STACKS))  # before the namespace, which has no access to the archive
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
         with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
@@ -50,7 +50,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
 
 @pytest.fixture(scope="module")
 def run(daemon: Libvirtd) -> Iterator[Run]:
-    """Carried out to its last step, its tear-down among them."""
+    """Executed to its last step, including its tear-down."""
     opened = open_guests(daemon.folder.parent, daemon)
     try:
         while (ended := run_next_step(opened)) is not None:
@@ -75,7 +75,7 @@ def test_every_trial_is_complete_in_vms(run: Run, records: list[Manifest]) -> No
         assert {phase.name for phase in manifest.bring_up} >= {"hdfs", "yarn", "hbase", "check"}
 
 
-def test_emulation_is_disclosed_and_so_is_the_compiler_it_was_given(
+def test_emulation_and_its_jit_options_are_disclosed(
     daemon: Libvirtd, records: list[Manifest]
 ) -> None:
     for manifest in records:
@@ -98,47 +98,51 @@ def test_dool_of_each_guest_and_of_the_host_covers_the_window(
 ) -> None:
     for manifest in records:
         assert manifest.window is not None
-        assert {one.host for one in manifest.clock} == {*GUESTS, HOST}
+        assert {sample.host for sample in manifest.clock} == {*GUESTS, HOST}
         start_s, end_s = manifest.window.start_epoch_s, manifest.window.end_epoch_s
         for machine in (*GUESTS, HOST):
-            seen = samples(run, manifest, machine)
-            assert seen[0].start_s <= start_s and end_s <= seen[-1].end_s, (manifest.trial, machine)
-            inside_it = [one for one in seen if start_s < one.end_s <= end_s]
+            measured = samples(run, manifest, machine)
+            assert measured[0].start_s <= start_s and end_s <= measured[-1].end_s, (
+                manifest.trial,
+                machine,
+            )
+            inside_it = [sample for sample in measured if start_s < sample.end_s <= end_s]
             expected = (end_s - start_s) / 5
             assert len(inside_it) >= 0.95 * expected - 1, (manifest.trial, machine)
 
 
 def test_guests_and_host_are_reconciled(run: Run, records: list[Manifest]) -> None:
-    """Two rules, of what the host counts for each guest's vCPUs (manifest.guests) and what dools counted:
-    the host used at least what it gave its guests; and a guest used at most what it was given and what it
-    waited for, since time that an emulated guest waits for a core is told to it as its own."""
+    """Two rules about the host's time per guest vCPU (manifest.guests) and the dool samples: the
+    host used at least the time it gave its guests; and a guest used at most the time it received
+    plus the time it waited for, since an emulated guest counts its wait for a core as its own
+    use."""
     for manifest in records:
-        assert {f"{one.node}.{one.host}" for one in manifest.guests} == {*GUESTS}
-        for one in manifest.guests:
-            between = one.from_epoch_s, one.to_epoch_s
-            machine = f"{one.node}.{one.host}"
+        assert {f"{guest.node}.{guest.host}" for guest in manifest.guests} == {*GUESTS}
+        for guest in manifest.guests:
+            between = guest.from_epoch_s, guest.to_epoch_s
+            machine = f"{guest.node}.{guest.host}"
             own = used_core_s(samples(run, manifest, machine), GUESTS[machine], *between)
-            had = one.cpu_s + one.waited_s
+            had = guest.cpu_s + guest.waited_s
             assert 0 < own <= 1.05 * had + _slack_s(GUESTS[machine]), (manifest.trial, machine)
-        given = sum(one.cpu_s for one in manifest.guests)
+        given_s = sum(guest.cpu_s for guest in manifest.guests)
         used = used_core_s(samples(run, manifest, HOST), HOST_CORES, *between)
-        print(f"{manifest.trial}: host {used:.1f} core-s, guests {given:.1f}")
-        assert used >= 0.98 * given - _slack_s(HOST_CORES), manifest.trial
+        print(f"{manifest.trial}: host {used:.1f} core-s, guests {given_s:.1f}")
+        assert used >= 0.98 * given_s - _slack_s(HOST_CORES), manifest.trial
 
 
 def _slack_s(cores: int) -> float:
-    """Core-seconds by which a sample at an edge, of 5 s, may be wrong: it is not even over its time."""
+    """Possible error in core-seconds of a 5 s sample at an edge: its load is not uniform."""
     return 5.0 * cores
 
 
-def test_the_daemons_logs_were_saved_before_the_guests_went(run: Run) -> None:
+def test_the_daemons_logs_were_saved_before_the_guests_were_removed(run: Run) -> None:
     (build,) = run.plan.builds
     logs = run.site(build).root / "logs"
     for node, daemon in (("m1", "namenode"), ("w1", "datanode"), ("w2", "regionserver-1")):
         assert (logs / node / f"{daemon}.log").stat().st_size > 0
 
 
-def test_nothing_is_left_of_it(run: Run, daemon: Libvirtd) -> None:
+def test_nothing_of_the_study_remains(run: Run, daemon: Libvirtd) -> None:
     (build,) = run.plan.builds
     assert not LibvirtProvider().leftovers(run.site(build), run.journal)
     virsh = Virsh(daemon.uri)

@@ -1,4 +1,4 @@
-"""kill -9 of the orchestrator at every journalled step, then reap: nothing is left, each time."""
+"""kill -9 of the orchestrator at every journalled step, then reap: nothing remains, each time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ factors: {vms_per_host: [0]}
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
 FOREIGN = ["sleep infinity", "/mnt/density-study", "/mnt/density-study/another-study"]
-"""Of another study on a host: to be found there after every reap."""
+"""Processes of another study on a host, which must survive every reap."""
 AGENT_ENDS_WITHIN_S = 20.0
 ROLES = {"m1": "[master, client]"}
 
@@ -62,7 +62,7 @@ def physical_spec(hosts: Hosts, text: str, to: Path) -> Path:
 
 @pytest.fixture
 def foreign() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of another study: tagged like ours, and none of our business."""
+    """A process of another study, tagged like ours, which must survive."""
     env = {**os.environ, TAG: "another-study/r1/b1"}
     process = subprocess.Popen(["java", "600"], executable="/bin/sleep", env=env)
     yield process
@@ -100,15 +100,15 @@ def test_local(
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
-    made = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"])
-    yield made
+    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"])
+    yield lab
     close_channels()
-    made.close()
+    lab.close()
 
 
 @pytest.fixture
 def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The study's file; this process is in the hosts' network, with the user's key named."""
+    """The study's file; this process is in the hosts' network, with the user's key configured."""
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.setenv(IDENTITY, str(hosts.identity))
     with hosts.inside():
@@ -117,17 +117,20 @@ def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def left_on(hosts: Hosts, name: str) -> list[str]:
-    """Processes and files of the user's on a host, the stack cache's own apart.
+    """The user's processes and files on a host, except the stack cache.
 
-    Our own agents are no remains: they live as long as a connection, and end a moment after it.
+    Our own agents do not count: they live as long as a connection, and end a moment after it.
     """
     close_channels()
     deadline = time.monotonic() + AGENT_ENDS_WITHIN_S
-    left = _left(hosts, name)
-    while any(one.startswith("python3 -I -c") for one in left) and time.monotonic() < deadline:
+    remains = _left(hosts, name)
+    while (
+        any(remain.startswith("python3 -I -c") for remain in remains)
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.1)
-        left = _left(hosts, name)
-    return left
+        remains = _left(hosts, name)
+    return remains
 
 
 def _left(hosts: Hosts, name: str) -> list[str]:
@@ -137,12 +140,12 @@ def _left(hosts: Hosts, name: str) -> list[str]:
     files = hosts.on(name, "find", "/mnt", "/tmp", "/var/tmp", "/home", "-user", USER).splitlines()
     cache = f"/var/tmp/density-study-{USER}"
     kept = (f"{cache}/README", f"{cache}/stacks", f"{cache}/host-lease.lock", f"/home/{USER}")
-    known = {cache, f"{cache}/builds", "/mnt"}
+    expected = {cache, f"{cache}/builds", "/mnt"}
     return [
-        # a process that has ended, and is not reaped yet, stands in brackets
+        # a process that has ended, and is not reaped yet, is shown in brackets
         *(args for user, args in listed if user == USER and not args.startswith(("sshd", "["))),
-        *(one for one in files if not one.startswith(kept) and one not in known),
-        *(one for one in files if "/stacks/." in one),
+        *(file for file in files if not file.startswith(kept) and file not in expected),
+        *(file for file in files if "/stacks/." in file),
     ]
 
 
@@ -157,7 +160,7 @@ def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
     assert {"intent lease-host", "intent make-dir", "intent start datanode"} <= set(every)
     for number, kind in enumerate(every):
         runs = tmp_path / f"runs-{number}"
-        if "copy-stack" in kind:  # the hosts have it since the whole run, and would be sent nothing
+        if "copy-stack" in kind:  # the hosts have it since the whole run, and nothing would be sent
             for name in hosts.addresses:
                 hosts.on(name, "rm", "-rf", f"/var/tmp/density-study-{USER}/stacks")
         assert orchestrate(hosts.enter, controller, runs, kind) == -9, kind
@@ -168,7 +171,7 @@ def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
     assert hosts.on("h1", "ls", "/mnt/density-study").split() == ["another-study"]
 
 
-def test_the_cable_is_out_while_it_is_built_then_reap(
+def test_reap_after_a_network_outage_during_bring_up(
     hosts: Hosts, controller: Path, tmp_path: Path
 ) -> None:
     argv = [
@@ -183,20 +186,20 @@ def test_the_cable_is_out_while_it_is_built_then_reap(
     try:
         wait_for(tmp_path, "dir-made", building)
         hosts.cut("h1")
-        _, said = building.communicate(timeout=120)
+        _, errors = building.communicate(timeout=120)
     finally:
         building.kill()
         building.wait()
         hosts.mend("h1")
     assert building.returncode != 0
-    assert "h1" in said
+    assert "h1" in errors
     hosts.wait_for_ssh("h1")
     reap(tmp_path)
     assert left_on(hosts, "m1") == []
     assert [one for one in left_on(hosts, "h1") if one not in FOREIGN] == []
 
 
-def test_the_sudo_rule_lets_a_user_start_units_as_himself_and_nothing_else(hosts: Hosts) -> None:
+def test_the_sudo_rule_only_lets_a_user_start_units_as_himself(hosts: Hosts) -> None:
     ours = run_argv(USER, unit_name("s/r/b", "w1", "datanode"), "s/r/b", ("/bin/true",))[2:]
     assert may(hosts, ours)
     root = tuple("--uid=root" if word == f"--uid={USER}" else word for word in ours)
@@ -207,7 +210,7 @@ def test_the_sudo_rule_lets_a_user_start_units_as_himself_and_nothing_else(hosts
 
 
 def may(hosts: Hosts, argv: tuple[str, ...]) -> bool:
-    """Whether sudo would let the user run it; nothing is run."""
+    """Whether sudo would let the user run it, without running it."""
     become = ("setpriv", "--reuid", USER, "--regid", USER, "--init-groups")
     try:
         hosts.on("h1", *become, "sudo", "-n", "-l", "--", *argv)
@@ -216,12 +219,12 @@ def may(hosts: Hosts, argv: tuple[str, ...]) -> bool:
     return True
 
 
-def test_a_host_that_another_run_holds_is_refused(
+def test_a_host_leased_by_another_run_is_refused(
     hosts: Hosts, controller: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first run's controller may be another machine: the lease is on the host."""
     open_run(controller, tmp_path / "first", owner=Owner.of_process(os.getpid()))
-    # It is held once something is built; here only the lease is taken.
+    # It is held once a build exists; here only the lease is taken.
     from cluster.model.host import Target
     from cluster.providers.ssh.channel import channel
     from cluster.providers.ssh.host_leases import take_leases

@@ -1,9 +1,10 @@
-"""A load of a known share of CPU is reported as that share, within 2 points, from sampler to metric.
+"""A load with a known share of CPU is reported as that share, within 2 points, from sampler to
+metric.
 
-Real dool and our own sampler watch a load that keeps to its share by itself; their files go the way of
-every trial: ingested, clipped to the window, averaged by Spark. The machine must be idle but for this
-test: it waits until it is, and repeats a load beside which other processes were at work. If that takes too
-long, all is skipped; a skip is not a pass.
+Real dool and our own sampler observe a load that regulates its own share; their files are processed
+like every trial's: ingested, clipped to the window, averaged by Spark. The machine must be
+otherwise idle: the test waits until it is, and repeats a load that other processes disturbed. If
+that takes too long, all is skipped; a skip is not a pass.
 """
 
 from __future__ import annotations
@@ -50,11 +51,12 @@ pytestmark = pytest.mark.timeout(PATIENCE_S + 300)
 CORES = os.cpu_count() or 1
 REPOSITORY = Path(__file__).parents[2]
 SECONDS, EDGE_S = 12.0, 1.5
-"""The load is there a while before the window and after it: a sample of 1 s cannot say where within it a
-load began, and what a process used after it was last seen is its parent's to tell (`cpu_account`)."""
+"""The load runs for a while before the window and after it: a sample of 1 s does not show where
+within it a load began, and usage after the last sample of a process is reported by its parent
+(`cpu_account`)."""
 WITHIN_POINTS = 2.0
 MAX_BACKGROUND_POINTS = 1.0
-"""Half of what the test allows: the rest is for the monitors themselves and for chance."""
+"""Half of the test's tolerance: the other half is for the monitors themselves and for chance."""
 CASES = [
     (share, processes) for processes in dict.fromkeys((1, CORES)) for share in (0.25, 0.5, 0.75)
 ]
@@ -62,7 +64,7 @@ CASES = [
 
 @dataclass(frozen=True)
 class Load:
-    """One load, what it says of itself, and what others did beside it. Percent of all cores."""
+    """One load, its own report, and the load of other processes. Percent of all cores."""
 
     trial: str
     others_percent: float
@@ -77,7 +79,7 @@ class Load:
         return Window(start_epoch_s=self.begin_s + EDGE_S, end_epoch_s=self.end_s - EDGE_S)
 
     @property
-    def asked_percent(self) -> float:
+    def requested_percent(self) -> float:
         return 100 * self.share * self.processes / CORES
 
     @property
@@ -124,7 +126,8 @@ def _undisturbed(
     case: tuple[float, int],
     deadline: float,
 ) -> Load:
-    """The load, beside which the machine did nothing else. Skips all tests if none is by `deadline`."""
+    """A load during which the machine was otherwise idle. Skips all tests if there is none by
+    `deadline`."""
     while (busy := wait_for_quiet(MAX_BACKGROUND_POINTS, deadline)) is None:
         load = _watch(root, cluster, next(attempts), *case)
         if load.others_percent <= MAX_BACKGROUND_POINTS:
@@ -162,13 +165,13 @@ def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: i
     try:
         monitors.start()
         before, began = _others_s(cluster.site.tag), time.monotonic()
-        told = _load(bench, share, processes)
+        report = _load(bench, share, processes)
         others_s = _others_s(cluster.site.tag) - before
         seconds = time.monotonic() - began
     finally:
         stopped = monitors.stop(time.time())
     others_percent = 100 * others_s / (seconds * CORES)
-    load = Load(trial, others_percent, share, processes, **told)
+    load = Load(trial, others_percent, share, processes, **report)
     record.close(
         opening.model_copy(
             update={
@@ -183,7 +186,8 @@ def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: i
 
 
 def _others_s(tag: str) -> float:
-    """CPU seconds since boot of all processes but this one, its children that ended, and the monitors."""
+    """CPU seconds since boot of all processes except this one, its ended children, and the
+    monitors."""
     ours_s = sum(os.times()[:4])
     for process in tagged(tag):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -192,7 +196,7 @@ def _others_s(tag: str) -> float:
 
 
 def _load(bench: TrialContext, share: float, processes: int) -> dict[str, float]:
-    """When it began and ended, and the CPU it used, by its own account."""
+    """Its start and end, and its CPU use, by its own account."""
     node = next(node for node in bench.cluster.topology.workers)
     seconds = SECONDS + 2 * EDGE_S
     argv = (
@@ -209,29 +213,29 @@ def _load(bench: TrialContext, share: float, processes: int) -> dict[str, float]
         assert bench.transport.wait(process, seconds + 30) == 0, err.read_text()
     finally:
         bench.transport.stop(process)
-    told: dict[str, float] = json.loads(out.read_text())
-    return told
+    report: dict[str, float] = json.loads(out.read_text())
+    return report
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_load_keeps_to_its_share(watched: Watched, case: tuple[float, int]) -> None:
+def test_the_load_reaches_its_share(watched: Watched, case: tuple[float, int]) -> None:
     load = watched.loads[case]
-    assert load.own_percent == pytest.approx(load.asked_percent, abs=0.5), (
+    assert load.own_percent == pytest.approx(load.requested_percent, abs=0.5), (
         "the load did not get its share: the machine is not idle"
     )
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_hosts_utilization_is_that_share(watched: Watched, case: tuple[float, int]) -> None:
+def test_the_hosts_utilization_equals_that_share(watched: Watched, case: tuple[float, int]) -> None:
     load = watched.loads[case]
     used = watched.cpu_used(case, "host:h1")
-    assert used == pytest.approx(load.asked_percent, abs=WITHIN_POINTS), (
-        f"{used:.2f} % reported by dool, {load.asked_percent:.2f} % asked; others took "
+    assert used == pytest.approx(load.requested_percent, abs=WITHIN_POINTS), (
+        f"{used:.2f} % reported by dool, {load.requested_percent:.2f} % asked; others took "
         f"{load.others_percent:.2f} % beside it"
     )
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_nodes_utilization_is_that_share(watched: Watched, case: tuple[float, int]) -> None:
-    asked = watched.loads[case].asked_percent
-    assert watched.cpu_used(case, "node:w1") == pytest.approx(asked, abs=WITHIN_POINTS)
+def test_the_nodes_utilization_equals_that_share(watched: Watched, case: tuple[float, int]) -> None:
+    requested = watched.loads[case].requested_percent
+    assert watched.cpu_used(case, "node:w1") == pytest.approx(requested, abs=WITHIN_POINTS)

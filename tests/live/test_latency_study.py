@@ -1,4 +1,4 @@
-"""Saturation, then latency at targets, by two clients: a study from its file to its summary."""
+"""Saturation, then latency at targets, with two clients: a study from its file to its summary."""
 
 from __future__ import annotations
 
@@ -32,15 +32,17 @@ class Finished:
         self.raw = {name: root / "records" / name / "raw" for name in self.records}
 
     def trial(self, suffix: str) -> tuple[str, Manifest]:
-        (found,) = [name for name in self.records if name.endswith(suffix) and "-load-" not in name]
-        return found, self.records[found]
+        (trial_name,) = [
+            name for name in self.records if name.endswith(suffix) and "-load-" not in name
+        ]
+        return trial_name, self.records[trial_name]
 
     def rate(self, name: str) -> float:
         return float(next(m["value"] for m in self.metrics(name) if m["name"] == "throughput"))
 
     def metrics(self, name: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.trials[name]["metrics"]
-        return found
+        metrics: list[dict[str, Any]] = self.trials[name]["metrics"]
+        return metrics
 
     def events(self, event: str) -> list[dict[str, Any]]:
         return [entry for entry in self.journal if entry["event"] == event]
@@ -64,7 +66,7 @@ def test_every_trial_is_complete_and_has_the_outputs_of_both_clients(finished: F
         assert {"ycsb-1-INSERT.hdr", "ycsb-2-INSERT.hdr"} <= logs
 
 
-def test_a_percentage_is_of_the_rate_its_builds_saturation_trial_reports(
+def test_a_percentage_refers_to_its_builds_reported_saturation(
     finished: Finished,
 ) -> None:
     saturation, _ = finished.trial(SATURATION)
@@ -79,16 +81,16 @@ def test_a_percentage_is_of_the_rate_its_builds_saturation_trial_reports(
     assert target.ops_s == pytest.approx(target.saturation_ops_s / 2)
 
 
-def test_both_clients_together_hold_the_common_rate_or_are_flagged(finished: Finished) -> None:
+def test_both_clients_together_reach_the_common_rate_or_are_flagged(finished: Finished) -> None:
     name, manifest = finished.trial(COMMON)
-    assert manifest.target is None  # nothing about it was left open
-    held = finished.rate(name) / 300 >= 0.98
+    assert manifest.target is None  # without open doubts
+    reached = finished.rate(name) / 300 >= 0.98
     flagged = any("unsustained" in reason for reason in finished.trials[name]["reasons"])
     assert finished.rate(name) < 310
-    assert held != flagged, finished.trials[name]
+    assert reached != flagged, finished.trials[name]
 
 
-def test_intended_latency_is_of_trials_with_a_target_alone(finished: Finished) -> None:
+def test_only_trials_with_a_target_have_intended_latency(finished: Finished) -> None:
     kinds = {
         suffix: {
             metric["latency_kind"]
@@ -101,7 +103,7 @@ def test_intended_latency_is_of_trials_with_a_target_alone(finished: Finished) -
     assert kinds[HALF] == kinds[COMMON] == {"closed-loop", "intended"}
 
 
-def test_the_mix_was_warmed_up_once_until_the_compilers_rested(finished: Finished) -> None:
+def test_the_mix_was_warmed_up_once_until_the_compilers_were_idle(finished: Finished) -> None:
     inserts, mix = finished.events("daemons-warmed-up")
     assert (inserts["name"], mix["name"]) == ("warm-up-inserts", "warm-up-read45-insert55")
     assert mix["steady"] and mix["compiling_share"] < REST_SHARE

@@ -1,4 +1,5 @@
-"""Guests under a libvirt of the test's own: made, reached, removed; killed at every step, then reaped."""
+"""Guests under the test's own libvirt: created, reached, removed; killed at every step, then
+reaped."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ FOREIGN = (
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
     """With the golden image built and in the host's cache."""
     folder = tmp_path_factory.mktemp("vm")
-    image = ensure_image(ensure_all(STACKS))  # before the namespace: there is no archive in there
+    image = ensure_image(
+        ensure_all(STACKS)
+    )  # before the namespace, which has no access to the archive
     with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
         store_image(folder, running, image)
         yield running
@@ -62,7 +65,7 @@ def own_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def foreign_domain(virsh: Virsh, name: str) -> Iterator[None]:
-    """Somebody else's domain: no removal may touch it, and no other test may find it."""
+    """A foreign domain: no removal may touch it, and no other test may find it."""
     virsh.run("define", "/dev/stdin", stdin=FOREIGN.format(name))
     try:
         yield
@@ -77,7 +80,7 @@ def store_image(folder: Path, running: Libvirtd, image: Path) -> None:
     store(Virsh(running.uri), vms.images, image, journal, "s/r/b1")
 
 
-def test_a_guest_boots_answers_with_its_own_key_and_is_gone(daemon: Libvirtd) -> None:
+def test_a_guest_boots_authenticates_with_its_own_key_and_is_removed(daemon: Libvirtd) -> None:
     folder = daemon.folder.parent
     site, journal = open_build(folder, os.getpid())
     layout = one_guest(daemon.uri, folder)
@@ -98,11 +101,15 @@ def _make_and_remove(
     try:
         provider.create(site, layout, journal)
         transport = provider.transport(site, journal)
-        told = transport.act(layout.master, "describe")
-        assert (told["host"], told["user"], told["systemd"]) == ("m1", "study", True)
+        description = transport.act(layout.master, "describe")
+        assert (description["host"], description["user"], description["systemd"]) == (
+            "m1",
+            "study",
+            True,
+        )
         probed = transport.act(layout.master, "probe", "/study/m1")
         assert probed["reads"] > 0  # O_DIRECT works on the guest's own disk
-        assert any("domain" in one for one in provider.leftovers(site, journal))
+        assert any("domain" in leftover for leftover in provider.leftovers(site, journal))
         assert (site.root / "ssh" / "identity").stat().st_mode & 0o077 == 0
     finally:
         tear_down(site, journal)
@@ -111,7 +118,7 @@ def _make_and_remove(
     tear_down(site, journal)
 
 
-def test_acceleration_is_what_a_kernel_proved(daemon: Libvirtd) -> None:
+def test_acceleration_is_proved_by_a_kernel(daemon: Libvirtd) -> None:
     folder = daemon.folder.parent
     site, journal = open_build(folder, os.getpid())
     image = ensure_image(ensure_all(STACKS))
@@ -125,7 +132,7 @@ def test_acceleration_is_what_a_kernel_proved(daemon: Libvirtd) -> None:
 
 @pytest.mark.vm
 def test_limits_hold_within_5_percent(daemon: Libvirtd) -> None:
-    """Reads as they are proved before anything uses the disk; direct writes as dd tells of them."""
+    """Reads as in the check before use; direct writes as measured by dd."""
     folder = daemon.folder.parent
     site, journal = open_build(folder, os.getpid())
     layout = one_limited(daemon.uri, folder, IoLimits(read_iops=80, read_mib_s=16, write_mib_s=16))
@@ -133,7 +140,7 @@ def test_limits_hold_within_5_percent(daemon: Libvirtd) -> None:
     intend(journal, site.tag)
     try:
         provider.create(site, layout, journal)
-        (told,) = (e["proof"]["measured"] for e in journal.read() if e["event"] == "emulated")
+        (measured,) = (e["proof"]["measured"] for e in journal.read() if e["event"] == "emulated")
         wrote_mib_s = direct_writes_mib_s(provider.transport(site, journal), layout.master, site)
     finally:
         tear_down(site, journal)
@@ -144,8 +151,14 @@ def test_limits_hold_within_5_percent(daemon: Libvirtd) -> None:
 
 def direct_writes_mib_s(transport: SshTransport, node: Node, site: Site) -> float:
     out, err = site.root / "logs" / "dd.out", site.root / "logs" / "dd.err"
-    given = ("if=/dev/zero", f"of=/study/{node.name}/written", "bs=1M", "count=96", "oflag=direct")
-    process = transport.start(node, Command("dd", ("/usr/bin/dd", *given), {}), out, err)
+    arguments = (
+        "if=/dev/zero",
+        f"of=/study/{node.name}/written",
+        "bs=1M",
+        "count=96",
+        "oflag=direct",
+    )
+    process = transport.start(node, Command("dd", ("/usr/bin/dd", *arguments), {}), out, err)
     assert transport.wait(process, 60) == 0
     transport.fetch(node, err, err)
     (seconds,) = re.findall(r"copied, ([0-9.]+) s", err.read_text())
@@ -185,7 +198,7 @@ def _killed_at_every_step(daemon: Libvirtd, virsh: Virsh) -> list[str]:
         (path,) = runs.glob("runs/*/*/journal.jsonl")
         steps.append([e["act"] for e in Journal(path).read() if e["event"] == "intent"][-1])
         dry = reap(runs / "runs", dry_run=True).reaped
-        assert bool(dry) == (len(steps) > 2), steps  # a bare intent has made nothing yet
+        assert bool(dry) == (len(steps) > 2), steps  # a bare intent has created nothing yet
         reap(runs / "runs")
         assert reap(runs / "runs").reaped == ()
         assert virsh.names("list") == ["foreign"], steps
@@ -196,12 +209,12 @@ def _killed_at_every_step(daemon: Libvirtd, virsh: Virsh) -> list[str]:
     return steps
 
 
-def test_a_build_that_never_was_is_torn_down(tmp_path: Path) -> None:
+def test_tear_down_of_an_unbuilt_cluster_succeeds(tmp_path: Path) -> None:
     site, journal = open_build(tmp_path, os.getpid())
     tear_down(site, journal)
 
 
-def test_an_unreachable_libvirt_is_no_empty_result(tmp_path: Path) -> None:
+def test_an_unreachable_libvirt_is_an_error_instead_of_an_empty_result(tmp_path: Path) -> None:
     site, journal = open_build(tmp_path, os.getpid())
     intend(journal, site.tag)
     uri = "qemu:///system?socket=/nowhere/libvirt-sock"
@@ -212,5 +225,5 @@ def test_an_unreachable_libvirt_is_no_empty_result(tmp_path: Path) -> None:
 
 
 def intend(journal: Journal, tag: str) -> None:
-    given = {"act": "build", "build": "b1", "provider": "libvirt", "ports": []}
-    journal.write("intent", tag=tag, **given)
+    event = {"act": "build", "build": "b1", "provider": "libvirt", "ports": []}
+    journal.write("intent", tag=tag, **event)

@@ -1,4 +1,4 @@
-"""A cluster of two workers: up, used, down, and proved gone; and what goes wrong on the way."""
+"""A cluster of two workers: up, used, down, and verified removal; and the known failures."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ pytestmark = pytest.mark.timeout(300)
 TEST_DFSIO = "org.apache.hadoop.fs.TestDFSIO"
 DATA = "/benchmarks/TestDFSIO"
 LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
-"""As /proc writes 127.0.0.1, the same mapped into IPv6, and ::1."""
+"""127.0.0.1 in the notation of /proc, the same mapped into IPv6, and ::1."""
 
 
 class Up:
-    """A cluster that stands for the tests of this module."""
+    """The running cluster for the tests of this module."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -71,7 +71,7 @@ class Up:
         return err.read_text()
 
     def dfsio(self, *args: str) -> Command:
-        given = (
+        options = (
             *args,
             "-nrFiles",
             "3",
@@ -82,7 +82,7 @@ class Up:
         )
         flags = (f"-Dtest.build.data={DATA}",)
         return hadoop_command(
-            self.cluster, "dfsio" + "".join(args), TEST_DFSIO, given, jvm_flags=flags
+            self.cluster, "dfsio" + "".join(args), TEST_DFSIO, options, jvm_flags=flags
         )
 
 
@@ -118,17 +118,20 @@ def test_it_is_saved_and_disclosed(up: Up) -> None:
 
 
 def test_every_daemon_maps_its_class_data_archive(up: Up) -> None:
-    """The JVM says nothing when an archive does not fit its class path; it just starts slowly."""
+    """The JVM is silent when an archive does not fit its class path; it just starts slowly."""
     for process in up.cluster.processes:
         maps = Path(f"/proc/{process.pid}/maps").read_text()
         assert "/classes.jsa" in maps, process.name
 
 
-def test_every_daemon_listens_on_loopback_alone_except_where_disclosed(up: Up) -> None:
+def test_daemons_listen_only_on_loopback_except_where_disclosed(up: Up) -> None:
     """Hadoop binds ShuffleHandler to every address, and nothing can configure it."""
     open_ports = {port for port, _ in wildcard_listeners(up.site.tag)}
-    told = up.cluster.disclosure["listens_on_all_addresses"]
-    shuffle = {int(one.rpartition(" ")[2]) for one in told["ShuffleHandler of the NodeManagers"]}
+    listeners = up.cluster.disclosure["listens_on_all_addresses"]
+    shuffle = {
+        int(listener.rpartition(" ")[2])
+        for listener in listeners["ShuffleHandler of the NodeManagers"]
+    }
     assert open_ports == shuffle == {BASE_PORT + 17, BASE_PORT + 27}
 
 
@@ -140,7 +143,7 @@ def test_programs_cannot_be_started_through_yarns_web_port(up: Up) -> None:
     assert "disabled" in refused.value.read().decode()
 
 
-def test_what_is_put_into_hdfs_comes_out(up: Up) -> None:
+def test_a_file_in_hdfs_is_read_back_unchanged(up: Up) -> None:
     host, _, port = up.cluster.endpoints.namenode_http.rpartition(":")
     hdfs = fsspec.filesystem("webhdfs", host=host, port=int(port), user="study")
     content = os.urandom(3 * 1024 * 1024)
@@ -148,7 +151,7 @@ def test_what_is_put_into_hdfs_comes_out(up: Up) -> None:
     assert hdfs.cat("/live/file") == content
 
 
-def test_dfsio_runs_on_yarn_in_marked_containers(up: Up) -> None:
+def test_dfsio_runs_on_yarn_in_tagged_containers(up: Up) -> None:
     daemons = {process.pid for process in up.cluster.processes}
     containers: dict[int, ProcessId] = {}
     open_to_all: set[str] = set()
@@ -160,10 +163,10 @@ def test_dfsio_runs_on_yarn_in_marked_containers(up: Up) -> None:
                 containers[process.pid] = process
 
     up.run(up.dfsio("-write"), look)
-    said = up.run(up.dfsio("-read", "-random"))
-    assert "----- TestDFSIO ----- : random read" in said
+    errors = up.run(up.dfsio("-read", "-random"))
+    assert "----- TestDFSIO ----- : random read" in errors
     assert {process.node for process in containers.values()} == {"w1", "w2"}
-    # As the manifest discloses: these two, and nothing else of the job.
+    # As disclosed in the manifest: these two, and nothing else of the job.
     assert {"NodeManager", "MRAppMaster"} == open_to_all
     host, _, port = up.cluster.endpoints.namenode_http.rpartition(":")
     hdfs = fsspec.filesystem("webhdfs", host=host, port=int(port), user="study")
@@ -181,7 +184,7 @@ def test_a_second_cluster_on_the_same_ports_is_refused(
     assert not (tmp_path / "disk").exists()
 
 
-def test_torn_down_nothing_is_left_but_logs(up: Up) -> None:
+def test_after_tear_down_only_logs_remain(up: Up) -> None:
     foreign = subprocess.Popen(["java", "600"], executable="/bin/sleep")
     try:
         tear_down(up.site, up.journal)
@@ -235,28 +238,28 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
             process.kill()
             process.wait()
         reap(tmp_path / "runs")
-    assert len([one for one in reaped.removed if one.startswith("process")]) >= 6
+    assert len([line for line in reaped.removed if line.startswith("process")]) >= 6
     assert tagged(reaped.tag) == []
     assert list((tmp_path / "disk").iterdir()) == []
     assert lease.holder() is None
 
 
 def wildcard_listeners(tag: str) -> set[tuple[int, str]]:
-    """(port, main class) of the tag's processes that listen on every address."""
+    """(port, main class) of the tag's processes that listen on all addresses."""
     inodes: dict[str, int] = {}
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for fields in map(str.split, Path(table).read_text().splitlines()[1:]):
             host, port = fields[1].rsplit(":", 1)
             if fields[3] == "0A" and host not in LOOPBACK:
                 inodes[f"socket:[{fields[9]}]"] = int(port, 16)
-    found = set()
+    listeners = set()
     for process in tagged(tag):
         for descriptor in Path(f"/proc/{process.pid}/fd").glob("*"):
             with contextlib.suppress(OSError):  # closed, or its process ended, meanwhile
                 port_there = inodes.get(str(descriptor.readlink()))
                 if port_there is not None:
-                    found.add((port_there, main_class(process.pid)))
-    return found
+                    listeners.add((port_there, main_class(process.pid)))
+    return listeners
 
 
 def main_class(pid: int) -> str:
@@ -265,7 +268,7 @@ def main_class(pid: int) -> str:
 
 
 def wait_for_daemons(folder: Path, orchestrator: subprocess.Popen[bytes], at_least: int) -> None:
-    """Until so many have been started: in the middle of the bring-up."""
+    """Waits for this number of started daemons, in the middle of the bring-up."""
     deadline = time.monotonic() + 60
     started = 0
     while started < at_least:

@@ -37,4 +37,4 @@ def test_a_victim_is_confined_to_one_node_and_its_neighbour_is_noisy_on_another(
         )
     assert hashed_mib["nobody"] is None
     assert hashed_mib["2 busy threads"] > 100
-    assert used["2 busy threads"] > 2 * used["nobody"]  # a share: others may be at work
+    assert used["2 busy threads"] > 2 * used["nobody"]  # a share: other processes may run

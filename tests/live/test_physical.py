@@ -1,7 +1,7 @@
-"""A study on hosts over SSH: HDFS, YARN and HBase up, measured, torn down; and what dies on the way.
+"""A study on hosts over SSH: HDFS, YARN and HBase up, measured, torn down; and failures on the way.
 
-Four hosts of namespaces (`tests.hosts`): a master that is the client too, and three workers, default
-ports on each. One of them has no stack yet, so that copying and verifying happens each time.
+Four hosts made of namespaces (`tests.hosts`): a master that is also the client, and three workers,
+default ports on each. One of them has no stack yet, so that each run copies and verifies one.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ SECRET = "planted-4711-secret"
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     if os.getuid() != 0:
         pytest.skip("hosts over SSH were not tested: only root makes network namespaces")
-    made = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1", "h2", "h3"], cold=("h3",))
-    yield made
+    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1", "h2", "h3"], cold=("h3",))
+    yield lab
     close_channels()
-    made.close()
+    lab.close()
 
 
 @pytest.fixture
@@ -80,16 +80,16 @@ def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.usefixtures("controller")
 def test_a_study_over_ssh_from_its_file_to_its_records(hosts: Hosts, tmp_path: Path) -> None:
     run = open_run(physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")
-    seen: list[str] = []
+    lines: list[str] = []
     try:
         while (ended := run_next_step(run)) is not None:
             assert ended.outcome == "ok", ended.message
             if ended.step.kind == "up":
-                seen = hosts.on("h1", "ss", "-Hltn").splitlines()
+                lines = hosts.on("h1", "ss", "-Hltn").splitlines()
     finally:
         close_run(run)
     _check_records(run)
-    _check_listeners(seen, hosts.addresses["h1"])
+    _check_listeners(lines, hosts.addresses["h1"])
     for name in hosts.names:
         assert left_on(hosts, name) == [], name
         assert (hosts.folder / name / "var-tmp/density-study-study/README").exists()
@@ -97,7 +97,7 @@ def test_a_study_over_ssh_from_its_file_to_its_records(hosts: Hosts, tmp_path: P
 
 
 @pytest.mark.usefixtures("controller")
-def test_what_hosts_lack_is_named_for_all_of_them_at_once(hosts: Hosts, tmp_path: Path) -> None:
+def test_missing_programs_of_all_hosts_are_reported_together(hosts: Hosts, tmp_path: Path) -> None:
     spec, runs = physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs"
     with (
         _hidden(hosts, "h1", "java"),
@@ -113,10 +113,10 @@ def test_what_hosts_lack_is_named_for_all_of_them_at_once(hosts: Hosts, tmp_path
 
 @contextmanager
 def _hidden(hosts: Hosts, name: str, program: str) -> Iterator[None]:
-    """The host has no such program meanwhile."""
-    found = shutil.which(program, path="/usr/bin:/bin")
-    assert found is not None
-    place = str(Path(found).resolve())
+    """Hides the program on the host for the duration of the context."""
+    path = shutil.which(program, path="/usr/bin:/bin")
+    assert path is not None
+    place = str(Path(path).resolve())
     hosts.on(name, "mount", "--bind", "/dev/null", place)
     try:
         yield
@@ -144,7 +144,8 @@ def _check_records(run: Run) -> None:
 
 
 def _check_listeners(lines: list[str], address: str) -> None:
-    """Daemons listen on their host's own address; sshd is the host's, ShuffleHandler is disclosed."""
+    """Daemons listen on their host's own address; sshd is the host's, ShuffleHandler is
+    disclosed."""
     listening = {line.split()[3] for line in lines}
     wild = {one for one in listening if one.startswith(("0.0.0.0:", "*:", "[::]:"))}
     assert f"{address}:21000" in listening
@@ -152,20 +153,20 @@ def _check_listeners(lines: list[str], address: str) -> None:
 
 
 def _check_no_secret(hosts: Hosts, run: Run) -> None:
-    """Neither key nor password is in what the study wrote, here or on the hosts."""
+    """The study's files, here and on the hosts, contain neither key nor password."""
     key = hosts.identity.read_text().splitlines()[1]
     for wanted in (key, SECRET, str(hosts.identity)):
         places = [run.root.parent, *(hosts.folder / name / "var-tmp" for name in hosts.names)]
         argv = ["grep", "--recursive", "--fixed-strings", "--files-with-matches", wanted]
-        found = subprocess.run(
+        matches = subprocess.run(
             [*argv, *map(str, places)], capture_output=True, text=True, check=False
         )
-        assert found.stdout == "", wanted
+        assert matches.stdout == "", wanted
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("controller")
-def test_a_regionserver_then_a_whole_host_die_and_the_study_goes_on(
+def test_the_study_continues_after_a_dead_regionserver_and_a_dead_host(
     hosts: Hosts, tmp_path: Path
 ) -> None:
     run = open_run(physical_spec(hosts, DYING, tmp_path / "spec.yaml"), tmp_path / "runs")
@@ -192,7 +193,7 @@ def test_a_regionserver_then_a_whole_host_die_and_the_study_goes_on(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("controller")
-def test_a_datanode_dies_then_a_host_is_rebooted_and_the_study_goes_on(
+def test_the_study_continues_after_a_dead_datanode_and_a_reboot(
     hosts: Hosts, tmp_path: Path
 ) -> None:
     run = open_run(physical_spec(hosts, DYING, tmp_path / "spec.yaml"), tmp_path / "runs")
@@ -226,10 +227,10 @@ def _builds(run: Run) -> list[str]:
 
 
 def _records_of(run: Run, builds: list[str]) -> list[list[Manifest]]:
-    """Of each build, in the order they were to be run."""
+    """Of each build, in their planned order."""
     records = closed_records(run.records)
-    told = [(step.build, records[str(step.trial)]) for step in run.plan.trials]
-    return [[manifest for build, manifest in told if build == one] for one in builds]
+    pairs = [(step.build, records[str(step.trial)]) for step in run.plan.trials]
+    return [[manifest for build, manifest in pairs if build == name] for name in builds]
 
 
 def _check_what_died(run: Run, builds: list[str]) -> None:
@@ -242,7 +243,7 @@ def _check_what_died(run: Run, builds: list[str]) -> None:
 
 
 def _ended(run: Run, hosts: Hosts, victim: Any) -> StepOutcome:
-    """The next step; `victim` dies when its trial is running."""
+    """The next step; `victim` is killed during its trial."""
     import threading
     import time
 

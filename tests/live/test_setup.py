@@ -1,4 +1,4 @@
-"""Set-up without a network, and from a mirror of PyPI, as docs/install.md describes them."""
+"""Set-up without a network, and from a mirror of PyPI, as described in docs/install.md."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""A known answer: a store that stalls 500 ms once a second, asked at a fixed rate by the real YCSB.
+"""A known answer: a store that stalls 500 ms once a second, under a fixed request rate of the real
+YCSB.
 
-Of operations meant to begin evenly in time, the share that waits longer than x ms is (500 - x) / 1000.
-So intended p95 is 450 ms and p99 is 490 ms. A closed loop sends one operation a thread into each
-stall, 2 of the second's 600: its p99 knows nothing of them.
+Of operations scheduled evenly in time, the share that waits longer than x ms is (500 - x) / 1000.
+So intended p95 is 450 ms and p99 is 490 ms. A closed loop sends one operation per thread into each
+stall, 2 of the second's 600: its p99 does not show them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ STALLS = ("-p", "stall.ms=500", "-p", "stall.every.ms=1000")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What two clients of one trial left behind, by the properties that a study gives them."""
+    """Output of two clients of one trial, with the properties from a study."""
     folder = tmp_path_factory.mktemp("stalls")
     path = compiled(folder, "StallingDb")
     clients = [_start(folder, path, number) for number in (1, 2)]
@@ -64,18 +65,18 @@ def _merged(folder: Path, intended: bool) -> Histogram:
     return merge(row.histogram() for row in _after_warm_up(folder, intended))
 
 
-def test_every_operation_was_answered(folder: Path) -> None:
+def test_every_operation_returned(folder: Path) -> None:
     assert faults_of_all(folder, SETTING) == ()
 
 
-def test_the_target_was_held_in_spite_of_the_stalls(folder: Path) -> None:
-    """The edges of the measured time may lie in a stall."""
+def test_the_target_was_reached_in_spite_of_the_stalls(folder: Path) -> None:
+    """The edges of the measured time may be in a stall."""
     rows = list(_after_warm_up(folder, intended=True))
     seconds = max(r.start_epoch_s + r.length_s for r in rows) - min(r.start_epoch_s for r in rows)
     assert sum(row.operations for row in rows) / seconds == pytest.approx(600, rel=0.1)
 
 
-def test_intended_latency_shows_the_stall_at_its_size(folder: Path) -> None:
+def test_intended_latency_shows_the_full_stall(folder: Path) -> None:
     intended = _merged(folder, intended=True)
     assert percentile_us(intended, 95) / 1000 == pytest.approx(450, abs=12)
     assert percentile_us(intended, 99) / 1000 == pytest.approx(490, abs=12)
@@ -84,10 +85,10 @@ def test_intended_latency_shows_the_stall_at_its_size(folder: Path) -> None:
 def test_closed_loop_latency_hides_it(folder: Path) -> None:
     closed = _merged(folder, intended=False)
     assert percentile_us(closed, 99) / 1000 < 50
-    assert closed.max_us / 1000 > 450  # it was there to be seen
+    assert closed.max_us / 1000 > 450  # the stall did occur
 
 
-def test_the_merge_is_what_the_histogram_library_makes_of_the_same_logs(folder: Path) -> None:
+def test_the_merge_equals_that_of_the_histogram_library(folder: Path) -> None:
     total = HdrHistogram(1, 3_600_000_000, 3)
     ours = []
     for path in sorted(folder.glob("ycsb-*Intended-READ.hdr")):

@@ -1,4 +1,5 @@
-"""The main job on real daemons: a small study from its file to its report, and what kills do to it."""
+"""The main job on real daemons: a small study from its file to its report, and its behaviour when
+killed."""
 
 from __future__ import annotations
 
@@ -27,21 +28,23 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(runs: Path) -> tuple[Path, str]:
-    """(folder of the run, what the command printed) of one whole study."""
+    """(folder of the run, output of the command) of one whole study."""
     with study_run(runs) as child:
         output, _ = child.communicate(timeout=800)
     assert child.returncode == 0, output
     return next(runs.glob("live-small/2*")), output
 
 
-def test_it_ends_with_a_table_and_the_place_of_the_report(finished: tuple[Path, str]) -> None:
+def test_the_output_ends_with_a_table_and_the_path_of_the_report(
+    finished: tuple[Path, str],
+) -> None:
     run, output = finished
     assert "TestDFSIO random read" in output and "YCSB 45/55 read-insert" in output
     assert "index.html" in output and "summary.json" in output
     assert (run.parent / "report").resolve() == (run / "report").resolve()
 
 
-def test_nothing_of_it_is_left(finished: tuple[Path, str]) -> None:
+def test_nothing_of_the_study_remains(finished: tuple[Path, str]) -> None:
     run, _ = finished
     assert left_of(run) == []
     assert not list(run.parents[1].glob("density-study/**/blk_*"))
@@ -64,7 +67,7 @@ def test_one_block_claims_nothing(finished: tuple[Path, str]) -> None:
     assert all(finding["verdict"] == "no claim" for finding in findings)
 
 
-def test_throughputs_are_those_of_the_raw_outputs(finished: tuple[Path, str]) -> None:
+def test_throughputs_equal_those_of_the_raw_outputs(finished: tuple[Path, str]) -> None:
     run, _ = finished
     trials = {t["trial"]: t for t in _summary(run)["trials"]}
     for name, manifest in closed_records(run / "records").items():
@@ -84,7 +87,7 @@ def test_throughputs_are_those_of_the_raw_outputs(finished: tuple[Path, str]) ->
         assert fast == pytest.approx(slow, rel=0.001)
 
 
-def test_cpu_of_host_nodes_and_client_is_there_and_adds_up(finished: tuple[Path, str]) -> None:
+def test_cpu_of_host_nodes_and_client_is_present_and_adds_up(finished: tuple[Path, str]) -> None:
     for trial in _summary(finished[0])["trials"]:
         used = {m["scope"]: m["value"] for m in trial["metrics"] if m["name"] == "cpu_used"}
         assert {"host:here", "node:m1", "node:w1", "node:w2", "client"} <= set(used)
@@ -100,7 +103,7 @@ def test_reads_were_cold(finished: tuple[Path, str]) -> None:
             assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
 
 
-def test_the_report_can_be_made_again_without_a_cluster(finished: tuple[Path, str]) -> None:
+def test_the_report_can_be_regenerated_without_a_cluster(finished: tuple[Path, str]) -> None:
     run, _ = finished
     before = _summary(run)
     again = study("report", str(run), runs=run.parents[1])
@@ -134,7 +137,7 @@ def _interrupted(runs: Path, number: signal.Signals, code: int) -> None:
 
 
 @pytest.mark.slow
-def test_after_kill_9_reap_cleans(tmp_path: Path) -> None:
+def test_reap_cleans_up_after_kill_9(tmp_path: Path) -> None:
     with study_run(tmp_path) as child:
         run = wait_for(tmp_path, lambda entry: entry.get("state") == "running", 300)
         child.kill()
@@ -147,7 +150,7 @@ def test_after_kill_9_reap_cleans(tmp_path: Path) -> None:
         assert study("reap", "--runs", str(tmp_path), runs=tmp_path).returncode == 0
 
 
-def test_after_kill_9_the_same_command_goes_on_and_mixes_nothing_in(tmp_path: Path) -> None:
+def test_after_kill_9_the_same_command_resumes_without_mixing_records(tmp_path: Path) -> None:
     write_only = ("--only", "testdfsio-write*")
     with study_run(tmp_path, *write_only) as child:
         run = wait_for(tmp_path, lambda entry: entry.get("state") == "running", 300)

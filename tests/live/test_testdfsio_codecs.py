@@ -1,5 +1,5 @@
-"""Every codec a study may ask of TestDFSIO, with the tool and the stack as they are: MapReduce's own
-local runner on plain files, no daemon."""
+"""Every codec for TestDFSIO, with the real tool and stack: MapReduce's own local runner on plain
+files, no daemon."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from workloads.testdfsio.workload import MAIN
 pytestmark = pytest.mark.timeout(180)
 
 FILES, SIZE_MIB = 2, 16
-"""Large enough that no codec writes one within half a millisecond: that is no rate, and quarantined."""
+"""Large enough for every codec to need more than half a millisecond: a shorter time gives no
+rate, and is quarantined."""
 LOCALLY = ("-D", "fs.defaultFS=file:///", "-D", "mapreduce.framework.name=local")
 
 
 def run(folder: Path, mode: DfsioMode, codec: Compression) -> int:
-    """Bytes that the job says it processed."""
+    """Processed bytes, as reported by the job."""
     setting = DfsioSetting(
         mode=mode, files=FILES, file_size_mib=SIZE_MIB, read_size_bytes=65536, compression=codec
     )
@@ -43,7 +44,7 @@ def run(folder: Path, mode: DfsioMode, codec: Compression) -> int:
 
 
 @pytest.mark.parametrize("codec", get_args(Compression))
-def test_what_is_written_compressed_is_read_back_whole(tmp_path: Path, codec: Compression) -> None:
+def test_compressed_files_are_read_back_completely(tmp_path: Path, codec: Compression) -> None:
     whole = FILES * SIZE_MIB * 2**20
     assert run(tmp_path, "write", codec) == whole
     sizes = {file.stat().st_size for file in (tmp_path / "io_data").glob("test_io_*")}

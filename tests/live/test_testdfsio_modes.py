@@ -1,7 +1,8 @@
-"""Every mode of TestDFSIO, and every way its files can be kept, on real daemons: one cluster for all.
+"""Every mode of TestDFSIO, and every storage option of its files, on real daemons: one cluster for
+all.
 
-What each trial left is then ingested, and its three rates are held against a slow reading of the job's
-own outputs.
+Each trial's record is then ingested, and its three rates are compared with an independent reading
+of the job's own outputs.
 """
 
 from __future__ import annotations
@@ -63,12 +64,12 @@ SETTINGS = {
     "coded write": setting("write", **CODED),
     "coded random": setting("random", **CODED),
 }
-"""In the order they are run: a read after an append meets the files as they were written."""
+"""In execution order: a read after an append has the files as they were written."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """The run after all trials, each trial's outcome, and the metrics that Spark made of them."""
+    """The run after all trials, each trial's outcome, and the metrics from Spark."""
 
     root: Path
     collected: dict[str, Collected]
@@ -98,13 +99,14 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     site, journal = open_build(folder, os.getpid())
     root = site.root.parents[1]
     placed = replace(topology(folder, workers=3), name="v3-flash", vms_per_host=3)
-    for one in SETTINGS.values():
-        one.check_topology(placed)
+    for spec in SETTINGS.values():
+        spec.check_topology(placed)
     try:
         cluster = bring_up(site, placed, ensure_stacks(), journal)
         outcomes = {name: run_trial(root, cluster, journal, name) for name in SETTINGS}
-        left = {
-            name: bool(DataSet(Hdfs(cluster), one).stored().files) for name, one in SETTINGS.items()
+        stored = {
+            name: bool(DataSet(Hdfs(cluster), spec).stored().files)
+            for name, spec in SETTINGS.items()
         }
     finally:
         tear_down(site, journal)
@@ -115,7 +117,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         root,
         {name: collected for name, (collected, _) in outcomes.items()},
         {name: client for name, (_, client) in outcomes.items()},
-        left,
+        stored,
         read_table(root, METRICS),
         read_table(root, TRIALS).set_index("trial"),
     )
@@ -124,7 +126,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
 def run_trial(
     root: Path, cluster: Cluster, journal: Journal, name: str
 ) -> tuple[Collected, ClientRun]:
-    one, workload = SETTINGS[name], DfsioWorkload()
+    spec, workload = SETTINGS[name], DfsioWorkload()
     opening = draft(trial(name)).model_copy(
         update={
             "setting": one,
@@ -135,9 +137,9 @@ def run_trial(
     record = Record.open(root / "records", opening)
     transport = provider_of("local").transport(cluster.site, journal)
     bench = TrialContext(cluster, transport, record, journal)
-    prepared = workload.prepare(bench, one)
-    (client,) = workload.run(bench, one)
-    collected = workload.collect(bench, one, prepared)
+    prepared = workload.prepare(bench, spec)
+    (client,) = workload.run(bench, spec)
+    collected = workload.collect(bench, spec, prepared)
     window = Window(start_epoch_s=client.start_epoch_s, end_epoch_s=client.end_epoch_s)
     record.close(
         opening.model_copy(
@@ -153,13 +155,13 @@ def run_trial(
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_it_ends_well_and_without_a_fault(ran: Ran, name: str) -> None:
+def test_each_mode_ends_without_a_fault(ran: Ran, name: str) -> None:
     assert ran.clients[name].exit_code == 0, (ran.raw(name) / "testdfsio.err").read_text()[-2000:]
     assert ran.collected[name].faults == ()
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_its_rates_are_those_of_a_slow_reading(ran: Ran, name: str) -> None:
+def test_rates_equal_those_of_an_independent_reading(ran: Ran, name: str) -> None:
     raw = ran.raw(name)
     (history,) = raw.glob("history/*.jhist")
     slow = slow_rates(sorted(raw.glob("io/part-*")), history)
@@ -168,21 +170,21 @@ def test_its_rates_are_those_of_a_slow_reading(ran: Ran, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_tables_hold_its_knobs_and_what_it_was_asked(ran: Ran, name: str) -> None:
-    row, one = ran.trials.loc[trial(name)], SETTINGS[name]
-    assert row["setting"] == one.id and row["asked_bytes"] == one.asked_bytes
+def test_the_tables_contain_its_knobs_and_requested_amount(ran: Ran, name: str) -> None:
+    row, spec = ran.trials.loc[trial(name)], SETTINGS[name]
+    assert row["setting"] == spec.id and row["asked_bytes"] == spec.asked_bytes
     for knob in ("mode", "compression", "erasure_coding", "storage_policy"):
-        assert row[knob] == getattr(one, knob)
+        assert row[knob] == getattr(spec, knob)
 
 
-def test_the_limit_of_readers_holds_and_without_it_more_run_at_once(ran: Ran) -> None:
+def test_the_limit_of_readers_is_respected_and_without_it_more_run_at_once(ran: Ran) -> None:
     assert ran.metric("read by 2", "concurrent_maps") == 2
     assert ran.metric("write", "concurrent_maps") > 2
 
 
-def test_what_a_mode_spoils_is_its_own_and_goes_with_it(ran: Ran) -> None:
-    left = {name for name, there in ran.left_on_hdfs.items() if not there}
-    assert left == {"append", "truncate"}
+def test_a_mode_that_changes_files_uses_its_own_and_removes_them(ran: Ran) -> None:
+    removed = {name for name, there in ran.left_on_hdfs.items() if not there}
+    assert removed == {"append", "truncate"}
 
 
 @pytest.mark.parametrize("name", ["read by 2", "backward", "skip", "coded random", "zipped read"])
@@ -192,7 +194,7 @@ def test_reads_came_from_the_disk(ran: Ran, name: str) -> None:
     assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
 
 
-def test_files_are_kept_as_asked(ran: Ran) -> None:
+def test_files_are_stored_as_configured(ran: Ran) -> None:
     stored = {name: (c.state or {})["stored"] for name, c in ran.collected.items()}
     assert stored["coded write"]["erasure_codings"] == ("XOR-2-1-1024k",)
     assert stored["zipped write"]["storage_policies"] == (12,)
@@ -200,7 +202,7 @@ def test_files_are_kept_as_asked(ran: Ran) -> None:
     assert stored["write"]["bytes"] == FILES * SIZE_MIB * 2**20
 
 
-def test_nothing_of_the_cluster_is_left(ran: Ran) -> None:
+def test_nothing_of_the_cluster_remains(ran: Ran) -> None:
     site_root = next(ran.root.glob("builds/b1"))
     journal = Journal(ran.root / "journal.jsonl")
     site = Site(site_root, f"{'/'.join(ran.root.parts[-2:])}/b1")

@@ -1,4 +1,5 @@
-"""The variant store on a real HBase: loaded, its regions scanned, its samples read, all as written."""
+"""The variant store on a real HBase: loaded, its regions scanned, its samples read, all as
+written."""
 
 from __future__ import annotations
 
@@ -35,12 +36,12 @@ def setting(mix: Mix, clients: int = 1, duration_s: float | None = 12.0) -> Ycsb
 TABLE = table_of(setting("variant-load"))
 
 
-def run(hbase: StandaloneHBase, folder: Path, one: YcsbSetting) -> dict[str, int]:
-    """Run its clients at once to their exit; operation -> how many came back well."""
-    clients = [_start(hbase, folder, one, number) for number in range(1, one.clients + 1)]
-    assert [client.wait(timeout=120) for client in clients] == [0] * one.clients
+def run(hbase: StandaloneHBase, folder: Path, spec: YcsbSetting) -> dict[str, int]:
+    """Runs all clients at once to their exit; operation -> number of successes."""
+    clients = [_start(hbase, folder, spec, number) for number in range(1, spec.clients + 1)]
+    assert [client.wait(timeout=120) for client in clients] == [0] * spec.clients
     total: dict[str, int] = {}
-    for number in range(1, one.clients + 1):
+    for number in range(1, spec.clients + 1):
         path = folder / f"{client_name(number)}.out"
         rows = parse_summary(path.read_bytes(), "out").rows
         counts = operation_counts(rows)
@@ -54,12 +55,12 @@ def run(hbase: StandaloneHBase, folder: Path, one: YcsbSetting) -> dict[str, int
 
 
 def _start(
-    hbase: StandaloneHBase, folder: Path, one: YcsbSetting, number: int
+    hbase: StandaloneHBase, folder: Path, spec: YcsbSetting, number: int
 ) -> subprocess.Popen[bytes]:
     name = client_name(number)
     out, err = (folder / f"{name}.{suffix}" for suffix in ("out", "err"))
     with out.open("wb") as stdout, err.open("wb") as stderr:
-        words = client_arguments(one, f"{folder}/{name}-", number)
+        words = client_arguments(spec, f"{folder}/{name}-", number)
         return subprocess.Popen(hbase.client_argv(YCSB, *words), stdout=stdout, stderr=stderr)
 
 
@@ -72,7 +73,7 @@ def loaded(hbase: StandaloneHBase, tmp_path_factory: pytest.TempPathFactory) -> 
     return hbase
 
 
-def test_every_row_is_there_once_and_regions_share_them_evenly(loaded: StandaloneHBase) -> None:
+def test_every_row_is_present_once_and_regions_share_them_evenly(loaded: StandaloneHBase) -> None:
     answer = loaded.tool(f"count --table {TABLE} + flush-compact-settle --table {TABLE} + state "
                          f"--table {TABLE}")  # fmt: skip
     assert answer["count"]["rows"] == STORE.rows
@@ -84,22 +85,22 @@ def test_every_row_is_there_once_and_regions_share_them_evenly(loaded: Standalon
 
 
 def _stored_mib(hbase: StandaloneHBase) -> float:
-    """Bytes of each region's compacted store file, the largest: those it was made of lie about for
-    some minutes. TableTool tells whole MiB alone."""
+    """Bytes of each region's compacted store file, the largest: its inputs stay for some minutes.
+    TableTool reports only whole MiB."""
     regions = (hbase.root / "data" / "data" / "default" / TABLE).glob("*/f")
-    return sum(max(file.stat().st_size for file in one.iterdir()) for one in regions) / 2**20
+    return sum(max(file.stat().st_size for file in region.iterdir()) for region in regions) / 2**20
 
 
 @pytest.mark.parametrize(
     ("mix", "kinds"),
     [("region-scan", {"SCAN"}), ("sample-read", {"READ"}), ("cohort-query", {"SCAN", "READ"})],
 )
-def test_queries_bring_what_was_written_and_littles_law_closes(
+def test_queries_return_the_written_rows_and_littles_law_closes(
     loaded: StandaloneHBase, tmp_path: Path, mix: Mix, kinds: set[str]
 ) -> None:
-    one = setting(mix)
-    done = run(loaded, tmp_path, one)
-    assert faults_of_all(tmp_path, one) == ()
+    spec = setting(mix)
+    done = run(loaded, tmp_path, spec)
+    assert faults_of_all(tmp_path, spec) == ()
     assert set(done) == kinds and sum(done.values()) > 200
     assert _threads_found(tmp_path, kinds) == pytest.approx(THREADS, rel=0.02)
 
@@ -122,10 +123,10 @@ def _intervals(path: Path) -> tuple[IntervalRow, ...]:
     return tuple(parsed.rows)
 
 
-def test_a_store_that_lacks_a_site_is_a_fault(loaded: StandaloneHBase, tmp_path: Path) -> None:
-    """What the tests above would find if rows were missing, and counted as none."""
-    one = setting("region-scan", duration_s=6.0)
+def test_a_store_without_a_site_is_a_fault(loaded: StandaloneHBase, tmp_path: Path) -> None:
+    """The failure of the tests above if rows were missing."""
+    spec = setting("region-scan", duration_s=6.0)
     loaded.tool(f"truncate --table {TABLE}")
-    run(loaded, tmp_path, one)
-    (fault,) = faults_of_all(tmp_path, one)
+    run(loaded, tmp_path, spec)
+    (fault,) = faults_of_all(tmp_path, spec)
     assert "VERIFY failed (UNEXPECTED_STATE" in fault

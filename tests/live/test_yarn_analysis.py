@@ -1,4 +1,5 @@
-"""`study report --master yarn` on a cluster of ours: executors in containers, rows as on one machine."""
+"""`study report --master yarn` on one of our clusters: executors in containers, rows as on one
+machine."""
 
 from __future__ import annotations
 
@@ -33,16 +34,16 @@ from tests.live.support.command import STUDY
 pytestmark = pytest.mark.timeout(600)
 
 CONTAINERS_MIB = 2560
-"""Of each node: an ApplicationMaster and an executor beside it."""
+"""Of each node: room for an ApplicationMaster and an executor."""
 SIZE = Size(trials=4, hosts=5, seconds=2400)
 
 
-def roomy(given: Topology) -> Topology:
+def roomy(base: Topology) -> Topology:
     def grown(node: Node) -> Node:
         more = CONTAINERS_MIB - node.container_mib
         return replace(node, container_mib=CONTAINERS_MIB, memory_mib=node.memory_mib + more)
 
-    return replace(given, nodes=tuple(grown(n) if n.regionservers else n for n in given.nodes))
+    return replace(base, nodes=tuple(grown(n) if n.regionservers else n for n in base.nodes))
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same records twice: one to be analysed here, one on YARN. Enough to be read by executors."""
+    """The same records twice: one for analysis here, one on YARN; large enough for executors."""
     root = tmp_path_factory.mktemp("runs") / "made" / "here"
     make_run(root, SIZE)
     raw = sum(path.stat().st_size for path in root.glob("records/*/[mr]*/*"))
@@ -76,19 +77,19 @@ def analyse(root: Path, *options: str) -> None:
     assert str(root / "report" / "index.html") in done.stdout
 
 
-def asked(cluster: Cluster, what: str) -> Any:
+def yarn_answer(cluster: Cluster, what: str) -> Any:
     url = f"http://{cluster.endpoints.resourcemanager_http}/ws/v1/cluster/{what}"
     with urllib.request.urlopen(url, timeout=10) as answer:
         return json.load(answer)
 
 
-def test_rows_are_those_of_one_machine(
+def test_rows_equal_those_of_one_machine(
     cluster: Cluster, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     analyse(runs["here"], "--master", "local[2]")
     analyse(runs["there"], "--master", "yarn", "--runs", str(cluster.site.root.parents[3]))
 
-    (app,) = asked(cluster, "apps")["apps"]["app"]
+    (app,) = yarn_answer(cluster, "apps")["apps"]["app"]
     assert (app["applicationType"], app["finalStatus"]) == ("SPARK", "SUCCEEDED")
     assert app["memorySeconds"] > 0
     localized = {
@@ -105,16 +106,18 @@ def test_rows_are_those_of_one_machine(
     data = run_place(f"hdfs://{points.namenode_rpc}/study/runs", runs["there"])
     assert not (runs["there"] / "tables").exists()
     for name, table in TABLES.items():
-        expected, found = read_table(runs["here"], table), read_table(data, table)
-        pd.testing.assert_frame_equal(expected, found, check_exact=True, obj=name)
+        expected, actual = read_table(runs["here"], table), read_table(data, table)
+        pd.testing.assert_frame_equal(expected, actual, check_exact=True, obj=name)
     assert len(read_table(data, TABLES["host_samples"])) >= SIZE.samples
     parts = list((data / "tables" / "host_samples").glob("*.parquet"))
     assert len(parts) > 1, "more than one task wrote it"
 
 
 def test_numbers_of_the_report_are_equal_too(runs: dict[str, Path]) -> None:
-    said = [json.loads((root / "report" / "summary.json").read_text()) for root in runs.values()]
-    for summary in said:
+    summaries = [
+        json.loads((root / "report" / "summary.json").read_text()) for root in runs.values()
+    ]
+    for summary in summaries:
         del summary["created"], summary["time"]
-    assert said[0] == said[1]
-    assert len(said[0]["trials"]) == SIZE.trials
+    assert summaries[0] == summaries[1]
+    assert len(summaries[0]["trials"]) == SIZE.trials

@@ -24,7 +24,7 @@ __all__ = ["hbase", "loaded"]  # fixtures
 pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
 
 
-def test_presplit_load_is_even_settles_and_comes_back(loaded: StandaloneHBase) -> None:
+def test_presplit_load_is_even_settles_and_is_restored(loaded: StandaloneHBase) -> None:
     before = loaded.tool("state --table usertable + count --table usertable")
     assert before["count"]["rows"] == RECORDS
     regions = before["state"]["regions"]
@@ -53,7 +53,7 @@ def test_presplit_load_is_even_settles_and_comes_back(loaded: StandaloneHBase) -
     assert restored["count"]["rows"] == RECORDS
 
 
-def test_a_run_does_what_it_is_asked_and_leaves_readable_histograms(
+def test_a_run_executes_its_properties_and_leaves_readable_histograms(
     loaded: StandaloneHBase, tmp_path: Path
 ) -> None:
     mix = {"readproportion": 0.5, "scanproportion": 0.4, "insertproportion": 0.1}
@@ -78,8 +78,8 @@ def test_a_run_does_what_it_is_asked_and_leaves_readable_histograms(
     assert recorded == counts
 
 
-def test_every_operation_tells_its_exact_status(loaded: StandaloneHBase) -> None:
-    said = _shell(
+def test_every_operation_returns_its_exact_status(loaded: StandaloneHBase) -> None:
+    responses = _shell(
         loaded,
         "read nosuch",
         "insert aaa1 field0=a field1=b",
@@ -92,29 +92,31 @@ def test_every_operation_tells_its_exact_status(loaded: StandaloneHBase) -> None
         "delete aaa2",
         "read aaa1",
     )
-    assert said[0] == ["Return code: NOT_FOUND"]
-    assert said[1:3] == [["Result: OK"], ["Result: OK"]]
-    assert said[3] == ["Return code: OK", "field0=a", "field1=b"]
-    assert said[4:6] == [["Result: OK"], ["Return code: OK", "field0=z"]]
-    values = [line for line in said[6] if "=" in line]
-    assert said[6][0] == "Result: OK"
+    assert responses[0] == ["Return code: NOT_FOUND"]
+    assert responses[1:3] == [["Result: OK"], ["Result: OK"]]
+    assert responses[3] == ["Return code: OK", "field0=a", "field1=b"]
+    assert responses[4:6] == [["Result: OK"], ["Return code: OK", "field0=z"]]
+    values = [line for line in responses[6] if "=" in line]
+    assert responses[6][0] == "Result: OK"
     assert values == ["field0=c", "field0=z", "field1=b"]
-    assert said[7:9] == [["Return result: OK"], ["Return result: OK"]]
-    assert said[9] == ["Return code: NOT_FOUND"]
+    assert responses[7:9] == [["Return result: OK"], ["Return result: OK"]]
+    assert responses[9] == ["Return code: NOT_FOUND"]
 
 
 @pytest.mark.parametrize("caching", [0, 100])
-def test_a_scan_goes_on_across_regions(loaded: StandaloneHBase, caching: int) -> None:
-    """From the first row through more than two of six regions; in one round trip a region, or many."""
+def test_a_scan_continues_across_regions(loaded: StandaloneHBase, caching: int) -> None:
+    """From the first row through more than two of six regions; with one round trip per region, or
+    many."""
     rows = RECORDS * 2 // 5
     assert _scanned(loaded, "user", rows, caching) == rows
     last = loaded.tool("state --table usertable")["state"]["regions"][-1]["start_key"]
-    left = _scanned(loaded, last, RECORDS, caching)  # past the last row there is no more: no error
-    assert 0.7 * RECORDS / REGIONS < left < 1.3 * RECORDS / REGIONS
+    remaining = _scanned(loaded, last, RECORDS, caching)  # past the last row: no rows, no error
+    assert 0.7 * RECORDS / REGIONS < remaining < 1.3 * RECORDS / REGIONS
 
 
 def _scanned(hbase: StandaloneHBase, start: str, rows: int, caching: int) -> int:
-    """How many rows a scan gave that must succeed. Values hold the shell's prompt: lines are counted."""
+    """Number of rows of a scan that must succeed. Values contain the shell's prompt: lines are
+    counted."""
     done = hbase.client(
         "site.ycsb.CommandLine",
         *ycsb_words("-p", f"hbase.scan.caching={caching}"),
@@ -124,7 +126,7 @@ def _scanned(hbase: StandaloneHBase, start: str, rows: int, caching: int) -> int
     return len(re.findall(r"^Record [0-9]+$", done.stdout, re.MULTILINE))
 
 
-def test_a_table_that_vanishes_is_an_error_told_once(hbase: StandaloneHBase) -> None:
+def test_a_vanished_table_is_reported_once(hbase: StandaloneHBase) -> None:
     hbase.tool("create --table gone --family f --regions 1")
     argv = hbase.client_argv("site.ycsb.CommandLine", *ycsb_words("-table", "gone"))
     with subprocess.Popen(
@@ -140,23 +142,23 @@ def test_a_table_that_vanishes_is_an_error_told_once(hbase: StandaloneHBase) -> 
     assert err.count("hbase-client: first READ org.apache.hadoop.hbase.TableNotFound") == 1, err
 
 
-def test_a_missing_family_stops_the_client_before_it_measures(loaded: StandaloneHBase) -> None:
+def test_a_missing_family_stops_the_client_before_the_measurement(loaded: StandaloneHBase) -> None:
     done = loaded.ycsb("-t", "-p", "columnfamily=nosuch", "-p", "operationcount=10")
     assert "has no family nosuch" in done.stderr
     assert "Return=" not in done.stdout
 
 
-def test_failures_are_told_with_their_reason(hbase: StandaloneHBase) -> None:
-    code, said = hbase.refused("ready --regionservers 2 --deadline-s 2")
+def test_failures_are_reported_with_their_reason(hbase: StandaloneHBase) -> None:
+    code, output = hbase.refused("ready --regionservers 2 --deadline-s 2")
     assert code == 1
-    assert "1 of 2 RegionServers live" in said
-    code, said = hbase.refused("state --table nosuch")
+    assert "1 of 2 RegionServers live" in output
+    code, output = hbase.refused("state --table nosuch")
     assert code == 1
-    assert "no server has a region of nosuch" in said
+    assert "no server has a region of nosuch" in output
 
 
 def _shell(hbase: StandaloneHBase, *commands: str) -> list[list[str]]:
-    """What YCSB's own shell answered to each command: sorted fields after the status line."""
+    """The responses of YCSB's own shell to each command: sorted fields after the status line."""
     done = hbase.client(
         "site.ycsb.CommandLine", *ycsb_words(), stdin="\n".join([*commands, "quit", ""])
     )

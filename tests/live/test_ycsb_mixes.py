@@ -1,4 +1,4 @@
-"""Every mix, by the properties a study gives the client, on a real HBase; and several clients at once."""
+"""Every mix, with the properties from a study, on a real HBase; and several clients at once."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ TABLE = table_of(setting("load"))
 
 
 def run(
-    hbase: StandaloneHBase, folder: Path, one: YcsbSetting, more: Sequence[str] = ()
+    hbase: StandaloneHBase, folder: Path, spec: YcsbSetting, more: Sequence[str] = ()
 ) -> dict[str, int]:
-    """Run all clients of a setting at once, without a fault; operation -> how many came back well."""
-    clients = [_start(hbase, folder, one, number, more) for number in range(1, one.clients + 1)]
-    assert [client.wait(timeout=100) for client in clients] == [0] * one.clients
-    assert faults_of_all(folder, one) == ()
+    """Runs all clients of a setting at once, without a fault; operation -> number of successes."""
+    clients = [_start(hbase, folder, spec, number, more) for number in range(1, spec.clients + 1)]
+    assert [client.wait(timeout=100) for client in clients] == [0] * spec.clients
+    assert faults_of_all(folder, spec) == ()
     total: dict[str, int] = {}
-    for number in range(1, one.clients + 1):
+    for number in range(1, spec.clients + 1):
         path = folder / f"{client_name(number)}.out"
         for name, count in operation_counts(parse_summary(path.read_bytes(), "out").rows).items():
             total[name] = total.get(name, 0) + count.ok
@@ -55,11 +55,11 @@ def run(
 
 
 def _start(
-    hbase: StandaloneHBase, folder: Path, one: YcsbSetting, number: int, more: Sequence[str]
+    hbase: StandaloneHBase, folder: Path, spec: YcsbSetting, number: int, more: Sequence[str]
 ) -> subprocess.Popen[bytes]:
     name = client_name(number)
-    words = client_arguments(one, f"{folder}/{name}-", number)
-    if one.mix != "load":
+    words = client_arguments(spec, f"{folder}/{name}-", number)
+    if spec.mix != "load":
         words = (*words, "-p", f"operationcount={OPERATIONS}")
     out, err = (folder / f"{name}.{suffix}" for suffix in ("out", "err"))
     with out.open("wb") as stdout, err.open("wb") as stderr:
@@ -69,7 +69,7 @@ def _start(
 
 @pytest.fixture(scope="module")
 def loaded(hbase: StandaloneHBase, tmp_path_factory: pytest.TempPathFactory) -> StandaloneHBase:
-    """The table of RECORDS rows, by three clients; kept as the snapshot `full`."""
+    """The table of RECORDS rows, by three clients; saved as the snapshot `full`."""
     folder = tmp_path_factory.mktemp("load")
     hbase.tool(f"create --table {TABLE} --family f --regions {REGIONS}")
     assert run(hbase, folder, setting("load", CLIENTS)) == {"INSERT": RECORDS}
@@ -90,13 +90,13 @@ def test_a_load_by_several_clients_leaves_every_row_once(loaded: StandaloneHBase
 
 
 @pytest.mark.parametrize("mix", [mix for mix in get_args(CoreMix) if mix != "load"])
-def test_a_mix_does_what_its_shares_say_and_finds_every_row(
+def test_a_mix_follows_its_proportions_and_finds_every_row(
     loaded: StandaloneHBase, tmp_path: Path, mix: Mix
 ) -> None:
     done = run(loaded, tmp_path, setting(mix))
     shares = {KINDS[kind]: share for kind, share in MIXES[mix].shares.items() if share > 0}
     both = shares.pop("READ-MODIFY-WRITE", 0.0)
-    if both:  # returns are counted of its read and of its update, and none of the whole
+    if both:  # returns are counted for its read and its update, but not for the whole
         shares |= {"READ": shares["READ"] + both, "UPDATE": both}
         summary = parse_summary((tmp_path / "ycsb-1.out").read_bytes(), "out").rows
         timed = {row.name: row.value for row in summary if row.measure == "Operations"}
@@ -107,15 +107,17 @@ def test_a_mix_does_what_its_shares_say_and_finds_every_row(
         assert abs(done[operation] - share * OPERATIONS) <= spread, done
 
 
-def test_clients_at_once_insert_rows_of_their_own(loaded: StandaloneHBase, tmp_path: Path) -> None:
+def test_concurrent_clients_insert_distinct_rows(loaded: StandaloneHBase, tmp_path: Path) -> None:
     restore(loaded)
     done = run(loaded, tmp_path, setting("read45-insert55", CLIENTS))
     assert done["INSERT"] > 0.4 * CLIENTS * OPERATIONS
     assert rows(loaded) == RECORDS + done["INSERT"]
 
 
-def test_without_it_they_overwrite_each_other(loaded: StandaloneHBase, tmp_path: Path) -> None:
-    """What the test above would find with YCSB's own workload: that it can fail."""
+def test_with_ycsbs_own_workload_clients_overwrite_each_other(
+    loaded: StandaloneHBase, tmp_path: Path
+) -> None:
+    """Shows that the test above can fail."""
     restore(loaded)
     plain = ("-p", "workload=site.ycsb.workloads.CoreWorkload")
     done = run(loaded, tmp_path, setting("read45-insert55", CLIENTS), plain)
@@ -123,7 +125,7 @@ def test_without_it_they_overwrite_each_other(loaded: StandaloneHBase, tmp_path:
 
 
 @pytest.mark.parametrize("mix", ["d", "e"])
-def test_clients_at_once_find_every_row_they_ask_for(
+def test_concurrent_clients_find_every_requested_row(
     loaded: StandaloneHBase, tmp_path: Path, mix: Mix
 ) -> None:
     restore(loaded)
@@ -140,14 +142,15 @@ def test_measured_requests_are_even_over_the_regions(
     reads = [after - before[start] for start, after in _reads(loaded, TABLE).items()]
     assert len(reads) == REGIONS
     assert sum(reads) >= done["READ"] == 8000
-    even = sum(reads) / REGIONS  # of 250 rows and 400 reads each, chance alone is some 8 %
+    even = sum(reads) / REGIONS  # with 250 rows and 400 reads each, chance alone gives some 8 %
     assert min(reads) > 0.65 * even and max(reads) < 1.35 * even, reads
 
 
 def test_even_splits_of_the_key_space_would_leave_regions_nearly_empty(
     loaded: StandaloneHBase, tmp_path: Path
 ) -> None:
-    """What the test above would find on a table cut at even distances from user1000 to user9999."""
+    """The failure of the test above for a table split at even distances from user1000 to
+    user9999."""
     splits = tmp_path / "splits"
     edges = [f"user{1000 + number * 9000 // REGIONS}" for number in range(1, REGIONS)]
     splits.write_text("\n".join(edges) + "\n")
@@ -160,6 +163,6 @@ def test_even_splits_of_the_key_space_would_leave_regions_nearly_empty(
 
 
 def _reads(hbase: StandaloneHBase, table: str) -> dict[str, int]:
-    """Read requests so far of each region, by its start key."""
+    """Read requests so far by region, by its start key."""
     state = hbase.tool(f"state --table {table}")["state"]
     return {region["start_key"]: region["read_requests"] for region in state["regions"]}

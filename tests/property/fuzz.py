@@ -3,9 +3,9 @@
     .venv/bin/python -m pip install --target /tmp/atheris atheris     (or: uv pip install)
     PYTHONPATH=/tmp/atheris .venv/bin/python -m tests.property.fuzz -max_total_time=3600 CORPUS
 
-The first byte chooses the parser, the rest is the file. What must hold is what the property tests ask
-(`check_account`): rows, or a ParseError, and every line accounted for. The corpus begins with the
-samples. A finding becomes a test in test_parsers.py.
+The first byte selects the parser, the remaining bytes are the file. The checked property is that of
+the property tests (`check_account`): rows, or a ParseError, and every line accounted for. The initial
+corpus is the samples. Each finding becomes a test in test_parsers.py.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def one_input(data: bytes) -> None:
 
 
 def seed(corpus: Path) -> None:
-    """Every sample, cut to what a mutation can still work on."""
+    """Every sample, shortened to a size that mutations can work on."""
     corpus.mkdir(parents=True, exist_ok=True)
     for number, sample in enumerate(samples()):
         first = bytes([PARSERS.index(sample.parse)])

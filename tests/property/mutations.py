@@ -1,4 +1,4 @@
-"""Real samples, each with the parser of its kind, and the ways files get damaged."""
+"""Real samples, each with its parser, and the ways files get damaged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _KINDS: tuple[tuple[str, Parser], ...] = (
 
 @dataclass(frozen=True)
 class Sample:
-    """A real file and the parser of its kind. Its printed form is its name: tests show it."""
+    """A real file and its parser. Its repr is its name, because test ids show it."""
 
     name: str
     parse: Parser
@@ -59,16 +59,16 @@ class Sample:
 
 
 def samples() -> list[Sample]:
-    found = []
+    samples_ = []
     for pattern, parse in _KINDS:
         paths = sorted(SAMPLES.glob(pattern))
         assert paths, f"no sample {pattern}"
-        found += [Sample(path.name, parse, _short(path)) for path in paths]
-    return found
+        samples_ += [Sample(path.name, parse, _short(path)) for path in paths]
+    return samples_
 
 
 def _short(path: Path) -> bytes:
-    """A job history without its schema and counters: 50 KB that no parser looks at."""
+    """A job history without its schema and counters: 50 KB that no parser reads."""
     data = path.read_bytes()
     if path.suffix != ".jhist":
         return data
@@ -108,7 +108,8 @@ _TOKENS = (
 
 
 def mutate(data: bytes, other: bytes, rng: random.Random) -> bytes:
-    """One to four damages: to a byte, a slice, a number, a line, the end; or a piece of another."""
+    """One to four damages: to a byte, a slice, a number, a line or the end; or a piece of another
+    file."""
     for _ in range(rng.randint(1, 4)):
         data = rng.choice(_DAMAGES)(data, other, rng)
     return data

@@ -1,4 +1,4 @@
-"""Studies damaged in the ways that people and machines damage them, by seed."""
+"""Studies damaged in the ways of people and machines, by seed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STUDIES = (
     *sorted(_SHIPPED.glob("*.yaml")),
     Path(__file__).parents[1] / "live" / "support" / "guests.yaml",
 )
-_WEIGHTS = [0.03 if path.stem == "talk-2013" else 1.0 for path in STUDIES]  # it takes a second each
+_WEIGHTS = [0.03 if path.stem == "talk-2013" else 1.0 for path in STUDIES]  # each takes a second
 EXTRAS = """\
 slo: {read_p99: 20 ms}
 expect: [{name: h, workload: load, compare: vms_per_host, 2_over_1: '> 1.5'}]
@@ -54,7 +54,7 @@ def mutated(seed: int) -> str:
 
 
 def _value_for_value(text: str, choose: random.Random) -> str:
-    """One scalar of one line."""
+    """Replaces one scalar of one line."""
     lines = text.splitlines(True)
     number = choose.randrange(len(lines)) if lines else 0
     if not lines or ":" not in lines[number]:
@@ -65,7 +65,8 @@ def _value_for_value(text: str, choose: random.Random) -> str:
 
 
 def _at_a_path(text: str, choose: random.Random) -> str:
-    """What is at a random path of the tree is replaced, removed, doubled, wrapped, or gets a neighbour."""
+    """Replaces, removes, doubles or wraps the value at a random path of the tree, or adds a
+    neighbour."""
     try:
         tree = yaml.load(text, Loader=yaml.CSafeLoader)
         word = yaml.load(choose.choice(WORDS), Loader=yaml.CSafeLoader)
@@ -89,17 +90,17 @@ def _at_a_path(text: str, choose: random.Random) -> str:
                 default_flow_style=choose.choice((None, False)),
             )
         )
-    except Exception:  # damaged before, or a word that is no YAML: another way will do
+    except Exception:  # damaged before, or not valid YAML: another mutation will do
         return _value_for_value(text, choose)
 
 
 def _places(tree: Any) -> list[tuple[Any, Any]]:
     inner = list(tree.items()) if isinstance(tree, dict) else list(enumerate(tree))
-    found = [(tree, key) for key, _ in inner]
+    places = [(tree, key) for key, _ in inner]
     for _, value in inner:
         if isinstance(value, dict | list):
-            found += _places(value)
-    return found
+            places += _places(value)
+    return places
 
 
 def _characters(text: str, choose: random.Random) -> str:
@@ -112,18 +113,18 @@ def _characters(text: str, choose: random.Random) -> str:
 
 def _lines(text: str, choose: random.Random) -> str:
     lines = text.splitlines(True) or [""]
-    one, other = choose.randrange(len(lines)), choose.randrange(len(lines))
+    first, second = choose.randrange(len(lines)), choose.randrange(len(lines))
     way = choose.randrange(5)
     if way == 0:
-        del lines[one]
+        del lines[first]
     elif way == 1:
-        lines.insert(one, lines[other])
+        lines.insert(first, lines[second])
     elif way == 2:
-        lines[one], lines[other] = lines[other], lines[one]
+        lines[first], lines[second] = lines[second], lines[first]
     elif way == 3:
-        lines[one] = " " * choose.randrange(1, 9) + lines[one]
+        lines[first] = " " * choose.randrange(1, 9) + lines[first]
     else:
-        lines = lines[:one]
+        lines = lines[:first]
     return "".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What is read by columns is what the pure parsers read: rows and quarantine, for every input.
+"""The column readers equal the pure parsers: the same rows and quarantine, for every input.
 
 `HYPOTHESIS_PROFILE=deep` runs 100,000 mutated inputs.
 """
@@ -38,7 +38,7 @@ NAMES = {
     "ycsb-hdr": "raw/c-READ.hdr",
 }
 OF_TRIALS = ("latency_percentiles", "operation_seconds")
-"""What a trial's interval logs add up to together."""
+"""Tables with the sums of a trial's interval logs."""
 BEGIN_S = 1_795_200_000.0
 FACTS = TrialFacts((BEGIN_S, BEGIN_S + 20.0), 0.25, 1.0, 3.0, {"w1": "node:w1"})
 
@@ -78,14 +78,14 @@ def hdr_text(seconds: int) -> str:
 
 
 def bases() -> list[tuple[str, bytes]]:
-    """(kind, content): real samples of every tool, and files long enough to have plain runs."""
-    found = [
+    """(kind, content): real samples of every tool, and files with enough plain runs."""
+    samples = [
         (kind, path.read_bytes())
         for kind, patterns in PATTERNS.items()
         for pattern in patterns
         for path in sorted(SAMPLES.glob(pattern))
     ]
-    assert {kind for kind, _ in found} == set(NAMES)
+    assert {kind for kind, _ in samples} == set(NAMES)
     new_year = 1_798_761_590.0  # ten seconds before 2027
     long = [
         *(("dool", dool_text(seconds).encode()) for seconds in (30, 60)),
@@ -96,19 +96,19 @@ def bases() -> list[tuple[str, bytes]]:
         ("nodecpu", (nodecpu_text(6) + nodecpu_text(7)).encode()),
         ("ycsb-hdr", hdr_text(12).encode()),
     ]
-    return [*found, *long, *long]
+    return [*samples, *long, *long]
 
 
 def anew(path: Path, data: bytes) -> None:
-    """ext4 writes a file out at once that was emptied and filled again: ten milliseconds a time."""
+    """ext4 flushes a truncated and rewritten file at once: ten milliseconds each time."""
     path.unlink(missing_ok=True)
     path.write_bytes(data)
 
 
-def rows_of(found: Any) -> dict[str, list[dict[str, Any]]]:
+def rows_of(batches: Any) -> dict[str, list[dict[str, Any]]]:
     """Rows by table, in the order of files and lines."""
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, piece in found:
+    for table, piece in batches:
         rows[table.name] += piece.to_pylist()
     return {name: sorted(of, key=_place) for name, of in rows.items() if of}
 
@@ -138,11 +138,11 @@ def test_a_whole_file(number: int, tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_every_mutated_file(tmp_path: Path) -> None:
-    """Seeded: a failure repeats, and names its number."""
-    found = bases()
+    """Seeded: a failure is reproducible, and shows its number."""
+    samples = bases()
     for number in range(MUTATED):
         rng = random.Random(number)
-        (kind, data), (_, other) = rng.choice(found), rng.choice(found)
+        (kind, data), (_, other) = rng.choice(samples), rng.choice(samples)
         damaged = mutate(data, other, rng)
         try:
             same(kind, damaged, tmp_path / "file")
@@ -152,7 +152,7 @@ def test_every_mutated_file(tmp_path: Path) -> None:
 
 
 def test_every_mutated_histogram() -> None:
-    """Damage within the compressed part, under a right length and checksum."""
+    """Damage within the compressed part, with a correct length and checksum."""
     base = inflated(hdr_text(1))
     for number in range(MUTATED):
         rng = random.Random(number)
@@ -163,7 +163,7 @@ def test_every_mutated_histogram() -> None:
         same_counts(packed(head, body))
 
 
-def test_a_number_of_nine_bytes_is_left_to_the_pure_decoder() -> None:
+def test_a_nine_byte_number_is_left_to_the_pure_decoder() -> None:
     """All eight bits of the ninth byte count; the library's C code drops the highest."""
     base = inflated(hdr_text(1))
     for number in (b"\x80\xff" + b"\x80" * 7, b"\x80" * 2 + b"\xb1" + b"\xff" * 3 + b"\x80" * 3):
@@ -189,24 +189,24 @@ def same_counts(payload: str) -> None:
             Decoder().decode(payload)
         return
     decoder = Decoder()
-    found = decoder.decode(payload)
+    decoded = decoder.decode(payload)
     values, counts = (column.to_pylist() for column in decoder.lists([payload]))
     assert tuple(zip(*values, *counts, strict=True)) == expected
-    assert (found.total, found.max_us) == (decode(payload).total, decode(payload).max_us)
+    assert (decoded.total, decoded.max_us) == (decode(payload).total, decode(payload).max_us)
 
 
-def test_sound_histograms_are_decoded_by_the_library(
+def test_valid_histograms_are_decoded_by_the_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the same histogram twice and empty ones."""
+    """Also with a repeated histogram and empty ones."""
     data = (hdr_text(40) + hdr_text(30) + hdr_text(40)).encode()
     same("ycsb-hdr", data, tmp_path / "file")
     monkeypatch.setattr("jobs.histograms.decoder.decode", None)
-    found = tables_of([RawFile("t", "ycsb-hdr", "c", "raw/c-READ.hdr", str(tmp_path / "file"))])
-    assert sum(rows.num_rows for _, rows in found) >= 110
+    read = tables_of([RawFile("t", "ycsb-hdr", "c", "raw/c-READ.hdr", str(tmp_path / "file"))])
+    assert sum(rows.num_rows for _, rows in read) >= 110
 
 
-def test_a_second_told_twice_is_marked_on_its_later_line(tmp_path: Path) -> None:
+def test_a_duplicate_second_is_marked_on_its_later_line(tmp_path: Path) -> None:
     text = dool_text(6)
     _, rows = both("dool", (text + text).encode(), tmp_path / "twice")
     marked = [row["repeated"] for row in rows["host_samples"]]

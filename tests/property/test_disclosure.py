@@ -1,4 +1,4 @@
-"""Merging disclosures loses nothing: each build's own can be had back."""
+"""Merging disclosures loses nothing: each build's disclosure can be reconstructed."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ builds = st.dictionaries(st.sampled_from(["b1", "b2", "b3"]), disclosures, min_s
 
 
 def flat(tree: Mapping[str, Any], above: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
+    flattened: dict[str, str] = {}
     for key, value in tree.items():
         if isinstance(value, dict) and value:
-            found |= flat(value, f"{above}{key}.")
+            flattened |= flat(value, f"{above}{key}.")
         else:
-            found[above + key] = json.dumps(value, sort_keys=True)
-    return found
+            flattened[above + key] = json.dumps(value, sort_keys=True)
+    return flattened
 
 
 @given(builds)
-def test_common_and_differences_make_each_build_again(
+def test_common_and_differences_reconstruct_each_build(
     given_builds: dict[str, dict[str, Any]],
 ) -> None:
     merged = merge(given_builds)

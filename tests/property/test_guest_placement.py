@@ -1,4 +1,4 @@
-"""What must hold for every placement of guests: memory within the host, a drive and an address each,
+"""Properties of every guest placement: memory within the host, a drive and an address each,
 replicas on different hosts."""
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def test_guests_and_the_reserve_fit_into_each_hosts_memory(
         system_mib = GUEST_OS_MIB if topology.isolation == "vm" else 0
         for host in owned:
             assert host.vms is not None
-            theirs = [node for node in topology.nodes if node.host == host.name]
-            taken_mib = sum(node.memory_mib + system_mib for node in theirs)
-            assert taken_mib <= host.memory_mib - host.vms.reserve_mib
-            shares = {node.memory_mib for node in theirs if "worker" in node.roles}
+            guests = [node for node in topology.nodes if node.host == host.name]
+            used_mib = sum(node.memory_mib + system_mib for node in guests)
+            assert used_mib <= host.memory_mib - host.vms.reserve_mib
+            shares = {node.memory_mib for node in guests if "worker" in node.roles}
             assert len(shares) <= 1  # evenly
         for node in topology.workers:
             assert node.memory_mib >= worker_minimum_mib(node.regionservers) + node.container_mib
@@ -71,34 +71,34 @@ def test_hardware_of_hosts_is_constant_from_the_bare_host_to_the_densest(
     owned: list[Host], vms: list[int]
 ) -> None:
     topologies = placed(owned, vms)
-    for host in (one for one in owned if "worker" in one.roles):
+    for host in (owned_host for owned_host in owned if "worker" in owned_host.roles):
         containers, memory = set(), set()
         for topology in topologies:
-            theirs = [node for node in topology.workers if node.host == host.name]
-            containers.add(sum(node.container_mib for node in theirs))
+            guests = [node for node in topology.workers if node.host == host.name]
+            containers.add(sum(node.container_mib for node in guests))
             system_mib = GUEST_OS_MIB if topology.isolation == "vm" else 0
-            sum_mib = sum(node.memory_mib + system_mib for node in theirs)
-            memory.add(workers_mib(host) - len(theirs) < sum_mib <= workers_mib(host))
+            sum_mib = sum(node.memory_mib + system_mib for node in guests)
+            memory.add(workers_mib(host) - len(guests) < sum_mib <= workers_mib(host))
         assert len(containers) == 1 and memory == {True}
 
 
 @given(hosts(), DENSITIES)
-def test_a_drive_a_guest_where_there_are_enough_and_all_of_them_on_the_bare_host(
+def test_guests_have_a_drive_each_where_possible_and_the_bare_host_has_all(
     owned: list[Host], vms: list[int]
 ) -> None:
     for topology in placed(owned, vms):
-        for host in (one for one in owned if "worker" in one.roles):
-            theirs = [node for node in topology.workers if node.host == host.name]
-            drives = Counter(disk.path for node in theirs for disk in node.disks)
+        for host in (owned_host for owned_host in owned if "worker" in owned_host.roles):
+            guests = [node for node in topology.workers if node.host == host.name]
+            drives = Counter(disk.path for node in guests for disk in node.disks)
             if topology.isolation == "host":
                 assert set(drives) == {disk.path for disk in host.disks}
             else:
-                assert len(drives) == min(len(theirs), len(host.disks))
+                assert len(drives) == min(len(guests), len(host.disks))
                 assert max(drives.values()) - min(drives.values()) <= 1
 
 
 @given(hosts(), DENSITIES)
-def test_every_guest_has_an_address_of_its_own_and_the_cores_of_its_policy(
+def test_every_guest_has_its_own_address_and_the_cores_of_its_policy(
     owned: list[Host], vms: list[int]
 ) -> None:
     for topology in placed(owned, vms):
@@ -111,28 +111,28 @@ def test_every_guest_has_an_address_of_its_own_and_the_cores_of_its_policy(
         assert len(set(addresses)) == len(addresses)
         for host in owned:
             assert host.vms is not None
-            theirs = [node for node in topology.workers if node.host == host.name]
-            assert {node.address for node in theirs} <= set(host.vms.addresses)
-            for index, node in enumerate(theirs):
-                given = vcpus(host.vms.vcpus, host.cores, index, len(theirs), "h")
-                assert node.cores == given.count
+            guests = [node for node in topology.workers if node.host == host.name]
+            assert {node.address for node in guests} <= set(host.vms.addresses)
+            for index, node in enumerate(guests):
+                cores = vcpus(host.vms.vcpus, host.cores, index, len(guests), "h")
+                assert node.cores == cores.count
 
 
 @given(hosts(), DENSITIES)
-def test_two_replicas_can_always_lie_on_two_hosts(owned: list[Host], vms: list[int]) -> None:
+def test_two_replicas_always_fit_on_two_hosts(owned: list[Host], vms: list[int]) -> None:
     worker_hosts = [host.name for host in owned if "worker" in host.roles]
     assume(len(worker_hosts) > 1)
     for topology in placed(owned, vms):
         on = Counter(node.host for node in topology.workers)
         assert set(on) == set(worker_hosts)
-        # As many on each: no host must take a block's second replica for want of another.
+        # Equal numbers on each: no host may get a block's second replica for lack of another.
         assert len(set(on.values())) == 1
 
 
-def test_too_few_addresses_or_too_little_memory_name_the_host() -> None:
+def test_too_few_addresses_or_too_little_memory_are_refused_with_the_host() -> None:
     def host(memory_mib: int, addresses: int) -> Host:
-        given = tuple(f"192.0.2.{number}" for number in range(10, 10 + addresses))
-        vms = VmHost("qemu:///system", given, "192.0.2.0/24", reserve_mib=1024)
+        pool = tuple(f"192.0.2.{number}" for number in range(10, 10 + addresses))
+        vms = VmHost("qemu:///system", pool, "192.0.2.0/24", reserve_mib=1024)
         roles = ("master", "worker", "client")
         return Host("h", "198.51.100.1", 8, memory_mib, (Disk("/d", "flash"),), roles, vms=vms)
 

@@ -1,11 +1,11 @@
 """1,000 interleavings of studies, reaps, kills, stops, reboots and clock steps on one runs folder.
 
 Each seed simulates three places: two PID namespaces of one kernel and another host. Their processes
-open runs, work at them, end or are killed, and reap what others left. The judgement, the lock, the
-heartbeat and the journal are the real ones. Process tables, clocks and `remove` are simulated.
+open runs, work on them, end or are killed, and reap the remains of others. The judgement, the lock,
+the heartbeat and the journal are the real ones. Process tables, clocks and `remove` are simulated.
 
-The invariant: nothing is removed of a run whose owner is alive. And a dead owner of one's own PID
-namespace does not keep its run from being reaped.
+The invariant: nothing of a run with a live owner is removed. And a dead owner of the same PID
+namespace does not prevent the reap of its run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Actor = Generator[None, None, None]
 
 @dataclass
 class World:
-    """Process tables by place, and what was removed of whom."""
+    """Process tables by place, and the removed resources by run."""
 
     root: Path
     pick: random.Random
@@ -55,18 +55,18 @@ class World:
         self.actors.append((owner, getattr(self, act)(owner)))
 
     def ticks(self, pid: int) -> int | None:
-        """Of a process that this place's process table has."""
+        """Start time of a process in this place's process table."""
         for owner in self.alive:
             if owner.place == self.here and owner.pid == pid:
                 return owner.start_ticks
         return None
 
     def study(self, me: Owner) -> Actor:
-        """Open the run, anew or again; work at it; end it."""
+        """Opens the run, new or again; works on it; ends it."""
         with presence.alone(self.root) as locked:
-            found = run_state(self.root, lock_free=locked)
+            state = run_state(self.root, lock_free=locked)
             yield
-            if not locked or (found and found.state in ("alive", "unknown")):
+            if not locked or (state and state.state in ("alive", "unknown")):
                 return
             self.alive[me].enter_context(presence.present(self.root))
             yield
@@ -78,11 +78,11 @@ class World:
         self.journal.record(RunEnded(outcome="ok", message=""))
 
     def scheduler(self, me: Owner) -> Actor:
-        """As Airflow's: nobody is present between two tasks."""
+        """Like Airflow's: no process is present between two tasks."""
         with presence.alone(self.root) as locked:
-            found = run_state(self.root, lock_free=locked)
+            state = run_state(self.root, lock_free=locked)
             yield
-            if not locked or (found and found.state in ("alive", "unknown")):
+            if not locked or (state and state.state in ("alive", "unknown")):
                 return
             self.journal.record(RunOpened(study="s", run="r", tag="s/r", owner=me.to_json()))
             self.beat()
@@ -95,12 +95,12 @@ class World:
 
     def reaper(self, me: Owner) -> Actor:
         with presence.alone(self.root) as locked:
-            found = run_state(self.root, lock_free=locked)
+            state = run_state(self.root, lock_free=locked)
             yield
-            if not locked or not found or found.state not in ("dead", "ended"):
+            if not locked or not state or state.state not in ("dead", "ended"):
                 return
-            if found.state == "dead":
-                assert found.owner not in self.alive, f"removed what {found.owner} works at"
+            if state.state == "dead":
+                assert state.owner not in self.alive, f"removed what {state.owner} works at"
                 self.removed += 1
                 self.journal.record(RunEnded(outcome="ok", message=""))
             yield
@@ -115,7 +115,8 @@ class World:
                 os.utime(sign, (self.clock_s, self.clock_s))
 
     def enter(self, place: Place) -> None:
-        """From here on, code runs there. A network file system may keep each host's locks to itself."""
+        """Code runs there from now on. A network file system may keep each host's locks to
+        itself."""
         self.here = place
         alias = f"-{place.host}" if not self.locks_are_shared else ""
         presence.LOCK, presence.OPENING = f"owner{alias}.lock", f"opening{alias}.lock"
@@ -130,7 +131,7 @@ class World:
             self.end(me)
 
     def end(self, me: Owner) -> None:
-        """The process is gone: the kernel closes its files."""
+        """The process has ended: the kernel closes its files."""
         for pair in [pair for pair in self.actors if pair[0] == me]:
             pair[1].close()
             self.actors.remove(pair)
@@ -164,9 +165,9 @@ class World:
             self.stopped.add(someone)
         elif kind == "go on":
             self.stopped.clear()
-        elif kind == "clock":  # somebody sets it, by a day
+        elif kind == "clock":  # somebody changes it by a day
             self.clock_s += self.pick.choice((-86400, 86400))
-        elif kind == "wait":  # long enough for any silence; who is not stopped beats
+        elif kind == "wait":  # long enough for any silence; whoever is not stopped sends heartbeats
             self.clock_s += 3600
             if any(owner not in self.stopped for owner in self._present()):
                 self.beat()
@@ -174,14 +175,14 @@ class World:
             self.reboot()
 
     def _present(self) -> Iterator[Owner]:
-        """Who holds the lock shared: the owner named last, if it lives."""
+        """The holders of the shared lock: the last named owner, if alive."""
         last = [e for e in self.journal.read() if e["event"] == "run-opened"][-1:]
         for owner in (Owner.from_json(entry["owner"]) for entry in last):
             if owner in self.alive:
                 yield owner
 
     def reboot(self) -> None:
-        """The kernel of one host starts anew, with all its PID namespaces."""
+        """The kernel of one host restarts, with all its PID namespaces."""
         host = self.pick.choice(("a", "b"))
         for owner in [owner for owner in self.alive if owner.place.host == host]:
             self.end(owner)
@@ -193,14 +194,14 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    made = World(tmp_path, random.Random(0))
-    for name in ("LOCK", "OPENING"):  # put back afterwards
+    simulated = World(tmp_path, random.Random(0))
+    for name in ("LOCK", "OPENING"):  # restored afterwards
         monkeypatch.setattr(presence, name, getattr(presence, name))
-    monkeypatch.setattr(owners, "here", lambda: made.here)
-    monkeypatch.setattr(owners, "start_ticks", made.ticks)
+    monkeypatch.setattr(owners, "here", lambda: simulated.here)
+    monkeypatch.setattr(owners, "start_ticks", simulated.ticks)
     monkeypatch.setattr(presence, "_DYING_S", -1.0)
-    monkeypatch.setattr(presence.time, "time", lambda: made.clock_s)
-    return made
+    monkeypatch.setattr(presence.time, "time", lambda: simulated.clock_s)
+    return simulated
 
 
 def run(world: World, seed: int) -> None:
@@ -215,14 +216,14 @@ def run(world: World, seed: int) -> None:
 
 
 @pytest.mark.thorough
-def test_nothing_is_removed_of_a_live_owner(world: World) -> None:
+def test_nothing_of_a_live_owner_is_removed(world: World) -> None:
     for seed in range(SEEDS):
         run(world, seed)
         world.places = list(PLACES)
     assert world.removed > SEEDS / 20, "reapers must have had something to do"
 
 
-def test_what_a_dead_owner_left_is_reaped_in_its_own_namespace(world: World) -> None:
+def test_remains_of_a_dead_owner_are_reaped_in_its_own_namespace(world: World) -> None:
     for place in PLACES:
         world.start(place, "study")
         me, actor = world.actors[-1]

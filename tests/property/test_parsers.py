@@ -1,4 +1,4 @@
-"""What must hold of every parser for any input.
+"""Properties of every parser for any input.
 
 `HYPOTHESIS_PROFILE=deep pytest tests/property/test_parsers.py` runs 100,000 mutated inputs and cuts
 every sample at every byte; the default runs a few thousand in seconds.
@@ -33,7 +33,7 @@ CHECKED = settings(
 
 
 def parsed(parse: Parser, data: bytes | str) -> Parsed[Any] | None:
-    """The account, checked; None for a refusal. Any other exception fails the test."""
+    """The checked account; None for a refusal. Any other exception fails the test."""
     try:
         result = parse(data, "some/file")
     except ParseError as error:
@@ -76,14 +76,14 @@ def numbers_in(value: object) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("sample", ALL, ids=repr)
-def test_samples_themselves_are_understood(sample: Sample) -> None:
+def test_unmodified_samples_are_parsed(sample: Sample) -> None:
     result = parsed(sample.parse, sample.data)
     assert result is not None
     assert result.rows or result.quarantined or "header_only" in sample.name
 
 
 def test_mutated_samples_give_rows_or_a_parse_error() -> None:
-    """Seeded: a failure repeats, and names its number."""
+    """Seeded: a failure is reproducible, and shows its number."""
     for number in range(MUTATED):
         rng = random.Random(number)
         sample, other = rng.choice(ALL), rng.choice(ALL)
@@ -97,7 +97,7 @@ def test_mutated_samples_give_rows_or_a_parse_error() -> None:
 
 @CHECKED
 @given(parse=st.sampled_from(PARSERS), data=st.binary(max_size=300) | st.text(max_size=300))
-def test_any_bytes_and_any_text(parse: Parser, data: bytes | str) -> None:
+def test_any_bytes_and_any_text_are_accounted_for(parse: Parser, data: bytes | str) -> None:
     parsed(parse, data)
 
 
@@ -124,8 +124,8 @@ def cuts(sample: Sample) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("sample", ALL, ids=repr)
-def test_a_file_cut_anywhere_gives_the_first_of_its_rows(sample: Sample) -> None:
-    """A cut never makes another number: 1067 cut to 106 must not be read."""
+def test_a_truncated_file_gives_a_prefix_of_its_rows(sample: Sample) -> None:
+    """Truncation never gives another number: 1067 cut to 106 must not be read."""
     whole = sample.parse(sample.data, "some/file").rows
     for cut in cuts(sample):
         result = parsed(sample.parse, sample.data[:cut])
@@ -138,8 +138,8 @@ def test_a_file_cut_anywhere_gives_the_first_of_its_rows(sample: Sample) -> None
 
 
 def _lines_with_numbers(sample: Sample) -> list[tuple[bytes, int, int]]:
-    """(file with `@` for one number, its line, how many rows the sample has)."""
-    found = []
+    """(file with `@` for one number, its line, number of rows of the sample)."""
+    templates = []
     lines = sample.data.split(b"\n")
     for row in sample.parse(sample.data, "f").rows[:: max(1, len(sample.data) // 1500)]:
         line = lines[row.line - 1]
@@ -151,17 +151,17 @@ def _lines_with_numbers(sample: Sample) -> list[tuple[bytes, int, int]]:
                     end += 1
                 tagged = [*lines]
                 tagged[row.line - 1] = line[:at] + b"\x01" + line[end:]
-                found.append((b"\n".join(tagged), row.line, end - at))
-    return found
+                templates.append((b"\n".join(tagged), row.line, end - at))
+    return templates
 
 
 @pytest.mark.parametrize(
     "sample", [s for s in ALL if s.parse not in (parse_history, parse_io_part)], ids=repr
 )
 @pytest.mark.parametrize("text", [b"1234,5", b"NaN", "∞".encode(), b"-5", b"1e999", b"9" * 40])
-def test_what_is_no_number_is_read_nowhere(sample: Sample, text: bytes) -> None:
-    """Put in place of any number of any row: the row goes, or keeps the values it had (the number
-    stood in a text or in a column of no interest); no other row changes."""
+def test_an_invalid_number_is_never_read(sample: Sample, text: bytes) -> None:
+    """Replaces any number of any row: the row disappears, or keeps its values (the number was in a
+    text or in an unused column); no other row changes."""
     whole = {row.line: row for row in sample.parse(sample.data, "f").rows}
     choices = _lines_with_numbers(sample)
     rng = random.Random(len(sample.data))
@@ -174,13 +174,13 @@ def test_what_is_no_number_is_read_nowhere(sample: Sample, text: bytes) -> None:
 
 def same_numbers(sample: Sample, row: Any, was: Any) -> bool:
     now, before = list(numbers_in(row)), list(numbers_in(was))
-    if sample.parse is parse_status:  # a rate that is not finite is known not to be known
+    if sample.parse is parse_status:  # a rate that is not finite is unknown
         return row.current_ops_s is None or now == before
     return now == before or now == [n for n in before if n in now]
 
 
 @pytest.mark.parametrize("sample", ALL, ids=repr)
-def test_bytes_and_text_are_read_alike(sample: Sample) -> None:
+def test_bytes_and_text_give_the_same_rows(sample: Sample) -> None:
     assert sample.parse(sample.data, "f") == sample.parse(sample.data.decode(), "f")
 
 

@@ -1,4 +1,4 @@
-"""What must hold for every placement: hardware constant, memory enough, nothing shared by accident."""
+"""Properties of every placement: constant hardware, enough memory, nothing shared by accident."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_hardware_is_constant_across_densities(owned: list[Host], densities: lis
 
 
 @given(hosts(), DENSITIES)
-def test_every_node_holds_its_daemons_and_whole_containers(
+def test_every_node_has_room_for_its_daemons_and_whole_containers(
     owned: list[Host], densities: list[Density]
 ) -> None:
     for topology in placed(owned, densities):
@@ -87,7 +87,7 @@ def test_a_topology_survives_json(owned: list[Host], densities: list[Density]) -
 
 
 @given(st.integers(2300, 6000), st.integers(1, 8))
-def test_a_refusal_says_what_would_fit_and_that_fits(memory_mib: int, nodes: int) -> None:
+def test_a_refusal_names_an_amount_that_fits(memory_mib: int, nodes: int) -> None:
     def host(memory: int) -> list[Host]:
         roles = ("master", "worker", "client")
         return [Host("h", "127.0.0.1", 2, memory, (Disk("/a", "flash"),), roles)]  # type: ignore[arg-type]
@@ -110,7 +110,7 @@ def test_a_refusal_says_what_would_fit_and_that_fits(memory_mib: int, nodes: int
     st.integers(2300, 20000),
     st.lists(st.integers(1, 16), min_size=1, max_size=4, unique=True),
 )
-def test_a_refusal_of_several_densities_blames_one_that_is_there_and_its_remedy_holds(
+def test_a_refusal_of_several_densities_names_one_of_them_and_its_remedy_works(
     memory_mib: int, levels: list[int]
 ) -> None:
     def host(memory: int) -> list[Host]:

@@ -1,4 +1,4 @@
-"""What must hold for every rendered topology."""
+"""Properties of every rendered topology."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ XML_TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_charac
 
 
 @given(st.dictionaries(XML_TEXT, XML_TEXT, max_size=5))
-def test_xml_gives_back_what_was_put_in(properties: dict[str, str]) -> None:
+def test_xml_round_trip(properties: dict[str, str]) -> None:
     root = ET.fromstring(configuration_xml(properties))
     read = [(e.findtext("name", ""), e.findtext("value", "")) for e in root]
     assert read == sorted(properties.items())
 
 
 @given(TOPOLOGIES)
-def test_every_port_that_is_written_was_allocated_and_every_allocated_one_is_written(
+def test_written_ports_are_exactly_the_allocated_ports(
     topology: Topology,
 ) -> None:
     plan = blueprint(topology)
@@ -41,7 +41,7 @@ def test_every_port_that_is_written_was_allocated_and_every_allocated_one_is_wri
 
 
 @given(TOPOLOGIES)
-def test_daemons_never_get_more_than_their_node_has(topology: Topology) -> None:
+def test_daemons_never_exceed_their_nodes_resources(topology: Topology) -> None:
     for node in topology.workers:
         heaps = daemon_heaps(node)
         servers = heaps.pop("regionserver", 0) + OVERHEAD_MIB
@@ -50,7 +50,7 @@ def test_daemons_never_get_more_than_their_node_has(topology: Topology) -> None:
 
 
 @given(TOPOLOGIES)
-def test_daemons_have_logs_and_names_of_their_own(topology: Topology) -> None:
+def test_logs_and_names_of_daemons_are_distinct(topology: Topology) -> None:
     daemons = render(blueprint(topology)).daemons
     for names in (
         [(d.node, d.name) for d in daemons],
@@ -62,16 +62,16 @@ def test_daemons_have_logs_and_names_of_their_own(topology: Topology) -> None:
 
 
 @given(TOPOLOGIES)
-def test_another_base_port_moves_ports_and_changes_nothing_else(topology: Topology) -> None:
+def test_another_base_port_changes_only_ports(topology: Topology) -> None:
     moved = replace(topology, base_port=topology.base_port + 1000)
-    ours, theirs = render(blueprint(topology)), render(blueprint(moved))
-    assert ours.files.keys() == theirs.files.keys()
-    for path, text in ours.files.items():
-        assert masked(text, topology) == masked(theirs.files[path], moved)
+    original, moved_files = render(blueprint(topology)), render(blueprint(moved))
+    assert original.files.keys() == moved_files.files.keys()
+    for path, text in original.files.items():
+        assert masked(text, topology) == masked(moved_files.files[path], moved)
 
 
 def masked(text: str, topology: Topology) -> str:
-    """Text with allocated ports told as offsets from the base."""
+    """The text with allocated ports replaced by offsets from the base."""
     ports = {str(port) for _, port in blueprint(topology).ports.by_service.values()}
     pattern = r"(?<=[:=>])\d+(?=\D|$)"
     return re.sub(

@@ -13,8 +13,8 @@ POSITIVE = st.floats(min_value=1e-6, max_value=1e7)
 
 
 @given(POSITIVE, POSITIVE)
-def test_ticks_enclose_both_ascend_and_are_round(one: float, other: float) -> None:
-    low, high = sorted((one, other))
+def test_ticks_enclose_both_are_ascending_and_round(first: float, second: float) -> None:
+    low, high = sorted((first, second))
     ticks = log_ticks(low, high)
     assert ticks[0] <= low
     assert high <= ticks[-1]

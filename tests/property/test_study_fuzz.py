@@ -1,8 +1,8 @@
-"""Whatever is done to a study's file, `study plan` plans it or refuses it as bad input, and soon.
+"""`study plan` plans any damaged study file or refuses it as bad input, in bounded time.
 
-    STUDY_FUZZ=100000 .venv/bin/pytest -n 2 -m slow tests/property/test_study_fuzz.py
+STUDY_FUZZ=100000 .venv/bin/pytest -n 2 -m slow tests/property/test_study_fuzz.py
 
-A finding becomes a test in unit/test_bad_yaml.py.
+Each finding becomes a test in unit/test_bad_yaml.py.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHORT = 2000
 ALL = int(os.environ.get("STUDY_FUZZ", "100000"))
 PARTS = 20
 MAX_CPU_S, MAX_S = 20, 600
-"""A plan takes a second of processor time at most; a busy machine, or a slow one, is no hang."""
+"""A plan takes at most a second of processor time; a busy or slow machine is not a hang."""
 
 
 @contextmanager
@@ -64,10 +64,10 @@ def outcome(seed: int, folder: Path) -> str:
 
 def outcomes(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     monkeypatch.setattr(main, "out", Console(file=io.StringIO()))
-    monkeypatch.setenv("HOME", str(folder))  # nobody's known_hosts: no host is asked
-    found = Counter(outcome(seed, folder) for seed in seeds)
-    assert [path.name for path in folder.iterdir()] == ["mutated.yaml"]  # nothing was written
-    return found
+    monkeypatch.setenv("HOME", str(folder))  # an unreadable known_hosts: no host is contacted
+    counts = Counter(outcome(seed, folder) for seed in seeds)
+    assert [path.name for path in folder.iterdir()] == ["mutated.yaml"]  # no file was written
+    return counts
 
 
 @pytest.mark.timeout(0)
@@ -78,8 +78,8 @@ def test_a_damaged_study_is_planned_or_refused(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seeds = range(part * SHORT // 4, (part + 1) * SHORT // 4)
-    found = outcomes(seeds, tmp_path, monkeypatch)
-    assert found["planned"] > len(seeds) // 20 and found["refused"] > len(seeds) // 4
+    counts = outcomes(seeds, tmp_path, monkeypatch)
+    assert counts["planned"] > len(seeds) // 20 and counts["refused"] > len(seeds) // 4
 
 
 @pytest.mark.slow
@@ -89,5 +89,5 @@ def test_all_damaged_studies_are_planned_or_refused(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seeds = range(SHORT + part * ALL // PARTS, SHORT + (part + 1) * ALL // PARTS)
-    found = outcomes(seeds, tmp_path, monkeypatch)
-    assert found.total() == len(seeds) and found["planned"] and found["refused"]
+    counts = outcomes(seeds, tmp_path, monkeypatch)
+    assert counts.total() == len(seeds) and counts["planned"] and counts["refused"]

@@ -1,4 +1,4 @@
-"""What is added up over interval logs is what plain loops add up: percentiles, operations of each second."""
+"""Sums over interval logs equal those of plain loops: percentiles, operations per second."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 
 
 def intervals(rng: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:
-    """Rows of `ycsb_histograms`, and the latencies that are measured."""
+    """Rows of `ycsb_histograms`, and the measured latencies."""
     rows, measured = [], defaultdict(list)
     for line in range(60):
         start_s = START_S + OFFSET_S + rng.choice((0, 1.999, 2.0, 3.5))
@@ -49,7 +49,7 @@ def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
     histograms = TrialLogs()
     for log in in_two(rows, run):
         histograms.add(log, FACTS)
-    found = {
+    percentiles = {
         (row["operation"], row["latency_kind"], row["percentile"]): (
             row["value_us"],
             row["operations"],
@@ -62,16 +62,16 @@ def test_percentiles_are_those_of_all_latencies_together(run: int) -> None:
             value_ms = percentile_ms(sorted(latencies), percentile)
             value_us = None if value_ms is None else round(value_ms * 1000)
             expected[operation, kind, float(percentile)] = (value_us, len(latencies))
-    assert found == expected and found
+    assert percentiles == expected and percentiles
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None:
+def test_operations_of_a_second_are_the_sum_of_all_logs(run: int) -> None:
     rows, _ = intervals(random.Random(run))
     operations = TrialLogs()
     for log in in_two(rows, run):
         operations.add(log, FACTS)
-    found = {row["second"]: row["operations"] for row in operations.seconds("t").to_pylist()}
+    by_second = {row["second"]: row["operations"] for row in operations.seconds("t").to_pylist()}
     expected: dict[int, list[float]] = defaultdict(list)
     for row in rows.to_pylist():
         if (
@@ -84,7 +84,7 @@ def test_operations_of_a_second_are_those_of_all_logs_together(run: int) -> None
             for second, inside_s in parts(since_s, since_s + row["length_s"]):
                 length_s = since_s + row["length_s"] - since_s
                 expected[second].append(sign * row["operations"] * (inside_s / length_s))
-    assert found == {second: whole(done) for second, done in expected.items()} and found
+    assert by_second == {second: whole(done) for second, done in expected.items()} and by_second
 
 
 def test_a_trial_without_a_window_has_no_seconds() -> None:
@@ -94,6 +94,6 @@ def test_a_trial_without_a_window_has_no_seconds() -> None:
     assert operations.seconds("t").num_rows == 0
 
 
-def test_merged_buckets_are_ascending_and_each_is_there_once() -> None:
+def test_merged_buckets_are_ascending_and_unique() -> None:
     values, counts = merged(pa.array([5, 9, 5, 1]).to_numpy(), pa.array([1, 2, 3, 4]).to_numpy())
     assert (values.tolist(), counts.tolist()) == ([1, 5, 9], [4, 4, 2])

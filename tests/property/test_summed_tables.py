@@ -1,4 +1,4 @@
-"""What is added up over arrays is what plain loops over samples add up: windows and seconds."""
+"""Sums over arrays equal those of plain loops over samples: windows and seconds."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ Row = dict[str, Any]
 
 
 def times(rng: random.Random) -> list[float]:
-    """From before the window to behind it; some late, some lost, and in some the clock goes back."""
-    at_s, found = START_S - 3, []
+    """From before the window to after it; some late, some lost, and in some the clock goes back."""
+    at_s, times_s = START_S - 3, []
     while at_s < END_S + 3:
         at_s = round(at_s + rng.choice((1.0, 1.0, 1.001, 0.75, 1.25, 3.0)), 3)
-        found.append(at_s)
-    begin = rng.randrange(len(found))
-    return found + found[begin:] if rng.random() < 0.3 else found
+        times_s.append(at_s)
+    begin = rng.randrange(len(times_s))
+    return times_s + times_s[begin:] if rng.random() < 0.3 else times_s
 
 
 def host_samples(rng: random.Random) -> pa.Table:
-    """Some columns are not told at all, some not in every sample."""
+    """Some columns are missing completely, some only in some samples."""
     untold = [name for name in MEANS if rng.random() < 0.1]
     rows = []
     for line, at_s in enumerate(times(rng)):
@@ -78,8 +78,10 @@ def of_one(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, pa.Tab
     return host_tables(samples, [Subject("t", "h", len(samples), facts)])
 
 
-def made(found: Iterator[tuple[Table, pa.Table]], table: Table) -> list[Row]:
-    return [row for one, rows in found if one is table for row in rows.to_pylist()]
+def rows_of_table(batches: Iterator[tuple[Table, pa.Table]], table: Table) -> list[Row]:
+    return [
+        row for batch_table, rows in batches if batch_table is table for row in rows.to_pylist()
+    ]
 
 
 def whole(values: list[float], steps: float = 1e9) -> float:
@@ -88,14 +90,14 @@ def whole(values: list[float], steps: float = 1e9) -> float:
 
 
 def mean(name: str, weighted: list[tuple[float, Row]]) -> float | None:
-    known = [(weight, row[name]) for weight, row in weighted if row[name] is not None]
+    present = [(weight, row[name]) for weight, row in weighted if row[name] is not None]
     steps = 1e9 if name.startswith("cpu_") else 1e3
-    values = [value * weight for weight, value in known]
-    return whole(values, steps) / whole([weight for weight, _ in known]) if known else None
+    values = [value * weight for weight, value in present]
+    return whole(values, steps) / whole([weight for weight, _ in present]) if present else None
 
 
 def parts(since_s: float, until_s: float) -> list[tuple[int, float]]:
-    """(second, how much of it) of a span; slivers under half a millisecond are rounding."""
+    """(second, its share) of a span; slivers under half a millisecond are rounding."""
     since, until = since_s - START_S, until_s - START_S
     seconds = range(math.floor(since), math.floor(until) + 1)
     inside = [(second, min(until, second + 1) - max(since, second)) for second in seconds]
@@ -111,7 +113,7 @@ def test_a_hosts_window_and_seconds(run: int) -> None:
     samples = host_samples(random.Random(run))
     used = [row for row in samples.to_pylist() if not row["since_boot"] and not row["repeated"]]
     spans = [(r["epoch_s"] - OFFSET_S - PERIOD_S, r["epoch_s"] - OFFSET_S, r) for r in used]
-    (use,) = made(of_one(samples, FACTS), tables.HOST_USE)
+    (use,) = rows_of_table(of_one(samples, FACTS), tables.HOST_USE)
     window = [(inside_s(since, until), row) for since, until, row in spans]
     window = [(weight, row) for weight, row in window if weight > 0]
     assert {name: use[name] for name in MEANS} == {name: mean(name, window) for name in MEANS}
@@ -119,46 +121,46 @@ def test_a_hosts_window_and_seconds(run: int) -> None:
     all_of_it = [(inside_s(since, until, START_S), row) for since, until, row in spans]
     all_of_it = [(weight, row) for weight, row in all_of_it if weight > 0]
     idle = [mean(name, all_of_it) for name in ("cpu_idle", "cpu_iowait", "cpu_steal")]
-    known = [share for share in idle if share is not None]
-    used = 100.0 - sum(known) if len(known) == len(idle) else None
+    present = [share for share in idle if share is not None]
+    used = 100.0 - sum(present) if len(present) == len(idle) else None
     assert use["cpu_used_whole"] == (None if used is None else pytest.approx(used))
     seconds: dict[int, list[tuple[float, Row]]] = defaultdict(list)
     for since, until, row in spans:
         for second, weight in parts(since, until):
             seconds[second].append((weight, row))
     for table, names in ((tables.TRIAL_CPU_SERIES, SHARES), (tables.HOST_DISK_SERIES, DISKS)):
-        found = {row["second"]: row for row in made(of_one(samples, FACTS), table)}
-        assert list(found) == sorted(seconds)
+        by_second = {row["second"]: row for row in rows_of_table(of_one(samples, FACTS), table)}
+        assert list(by_second) == sorted(seconds)
         for second, weighted in seconds.items():
-            assert {name: found[second][name] for name in names} == {
+            assert {name: by_second[second][name] for name in names} == {
                 name: mean(name, weighted) for name in names
             }
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_files_added_up_together_are_each_as_alone(run: int) -> None:
+def test_files_give_the_same_sums_together_and_alone(run: int) -> None:
     rng = random.Random(run)
     pieces, subjects = [], []
     for number in range(rng.randrange(1, 6)):
         named = {"trial": f"t{number // 2}", "host": rng.choice(("h", "w1.h")) + str(number)}
-        shift_s = rng.choice((0.0, 0.0, 40.0))  # and then all samples lie outside the window
+        shift_s = rng.choice((0.0, 0.0, 40.0))  # and then all samples are outside the window
         window = rng.choice((WINDOW, WINDOW, None))
         warm_up_s = rng.choice((2.0, 0.0, 99.0))
         facts = TrialFacts(window and (window[0] + shift_s, window[1] + shift_s), OFFSET_S * number,
                            PERIOD_S, warm_up_s)  # fmt: skip
         samples = host_samples(rng)
         if rng.random() < 0.2:
-            samples = samples.slice(0, 1)  # since boot: none that is used
+            samples = samples.slice(0, 1)  # since boot: never used
         pieces.append(renamed(samples, named))
         subjects.append(Subject(named["trial"], named["host"], len(samples), facts))
     together = list(host_tables(pa.concat_tables(pieces), subjects))
     alone = [
-        made_of_all
+        of_all
         for piece, subject in zip(pieces, subjects, strict=True)
-        for made_of_all in host_tables(piece, [subject])
+        for of_all in host_tables(piece, [subject])
     ]
-    for table in {one for one, _ in [*together, *alone]}:
-        assert made(iter(together), table) == made(iter(alone), table)
+    for table in {item_table for item_table, _ in [*together, *alone]}:
+        assert rows_of_table(iter(together), table) == rows_of_table(iter(alone), table)
 
 
 def renamed(samples: pa.Table, named: dict[str, str]) -> pa.Table:
@@ -171,7 +173,7 @@ def renamed(samples: pa.Table, named: dict[str, str]) -> pa.Table:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_what_shares_miss_of_a_hundred_at_most(run: int) -> None:
+def test_the_sum_of_shares_deviates_little_from_a_hundred(run: int) -> None:
     samples = host_samples(random.Random(run))
     used = [row for row in samples.to_pylist() if not row["since_boot"] and not row["repeated"]]
     worst: float | None = 0.0
@@ -181,7 +183,7 @@ def test_what_shares_miss_of_a_hundred_at_most(run: int) -> None:
             worst = None
         else:
             worst = max(worst, abs(sum(shares) + (row["cpu_irq"] or 0.0) - 100.0))
-    (use,) = made(of_one(samples, TrialFacts()), tables.HOST_USE)
+    (use,) = rows_of_table(of_one(samples, TrialFacts()), tables.HOST_USE)
     assert use["cpu_sum_error"] == (None if worst is None else pytest.approx(worst))
     assert use["measured_s"] == 0 and use["cpu_user"] is None  # of no window
 
@@ -196,7 +198,7 @@ def test_a_nodes_window_and_seconds(run: int) -> None:
         until = row["epoch_s"] - OFFSET_S
         before = row["since_epoch_s"]
         since = until - PERIOD_S if before is None else before - OFFSET_S
-        if row["user_step"] is None or until <= since:  # a node's time told twice
+        if row["user_step"] is None or until <= since:  # a node's duplicate time
             continue
         share = inside_s(since, until) / (until - since)
         spent[row["node"], row["cores"]].append((share, row))
@@ -208,7 +210,7 @@ def test_a_nodes_window_and_seconds(run: int) -> None:
         for (node, cores), steps in spent.items()
     ]
     names = ("node", "capacity_ticks", "user_ticks", "system_ticks")
-    assert told(samples, tables.NODE_USE, names) == sorted(expected_use)
+    assert values_of(samples, tables.NODE_USE, names) == sorted(expected_use)
     expected_seconds = []
     for (scope, second, cores), cut in seconds.items():
         capacity = whole([part_s for part_s, _, _ in cut]) * 100 * cores
@@ -216,37 +218,37 @@ def test_a_nodes_window_and_seconds(run: int) -> None:
         shares = (100.0 * ticks(part, spent_in) / capacity for part in PARTS)
         expected_seconds.append((scope, second, *shares))
     names = ("scope", "second", "cpu_user", "cpu_system")
-    assert told(samples, tables.TRIAL_CPU_SERIES, names) == sorted(expected_seconds)
+    assert values_of(samples, tables.TRIAL_CPU_SERIES, names) == sorted(expected_seconds)
 
 
 def ticks(part: str, steps: list[tuple[float, Row]]) -> float:
     return whole([row[f"{part}_step"] * share for share, row in steps])
 
 
-def told(samples: pa.Table, table: Table, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    found = made(node_tables(samples, FACTS), table)
-    return sorted(tuple(row[name] for name in names) for row in found)
+def values_of(samples: pa.Table, table: Table, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    columns = rows_of_table(node_tables(samples, FACTS), table)
+    return sorted(tuple(row[name] for name in names) for row in columns)
 
 
-def test_a_clock_that_is_years_off_has_no_billion_seconds() -> None:
+def test_a_clock_that_is_years_off_does_not_create_a_billion_seconds() -> None:
     rows = [{"trial": "t", "host": "h", "epoch_s": at_s, "node": "w1", "line": line, "user_ticks": 10 * line,
              "system_ticks": 0, "ticks_per_s": 100, "cores": 2}
             for line, at_s in enumerate((1.0, START_S + 1, 4.0e9))]  # fmt: skip
     samples = with_node_neighbours(
         pa.Table.from_pylist(rows, arrow_schema(tables.NODE_CPU_SAMPLES))
     )
-    found = made(node_tables(samples, FACTS), tables.TRIAL_CPU_SERIES)
-    seconds = [row["second"] for row in found]
+    seconds = rows_of_table(node_tables(samples, FACTS), tables.TRIAL_CPU_SERIES)
+    seconds = [row["second"] for row in seconds]
     assert (min(seconds), max(seconds)) == (-AROUND_S, 12 + AROUND_S)
     assert len(seconds) == 2 * AROUND_S + 13
 
 
-def test_a_sum_that_no_machine_comes_to_is_an_error_not_a_wrong_number() -> None:
+def test_an_impossible_sum_is_an_error_instead_of_a_wrong_number() -> None:
     with pytest.raises(OverflowError, match="more than any machine"):
         exact_sums(pa.array([6e9, 6e9]).to_numpy(), np.zeros(1, int))
 
 
-def test_of_files_together_the_one_that_overflows_is_quarantined_and_no_other() -> None:
+def test_of_several_files_only_the_overflowing_one_is_quarantined() -> None:
     sound, wild = host_samples(random.Random(1)), host_samples(random.Random(2))
     place = wild.schema.get_field_index("disk_read_bytes_s")
     wild = wild.set_column(place, wild.schema.field(place), pa.array([9e15] * len(wild)))
@@ -257,9 +259,9 @@ def test_of_files_together_the_one_that_overflows_is_quarantined_and_no_other() 
         for rows, file in zip((sound, wild, sound), files, strict=True)
     ]
     counts = [len(piece) for piece in pieces]
-    found = list(
+    batches = list(
         summed(tables.HOST_SAMPLES, pa.concat_tables(pieces), list(zip(files, counts, strict=True)))
     )
-    (bad,) = made(iter(found), tables.QUARANTINE)
+    (bad,) = rows_of_table(iter(batches), tables.QUARANTINE)
     assert bad["file"] == "monitor/wild.dool.csv" and "more than any machine" in bad["reason"]
-    assert [row["host"] for row in made(iter(found), tables.HOST_USE)] == ["h", "i"]
+    assert [row["host"] for row in rows_of_table(iter(batches), tables.HOST_USE)] == ["h", "i"]

@@ -1,4 +1,5 @@
-"""Whatever the checks say: failure beats unknown beats valid, and null never makes a trial valid."""
+"""For any checks: failure precedes unknown, unknown precedes valid, and null never makes a trial
+valid."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ rows = st.lists(
 
 
 def _outcome(rule: Rule, row: dict[str, Any]) -> str:
-    """The rule on the row, as slowly as can be."""
+    """The rule applied to the row, as a plain loop."""
     if rule.only is not None and row[rule.only] != rule.equal:
         return "valid"
     value = row[rule.check]
@@ -51,12 +52,12 @@ def _outcome(rule: Rule, row: dict[str, Any]) -> str:
 
 
 @pytest.mark.thorough
-@settings(max_examples=3)  # the library takes its time for each, whatever the rows
+@settings(max_examples=3)  # the library takes its time for each, regardless of the rows
 @given(rows)
 def test_the_worst_rule_decides(given_rows: list[dict[str, Any]]) -> None:
     checks = [{**row, "trial": str(number)} for number, row in enumerate(given_rows)]
-    found = decide(pd.DataFrame(checks, columns=list(COLUMNS))).set_index("trial")["verdict"]
+    verdicts = decide(pd.DataFrame(checks, columns=list(COLUMNS))).set_index("trial")["verdict"]
     for row in checks:
         outcomes = {_outcome(rule, row) for rule in RULES}
         worst = next(v for v in ("invalid", "unknown", "valid") if v in outcomes | {"valid"})
-        assert found[row["trial"]] == worst
+        assert verdicts[row["trial"]] == worst

@@ -1,4 +1,5 @@
-"""Files read several at once are what the pure parsers read of each, whatever their neighbours hold.
+"""Files read in batches equal the pure parsers' results for each, whatever their neighbours
+contain.
 
 `HYPOTHESIS_PROFILE=deep` makes 100,000 mutated inputs of them.
 """
@@ -35,7 +36,7 @@ BOUNDS = ("9007199254740991", "9007199254740992", "9007199254740991.5", "4194304
           "9223372036854775808")  # fmt: skip
 LONG = ("9" * 400, "0" * 40 + "1", "0." + "0" * 350 + "1", "0" * 18 + "1", "0" * 19 + "1",
         "1" * 131_072, "0" * 131_073 + "1")  # fmt: skip
-"""The csv module gives a cell of 131,072 characters up."""
+"""The csv module refuses a cell of 131,072 characters."""
 ODD_NUMBERS = (*FORMS, *BLANKS, *BOUNDS, *LONG)
 
 
@@ -59,7 +60,7 @@ def same(kind: str, contents: Sequence[bytes], folder: Path) -> None:
 
 
 def same_alone_and_together(kind: str, contents: Sequence[bytes], folder: Path) -> None:
-    """Each file by itself, and all of them: the pure parser reads each once."""
+    """Each file alone, and all together: the pure parser reads each once."""
     files = files_of(kind, contents, folder)
     alone = [list(by_rows(file)) for file in files]
     for file, pieces in zip(files, alone, strict=True):
@@ -68,7 +69,7 @@ def same_alone_and_together(kind: str, contents: Sequence[bytes], folder: Path) 
 
 
 def plain(kind: str) -> list[bytes]:
-    """Of several lengths, and of times that do not overlap."""
+    """Several lengths, and times that do not overlap."""
     if kind == "dool":
         return [dool_text(n, BEGIN_S + 1000.0 * n).encode() for n in (1, 2, 9, 30)]
     return [nodecpu_text(n).encode() for n in (1, 2, 9, 30)]
@@ -76,7 +77,7 @@ def plain(kind: str) -> list[bytes]:
 
 @pytest.mark.parametrize("kind", BULK)
 def test_plain_files_are_read_together(kind: str, tmp_path: Path) -> None:
-    """Else the tests below would compare the pure parser with itself."""
+    """Otherwise the tests below would compare the pure parser with itself."""
     contents = plain(kind)
     same(kind, contents, tmp_path)
     files = files_of(kind, contents, tmp_path)
@@ -90,8 +91,8 @@ def test_plain_files_are_read_together(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", BULK)
-def test_a_file_of_a_false_row_costs_only_itself(kind: str, tmp_path: Path) -> None:
-    """Cells in number and kind as they should be, and values that cannot be."""
+def test_a_file_with_an_invalid_row_does_not_affect_others(kind: str, tmp_path: Path) -> None:
+    """Cells with the right number and kind, and impossible values."""
     contents = plain(kind)
     lines = contents[2].split(b"\n")
     lines[-2] = lines[-3]
@@ -103,7 +104,7 @@ def test_a_file_of_a_false_row_costs_only_itself(kind: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("kind", BULK)
-def test_files_without_rows_or_bytes(kind: str, tmp_path: Path) -> None:
+def test_files_without_rows_or_bytes_are_read(kind: str, tmp_path: Path) -> None:
     whole = plain(kind)[2]
     heads = [whole[:end] for end in range(0, 700, 7)]
     same(kind, [*heads, b"", b"\n", b"\n\n", b"\xef\xbb\xbf" + whole], tmp_path)
@@ -112,12 +113,14 @@ def test_files_without_rows_or_bytes(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", BULK)
 def test_every_mutated_batch(kind: str, tmp_path: Path) -> None:
-    """Seeded: a failure repeats, and names its number."""
-    found = [*plain(kind), *(data for of, data in bases() if of == kind)]
+    """Seeded: a failure is reproducible, and shows its number."""
+    samples = [*plain(kind), *(data for of, data in bases() if of == kind)]
     for number in range(MUTATED // 6):
         rng = random.Random(number)
-        contents = rng.choices(found, k=rng.randint(1, 4))
-        spoilt = [mutate(c, rng.choice(found), rng) if rng.random() < 0.6 else c for c in contents]
+        contents = rng.choices(samples, k=rng.randint(1, 4))
+        spoilt = [
+            mutate(c, rng.choice(samples), rng) if rng.random() < 0.6 else c for c in contents
+        ]
         try:
             same(kind, spoilt, tmp_path)
         except BaseException as error:
@@ -142,20 +145,20 @@ def test_every_odd_number_in_every_cell(kind: str, tmp_path: Path) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", BULK)
 def test_every_byte_at_every_place_of_a_row(kind: str, tmp_path: Path) -> None:
-    """A byte of the last row but one replaced by each other, and each put before it."""
+    """Replaces a byte of the last row but one by each other byte, and inserts each before it."""
     data = plain(kind)[1]
     end = data.rindex(b"\n", 0, -1)
     begin = data.rindex(b"\n", 0, end)
     step = 1 if MUTATED > 10_000 else 43
     for place in range(begin, end + 1):
         for byte in range(place % step, 256, step):
-            one = bytes([byte])
-            same(kind, [data[:place] + one + data[place + 1 :]], tmp_path)
-            same(kind, [data[:place] + one + data[place:]], tmp_path)
+            inserted = bytes([byte])
+            same(kind, [data[:place] + inserted + data[place + 1 :]], tmp_path)
+            same(kind, [data[:place] + inserted + data[place:]], tmp_path)
 
 
-def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
-    """As Python reads them, whatever the digits; most lie half-way between two floats."""
+def test_numbers_are_exact_to_the_last_bit(tmp_path: Path) -> None:
+    """Equal to Python's own result for any digits; most lie half-way between two floats."""
     rng = random.Random(1)
     lines = dool_text(3000).split("\n")
     for at in range(6, len(lines) - 1):
@@ -168,7 +171,7 @@ def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
 
 
 def half_way(rng: random.Random) -> str:
-    """Between two floats below 2**53, or a bit beside it, or anything of so many digits."""
+    """Between two floats below 2**53, or slightly beside it, or any number with as many digits."""
     points = rng.randint(1, 60)
     odd = 2 * (rng.getrandbits(52) | 1 << 52) + 1
     digits = str(odd * 5**points // 2 ** rng.randint(0, 1)).rjust(points + 1, "0")

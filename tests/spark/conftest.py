@@ -1,4 +1,4 @@
-"""One Spark session and one analysed run for all tests of jobs: both take seconds to make."""
+"""One Spark session and one analysed run for all tests of jobs: both take seconds to create."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from tests.support.truth import Truth
 
 @dataclass(frozen=True)
 class Analysed:
-    """A run after ingest, validate, measure and publish, and what it was made of."""
+    """A run after ingest, validate, measure and publish, and the generated truth."""
 
     root: Path
     truths: dict[str, Truth]
-    """By the name `make_world` gives each trial."""
+    """By the case names of `make_world`."""
 
     def table(self, name: str) -> pd.DataFrame:
         return read_table(self.root, TABLES[name])
 
     def row(self, table: str, case: str) -> dict[str, Any]:
-        """The one row of the trial's in a table with a row a trial."""
+        """The trial's row in a table with one row per trial."""
         rows = self.table(table)
-        found: dict[str, Any] = rows[rows["trial"] == self.truths[case].trial].iloc[0].to_dict()
-        return found
+        result: dict[str, Any] = rows[rows["trial"] == self.truths[case].trial].iloc[0].to_dict()
+        return result
 
     def verdict(self, case: str) -> tuple[str, str]:
         """The trial's verdict and its reasons as one text."""

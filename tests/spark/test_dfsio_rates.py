@@ -1,4 +1,5 @@
-"""TestDFSIO's three rates of a real job, by Spark and by a slow reading of the same files (method 13)."""
+"""TestDFSIO's three rates of a real job, by Spark and by an independent reading of the same files
+(method 13)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 PART, HISTORY = (SAMPLES / f"TestDFSIO-3.4.2_write{end}" for end in ("_part-00000", ".jhist"))
 
 
-def test_rates_of_the_real_sample_are_those_of_a_slow_reading(
+def test_rates_of_the_real_sample_match_an_independent_reading(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     factory = RunFactory(tmp_path / RUN)
@@ -31,9 +32,9 @@ def test_rates_of_the_real_sample_are_those_of_a_slow_reading(
     shutil.copy(HISTORY, raw / "history" / "job_1.jhist")
     ingest(spark, root)
     rows = throughput.transform(RunTables(spark, root)).collect()
-    found = {row["name"]: row["value"] for row in rows if row["trial"] == truth.trial}
+    rates = {row["name"]: row["value"] for row in rows if row["trial"] == truth.trial}
     slow = slow_rates([PART], HISTORY)
     for name, value in vars(slow).items():
-        assert found[name] == pytest.approx(value, rel=0.001), name
+        assert rates[name] == pytest.approx(value, rel=0.001), name
     assert slow.throughput_per_stream > slow.throughput_map_phase / slow.concurrent_maps
-    assert slow.throughput_map_phase > slow.throughput_job  # YARN's start-up lies between
+    assert slow.throughput_map_phase > slow.throughput_job  # includes YARN's start-up

@@ -1,12 +1,15 @@
-"""Every command that README and the other pages show works as they show it.
+"""Every command on README and the other pages works as shown.
 
-A code block is one script, as a user would paste it, in a shell that has done what README says of shells,
-in a folder that holds what a checkout holds. Commands in the text are run one by one. Some are not run:
-- `apt-get`, `study run` and `make` targets install, take minutes to hours, or run this very test. They are
-  simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for real.
-- `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make live`).
-- `study capacity fit RUN` needs more densities than the run made here; a model made of points stands in.
-- Of commands shown by their name alone, without what they require, `--help` is run.
+A code block is one script, as a user would paste it, in a shell prepared as README describes, in a
+folder with the contents of a checkout. Inline commands run one by one. Some are not executed:
+- `apt-get`, `study run` and `make` targets install, take minutes to hours, or run this very test.
+  They are simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for
+  real.
+- `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make
+  live`).
+- `study capacity fit RUN` needs more densities than this run has; a model fitted to points replaces
+  it.
+- Commands shown by name only, without required arguments, run with `--help`.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ PROGRAMS = ("study", "make", "python", "spark-submit", "apt-get", ".")
 INLINE = re.compile(rf"`((?:{'|'.join(PROGRAMS[:-1])}) [^`]+)`")
 SPEC = "workloads/studies/quickstart.yaml"
 RUNS = ("20261114T020003Z", "20261121T020003Z")
-"""The two that docs/how-to/schedule-with-alerts.md compares."""
+"""The two runs compared in docs/how-to/schedule-with-alerts.md."""
 RUN = f"runs/quickstart/{RUNS[1]}"
 STANDS_FOR = {"SPEC": SPEC, "RUN": RUN, "A": RUNS[0], "B": RUNS[1]}
 SIMULATED = (
@@ -55,12 +58,13 @@ MADE = (
     f"study capacity fit --points {EXAMPLES}/points.csv -o model.json",
     f"study capacity import-trace {EXAMPLES}/trace.txt --genomes 2 -o profile.yaml",
 )
-"""What several blocks read, and an earlier block of the same page makes."""
+"""Variables that several blocks read, and an earlier block of the same page defines."""
 NAMES = re.compile(r"(study capacity( [a-z-]+)?|study (report|compare|plan)|spark-submit)")
 
 
 def blocks(text: str) -> Iterator[list[str]]:
-    """Lines of each indented block, lines that are continued as one. Fenced blocks are other languages'."""
+    """Lines of each indented block, with continued lines joined. Fenced blocks are in other
+    languages."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     for block in re.findall(r"(?:^ {4}\S.*\n(?:^ {4,}.*\n)*)", text, flags=re.MULTILINE):
         lines = re.sub(r"\\\n\s*", "", block).splitlines()
@@ -68,19 +72,19 @@ def blocks(text: str) -> Iterator[list[str]]:
 
 
 def command(line: str) -> str:
-    """Without its explanation, and with something real for what it leaves open."""
+    """Without its comment, and with real values for its placeholders."""
     shown = re.split(r"\s{2,}", line.strip())[0]
     words = shown.replace("[", "").replace("]", "").split()
-    given = " ".join(STANDS_FOR.get(word, word) for word in words)
+    completed = " ".join(STANDS_FOR.get(word, word) for word in words)
     for beginning, option in SIMULATED:
-        if given.startswith(beginning) and given != "make help":
-            return f"{given} {option}"
-    return f"{given} --help" if NAMES.fullmatch(given) else given
+        if completed.startswith(beginning) and completed != "make help":
+            return f"{completed} {option}"
+    return f"{completed} --help" if NAMES.fullmatch(completed) else completed
 
 
 def scripts() -> dict[str, str]:
-    """By the page and what it begins with, in the pages' order; each once."""
-    found: dict[str, str] = {}
+    """By page and first words, in the order of the pages; each once."""
+    by_name: dict[str, str] = {}
     for page in PAGES:
         text = (CHECKOUT / page).read_text()
         shown = [
@@ -89,9 +93,9 @@ def scripts() -> dict[str, str]:
         ]
         for lines in shown:
             script = "\n".join(command(line) for line in lines)
-            if script not in found.values():
-                found[f"{page}: {lines[0][:40]}"] = script
-    return found
+            if script not in by_name.values():
+                by_name[f"{page}: {lines[0][:40]}"] = script
+    return by_name
 
 
 SCRIPTS = scripts()
@@ -115,31 +119,31 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Journal(root / "journal.jsonl").write(
             "run-ended", outcome="ok", message="", repetitions=plan.repetitions
         )
-    for made in MADE:
-        done = run(f". .venv/bin/activate\n{made}", folder, environment(folder))
+    for command_line in MADE:
+        done = run(f". .venv/bin/activate\n{command_line}", folder, environment(folder))
         assert done.returncode == 0, done.stderr
     return folder
 
 
-def test_shells_are_told_of_once() -> None:
+def test_shells_are_explained_once() -> None:
     assert [s for s in SCRIPTS.values() if s.startswith(". ")] == [". .venv/bin/activate"]
 
 
-def test_blocks_hold_commands_alone() -> None:
+def test_blocks_contain_only_commands() -> None:
     begun = {line.split()[0] for script in SCRIPTS.values() for line in script.splitlines()}
     assert begun == set(PROGRAMS)
 
 
 def _marked(shown: str) -> Any:
-    """README's commands run in `make test`. Of the other pages, those that analyse run in `make live`:
-    each starts Spark anew."""
+    """README's commands run in `make test`. On the other pages, analysis commands run in `make
+    live`: each starts Spark again."""
     analyses = re.search(r"^(study report|spark-submit)(?!.* --help)", SCRIPTS[shown], re.MULTILINE)
     is_slow = analyses and not shown.startswith("README.md")
     return pytest.param(shown, marks=[pytest.mark.slow] if is_slow else [])
 
 
 @pytest.mark.parametrize("shown", map(_marked, SCRIPTS))
-def test_it_works_as_shown(shown: str, checkout: Path) -> None:
+def test_a_command_works_as_shown(shown: str, checkout: Path) -> None:
     activate = next((script for script in SCRIPTS.values() if script.startswith(". ")), ":")
     env = environment(checkout)
     if "study compare" in SCRIPTS[shown]:
@@ -149,10 +153,10 @@ def test_it_works_as_shown(shown: str, checkout: Path) -> None:
 
 
 def environment(checkout: Path) -> dict[str, str]:
-    kept = ("HOME", "PATH", "LANG", "JAVA_HOME", "DENSITY_STUDY_CACHE")
-    env = {name: os.environ[name] for name in kept if name in os.environ}
+    inherited = ("HOME", "PATH", "LANG", "JAVA_HOME", "DENSITY_STUDY_CACHE")
+    env = {name: os.environ[name] for name in inherited if name in os.environ}
     env |= {"DENSITY_STUDY_RUNTIME": str(checkout / ".runtime")}
-    return env | {"SPARK_LOCAL_IP": "127.0.0.1"}  # its drivers listen on loopback alone
+    return env | {"SPARK_LOCAL_IP": "127.0.0.1"}  # its drivers listen only on loopback
 
 
 def test_the_notebooks_code_reads_the_tables(checkout: Path) -> None:
@@ -162,9 +166,9 @@ def test_the_notebooks_code_reads_the_tables(checkout: Path) -> None:
     text = (CHECKOUT / "docs/how-to/results-in-a-notebook.md").read_text()
     pandas = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)[0]
     sql = re.findall(r"^```sql\n(.*?)^```", text, re.M | re.S)[0]
-    asked = f"import duckdb\nprint(duckdb.sql({sql!r}).fetchall())"
+    duckdb_code = f"import duckdb\nprint(duckdb.sql({sql!r}).fetchall())"
     shown = []
-    for code in (pandas, asked):
+    for code in (pandas, duckdb_code):
         done = run(f"{activate}\npython - <<'CODE'\n{code}\nCODE", checkout, env)
         assert done.returncode == 0, done.stderr
         shown.append(done.stdout)

@@ -18,26 +18,26 @@ def metric(world: Analysed, name: str, key: list[str]) -> pd.Series[float]:
     return rows.set_index(key)["value"].sort_index()
 
 
-def same(ours: pd.Series[float], theirs: pd.Series[float]) -> None:
-    theirs = theirs.sort_index()
-    assert list(ours.index) == list(theirs.index)
-    assert len(ours) > 3
-    assert ((ours - theirs).abs() < 10.0**-PUBLISHED_DIGITS).all(), (ours, theirs)
+def same(actual: pd.Series[float], expected: pd.Series[float]) -> None:
+    expected = expected.sort_index()
+    assert list(actual.index) == list(expected.index)
+    assert len(actual) > 3
+    assert ((actual - expected).abs() < 10.0**-PUBLISHED_DIGITS).all(), (actual, expected)
 
 
 @pytest.mark.parametrize("name", ("cpu_used", "disk_read", "disk_write"))
 def test_hosts(world: Analysed, name: str) -> None:
-    ours = metric(world, name, ["trial", "scope"])
-    ours = ours[[str(scope).startswith("host:") for _, scope in ours.index]]
-    same(ours, query(world.root, HOSTS).set_index(["trial", "scope"])[name])
+    actual = metric(world, name, ["trial", "scope"])
+    actual = actual[[str(scope).startswith("host:") for _, scope in actual.index]]
+    same(actual, query(world.root, HOSTS).set_index(["trial", "scope"])[name])
 
 
 def test_rates(world: Analysed) -> None:
-    theirs = query(world.root, RATES).set_index("trial")["throughput"]
-    ours = metric(world, "throughput", ["trial"])
-    same(ours[ours.index.isin(theirs.index)], theirs)
+    expected = query(world.root, RATES).set_index("trial")["throughput"]
+    actual = metric(world, "throughput", ["trial"])
+    same(actual[actual.index.isin(expected.index)], expected)
     assert {world.truths[case].trial for case in ("mixed", "scan", "clock_off")} <= set(
-        theirs.index
+        expected.index
     )
 
 

@@ -1,4 +1,4 @@
-"""Records and tables at a URI: the same rows, whatever the filesystem."""
+"""Records and tables at a URI: the same rows for any file system."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.mark.slow
-def test_a_run_whose_data_lie_at_a_uri(
+def test_a_run_with_data_at_a_uri(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factory = RunFactory(tmp_path / "study" / RUN)
@@ -30,17 +30,17 @@ def test_a_run_whose_data_lie_at_a_uri(
     root = factory.close()
     pipeline.analyse(root)
     here = {name: read_table(root, table) for name, table in TABLES.items()}
-    said = Summary.model_validate_json((root / "report" / "summary.json").read_bytes())
+    summary = Summary.model_validate_json((root / "report" / "summary.json").read_bytes())
     shutil.rmtree(root / "tables")
     data = place((tmp_path / "elsewhere").as_uri())
     assert copy_missing(root / "records", data / "records") > 10
     monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)  # on executors
-    for _ in range(2):  # again: nothing is read anew, and the tables are replaced
+    for _ in range(2):  # again: no file is read, and the tables are replaced
         pipeline.analyse(root, data)
     for name, table in here.items():
         there = read_table(data, TABLES[name])
         pd.testing.assert_frame_equal(table, there, check_exact=True, obj=name)
     assert not (root / "tables").exists()
     again = Summary.model_validate_json((root / "report" / "summary.json").read_bytes())
-    same = {"created": "", "time": said.time}
-    assert again.model_copy(update=same) == said.model_copy(update=same)
+    same = {"created": "", "time": summary.time}
+    assert again.model_copy(update=same) == summary.model_copy(update=same)

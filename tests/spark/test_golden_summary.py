@@ -1,7 +1,7 @@
-"""summary.json tells the numbers it told before, to the last published digit.
+"""summary.json has unchanged numbers, to the last published digit.
 
-The golden files were written by the code of commit f9fba75. A change that is meant to change a number
-replaces them: `GOLDEN=1 pytest tests/spark/test_golden_summary.py`, and its diff is read in review.
+The golden files were written by the code of commit f9fba75. An intended change of a number replaces
+them: `GOLDEN=1 pytest tests/spark/test_golden_summary.py`, and its diff is reviewed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pyspark.sql import SparkSession
 from jobs import pipeline
 from tests.bench.made_run import Size, make_run
 from tests.spark.conftest import Analysed
-from tests.spark.support.reported import GOLDEN, told
+from tests.spark.support.reported import GOLDEN, reported_lines
 
 pytestmark = pytest.mark.spark
 
 
 def same(root: Path, name: str) -> None:
-    text = told(root / "report" / "summary.json")
+    text = reported_lines(root / "report" / "summary.json")
     golden = GOLDEN / name
     if os.environ.get("GOLDEN"):
         golden.write_text(text, encoding="utf-8")
@@ -31,11 +31,11 @@ def same(root: Path, name: str) -> None:
         assert line == expected, f"line {number} of {name}"
 
 
-def test_of_a_run_with_every_kind_of_trial(world: Analysed) -> None:
+def test_summary_of_a_run_with_every_kind_of_trial(world: Analysed) -> None:
     same(world.root, "every_kind.json")
 
 
-def test_of_several_hosts_and_interval_logs_of_a_second(
+def test_summary_of_several_hosts_and_one_second_interval_logs(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     root = make_run(

@@ -1,4 +1,5 @@
-"""Guests reconciled with their host: by what the host gave them, not by what they count themselves."""
+"""Guests reconciled with their host: by CPU time received from the host, not by the guests' own
+count."""
 
 from __future__ import annotations
 
@@ -13,15 +14,16 @@ USED = ("trial", "scope", "name", "value")
 
 
 @pytest.mark.parametrize(
-    ("given", "host", "excess"),
+    ("received", "host", "excess"),
     [((30.0, 25.0), 20.0, -5.0), ((None, None), 60.0, 40.0)],
 )
-def test_waiting_for_a_core_is_no_use_of_the_hosts(
-    spark: SparkSession, given: tuple[float | None, float | None], host: float, excess: float
+def test_steal_time_is_not_use_of_the_host(
+    spark: SparkSession, received: tuple[float | None, float | None], host: float, excess: float
 ) -> None:
-    """Two guests of one vCPU each, of a host of two cores: 100 % and 100 % busy by their own count. What
-    the host gave them is of the whole window, and is held against its use in the whole."""
-    rows = [("t", f"w{n}", "h1", f"node:w{n}", 1, 2, given[n - 1]) for n in (1, 2)]
+    """Two guests with one vCPU each, on a host with two cores: 100 % and 100 % busy by their own
+    count. The host's figures cover the whole window, and are compared with its use of the whole
+    window."""
+    rows = [("t", f"w{n}", "h1", f"node:w{n}", 1, 2, received[n - 1]) for n in (1, 2)]
     used = [("t", scope, "cpu_used", 100.0) for scope in ("node:w1", "node:w2")]
     used += [("t", "host:h1", "cpu_used", host), ("t", "guest:w1.h1", "cpu_used", 100.0)]
     types = "trial string, node string, host string, scope string, cores int, host_cores int"

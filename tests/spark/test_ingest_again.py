@@ -1,4 +1,4 @@
-"""Ingest, again: what is known is not read, what changed is, and no crash shows."""
+"""Repeated ingest: known records are skipped, changed ones are read, and crashes leave no trace."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def again(root: Path) -> None:
 
 
 def tables(root: Path) -> dict[str, pd.DataFrame]:
-    made = [name for name in TABLES if (root / "tables" / name).exists()]
-    return {name: read_table(root, TABLES[name]) for name in made}
+    existing = [name for name in TABLES if (root / "tables" / name).exists()]
+    return {name: read_table(root, TABLES[name]) for name in existing}
 
 
-def same(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> None:
-    assert one.keys() == other.keys()
-    for name, table in one.items():
-        pd.testing.assert_frame_equal(table, other[name], check_exact=True, obj=name)
+def same(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> None:
+    assert first.keys() == second.keys()
+    for name, table in first.items():
+        pd.testing.assert_frame_equal(table, second[name], check_exact=True, obj=name)
 
 
 @pytest.fixture
@@ -51,15 +51,15 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def read_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Trials of the files that are read, in order."""
-    seen: list[str] = []
+    """Trials of the read files, in order."""
+    trials: list[str] = []
 
     def spy(files: Sequence[RawFile]) -> Iterator[Any]:
-        seen.extend(file.trial for file in files)
+        trials.extend(file.trial for file in files)
         return file_tables.tables_of(files)
 
     monkeypatch.setattr(parse_task, "tables_of", spy)
-    return seen
+    return trials
 
 
 def test_a_known_record_is_not_read_again(root: Path, read_files: list[str]) -> None:
@@ -80,7 +80,7 @@ def test_a_known_record_is_not_read_again(root: Path, read_files: list[str]) -> 
     same(by_steps, tables(root))
 
 
-def test_a_record_that_vanishes_or_changes_takes_its_rows_along(
+def test_rows_of_a_vanished_or_changed_record_are_removed(
     root: Path, read_files: list[str]
 ) -> None:
     again(root)
@@ -99,7 +99,7 @@ def test_a_record_that_vanishes_or_changes_takes_its_rows_along(
 
 
 @pytest.mark.parametrize("damage", ("cut", "lost file", "lost table", "extra file"))
-def test_a_damaged_table_is_made_anew(root: Path, damage: str) -> None:
+def test_a_damaged_table_is_rebuilt(root: Path, damage: str) -> None:
     again(root)
     before = tables(root)
     table = root / "tables" / "host_samples"
@@ -115,10 +115,10 @@ def test_a_damaged_table_is_made_anew(root: Path, damage: str) -> None:
 
 
 @pytest.mark.parametrize("at", (1, 4, 9))
-def test_killed_at_any_table_the_next_one_is_right(
+def test_after_a_kill_at_any_table_the_next_ingest_is_right(
     root: Path, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between two tables, some hold a record that vanished and came back, others do not."""
+    """Between two tables, some contain a record that vanished and came back, others do not."""
     again(root)
     before = tables(root)
     record = sorted((root / "records").iterdir())[0]
@@ -143,7 +143,7 @@ def test_killed_at_any_table_the_next_one_is_right(
     assert {path.name for path in (root / "tables").iterdir()} == {*before, "ingested.json"}
 
 
-def test_a_full_disk_is_named_and_costs_nothing(
+def test_a_full_disk_is_named_and_loses_nothing(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import errno
@@ -162,7 +162,7 @@ def test_a_full_disk_is_named_and_costs_nothing(
     same(first, tables(root))
 
 
-def test_tables_of_a_later_version_are_an_error_that_says_what_to_do(root: Path) -> None:
+def test_tables_of_a_later_version_are_an_error_with_a_remedy(root: Path) -> None:
     again(root)
     path = root / "tables" / "ingested.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 9}))
@@ -170,7 +170,7 @@ def test_tables_of_a_later_version_are_an_error_that_says_what_to_do(root: Path)
         again(root)
 
 
-def test_other_readers_read_everything_anew(
+def test_other_readers_read_everything_again(
     root: Path, read_files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again(root)

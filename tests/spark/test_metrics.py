@@ -1,4 +1,4 @@
-"""utilization, latency and throughput against plain loops over what the records were made of."""
+"""Utilization, latency and throughput compared with plain loops over the generated truth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workloads.record.record import read_manifest
 
 pytestmark = pytest.mark.spark
 SOUND = ("write", "mixed", "scan_v2", "clock_off", "late_monitor")
-"""The late monitor's first row, a mean since boot, lies within the window."""
+"""The late monitor's first row, a mean since boot, is within the window."""
 
 
 @pytest.mark.parametrize("case", SOUND)
@@ -74,14 +74,14 @@ def test_percentiles_come_from_all_measured_latencies(
 def test_percentiles_are_those_of_all_clients_latencies_together(
     world: Analysed, operation: str
 ) -> None:
-    """Exactly, as the library that wrote them rounds each; it knows nothing of intervals."""
+    """Exactly, with the rounding of the library that wrote them; it knows nothing of intervals."""
     truth = world.truths["several"]
     rounds = HdrHistogram(1, 3_600_000_000, 3).get_highest_equivalent_value
     together = sorted(map(rounds, oracle.measured_us(truth, operation)))
-    found = world.table("latency_percentiles")
-    found = found[(found["trial"] == truth.trial) & (found["operation"] == operation)]
-    assert set(found["operations"]) == {len(together)}
-    values = dict(zip(found["percentile"], found["value_us"] / 1000, strict=True))
+    rows = world.table("latency_percentiles")
+    rows = rows[(rows["trial"] == truth.trial) & (rows["operation"] == operation)]
+    assert set(rows["operations"]) == {len(together)}
+    values = dict(zip(rows["percentile"], rows["value_us"] / 1000, strict=True))
     expected = {float(p): oracle.percentile_ms(together, p) or math.nan for p in PERCENTILES}
     assert values == pytest.approx(expected, rel=1e-12, nan_ok=True)
     files = world.table("ycsb_histograms")
@@ -96,28 +96,26 @@ def test_too_few_operations_give_no_percentile(world: Analysed) -> None:
     assert rows[[99.0, 99.9]].isna().all()
 
 
-def test_cleanup_is_no_operation_of_users(world: Analysed) -> None:
+def test_cleanup_is_not_a_user_operation(world: Analysed) -> None:
     assert set(world.metrics("mixed", "latency")["operation"]) == {"READ", "INSERT"}
     assert set(world.metrics("mixed", "latency")["latency_kind"]) == {"closed-loop"}
 
 
 @pytest.mark.parametrize("case", ("mixed", "scan", "clock_off", "several"))
-def test_ycsb_rate_is_of_the_time_after_the_warm_up(world: Analysed, case: str) -> None:
+def test_ycsb_rate_covers_the_time_after_the_warm_up(world: Analysed, case: str) -> None:
     assert world.metric(case, "throughput") == pytest.approx(
         oracle.operations_s(world.truths[case])
     )
 
 
 @pytest.mark.parametrize("case", ("mixed", "scan", "clock_off", "several"))
-def test_the_saturation_a_target_is_a_share_of_is_the_rate_reported(
-    world: Analysed, case: str
-) -> None:
+def test_the_saturation_behind_a_target_is_the_reported_rate(world: Analysed, case: str) -> None:
     record = world.root / "records" / world.truths[case].trial
     rate = measured_ops_s(record, read_manifest(record))
     assert rate == pytest.approx(world.metric(case, "throughput"), rel=1e-9)
 
 
-def test_a_loads_rate_is_of_its_whole_run(world: Analysed) -> None:
+def test_a_loads_rate_covers_its_whole_run(world: Analysed) -> None:
     truth = world.truths["load"]
     seconds = len(truth.latencies_us["INSERT"])
     assert world.metric("load", "throughput") == pytest.approx(
@@ -126,7 +124,9 @@ def test_a_loads_rate_is_of_its_whole_run(world: Analysed) -> None:
 
 
 @pytest.mark.parametrize("case", ("write", "read", "fast_random"))
-def test_dfsio_has_three_rates_and_the_maps_that_ran_at_once(world: Analysed, case: str) -> None:
+def test_dfsio_has_three_rates_and_the_number_of_concurrent_maps(
+    world: Analysed, case: str
+) -> None:
     for name, value in oracle.dfsio_rates(world.truths[case]).items():
         assert world.metric(case, name) == pytest.approx(value, rel=1e-9), name
 
@@ -136,7 +136,7 @@ def test_a_trial_without_a_window_has_no_metric(world: Analysed) -> None:
     assert trial not in set(world.table("metrics")["trial"])
 
 
-def test_a_settings_numbers_are_of_its_valid_trials(world: Analysed) -> None:
+def test_a_settings_numbers_come_from_its_valid_trials(world: Analysed) -> None:
     rows = world.table("setting_metrics")
     rows = rows[
         (rows["setting"] == "ycsb-scan95-insert5-r12600-t8") & (rows["name"] == "throughput")

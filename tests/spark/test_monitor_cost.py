@@ -1,4 +1,5 @@
-"""Pairs of trials with and without monitors: judged, compared, and kept out of every other number."""
+"""Pairs of trials with and without monitors: judged, compared, and excluded from all other
+numbers."""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from tests.spark.support import oracle
 pytestmark = pytest.mark.spark
 
 
-def test_a_trial_without_monitors_is_valid_though_it_has_no_samples(world: Analysed) -> None:
+def test_a_trial_without_monitors_is_valid_without_samples(world: Analysed) -> None:
     assert world.verdict("cost_1_off") == ("valid", "")
     assert world.verdict("cost_1_on") == ("valid", "")
     assert world.metrics("cost_1_off", "cpu_used").empty
 
 
-def test_the_cost_is_the_ratio_of_the_pairs_both_of_whose_trials_are_valid(
+def test_the_overhead_is_the_ratio_of_pairs_with_two_valid_trials(
     world: Analysed,
 ) -> None:
     cost = json.loads((world.root / "report" / "summary.json").read_text())["monitoring_overhead"]
@@ -33,7 +34,7 @@ def test_the_cost_is_the_ratio_of_the_pairs_both_of_whose_trials_are_valid(
     assert cost["ratio"] == pytest.approx(math.sqrt(0.9 * 0.93), rel=0.01)
 
 
-def test_it_is_printed_with_its_n(world: Analysed) -> None:
+def test_the_overhead_is_printed_with_its_n(world: Analysed) -> None:
     warnings = json.loads((world.root / "report" / "summary.json").read_text())["warnings"]
     messages = [warning["message"] for warning in warnings]
     (message,) = [text for text in messages if text.startswith("Monitoring overhead")]
@@ -41,7 +42,7 @@ def test_it_is_printed_with_its_n(world: Analysed) -> None:
     assert "Monitoring overhead" in (world.root / "report" / "index.html").read_text()
 
 
-def test_no_number_of_a_setting_holds_them(world: Analysed) -> None:
+def test_overhead_trials_are_excluded_from_a_settings_numbers(world: Analysed) -> None:
     """`mixed` is the same setting on the same build; the pairs ran at two thirds of its rate."""
     mixed = world.truths["mixed"]
     assert world.truths["cost_1_on"].setting.id == mixed.setting.id

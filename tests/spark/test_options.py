@@ -1,4 +1,4 @@
-"""What a user asks of Spark reaches its session, and is not overruled by what fits the data."""
+"""The user's Spark options reach the session and take precedence over derived ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.mark.slow
-def test_an_event_log_lies_in_the_run_and_options_hold(tmp_path: Path) -> None:
+def test_the_event_log_is_in_the_run_and_options_take_effect(tmp_path: Path) -> None:
     factory = RunFactory(tmp_path / "small" / RUN)
     factory.ycsb("b1-v1-flash", seconds=8, rate=40)
     root = factory.close()

@@ -1,4 +1,4 @@
-"""The four stages: again, in another order and partitioning, they give the same."""
+"""The four stages give the same result when repeated, reordered or repartitioned."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _make_tables(root: Path) -> None:
         pipeline.run_stage(stage, root)
 
 
-def test_the_same_in_any_order_and_partitioning(
+def test_results_are_the_same_in_any_order_and_partitioning(
     spark: SparkSession, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _make_tables(small)
@@ -49,20 +49,20 @@ def test_the_same_in_any_order_and_partitioning(
     monkeypatch.setattr(session, "_FEW_BYTES", 0)
     monkeypatch.setattr(session, "_BYTES_PER_PARTITION", 2**16)
     ingest_state.forget(small)
-    monkeypatch.setattr(ingesting, "BYTES_PER_TASK", 1)  # a task a file, on executors
+    monkeypatch.setattr(ingesting, "BYTES_PER_TASK", 1)  # one task per file, on executors
     monkeypatch.setattr(ingesting, "SMALL_BYTES", 0)
     monkeypatch.setattr(
         ingesting,
         "raw_files_of",
-        lambda *known: {t: files[::-1] for t, files in raw_files_of(*known).items()},
+        lambda *arguments: {t: files[::-1] for t, files in raw_files_of(*arguments).items()},
     )
     pipeline.analyse(small, stages=pipeline.TABLE_STAGES)
     after = _tables(small)
     for name, table in before.items():
         pd.testing.assert_frame_equal(table, after[name], check_exact=True, obj=name)
     assert len(list((small / "tables" / "host_samples").iterdir())) > 1
-    left = {path.name for path in (small / "tables").iterdir()}
-    assert left == {*TABLES, "ingested.json"}
+    remaining = {path.name for path in (small / "tables").iterdir()}
+    assert remaining == {*TABLES, "ingested.json"}
 
 
 def test_a_record_of_another_format_is_refused_by_name(spark: SparkSession, small: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_record_of_another_format_is_refused_by_name(spark: SparkSession, smal
     assert str(manifest) in error.value.where
 
 
-def test_stages_out_of_order_say_what_to_do(spark: SparkSession, small: Path) -> None:
+def test_stages_out_of_order_report_the_remedy(spark: SparkSession, small: Path) -> None:
     with pytest.raises(StudyError, match=r"the table '\w+' is not there.*study report"):
         pipeline.run_stage("metrics", small)
 
@@ -84,7 +84,7 @@ def test_a_run_without_records_is_an_error(spark: SparkSession, tmp_path: Path) 
         pipeline.run_stage("ingest", tmp_path)
 
 
-def test_the_summary_tells_all_trials_and_claims_nothing(world: Analysed) -> None:
+def test_the_summary_lists_all_trials_and_claims_nothing(world: Analysed) -> None:
     summary = Summary.model_validate_json((world.root / "report" / "summary.json").read_bytes())
     assert {trial.trial for trial in summary.trials} == {t.trial for t in world.truths.values()}
     assert {finding.verdict for finding in summary.findings} == {"no claim"}
@@ -98,7 +98,7 @@ def test_the_summary_tells_all_trials_and_claims_nothing(world: Analysed) -> Non
     assert None in numbers and all(value is None or value == value for value in numbers)
 
 
-def test_the_report_is_there_and_the_study_points_to_it(world: Analysed) -> None:
+def test_the_report_exists_and_the_study_links_to_it(world: Analysed) -> None:
     assert (world.root / "report" / "index.html").stat().st_size > 10_000
     assert (world.root.parent / "report" / "index.html").samefile(
         world.root / "report" / "index.html"

@@ -1,4 +1,4 @@
-"""The Python that executors get works where nothing of this machine is to be found."""
+"""The executors' Python archive works without this machine's files."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ print(*sys.path)
 
 
 @pytest.mark.slow
-def test_it_needs_nothing_of_this_machine(tmp_path: Path) -> None:
-    # By tar, as YARN does: Debian 12's Python cannot unpack with a filter.
+def test_the_archive_is_self_contained(tmp_path: Path) -> None:
+    # With tar, as YARN does: Debian 12's Python cannot unpack with a filter.
     subprocess.run(["tar", "-xf", ensure_python_archive(), "-C", tmp_path], check=True)
     argv = [str(tmp_path / PYTHON), "-c", CODE]
     done = subprocess.run(argv, env={}, cwd="/", capture_output=True, text=True, check=False)
@@ -30,8 +30,8 @@ def test_it_needs_nothing_of_this_machine(tmp_path: Path) -> None:
     assert all(path == "" or path.startswith(str(tmp_path)) for path in paths.split(" "))
 
 
-def test_it_is_made_once() -> None:
-    made = ensure_python_archive()
-    before = made.stat().st_mtime_ns
-    assert ensure_python_archive() == made
-    assert made.stat().st_mtime_ns == before
+def test_the_archive_is_built_once() -> None:
+    archive = ensure_python_archive()
+    before = archive.stat().st_mtime_ns
+    assert ensure_python_archive() == archive
+    assert archive.stat().st_mtime_ns == before

@@ -1,4 +1,5 @@
-"""What happened within a trial, and what it cost, against plain loops over what the records were made of."""
+"""Series within a trial, bring-up times and prices, compared with plain loops over the generated
+truth."""
 
 from __future__ import annotations
 
@@ -19,56 +20,56 @@ MILLIONTH = 1e-6
 
 
 def rows(world: Analysed, table: str, case: str, **which: object) -> pd.DataFrame:
-    found = world.table(table)
-    found = found[found["trial"] == world.truths[case].trial]
+    selected = world.table(table)
+    selected = selected[selected["trial"] == world.truths[case].trial]
     for column, value in which.items():
-        found = found[found[column] == value]
-    return found
+        selected = selected[selected[column] == value]
+    return selected
 
 
 def series(world: Analysed, case: str, name: str) -> dict[int, float]:
-    found = rows(world, "trial_rate_series", case, name=name)
-    return dict(zip(found["second"], found["rate"], strict=True))
+    selected = rows(world, "trial_rate_series", case, name=name)
+    return dict(zip(selected["second"], selected["rate"], strict=True))
 
 
 @pytest.mark.parametrize("case", ("write", "mixed", "clock_off", "late_monitor", "lossy"))
 def test_host_cpu_of_every_second_within_and_around_the_window(world: Analysed, case: str) -> None:
-    found = rows(world, "trial_cpu_series", case, scope="host:here").set_index("second")
+    by_second = rows(world, "trial_cpu_series", case, scope="host:here").set_index("second")
     truth = oracle.cpu_by_second(world.truths[case])
-    assert list(found.index) == sorted(truth)  # a second without a sample has no row
+    assert list(by_second.index) == sorted(truth)  # a second without a sample has no row
     for second, means in truth.items():
         for part in ("user", "system", "idle", "iowait", "steal"):
-            assert found.loc[second, f"cpu_{part}"] == pytest.approx(means[part], abs=MILLIONTH)
-    assert min(found.index) < 0 or case == "late_monitor"
+            assert by_second.loc[second, f"cpu_{part}"] == pytest.approx(means[part], abs=MILLIONTH)
+    assert min(by_second.index) < 0 or case == "late_monitor"
 
 
 @pytest.mark.parametrize("case", ("write", "mixed", "clock_off"))
 @pytest.mark.parametrize(("node", "scope"), (("w1", "node:w1"), ("c1", "client")))
 def test_node_cpu_of_every_second(world: Analysed, case: str, node: str, scope: str) -> None:
-    found = rows(world, "trial_cpu_series", case, scope=scope).set_index("second")
-    assert set(found["host"]) == {"here"}
+    by_second = rows(world, "trial_cpu_series", case, scope=scope).set_index("second")
+    assert set(by_second["host"]) == {"here"}
     truth = oracle.node_by_second(world.truths[case], node)
     for second, percent in truth.items():
-        if second in found.index:
-            used = found.loc[second, "cpu_user"] + found.loc[second, "cpu_system"]
+        if second in by_second.index:
+            used = by_second.loc[second, "cpu_user"] + by_second.loc[second, "cpu_system"]
             assert used == pytest.approx(percent, abs=MILLIONTH), second
-        else:  # before a node's first process there is no row, and nothing was used
+        else:  # before a node's first process there is no row and no use
             assert percent == 0, second
-    assert len(found) > 10
+    assert len(by_second) > 10
 
 
 @pytest.mark.parametrize("case", ("load", "mixed", "scan", "clock_off"))
-def test_operations_of_every_second_add_up_to_all_of_them(world: Analysed, case: str) -> None:
+def test_operations_per_second_add_up_to_all_operations(world: Analysed, case: str) -> None:
     truth = oracle.operations_by_second(world.truths[case])
-    found = series(world, case, "operations")
-    assert found == pytest.approx(truth, abs=MILLIONTH)
-    assert 0.0 in truth.values()  # a JVM starts: nothing done is a row with 0
+    by_second = series(world, case, "operations")
+    assert by_second == pytest.approx(truth, abs=MILLIONTH)
+    assert 0.0 in truth.values()  # a JVM starts: no operation is a row with 0
     done = sum(counts["OK"] for counts in world.truths[case].returns.values())
-    assert sum(found.values()) == pytest.approx(done)
+    assert sum(by_second.values()) == pytest.approx(done)
 
 
 @pytest.mark.parametrize("case", ("write", "fast_random"))
-def test_bytes_of_every_second_add_up_to_all_of_them(world: Analysed, case: str) -> None:
+def test_bytes_per_second_add_up_to_all_bytes(world: Analysed, case: str) -> None:
     truth = oracle.transferred_by_second(world.truths[case])
     # a job's history has whole milliseconds
     assert series(world, case, "transferred") == pytest.approx(truth, abs=1e-4)
@@ -85,7 +86,7 @@ def test_disk_rates_of_every_second(world: Analysed) -> None:
 @pytest.mark.parametrize(
     ("case", "name"), (("mixed", "operations"), ("load", "operations"), ("write", "transferred"))
 )
-def test_steadiness_is_of_whole_seconds_after_the_warm_up(
+def test_steadiness_covers_whole_seconds_after_the_warm_up(
     world: Analysed, case: str, name: str
 ) -> None:
     row = rows(world, "steadiness", case, name=name).iloc[0]
@@ -109,21 +110,21 @@ def test_a_curve_ends_where_operations_are_too_few(world: Analysed) -> None:
             for p in PERCENTILES
             if (value := oracle.percentile_ms(latencies, p)) is not None
         }
-        found = rows(world, "latency_percentiles", "scan", operation=operation).dropna()
-        curve = dict(zip(found["percentile"], found["value_us"] / 1000, strict=True))
+        percentiles = rows(world, "latency_percentiles", "scan", operation=operation).dropna()
+        curve = dict(zip(percentiles["percentile"], percentiles["value_us"] / 1000, strict=True))
         assert curve == pytest.approx(expected, rel=1.001e-3)
-        assert set(found["operations"]) == {len(latencies)}
+        assert set(percentiles["operations"]) == {len(latencies)}
     assert max(curve) < 99
 
 
-def test_bring_up_is_told_by_topology_and_phase(world: Analysed) -> None:
-    found = world.table("bringup").set_index(["topology", "phase"])
-    assert found["value_s"].to_dict() == {
+def test_bring_up_is_reported_by_topology_and_phase(world: Analysed) -> None:
+    phases = world.table("bringup").set_index(["topology", "phase"])
+    assert phases["value_s"].to_dict() == {
         (topology, phase): seconds
         for topology in ("v1-flash", "v2-flash")
         for phase, seconds in (("hdfs", 9.0), ("hbase", 11.5))
     }
-    assert [list(points) for points in found["points_s"]] == [[11.5], [9.0]] * 2
+    assert [list(points) for points in phases["points_s"]] == [[11.5], [9.0]] * 2
 
 
 def test_price_performance_is_the_rate_over_the_price_of_all_hosts(spark: SparkSession) -> None:
@@ -141,5 +142,5 @@ def test_price_performance_is_the_rate_over_the_price_of_all_hosts(spark: SparkS
     assert (row.value, row.points, row.n) == (600.0, [400.0, 800.0], 2)
 
 
-def test_without_prices_nothing_is_said_of_them(world: Analysed) -> None:
+def test_without_prices_no_price_performance_is_reported(world: Analysed) -> None:
     assert world.table("price_performance").empty

@@ -1,4 +1,4 @@
-"""The raw formats as Spark data sources, on files that have no manifest."""
+"""The raw formats as Spark data sources, for files without a manifest."""
 
 from __future__ import annotations
 
@@ -39,39 +39,39 @@ def load(spark: SparkSession, kind: str, table: str, pattern: str) -> DataFrame:
 
 def purely(kind: str, table: str, pattern: str) -> list[dict[str, Any]]:
     """Rows of the pure parsers."""
-    found = []
+    rows = []
     for path in sorted(SAMPLES.glob(pattern)):
         for of, row in read(RawFile("", kind, "", str(path), str(path))):
             if of.name == table:
-                known = {k: v for k, v in row.items() if k not in KNOWN_BY_MANIFEST}
-                found.append({**known, "file": str(path)})
-    return found
+                fields = {k: v for k, v in row.items() if k not in KNOWN_BY_MANIFEST}
+                rows.append({**fields, "file": str(path)})
+    return rows
 
 
 def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["file"], row.get("line", 0), str(row)))
 
 
-def test_there_is_a_source_for_every_reader() -> None:
+def test_every_reader_has_a_source() -> None:
     assert {source.KIND for source in SOURCES} == set(READERS) == set(PATTERNS)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.KIND)
-def test_rows_and_quarantine_are_the_pure_parsers(
+def test_rows_and_quarantine_equal_those_of_the_pure_parsers(
     spark: SparkSession, source: type[RawFiles]
 ) -> None:
     pattern = PATTERNS[source.KIND]
     for table in (*source.TABLES, tables.QUARANTINE):
         frame = load(spark, source.KIND, table.name, f"{SAMPLES}/{pattern}")
-        found = in_order([row.asDict() for row in frame.collect()])
+        actual = in_order([row.asDict() for row in frame.collect()])
         expected = in_order(purely(source.KIND, table.name, pattern))
-        assert [list(row) for row in found] == [frame.columns] * len(expected)
-        for row, of in zip(found, expected, strict=True):
+        assert [list(row) for row in actual] == [frame.columns] * len(expected)
+        for row, of in zip(actual, expected, strict=True):
             assert {name: row[name] for name in of} == of
-        assert found or table is tables.QUARANTINE
+        assert actual or table is tables.QUARANTINE
 
 
-def test_samples_answer_sql_and_a_uri_is_read_like_a_path(spark: SparkSession) -> None:
+def test_samples_can_be_queried_in_sql_and_a_uri_reads_like_a_path(spark: SparkSession) -> None:
     uri = f"{SAMPLES.as_uri()}/dool-1.3.8*.csv"
     spark.read.format("dool").load(uri).createOrReplaceTempView("samples")
     (row,) = spark.sql(

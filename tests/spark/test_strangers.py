@@ -1,4 +1,4 @@
-"""A records folder from a stranger: refused or quarantined, nothing outside of it read or written."""
+"""A third-party records folder: refused or quarantined; no file outside it is read or written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.spark
 SECRET = "[READ], Return=OK, 12345\n"
 
 
-def made(tmp_path: Path) -> tuple[Path, Truth]:
+def create_run(tmp_path: Path) -> tuple[Path, Truth]:
     factory = RunFactory(tmp_path / "runs" / RUN)
     truth = factory.ycsb("b1-v1-flash", seconds=3, rate=40)
     root = factory.close()
@@ -54,8 +54,8 @@ def nothing_read(root: Path) -> None:
 @pytest.mark.parametrize(
     "name", ("../../../../secret.out", "/secret.out", "raw/../../x", "", "a\0b")
 )
-def test_names_that_lead_out_are_quarantined(tmp_path: Path, name: str) -> None:
-    root, _ = made(tmp_path)
+def test_names_that_leave_the_folder_are_quarantined(tmp_path: Path, name: str) -> None:
+    root, _ = create_run(tmp_path)
     if name.startswith("/"):
         name = str(tmp_path / "secret.out")
     change(root, lambda manifest: manifest["clients"][0].update(stdout=name))
@@ -65,7 +65,7 @@ def test_names_that_lead_out_are_quarantined(tmp_path: Path, name: str) -> None:
 
 
 def test_a_linked_file_or_folder_is_quarantined(tmp_path: Path) -> None:
-    root, truth = made(tmp_path)
+    root, truth = create_run(tmp_path)
     raw = root / "records" / truth.trial / "raw"
     (raw / "ycsb-1.out").unlink()
     (raw / "ycsb-1.out").symlink_to(tmp_path / "secret.out")
@@ -82,20 +82,20 @@ def test_a_linked_file_or_folder_is_quarantined(tmp_path: Path) -> None:
     nothing_read(root)
 
 
-def test_a_pipe_or_a_giant_is_not_opened(tmp_path: Path) -> None:
-    root, truth = made(tmp_path)
+def test_a_pipe_or_a_huge_file_is_not_opened(tmp_path: Path) -> None:
+    root, truth = create_run(tmp_path)
     record = root / "records" / truth.trial
     (record / "raw" / "ycsb-1.err").unlink()
     os.mkfifo(record / "raw" / "ycsb-1.err")
     with (record / "monitor" / "here.dool.csv").open("wb") as stream:
-        stream.truncate(2**31)  # one line of 2 GB; the file has holes, and takes no space
+        stream.truncate(2**31)  # one line of 2 GB; the file is sparse, and takes no space
     rows = ingested(root).set_index("kind")["reason"]
     assert rows["ycsb-status"] == "not a plain file"
     assert rows["dool"].startswith("larger than")
 
 
-def test_a_link_that_takes_a_files_place_is_not_followed(tmp_path: Path) -> None:
-    root, truth = made(tmp_path)
+def test_a_link_that_replaces_a_file_is_not_followed(tmp_path: Path) -> None:
+    root, truth = create_run(tmp_path)
     path = root / "records" / truth.trial / "raw" / "ycsb-1.out"
     file = RawFile(truth.trial, "ycsb-summary", "ycsb-1", "raw/ycsb-1.out", str(path))
     path.unlink()
@@ -105,8 +105,8 @@ def test_a_link_that_takes_a_files_place_is_not_followed(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("trial", ("../x", "/tmp/x", "another"))
-def test_a_record_that_gives_another_name_is_refused(tmp_path: Path, trial: str) -> None:
-    root, _ = made(tmp_path)
+def test_a_record_with_a_different_name_is_refused(tmp_path: Path, trial: str) -> None:
+    root, _ = create_run(tmp_path)
     change(root, lambda manifest: manifest.update(trial=trial))
     with pytest.raises(StudyError, match="belongs to the trial"):
         ingested(root)
@@ -115,8 +115,8 @@ def test_a_record_that_gives_another_name_is_refused(tmp_path: Path, trial: str)
 @pytest.mark.parametrize(
     "name", ("tables", "report", "journal.jsonl", "records/linked", "tables/metrics")
 )
-def test_a_run_whose_own_parts_are_links_is_refused(tmp_path: Path, name: str) -> None:
-    root, _ = made(tmp_path)
+def test_a_run_with_linked_parts_is_refused(tmp_path: Path, name: str) -> None:
+    root, _ = create_run(tmp_path)
     outside = tmp_path / "outside"
     outside.mkdir()
     path = root / name
@@ -128,12 +128,12 @@ def test_a_run_whose_own_parts_are_links_is_refused(tmp_path: Path, name: str) -
     assert not list(outside.iterdir())
 
 
-def test_a_bomb_within_a_histogram_is_quarantined(tmp_path: Path) -> None:
+def test_a_decompression_bomb_in_a_histogram_is_quarantined(tmp_path: Path) -> None:
     import base64
     import struct
     import zlib
 
-    root, truth = made(tmp_path)
+    root, truth = create_run(tmp_path)
     path = root / "records" / truth.trial / "raw" / "ycsb-1-READ.hdr"
     bomb = zlib.compress(b"\0" * 2**28, 9)
     payload = base64.b64encode(struct.pack(">II", 0x1C849314, len(bomb)) + bomb).decode()

@@ -1,4 +1,4 @@
-"""`spark-submit jobs/pipeline.py RUN` writes what the pipeline writes, in a folder and at a URI."""
+"""`spark-submit jobs/pipeline.py RUN` writes the pipeline's tables, in a folder and at a URI."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BIN = Path(sys.executable).parent
 
 
 def submit(run: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """As from a shell in which this environment is activated, in another folder than the project's."""
+    """As from a shell with this environment activated, outside the project's folder."""
     java = find_java()
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
     env |= {"PATH": f"{BIN}:{os.environ['PATH']}", "JAVA_HOME": str(java.home)}
@@ -35,7 +35,7 @@ def submit(run: str, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, env=env, cwd="/", capture_output=True, text=True, check=False)
 
 
-def test_tables_at_a_uri_are_those_of_the_pipeline(world: Analysed, tmp_path: Path) -> None:
+def test_tables_at_a_uri_equal_those_of_the_pipeline(world: Analysed, tmp_path: Path) -> None:
     """With an event log, in which every table's jobs have a description."""
     data = tmp_path / "store" / "run"
     shutil.copytree(world.root / "records", data / "records")
@@ -47,16 +47,16 @@ def test_tables_at_a_uri_are_those_of_the_pipeline(world: Analysed, tmp_path: Pa
     assert process.returncode == 0, process.stderr[-2000:]
     for name, table in TABLES.items():
         expected = world.table(name)
-        found = read_table(place(data.as_uri()), table)
-        pd.testing.assert_frame_equal(found, expected, check_exact=True, obj=name)
+        tables_there = read_table(place(data.as_uri()), table)
+        pd.testing.assert_frame_equal(tables_there, expected, check_exact=True, obj=name)
     assert not (data / "report").exists()
     logged = "".join(path.read_text() for path in events.glob("*/events_*"))
     assert "write table metrics" in logged and "write table setting_metrics" in logged
 
 
-def test_a_run_without_records_is_told_so(tmp_path: Path) -> None:
+def test_a_run_without_records_is_reported(tmp_path: Path) -> None:
     (tmp_path / "records").mkdir()
     process = submit(str(tmp_path))
     assert process.returncode == 1
-    # spark-submit sends what Python says on either stream to standard output
+    # spark-submit sends both of Python's streams to standard output
     assert "no closed record" in process.stdout

@@ -1,4 +1,4 @@
-"""A task of ingest is killed in its write: Spark runs it again, and no half of a file becomes a table's."""
+"""An ingest task killed while writing: Spark runs it again, and no partial file enters a table."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ingest.ingest(spark_session, root)
 """
 
 
-def made(folder: Path) -> Path:
+def create_run(folder: Path) -> Path:
     factory = RunFactory(folder / RUN)
     for threads in (1, 2):
         factory.ycsb("b1-v1-flash", seconds=3, rate=40, threads=threads)
@@ -55,12 +55,12 @@ def made(folder: Path) -> Path:
 
 
 def tables(root: Path) -> dict[str, pd.DataFrame]:
-    made = [name for name in TABLES if (root / "tables" / name).exists()]
-    return {name: read_table(root, TABLES[name]) for name in made}
+    existing = [name for name in TABLES if (root / "tables" / name).exists()]
+    return {name: read_table(root, TABLES[name]) for name in existing}
 
 
-def test_a_task_killed_in_its_write_is_harmless(tmp_path: Path) -> None:
-    root = made(tmp_path / "runs")
+def test_a_task_killed_while_writing_is_harmless(tmp_path: Path) -> None:
+    root = create_run(tmp_path / "runs")
     script = tmp_path / "killed_once.py"
     script.write_text(SCRIPT)
     process = subprocess.run(
@@ -70,8 +70,8 @@ def test_a_task_killed_in_its_write_is_harmless(tmp_path: Path) -> None:
     assert process.returncode == 0, process.stderr[-3000:]
     assert (root / "killed").exists()
     after = tables(root)
-    left = {path.name for path in (root / "tables").iterdir()}
-    assert left == {*after, "ingested.json"}
+    remaining = {path.name for path in (root / "tables").iterdir()}
+    assert remaining == {*after, "ingested.json"}
     shutil.rmtree(root / "tables")
     ingest.ingest(lambda: pytest.fail("so little is parsed without a session"), root)
     undisturbed = tables(root)

@@ -1,4 +1,5 @@
-"""Settings with points by build, for tests of findings: what a run of `builds` repetitions would leave."""
+"""Settings with points by build, for tests of findings: the result of a run with `builds`
+repetitions."""
 
 from __future__ import annotations
 

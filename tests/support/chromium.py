@@ -29,7 +29,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def open_report(page: Page, file: Path, width_px: int = 1200, height_px: int = 900) -> None:
-    """Load a report and wait until its charts are drawn."""
+    """Loads a report and waits until its charts are drawn."""
     page.set_viewport_size({"width": width_px, "height": height_px})
     page.goto(file.resolve().as_uri())
     page.wait_for_function("document.documentElement.dataset.charts === 'drawn'")

@@ -24,17 +24,17 @@ DESIGNS = (
 
 def coverage(clusters: int, seed: int) -> dict[tuple[Mode, str], float]:
     """Share of held-out repetitions within their interval, over all files, of `clusters` each."""
-    found: dict[tuple[Mode, str], list[Miss]] = defaultdict(list)
+    by_cell: dict[tuple[Mode, str], list[Miss]] = defaultdict(list)
     for number, (hosts, repetitions) in enumerate(DESIGNS):
         truths = wild_truths(clusters, seed + number)
         points = measured(truths, hosts, seed + 50 + number, repetitions=repetitions)
         for mode in MODES:
-            found[mode, "file"] += hold_out(points, mode)
+            by_cell[mode, "file"] += hold_out(points, mode)
             for group in _groups(points):
-                found[mode, "alone"] += hold_out(group, mode)
+                by_cell[mode, "alone"] += hold_out(group, mode)
     return {
         cell: float(np.mean([miss.covered / miss.repetitions for miss in misses]))
-        for cell, misses in found.items()
+        for cell, misses in by_cell.items()
     }
 
 

@@ -1,7 +1,8 @@
-"""Decisions on clusters whose truth is known: how many hosts for a rate, by the planner's own quantile.
+"""Decisions on clusters with known truth: the number of hosts for a rate, by the planner's own
+quantile.
 
-`best` is what the noise allows: the decision of somebody who knows the curve up to the error that the
-same measurements leave to a two-parameter fit of the true form.
+`best` is the noise limit: the decision with the true curve, up to the error that the same
+measurements leave to a two-parameter fit of the true form.
 """
 
 from __future__ import annotations
@@ -38,18 +39,21 @@ class Decision:
 def decisions(
     clusters: Sequence[Truth], hosts: Sequence[int], repetitions: int, questions: int, seed: int
 ) -> list[Decision]:
-    """`questions` rates for each cluster, each needing a count between the smallest and largest host."""
+    """`questions` rates for each cluster, each needing a count between the smallest and largest
+    host."""
     rng = np.random.default_rng(seed)
     points = measured(clusters, hosts, seed + 1, repetitions=repetitions)
     counts = np.arange(min(hosts), max(hosts) + 1, dtype=float)
-    asked = np.arange(min(hosts), int(1.5 * max(hosts)) + 1, dtype=float)
-    found = surfaces(points)
+    candidates = np.arange(min(hosts), int(1.5 * max(hosts)) + 1, dtype=float)
+    fitted = surfaces(points)
     result = []
     for truth in clusters:
-        true_s = np.array([truth.time_s(n) for n in asked])
-        falling = int(np.argmin(true_s)) + 1  # beyond its best count more hosts are no answer
-        rates = 1.0 / found[truth.name, "flash"].forecast(asked, 1).prediction.draws(rng, DRAWS)
-        supply = MeasuredSupply(truth.name, asked, rates, max(hosts), ())
+        true_s = np.array([truth.time_s(n) for n in candidates])
+        falling = int(np.argmin(true_s)) + 1  # beyond its best count more hosts do not help
+        rates = 1.0 / fitted[truth.name, "flash"].forecast(candidates, 1).prediction.draws(
+            rng, DRAWS
+        )
+        supply = MeasuredSupply(truth.name, candidates, rates, max(hosts), ())
         error = truth.noise * (PARAMETERS / (len(hosts) * repetitions)) ** 0.5
         for _ in range(questions):
             needed = int(rng.choice(counts[1 : max(2, min(len(counts), falling))]))
@@ -57,7 +61,7 @@ def decisions(
             share = rng.uniform(0.02, 0.98)
             rate = share / true_s[place] + (1 - share) / true_s[place - 1]
             result.append(
-                Decision(needed, _chosen(supply, rate), _best(true_s, asked, rate, error, rng))
+                Decision(needed, _chosen(supply, rate), _best(true_s, candidates, rate, error, rng))
             )
     return result
 
@@ -74,7 +78,7 @@ def _chosen(supply: MeasuredSupply, rate: float) -> int:
 def _best(
     true_s: np.ndarray, hosts: np.ndarray, rate: float, error: float, rng: np.random.Generator
 ) -> int:
-    """The count where the curve, off by one draw of the least error, first carries the rate."""
-    seen = true_s * np.exp(error * rng.standard_normal())
-    enough = 1.0 / seen >= rate
+    """The count where the curve, off by one draw of the least error, first reaches the rate."""
+    noisy_s = true_s * np.exp(error * rng.standard_normal())
+    enough = 1.0 / noisy_s >= rate
     return int(hosts[int(enough.argmax())]) if enough.any() else int(hosts[-1])

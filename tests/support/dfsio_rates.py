@@ -1,4 +1,5 @@
-"""TestDFSIO's three rates by a slow, obvious reading of what the job left: no parser of ours."""
+"""TestDFSIO's three rates by an independent, plain reading of the job's output, without our
+parsers."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Rates:
-    """MiB/s, named as the metrics are; and the most maps that ran at one moment."""
+    """MiB/s by metric name; and the largest number of concurrent maps."""
 
     throughput_per_stream: float
     throughput_map_phase: float

@@ -1,4 +1,4 @@
-"""Hosts, studies and manifests for tests: small, valid, and nothing started."""
+"""Hosts, studies and manifests for tests: small, valid, without any process."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Makes analysis/capacity/inputs/examples/points.csv: made-up measurements of four groups on two media.
+"""Generates analysis/capacity/inputs/examples/points.csv: synthetic measurements of four groups on
+two media.
 
-Writes it anew, the same each time:
+The output is the same each time:
 
-    python -m tests.support.example_points > analysis/capacity/inputs/examples/points.csv
+python -m tests.support.example_points > analysis/capacity/inputs/examples/points.csv
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def rows() -> Iterator[Row]:
 
 def rate(group: str, medium: str, hosts: int, v: int) -> float:
     """The truth behind the example: 1/X = a + b/n, times the density law."""
-    _, one, hdd, alpha, beta = GROUPS[group]
-    scaled = one / (0.006 + 0.994 / hosts) * (hdd if medium == "hdd" else 1.0)
+    _, base, hdd, alpha, beta = GROUPS[group]
+    scaled = base / (0.006 + 0.994 / hosts) * (hdd if medium == "hdd" else 1.0)
     return scaled * v / (1 + alpha * (v - 1) + beta * v * (v - 1))
 
 

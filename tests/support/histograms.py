@@ -17,7 +17,7 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
 
 
 def percentile_us(histogram: Histogram, percentile: float) -> int:
-    """The smallest value that so many percent of all operations do not exceed, by plain counting."""
+    """The smallest value that `percent` of all operations do not exceed, by plain counting."""
     wanted, reached = math.ceil(percentile * histogram.total / 100), 0
     for value_us, count in histogram.counts:
         reached += count

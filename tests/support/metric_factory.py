@@ -1,4 +1,4 @@
-"""Made-up settings, arms and their numbers for `tests.support.summary_factory`."""
+"""Synthetic settings, arms and their numbers for `tests.support.summary_factory`."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ USD_PER_HOUR = 0.61
 
 @dataclass(frozen=True)
 class Shape:
-    """A setting and the numbers it would give on one worker a host, on flash."""
+    """A setting and its numbers with one worker per host, on flash."""
 
     id: str
     workload: Workload
     label: str
     rate: float  # MiB/s over the map phase, or ops/s
-    growth: float  # factor a further VM adds
+    growth: float  # factor per additional VM
     hdd: float  # rate on hdd over rate on flash
     used: float  # percent of the host's cores
     latency_ms: tuple[tuple[str, float, float], ...] = ()  # operation, p50, p99
 
     @property
     def knobs(self) -> dict[str, Any]:
-        """What its id says of mode, files, records and threads."""
+        """Mode, files, records and threads, read from its id."""
         if self.workload == "testdfsio":
             mode, files = re.fullmatch(r"testdfsio-(\w+)-n(\d+)", self.id).groups()  # type: ignore[union-attr]
             return {"mode": mode, "files": int(files)}
-        found = re.fullmatch(r"ycsb-(.+)-r(\d+)-t(\d+)", self.id)
-        mix, records, threads = found.groups()  # type: ignore[union-attr]
+        match = re.fullmatch(r"ycsb-(.+)-r(\d+)-t(\d+)", self.id)
+        mix, records, threads = match.groups()  # type: ignore[union-attr]
         return {"mode": mix, "records": int(records), "threads": int(threads)}
 
 

@@ -1,4 +1,5 @@
-"""A network namespace entered by this thread, and left again; its children and connections go along."""
+"""A network namespace entered by this thread, and left again; its children and connections are in
+it too."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @contextmanager
 def inside(namespace: str) -> Iterator[None]:
-    """`namespace` is one that `ip netns` knows."""
+    """`namespace` is a name known to `ip netns`."""
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     try:
         there = os.open(Path("/run/netns") / namespace, os.O_RDONLY)

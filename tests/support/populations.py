@@ -22,7 +22,8 @@ BUILDS = 1.0
 
 @dataclass(frozen=True)
 class Truth:
-    """One cluster: the true seconds of work time at each host count, and how noisy a repeat is."""
+    """One cluster: the true seconds of work time at each host count, and the noise of its
+    repeats."""
 
     name: str
     base_s: float
@@ -31,9 +32,10 @@ class Truth:
     shape: Shape
     noise: float
     builds: float = 0.0
-    """sd of what the repetitions of one cell have in common."""
+    """sd of the common error of a cell's repetitions."""
     bursts: float = 0.0
-    """Share of cells whose machines use up their CPU credits after the first repetition or two."""
+    """Share of cells in which the machines use up their CPU credits after one or two
+    repetitions."""
 
     def time_s(self, hosts: float, vms_per_host: int = 1) -> float:
         n = float(hosts)
@@ -66,7 +68,8 @@ class Truth:
 
 
 def truths(count: int, seed: int, noise: float = 0.04, shape: Shape = "form") -> tuple[Truth, ...]:
-    """Clusters whose noise differs by half again either way, as that of real repeats does."""
+    """Clusters whose noise differs by half again in both directions, as that of real repeats
+    does."""
     rng = np.random.default_rng(seed)
     return tuple(
         Truth(
@@ -82,17 +85,17 @@ def truths(count: int, seed: int, noise: float = 0.04, shape: Shape = "form") ->
 
 
 def wild_truths(count: int, seed: int) -> tuple[Truth, ...]:
-    """Clusters of all shapes in turn, as noisy as public measurements are: builds differ by about as
-    much as repetitions do, some by much more, and every sixth cluster has burstable machines."""
+    """Clusters of all shapes in turn, as noisy as public measurements are: builds differ by about
+    as much as repetitions do, some by much more, and every sixth cluster has burstable machines."""
     rng = np.random.default_rng(seed)
-    found = []
+    populations = []
     for number in range(count):
         shape = SHAPES[number % len(SHAPES)]
-        (one,) = truths(1, int(rng.integers(2**31)), 0.025, shape)
-        builds = one.noise * float(rng.exponential(BUILDS))
+        (cluster,) = truths(1, int(rng.integers(2**31)), 0.025, shape)
+        builds = cluster.noise * float(rng.exponential(BUILDS))
         bursts = 0.3 if number % 6 == 5 else 0.0
-        found.append(replace(one, name=f"{shape}-{number}", builds=builds, bursts=bursts))
-    return tuple(found)
+        populations.append(replace(cluster, name=f"{shape}-{number}", builds=builds, bursts=bursts))
+    return tuple(populations)
 
 
 def measured(
@@ -105,7 +108,7 @@ def measured(
     builds: float = 0.0,
 ) -> tuple[Point, ...]:
     """Points of every cluster. outliers: share of repetitions that took up to three times as long.
-    builds: sd of what the repetitions of one cell have in common, over that of a repetition."""
+    builds: sd of the common error of a cell's repetitions, over that of a repetition."""
     rng = np.random.default_rng(seed)
     points = []
     for truth in clusters:
@@ -125,7 +128,8 @@ def measured(
 
 
 def _burst(truth: Truth, repetitions: int, rng: np.random.Generator) -> tuple[int, float]:
-    """After how many repetitions of a cell the CPU credits end, and how much slower it is then, in log."""
+    """The number of repetitions of a cell after which the CPU credits end, and the slowdown then,
+    in log."""
     if not truth.bursts or rng.random() > truth.bursts:
         return repetitions, 0.0
     return int(rng.integers(1, 3)), float(rng.uniform(0.15, 0.6))

@@ -1,6 +1,7 @@
 """Records which classes daemons and clients load, for the class-data archives.
 
-    python -m tests.support.record_classes        # after a change of a stack's version; review the sizes
+python -m tests.support.record_classes        # after a change of a stack's version; review the
+sizes
 
 Brings a small cluster up, runs a client of each kind on it, and writes classes.txt.gz beside each
 stack's pom.xml.
@@ -35,16 +36,18 @@ STACKS = ("hadoop", "hbase", "ycsb")
 
 
 class RecordingTransport(LocalTransport):
-    """Makes every JVM write down the classes it loads: <logs>/<stack>-<node>-<name>.classes."""
+    """Makes every JVM list the classes it loads: <logs>/<stack>-<node>-<name>.classes."""
 
     lists = Path()
 
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
         name = f"{stack_of(command)}-{node.name}-{command.name}.classes"
-        java, *rest = command.argv
-        # Without an archive: what is mapped from one may not be written down.
-        rest = [argument for argument in rest if not argument.startswith("-XX:SharedArchiveFile")]
-        argv = (java, f"-XX:DumpLoadedClassList={self.lists / name}", *rest)
+        java, *arguments = command.argv
+        # Without an archive: classes mapped from one may be missing from the list.
+        arguments = [
+            argument for argument in arguments if not argument.startswith("-XX:SharedArchiveFile")
+        ]
+        argv = (java, f"-XX:DumpLoadedClassList={self.lists / name}", *arguments)
         return super().start(node, dataclasses.replace(command, argv=argv), stdout, stderr)
 
 
@@ -108,8 +111,8 @@ def ycsb_options(folder: Path) -> tuple[str, ...]:
         "hdrhistogram.fileoutput": "true",
         "hdrhistogram.output.path": f"{folder}/hdr-",
     }
-    given = [part for key, value in properties.items() for part in ("-p", f"{key}={value}")]
-    return ("-db", "org.densitystudy.ycsb.HBaseClient", "-threads", "2", "-s", *given)
+    options = [part for key, value in properties.items() for part in ("-p", f"{key}={value}")]
+    return ("-db", "org.densitystudy.ycsb.HBaseClient", "-threads", "2", "-s", *options)
 
 
 def run(cluster: Cluster, journal: Journal, command: Command, folder: Path) -> None:

@@ -4,8 +4,8 @@
     truth = factory.ycsb("b1-v1-flash", mix="scan95-insert5")
     factory.close()
 
-Every trial is believable as it stands; a test changes what it is about, and holds the tables against
-`Truth`, computed by plain loops.
+Every trial is plausible by default; a test changes the values under test, and compares the tables
+with `Truth`, computed by plain loops.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OPERATIONS = {"load": {"INSERT": 1.0}, "read45-insert55": {"READ": 0.45, "INSERT
 
 
 class RunFactory:
-    """Makes the records of one run. Trials come in the order they are added."""
+    """Generates the records of one run. Trials are in the order of their addition."""
 
     def __init__(self, root: Path, **overrides: object) -> None:
         self.root = root
@@ -69,10 +69,11 @@ class RunFactory:
             for i in range(setting.files)
         ]
         truth.streams = [(size, rng.randint(1500, 2500)) for _ in range(setting.files)]
-        asked = setting.files * size
+        requested = setting.files * size
         truth.cold = ColdProof(
-            method="evict", evicted_bytes=asked, distinct_bytes_asked=asked if mode != "write" else None,
-            physical_read_bytes=round(asked * 1.02), physical_write_bytes=asked,
+            method="evict", evicted_bytes=requested,
+            distinct_bytes_asked=requested if mode != "write" else None,
+            physical_read_bytes=round(requested * 1.02), physical_write_bytes=requested,
         )  # fmt: skip
         return truth
 
@@ -114,7 +115,7 @@ class RunFactory:
         return truth
 
     def close(self) -> Path:
-        """Write every record, the plan and the journal. Returns the run's root."""
+        """Writes every record, the plan and the journal. Returns the run's root."""
         self.root.mkdir(parents=True)
         write_plan(self._plan_as_made(), self.root / "plan.json")
         (self.root / "study.yaml").write_text("study: quickstart\nquestion: Is it so?\n")
@@ -132,7 +133,7 @@ class RunFactory:
         return self.root
 
     def _plan_as_made(self) -> Plan:
-        """The plan that would have led to these trials."""
+        """A plan with these trials."""
         steps = tuple(
             Step(index=order, kind="trial", repetition=1, build=self._builds[truth.trial], label=truth.trial,
                  trial=truth.trial, order=order, setting=truth.setting, estimate_s=1.0)
@@ -154,7 +155,7 @@ class RunFactory:
     def manifest(self, truth: Truth, order: int) -> Manifest:
         build = self._builds[truth.trial]
         topology = self.topology(build)
-        begun = truth.state == "incomplete"  # a crash: no more is known than what was to be run
+        begun = truth.state == "incomplete"  # a crash: only the planned values are known
         window = Window(start_epoch_s=truth.start_s, end_epoch_s=truth.end_s)
         clock = ClockOffset(host="here", before_s=truth.measured_clock_s or 0.0,
                             after_s=truth.measured_clock_s or 0.0, method="test")  # fmt: skip
@@ -181,14 +182,14 @@ def _dool(rng: random.Random, since_s: float, until_s: float) -> Any:
     while at_s < until_s:
         at_s += PERIOD_S
         iowait, steal = (round(rng.uniform(1, 20), 3) for _ in range(2))
-        user, system = (round(rng.uniform(1, 12), 3) for _ in range(2))  # as the nodes', about
+        user, system = (round(rng.uniform(1, 12), 3) for _ in range(2))  # like the nodes', about
         idle = round(100 - iowait - steal - user - system, 3)
         read, written = float(rng.randint(0, 60 * MIB)), float(rng.randint(0, 60 * MIB))
         yield round(at_s, 3), (user, system, idle, iowait, steal, read, written)
 
 
 def _ticks(rng: random.Random, nodes: Sequence[str], since_s: float, until_s: float) -> Any:
-    """Daemons have run before; the client and its ticks begin within the window."""
+    """Daemons ran before; the client and its ticks start within the window."""
     spent = {node: (rng.randint(500, 5000), rng.randint(100, 900)) for node in (*nodes, "monitor")}
     spent["c1"] = (0, 0)
     first = True
@@ -197,9 +198,9 @@ def _ticks(rng: random.Random, nodes: Sequence[str], since_s: float, until_s: fl
         at_s += PERIOD_S
         for node, (user, system) in spent.items():
             spent[node] = (user + rng.randint(0, 7), system + rng.randint(0, 3))
-        seen = {node: ticks for node, ticks in spent.items() if node != "c1" or not first}
+        visible = {node: ticks for node, ticks in spent.items() if node != "c1" or not first}
         first = False
-        yield round(at_s, 3), seen
+        yield round(at_s, 3), visible
 
 
 def _clients(truth: Truth) -> tuple[ClientRun, ...]:
@@ -229,7 +230,7 @@ def _monitors(truth: Truth) -> list[MonitorRun]:
 
 
 def quickstart(root: Path) -> RunFactory:
-    """12 trials as the quickstart leaves them: 6 settings on each of 2 densities."""
+    """12 trials like those of the quickstart: 6 settings on each of 2 densities."""
     factory = RunFactory(root)
     for build in ("b1-v1-flash", "b1-v2-flash"):
         for mode in ("write", "read", "random"):

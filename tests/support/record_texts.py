@@ -1,4 +1,4 @@
-"""What the tools of a trial print, in their own formats, from numbers a test knows."""
+"""Output of a trial's tools, in their own formats, from numbers that the test knows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hdrh.histogram import HdrHistogram
 _PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
 _HDR_MAX_US = 3_600_000_000
 Cells = tuple[float, float, float, float, float, float, float]
-"""usr, sys, idl, wai, stl (percent), read, writ (bytes a second)."""
+"""usr, sys, idl, wai, stl (percent), read, writ (bytes per second)."""
 
 
 def dool(samples: Iterable[tuple[float, Cells]]) -> str:
-    """dool 1.3.8 with --bytes: rows of (epoch_s, cells), after a first row that is since boot."""
+    """dool 1.3.8 with --bytes: rows of (epoch_s, cells), after a first row since boot."""
     rows = list(samples)
     begun_s = rows[0][0] - 1
     lines = [
@@ -44,7 +44,7 @@ def _date(epoch_s: float) -> str:
 
 
 def nodecpu(rounds: Iterable[tuple[float, Mapping[str, tuple[int, int]]]], cores: int = 2) -> str:
-    """Rows of (epoch_s, node -> cumulative user and system ticks), at 100 ticks a second."""
+    """Rows of (epoch_s, node -> cumulative user and system ticks), at 100 ticks per second."""
     lines = [
         f"# nodecpu format 1, host=here, ticks_per_s=100, cores={cores}",
         "epoch_s,node,user_ticks,system_ticks,processes",
@@ -78,7 +78,8 @@ def hdr(name: str, start_s: float, intervals: Sequence[tuple[float, Sequence[int
 
 
 def ycsb_summary(run_s: float, returns: Mapping[str, Mapping[str, int]]) -> str:
-    """The text exporter's: operation -> status -> count. A status other than OK has an own repetition."""
+    """The text exporter's output: operation -> status -> count. A status other than OK has its own
+    block."""
     operations = sum(sum(counts.values()) for counts in returns.values())
     lines = [
         f"[OVERALL], RunTime(ms), {run_s * 1000:.0f}",
@@ -96,7 +97,7 @@ def ycsb_summary(run_s: float, returns: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def ycsb_status(per_second: Sequence[int]) -> str:
-    """Lines of -s, one a second."""
+    """Lines of -s, one per second."""
     lines = ["Command line: -db x -s", "YCSB Client ${project.version}", "", "Loading workload..."]
     so_far = 0
     for second, operations in enumerate(per_second, start=1):
@@ -109,7 +110,8 @@ def ycsb_status(per_second: Sequence[int]) -> str:
 
 
 def dfsio_log(name: str, files: int, processed_mib: float, rate: float, test_s: float) -> str:
-    """The repetition TestDFSIO 3.4.2 appends to its result file; `name`: write, read, random read, ..."""
+    """The block that TestDFSIO 3.4.2 appends to its result file; `name`: write, read, random read,
+    ..."""
     return (
         f"----- TestDFSIO ----- : {name}\n"
         "            Date & time: Fri Nov 20 17:17:34 UTC 2026\n"

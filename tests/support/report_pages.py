@@ -1,4 +1,5 @@
-"""A report's page, read by a test: its elements, the data embedded in it, and the summary behind."""
+"""A report's page, parsed for a test: its elements, its embedded data, and the summary behind
+it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ VOID = {"meta", "link", "br", "img", "input", "rect", "path", "line", "circle"}
 
 
 class Elements(HTMLParser):
-    """Every element as (tag, attributes, text of itself), in order of appearance."""
+    """Every element as (tag, attributes, own text), in order of appearance."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -85,14 +86,14 @@ def panels(name: str) -> list[Panel]:
 
 
 def embedded(text: str, element: str) -> Any:
-    found = re.search(
+    match = re.search(
         rf'<script type="application/json" id="{element}" data-encoding="(\w+)">(.*?)</script>',
         text,
         re.S,
     )
-    assert found
-    packed = found[1] == "gzip"
-    return json.loads(gzip.decompress(base64.b64decode(found[2])) if packed else found[2])
+    assert match
+    packed = match[1] == "gzip"
+    return json.loads(gzip.decompress(base64.b64decode(match[2])) if packed else match[2])
 
 
 def resolve(document: Any, pointer: str) -> Any:

@@ -1,4 +1,5 @@
-"""Made-up courses of trials for `tests.support.summary_factory`: CPU, rates and latency within a trial."""
+"""Synthetic time series of trials for `tests.support.summary_factory`: CPU, rates and latency
+within a trial."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ GAP_S = 5
 
 
 def trial_series(trial: TrialSummary, seed: int = 7) -> TrialSeries:
-    """A course that lasts a little longer than the trial's window on both sides."""
+    """A series that extends slightly beyond the trial's window on both sides."""
     rng = random.Random(f"{seed} {trial.trial}")
     end_s = int(trial.measure_s or 10.0)
     seconds = tuple(second for second in range(-2, end_s + 2) if second != GAP_S)

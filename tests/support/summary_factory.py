@@ -1,8 +1,8 @@
-"""Made-up `Summary` values of realistic size and shape, for the tests and the README's picture.
+"""Synthetic `Summary` values of realistic size and shape, for the tests and the README's picture.
 
-`one_block()`: what the quickstart leaves: 2 densities x 6 settings, 1 repetition, processes for VMs.
+`one_block()`: the quickstart's result: 2 densities x 6 settings, 1 repetition, processes for VMs.
 `eight_repetitions()`: 3 densities x 2 media x 6 settings, 8 repetitions, VMs, intervals, decided findings.
-`talk()`: what all six charts of the talk need: readers, threads and sizes varied; 5 repetitions.
+`talk()`: the data of all six charts of the talk: readers, threads and sizes varied; 5 repetitions.
 `python -m tests.support.summary_factory one|eight|talk` prints one as summary.json.
 """
 
@@ -47,7 +47,8 @@ PHASES_S = {
 
 
 def one_block(study: str = "quickstart") -> Summary:
-    """The quickstart's: every interval null, every finding `no claim`, one trial of each kind of trouble."""
+    """The quickstart's: every interval null, every finding `no claim`, one trial of each kind of
+    problem."""
     arms = tuple(Arm(density, "flash", "process") for density in (1, 2))
     summary = _summary(study, arms, repetitions=1, provider="local")
     return summary.model_copy(
@@ -88,7 +89,8 @@ def eight_repetitions(study: str = "density-flash-hdd") -> Summary:
 
 
 def talk(study: str = "talk-2013") -> Summary:
-    """Readers, threads and sizes varied on 2 densities x 2 media: what the talk's charts compare."""
+    """Readers, threads and sizes varied on 2 densities x 2 media: the comparisons of the talk's
+    charts."""
     read, load, mixed, scan = (SHAPES[at] for at in (2, 3, 4, 5))
     reads = [
         replace(read, id=f"testdfsio-random-n{n}", label=f"{read.label}, {n} files", rate=9.0 * n)

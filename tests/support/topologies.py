@@ -1,4 +1,4 @@
-"""Topologies and blueprints for tests: built by hand, so that placement cannot hide what they hold."""
+"""Topologies and blueprints for tests: built by hand, independent of the placement code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def worker(name: str, address: str = "127.0.0.1", host: str = "h1", servers: int
 
 
 def local(workers: int = 2, servers: int = 1, base_port: int = 21000) -> Topology:
-    """All on one address, as the local provider has it."""
+    """All on one address, as with the local provider."""
     host = Host("h1", "127.0.0.1", 2, 6144, (DISK,), ("master", "worker", "client"))
     nodes = [
         Node("m1", "h1", "127.0.0.1", ("master",), 1536, 2, DISK),
@@ -35,7 +35,7 @@ def local(workers: int = 2, servers: int = 1, base_port: int = 21000) -> Topolog
 
 
 def physical() -> Topology:
-    """Two hosts and a master with the client on it, each with an address of its own."""
+    """Two hosts and a master with the client on it, each with its own address."""
     names = ("big", "h1", "h2")
     hosts = tuple(
         Host(name, f"192.0.2.{number}", 16, 8192, (DISK,), ("worker",))

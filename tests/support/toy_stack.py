@@ -10,7 +10,7 @@ import pytest
 from cluster.stack.recipe import RECIPES, Recipe
 from cluster.stack.tree import lock_of
 
-# Stands for mvn: copies the "repository" to -Dstack.lib, notes each call, fails when told to.
+# A fake mvn: copies the "repository" to -Dstack.lib, records each call, fails on request.
 FAKE_MAVEN = """\
 #!{python}
 import os, pathlib, shutil, sys, time
@@ -52,8 +52,8 @@ class ToyStack:
 
 
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
-    """Maven, Java, cache and recipe in place of the real ones."""
-    made = ToyStack(tmp_path)
+    """The fixture's Maven, Java, cache and recipe replace the real ones."""
+    toy_stack = ToyStack(tmp_path)
     executable(
         tmp_path / "bin" / "mvn", FAKE_MAVEN.format(python=sys.executable, base=str(tmp_path))
     )
@@ -62,8 +62,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("DENSITY_STUDY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(RECIPES, "toy", made.recipe)
-    return made
+    monkeypatch.setitem(RECIPES, "toy", toy_stack.recipe)
+    return toy_stack
 
 
 def executable(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""`Truth`: what a record made by a test holds, as numbers the test knows."""
+"""`Truth`: content of a generated record, as numbers that the test knows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIB = 2**20
 
 @dataclass
 class Truth:
-    """What a trial was made of. Times by the controller's clock; change it before `close`.
+    """The source data of a trial. Times by the controller's clock; change it before `close`.
 
     dool: (epoch_s, cells) after the since-boot row. ticks: rounds of cumulative ticks by node.
     latencies_us: operation -> seconds of the run -> latencies. maps: (start, end) of each stream.
@@ -41,7 +41,8 @@ class Truth:
     overhead_pair: int | None = None
     monitored: bool = True
     threads_between_operations: float | None = 1.0
-    """Of a closed loop's time outside of operations, how much its log of THINK holds; None: no log."""
+    """Share of a closed loop's time outside operations that its THINK log contains; None: no
+    log."""
 
     @property
     def window_s(self) -> float:

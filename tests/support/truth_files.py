@@ -41,7 +41,7 @@ def _dfsio_files(truth: Truth) -> dict[str, str]:
 
 
 def _ycsb_files(truth: Truth) -> dict[str, str]:
-    """Of several clients each logs every n-th latency, and all of theirs went well."""
+    """Each of several clients logs every n-th latency, and all its operations succeed."""
     assert isinstance(truth.setting, YcsbSetting)
     files: dict[str, str] = {}
     for number in range(truth.setting.clients):
@@ -77,15 +77,15 @@ def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str
 
 
 def _think_us(truth: Truth, own: dict[str, list[list[int]]], seconds: int) -> list[list[int]]:
-    """What a client's threads do between operations: in each second all that is left of it, in equal
+    """The time of a client's threads between operations: the remainder of each second, in equal
     parts. Half a microsecond of every time is cut off, on average."""
     setting, share = truth.setting, truth.threads_between_operations
     assert isinstance(setting, YcsbSetting)
     if not (setting.is_saturation or setting.is_load) or share is None:
         return []
-    found = []
+    times = []
     for second in range(seconds):
         busy = [latency + 0.5 for each in own.values() for latency in each[second]]
-        left_us = share * (setting.threads * 1e6 - sum(busy))
-        found.append([round(left_us / len(busy) - 0.5)] * len(busy) if busy else [])
-    return found
+        remaining_us = share * (setting.threads * 1e6 - sum(busy))
+        times.append([round(remaining_us / len(busy) - 0.5)] * len(busy) if busy else [])
+    return times

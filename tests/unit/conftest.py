@@ -1,4 +1,4 @@
-"""What several unit tests need: a port, a runtime folder and a stack of the test's own."""
+"""Shared fixtures of unit tests: a port, a runtime folder and a stack of the test's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.toy_stack import ToyStack, install
 
 @pytest.fixture
 def free_port() -> int:
-    """A port on loopback on which nobody listens just now."""
+    """A loopback port without a listener at this moment."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
     return port
@@ -20,11 +20,11 @@ def free_port() -> int:
 
 @pytest.fixture
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Locks and leases of this test alone, never the user's."""
+    """Locks and leases of this test only, never the user's."""
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
 
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
-    """The stack `toy`, not assembled yet, in a cache of this test alone."""
+    """The stack `toy`, not assembled yet, in a cache of this test only."""
     return install(tmp_path, monkeypatch)

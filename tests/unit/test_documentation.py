@@ -1,4 +1,4 @@
-"""What `make docs` does not see: README's links, and the index of decisions."""
+"""Checks beyond `make docs`: README's links, and the index of decisions."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def test_a_decision_has_a_date_a_status_and_three_parts() -> None:
 
 
 @pytest.mark.parametrize("page", ["docs/providers.md", "docs/tutorials/two-hosts.md"])
-def test_the_sudo_rule_shown_is_the_one_that_hosts_are_tested_with(page: str) -> None:
+def test_the_documented_sudo_rule_is_the_tested_one(page: str) -> None:
     assert f"```sudoers\n{SUDO_RULE}```" in (CHECKOUT / page).read_text(encoding="utf-8")

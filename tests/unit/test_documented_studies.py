@@ -1,4 +1,4 @@
-"""Every study, and every part of one, that README and the pages show in YAML is valid."""
+"""Every study, and every part of a study, shown in YAML on README and the pages is valid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ hosts: [{name: here, memory: 12 GiB, roles: [master, worker, client]}]
 factors: {vms_per_host: [1, 2]}
 workloads: [{ycsb: {records: [100_000], mixes: [load, c], threads: [8]}}]
 """
-"""What a page's part of a study is laid over."""
+"""The complete study that a page's part is merged into."""
 
 
 def blocks() -> Iterator[tuple[str, str]]:
@@ -34,22 +34,22 @@ def blocks() -> Iterator[tuple[str, str]]:
 SHOWN = dict(blocks())
 
 
-def test_pages_show_whole_studies_and_parts() -> None:
+def test_pages_show_complete_studies_and_parts() -> None:
     whole = [name for name, text in SHOWN.items() if "study" in yaml.safe_load(text)]
     assert "README.md 1" in whole
     assert len(whole) < len(SHOWN)
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_it_is_a_valid_study(name: str, tmp_path: Path) -> None:
+def test_a_shown_study_is_valid(name: str, tmp_path: Path) -> None:
     shown = yaml.safe_load(SHOWN[name])
     text = SHOWN[name] if "study" in shown else yaml.safe_dump(yaml.safe_load(BASE) | shown)
     study = parse_study(text, name).study
-    if study.provider == "local":  # others are planned after asking their hosts
+    if study.provider == "local":  # others are planned with requests to their hosts
         (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
         assert plan_study(tmp_path / "study.yaml", runs=tmp_path / "runs").plan.trials
 
 
-def test_a_misspelt_key_is_found() -> None:
+def test_a_misspelt_key_is_detected() -> None:
     with pytest.raises(InputError, match="blokcs"):
         parse_study(BASE + "blokcs: 5\n", "a page")

@@ -1,4 +1,5 @@
-"""Programs that tests need: every missing one is named by its Debian package to who may not install it."""
+"""Programs that tests need: each missing one is reported with its Debian package to users without
+root."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ SCRIPT = Path(__file__).parents[1] / "packages.sh"
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A PATH of a user who is not root and has a shell; but for the folders of root's programs."""
+    """A PATH with a shell, for a user who is not root, without root's programs."""
     for name in ("sh", "tr"):
-        found = shutil.which(name)
-        assert found is not None
-        (tmp_path / name).symlink_to(found)
+        executable = shutil.which(name)
+        assert executable is not None
+        (tmp_path / name).symlink_to(executable)
     add(tmp_path, "id", "echo 1000")
     return tmp_path
 
@@ -34,7 +35,7 @@ def packages(target: str, programs: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_what_is_missing_is_named_by_its_package(programs: Path) -> None:
+def test_a_missing_program_is_named_by_its_package(programs: Path) -> None:
     for name in ("ip", "ps"):
         add(programs, name)
     done = packages("test", programs)
@@ -44,12 +45,12 @@ def test_what_is_missing_is_named_by_its_package(programs: Path) -> None:
     )
 
 
-def test_nothing_is_said_where_all_is_there(programs: Path) -> None:
+def test_without_missing_programs_there_is_no_output(programs: Path) -> None:
     for name in ("ip", "ps", "chromium", "ssh-keygen"):
         add(programs, name)
     done = packages("test", programs)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_target_that_is_not_known_is_refused(programs: Path) -> None:
+def test_an_unknown_target_is_refused(programs: Path) -> None:
     assert packages("tset", programs).returncode != 0

@@ -1,4 +1,4 @@
-"""The generated pages are current, and say what the code says."""
+"""The generated pages are current and agree with the code."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_page_is_current() -> None:
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)
-def test_shipped_studies_satisfy_the_schema_that_they_name(path: Path) -> None:
+def test_shipped_studies_satisfy_their_schema(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     named = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
     assert named and (path.parent / named[1]).resolve() == CHECKOUT / FOLDER / "study.schema.json"
@@ -71,19 +71,19 @@ def test_the_schema_rejects_a_faulty_study(key: str, value: object) -> None:
         ),
     ),
 )
-def test_the_schema_accepts_what_a_study_may_say(key: str, value: object) -> None:
+def test_the_schema_accepts_valid_values(key: str, value: object) -> None:
     study = yaml.safe_load(STUDIES[0].read_text(encoding="utf-8"))
     assert list(SCHEMA.iter_errors(study | {key: value})) == []
 
 
-def test_defaults_are_written_as_in_a_study() -> None:
+def test_defaults_have_the_notation_of_a_study() -> None:
     models = study_schema()["$defs"]
     assert models["DfsioSpec"]["properties"]["read_size"]["default"] == "1 MiB"
     assert models["CompareSpec"]["properties"]["tolerance"]["default"] == "5%"
     assert models["YcsbSpec"]["properties"]["duration"]["default"] == "600 s"
 
 
-def test_every_key_of_a_study_has_a_meaning() -> None:
+def test_every_key_of_a_study_has_a_description() -> None:
     rows = [line for line in pages()["study-file.md"].splitlines() if line.startswith("| `")]
     assert len(rows) > 80
     assert [row for row in rows if row.endswith("|  |")] == []
@@ -94,7 +94,7 @@ def test_every_rule_has_a_remedy() -> None:
     assert [rule.check for rule in RULES if not rule.remedy.endswith(".")] == []
 
 
-def test_every_command_has_a_purpose_of_one_line_and_an_example() -> None:
+def test_every_command_has_a_one_line_purpose_and_an_example() -> None:
     for name, command in commands():
         purpose = command.help.strip().split("\n\n")[0]
         assert purpose.endswith((".", "?")), name
@@ -103,7 +103,7 @@ def test_every_command_has_a_purpose_of_one_line_and_an_example() -> None:
         assert f"    {name} " in command.epilog or f"    {name}\n" in command.epilog, name
 
 
-def test_every_variable_of_ours_is_declared() -> None:
+def test_every_environment_variable_is_declared() -> None:
     files = [path for room in ROOMS for path in (CHECKOUT / room).rglob("*.py")]
     named = {
         node.value

@@ -1,4 +1,4 @@
-"""docs/methodology.md has every rule of measurement, and the tests it names exist."""
+"""docs/methodology.md has every rule of measurement, and its tests exist."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NAMED = re.compile(
     r"`(unit|property|golden|spark|dag|live|browser)/(?:[\w/]+/)?(test_\w+\.py)(?:::(\w+))?`"
 )
 CITED = re.compile(r"\bmethods? (\d+)(?:(?:,| and) (\d+))?")
-"""How code names a rule: "(method 7)", "(method 5, 16)", "(methods 4 and 19)"."""
+"""Notations of a rule in code: "(method 7)", "(method 5, 16)", "(methods 4 and 19)"."""
 
 
-def test_every_rule_is_there_in_order() -> None:
+def test_every_rule_is_present_in_order() -> None:
     assert list(RULES) == list(range(1, 25))
 
 
@@ -31,14 +31,14 @@ def test_every_rule_names_its_mistake_its_source_and_its_tests() -> None:
 
 
 def test_every_named_test_exists() -> None:
-    """Wherever its file lies below the folder of its kind."""
+    """In any file below the folder of its kind."""
     for kind, file, name in NAMED.findall(PAGE):
         sources = [path.read_text(encoding="utf-8") for path in (TESTS / kind).rglob(file)]
         assert sources, f"{kind}/{file}"
         assert any(f"def {name}(" in source for source in sources) or not name, f"{file}::{name}"
 
 
-def test_every_rule_that_code_cites_is_there() -> None:
+def test_every_rule_cited_in_code_is_present() -> None:
     rooms = ("cluster", "workloads", "jobs", "analysis", "dags")
     code = [
         path.read_text(encoding="utf-8")

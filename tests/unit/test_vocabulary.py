@@ -1,4 +1,4 @@
-"""Old words are gone from everything that users read: pages, help, errors, the report's templates."""
+"""All texts for users avoid outdated terms: pages, help, errors, the report's templates."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ PREFERRED = {
     r"(?:a|by|of) dice": "rng",
     r"cost pairs?": "overhead pair",
 }
-"""Old word, as a pattern for whole words -> the preferred term (docs/glossary.md)."""
+"""Outdated term, as a pattern for whole words -> the preferred term (docs/glossary.md)."""
 OLD = {re.compile(rf"\b(?:{old})\b"): new for old, new in PREFERRED.items()}
 DEFINES_THEM = {"docs/glossary.md": ("SLA",)}
-"""Where a page must use an old word, to say that it is not ours."""
+"""Pages that must use an outdated term, to state that we do not use it."""
 NOT_YET_REWRITTEN: frozenset[str] = frozenset()
 """Files to be rewritten. This list only shrinks: a file without old words must leave it."""
 ERRORS = re.compile(r"\w*(?:Error|Fault)")
@@ -60,7 +60,7 @@ def _pages() -> Iterator[tuple[str, str]]:
 
 def _help() -> Iterator[tuple[str, str]]:
     for name, command in commands():
-        texts = [command.help, command.epilog, *(one.help for one in command.params)]
+        texts = [command.help, command.epilog, *(parameter.help for parameter in command.params)]
         yield f"{name} --help", "\n".join(text or "" for text in texts)
 
 
@@ -93,15 +93,15 @@ def texts() -> dict[str, str]:
 def faults(name: str, text: str) -> list[str]:
     allowed = DEFINES_THEM.get(name, ())
     return [
-        f"{found[0]!r}: write {new}"
+        f"{match[0]!r}: write {new}"
         for pattern, new in OLD.items()
-        for found in pattern.finditer(text)
-        if found[0] not in allowed
+        for match in pattern.finditer(text)
+        if match[0] not in allowed
     ]
 
 
 @pytest.mark.parametrize("name", sorted(texts().keys() - NOT_YET_REWRITTEN))
-def test_it_uses_the_preferred_terms(name: str) -> None:
+def test_texts_use_the_preferred_terms(name: str) -> None:
     assert faults(name, texts()[name]) == []
 
 
@@ -110,7 +110,7 @@ def test_files_not_yet_rewritten_still_need_it() -> None:
     assert done == set(), "remove these from NOT_YET_REWRITTEN"
 
 
-def test_every_kind_of_text_is_read() -> None:
+def test_every_kind_of_text_is_checked() -> None:
     names = texts().keys()
     assert {"README.md", "study run --help", "dags/cli/arguments.py"} <= names
     assert any(name.endswith(".j2") for name in names)
@@ -120,10 +120,10 @@ def test_every_kind_of_text_is_read() -> None:
 @pytest.mark.parametrize(
     "text", ("the run is told", "2 builds an arm", "an SLA", "--add-blocks 2", "it goes on with it")
 )
-def test_old_words_are_found(text: str) -> None:
+def test_outdated_terms_are_detected(text: str) -> None:
     assert faults("a page", text)
 
 
 @pytest.mark.parametrize("text", ("HDFS blocks", "has a unit", "told-you-so.md"[4:], "asks"))
-def test_words_of_the_field_are_left_alone(text: str) -> None:
+def test_technical_terms_are_accepted(text: str) -> None:
     assert faults("a page", text) == []

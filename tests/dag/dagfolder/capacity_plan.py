@@ -1,4 +1,4 @@
-"""The plan's DAG for Airflow's own processes, on the make-believe backend and made-up points."""
+"""The plan's DAG for Airflow's own processes, on the simulated backend and synthetic points."""
 
 from tests.dag import backend
 

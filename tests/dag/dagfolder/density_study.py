@@ -1,4 +1,4 @@
-"""The project's DAG for Airflow's own processes, on the make-believe backend."""
+"""The project's DAG for Airflow's own processes, on the simulated backend."""
 
 from tests.dag import backend
 

@@ -1,4 +1,5 @@
-"""Airflow's DAGs of scheduled studies, on the make-believe backend: the second of three runs is slower."""
+"""Airflow's DAGs of scheduled studies, on the simulated backend: the second of three runs is
+slower."""
 
 from pathlib import Path
 

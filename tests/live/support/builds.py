@@ -18,14 +18,12 @@ BASE_PORT = 23000
 
 def topology(folder: Path, workers: int = 2) -> Topology:
     disk = Disk(str(folder / "disk"), "flash")
-    given = local(workers, base_port=BASE_PORT)
-    return replace(
-        given, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in given.nodes)
-    )
+    spec = local(workers, base_port=BASE_PORT)
+    return replace(spec, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in spec.nodes))
 
 
 def open_build(folder: Path, owner_pid: int) -> tuple[Site, Journal]:
-    """A run folder below `folder`/runs, opened by `owner_pid`, and the place of its only build."""
+    """A run folder below `folder`/runs, opened by `owner_pid`, and the site of its only build."""
     tag = f"live-{os.getpid()}/{folder.name}"
     root = folder / "runs" / tag
     journal = Journal(root / "journal.jsonl")

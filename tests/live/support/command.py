@@ -1,4 +1,4 @@
-"""The `study` command as a user runs it, for live tests; it ends when the test process does."""
+"""The `study` command as a user runs it, for live tests; it ends with the test process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PR_SET_PDEATHSIG = 1
 
 @contextmanager
 def study_run(runs: Path, *extra: str, spec: Path = SPEC) -> Iterator[subprocess.Popen[str]]:
-    """`study run` on a study, started; killed and reaped on the way out, whatever happened."""
+    """Starts `study run` on a study; kills and reaps it on exit in any case."""
     argv = [str(STUDY), "run", str(spec), "--runs", str(runs), *extra]
     child = subprocess.Popen(
         argv,
@@ -53,12 +53,12 @@ def study(*arguments: str, runs: Path) -> subprocess.CompletedProcess[str]:
 
 
 def environment(runs: Path) -> dict[str, str]:
-    """A lease of its own, so that a developer's running study is no reason to fail, nor is it hurt."""
+    """A separate lease: a developer's running study neither causes a failure nor is disturbed."""
     return {**os.environ, "DENSITY_STUDY_RUNTIME": str(runs / ".runtime")}
 
 
 def wait_for(runs: Path, wanted: Callable[[dict[str, object]], bool], timeout_s: float) -> Path:
-    """The run's folder, once its journal has a line that is wanted. TimeoutError past the limit."""
+    """The run's folder, once its journal has a wanted line. TimeoutError past the limit."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         for path in runs.glob("live-small/*/journal.jsonl"):
@@ -74,5 +74,6 @@ def left_of(run: Path) -> list[str]:
 
 
 def _end_with_parent() -> None:
-    """When the test process dies, even by -9, the command gets TERM and cleans up after itself."""
+    """When the test process dies, even by SIGKILL, the command gets SIGTERM and cleans up after
+    itself."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,6 +1,6 @@
-"""Makes one guest, and kills itself right after a chosen intent.
+"""Builds one guest, and kills itself right after a chosen intent.
 
-python -m tests.live.support.guest_orchestrator FOLDER URI IMAGES N: which intent, from 0.
+python -m tests.live.support.guest_orchestrator FOLDER URI IMAGES N: index of the intent, from 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from tests.live.support.guests import one_guest
 
 
 class Fatal(Journal):
-    """Ends the process, as kill -9 does, when the chosen intent is on disk and its act not begun."""
+    """Kills the process, like kill -9, when the chosen intent is on disk and its act has not
+    begun."""
 
     def __init__(self, path: Path, fatal: int) -> None:
         super().__init__(path)

@@ -1,4 +1,4 @@
-"""A study of guests, opened in a libvirtd of the test's own; and what dool said of its machines."""
+"""A study with guests, opened in the test's own libvirtd; and dool's samples of its machines."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TEMPLATE = Path(__file__).with_name("guests.yaml")
 def open_guests(folder: Path, daemon: Libvirtd) -> Run:
     """The run of guests.yaml, in `folder`/runs; its guests' disks in `folder`/disk."""
     (folder / "disk").mkdir()
-    told = {"uri": daemon.uri, "disk": str(folder / "disk"), "images": str(folder / "images")}
+    settings = {"uri": daemon.uri, "disk": str(folder / "disk"), "images": str(folder / "images")}
     text = TEMPLATE.read_text()
-    for name, value in told.items():
+    for name, value in settings.items():
         text = text.replace(f"@{name}@", value)
     spec = folder / "guests.yaml"
     spec.write_text(text)
@@ -28,8 +28,8 @@ def open_guests(folder: Path, daemon: Libvirtd) -> Run:
 
 @dataclass(frozen=True)
 class Sample:
-    """Of dool: from the sample before to this one, epoch seconds by the controller's clock; the share of the
-    machine's cores that was used, 0 to 1."""
+    """A dool sample: from the previous sample to this one, epoch seconds by the controller's clock;
+    the used share of the machine's cores, 0 to 1."""
 
     start_s: float
     end_s: float
@@ -37,7 +37,7 @@ class Sample:
 
 
 def samples(run: Run, manifest: Manifest, machine: str) -> list[Sample]:
-    """Without the one since boot."""
+    """Without the sample since boot."""
     (monitor,) = (m for m in manifest.monitors if (m.host, m.kind) == (machine, "dool"))
     (clock,) = (offset for offset in manifest.clock if offset.host == machine)
     ahead_s = (clock.before_s + clock.after_s) / 2
@@ -51,7 +51,8 @@ def samples(run: Run, manifest: Manifest, machine: str) -> list[Sample]:
 
 
 def used_core_s(of: list[Sample], cores: int, start_s: float, end_s: float) -> float:
-    """Core-seconds used between two times; samples at the edges by their part between them."""
+    """Core-seconds used between two times; samples at the edges count by their overlap."""
     return sum(
-        one.used * cores * max(0.0, min(one.end_s, end_s) - max(one.start_s, start_s)) for one in of
+        sample.used * cores * max(0.0, min(sample.end_s, end_s) - max(sample.start_s, start_s))
+        for sample in of
     )

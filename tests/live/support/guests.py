@@ -13,7 +13,7 @@ HOST_ADDRESS = "10.78.0.1"
 
 
 def vm_host(uri: str, folder: Path, workers: int, images: Path | None = None) -> Host:
-    """A host on whose disk, `folder`/disk, a master with the client and some workers fit."""
+    """A host whose disk, `folder`/disk, has room for a master with the client and some workers."""
     (folder / "disk").mkdir(exist_ok=True)
     vms = VmHost(
         uri=uri,
@@ -29,7 +29,7 @@ def vm_host(uri: str, folder: Path, workers: int, images: Path | None = None) ->
 
 
 def topology(host: Host, workers: int, memory_mib: int = 1600) -> Topology:
-    """One master, which is the client too, and `workers`, each a guest."""
+    """One master, which is also the client, and `workers`, each in a guest."""
     assert host.vms is not None
     disk = host.disks[0]
     addresses = host.vms.addresses
@@ -54,14 +54,14 @@ def topology(host: Host, workers: int, memory_mib: int = 1600) -> Topology:
 def one_guest(
     uri: str, folder: Path, memory_mib: int = 320, images: Path | None = None
 ) -> Topology:
-    """The least there can be: a master alone, without daemons."""
+    """The minimum: a single master, without daemons."""
     host = vm_host(uri, folder, 0, images)
     layout = topology(host, 0)
     return replace(layout, nodes=(replace(layout.nodes[0], memory_mib=memory_mib),))
 
 
 def one_limited(uri: str, folder: Path, limits: IoLimits) -> Topology:
-    """One guest whose data disk stands in for an HDD: a worker, of which disks are proved."""
+    """One guest whose data disk simulates an HDD: a worker, whose disks are verified."""
     layout = one_guest(uri, folder)
     disk = Disk(str(folder / "disk"), "hdd", emulated=True, limits=limits)
     node = replace(layout.nodes[0], roles=("master", "worker", "client"), disk=disk)

@@ -1,4 +1,4 @@
-"""Client JVMs for live tests: YCSB and what stands beside it in the binding's test sources."""
+"""Client JVMs for live tests: YCSB and the helper programs in the binding's test sources."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ def java_argv(path: Sequence[str], main: str, *words: str) -> list[str]:
 
 
 def instead(words: Sequence[str], option: str, value: str) -> list[str]:
-    """`words` with the one after `option` replaced."""
+    """`words` with the word after `option` replaced."""
     place = list(words).index(option) + 1
     return [*words[:place], value, *words[place + 1 :]]

@@ -1,8 +1,8 @@
-"""Builds and takes down one cluster, and is killed by itself after a given line of its journal.
+"""Builds and tears down one cluster, and kills itself after a chosen line of its journal.
 
-python -m tests.live.support.killed SPEC RUNS [KIND]: without a kind it comes to its end. Daemons are
-stand-ins that sleep, so that every line comes within seconds; what starts, tags and removes them
-is the real thing.
+python -m tests.live.support.killed SPEC RUNS [KIND]: without a kind it runs to its end. The daemons
+are fakes that sleep, so that every line comes within seconds; the code that starts, tags and
+removes them is real.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ STAND_IN = ("/bin/sleep", "600")
 
 
 def kind_of(entry: dict[str, Any]) -> str:
-    """What a line of the journal is about, whatever node or file it is about."""
+    """The kind of a journal line, without its node or file."""
     return " ".join(str(entry[key]) for key in ("event", "act", "kind", "name") if key in entry)
 
 
 def kinds(journal: Path) -> list[str]:
-    """Every kind once, in the order of its first line; phases' names are no acts of their own."""
+    """Every kind once, in the order of its first line; names of phases are not acts of their
+    own."""
     return list(dict.fromkeys(kind_of(entry) for entry in Journal(journal).read()))
 
 
@@ -76,7 +77,7 @@ def main(spec: Path, folder: Path, kind: str | None) -> None:
     up = run_next_step(run)
     assert up is not None and up.outcome == "ok", up
     close_run(run)
-    close_run(run)  # again, and of what is gone: nothing to do, and no error
+    close_run(run)  # again, after removal: no effect, and no error
     end_run(run, "ok")
 
 

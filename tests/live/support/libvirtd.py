@@ -1,7 +1,7 @@
-"""A libvirtd of the test's own: in a network namespace, with every folder it writes to in `folder`.
+"""The test's own libvirtd: in a network namespace, with every folder it writes to in `folder`.
 
-Needs root and the packages of `tests/packages.sh vm`. Bridges, taps and guests live in the
-namespace, which has no way out; nothing of the machine's own libvirt is seen or touched.
+Needs root and the packages of `tests/packages.sh vm`. Bridges, taps and guests live in the isolated
+namespace; the machine's own libvirt is neither visible nor touched.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Libvirtd:
 
 @contextmanager
 def libvirtd(folder: Path, name: str) -> Iterator[Libvirtd]:
-    """Started, and ended with whatever guests are still in it."""
+    """Started, and ended with all its remaining guests."""
     daemon = Libvirtd(f"density-{os.getpid()}-{name}", folder)
     for kind in _BOUND:
         (folder / kind).mkdir(parents=True)
-    (folder / "lib" / "dnsmasq").mkdir()  # Debian's package makes it
+    (folder / "lib" / "dnsmasq").mkdir()  # Debian's package creates it
     (folder / "etc" / "qemu.conf").write_text(_QEMU)
     (folder / "etc" / "libvirtd.conf").write_text(_DAEMON)
     _ip("netns", "add", daemon.namespace)
@@ -81,16 +81,17 @@ def _start(daemon: Libvirtd) -> subprocess.Popen[bytes]:
 
 def _await(daemon: Libvirtd, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + READY_S
-    asked = ["virsh", "--connect", daemon.uri, "list"]
-    while subprocess.run(asked, capture_output=True, check=False).returncode != 0:
-        said = (daemon.folder / "libvirtd.out").read_text()
-        assert process.poll() is None, f"libvirtd ended: {said}"
-        assert time.monotonic() < deadline, f"libvirtd does not answer: {said}"
+    command = ["virsh", "--connect", daemon.uri, "list"]
+    while subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        output = (daemon.folder / "libvirtd.out").read_text()
+        assert process.poll() is None, f"libvirtd ended: {output}"
+        assert time.monotonic() < deadline, f"libvirtd does not answer: {output}"
         time.sleep(0.2)
 
 
 def _end(daemon: Libvirtd, process: subprocess.Popen[bytes] | None) -> None:
-    """Guests outlive their libvirtd: whatever still runs in the namespace is ended, then it goes."""
+    """Guests outlive their libvirtd: all remaining processes in the namespace are ended, then it is
+    removed."""
     if process is not None:
         process.send_signal(signal.SIGTERM)
         try:

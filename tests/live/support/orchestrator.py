@@ -1,4 +1,4 @@
-"""Brings a cluster up and then stays, for a test to kill.
+"""Brings a cluster up and then waits, for a test to kill.
 
 python -m tests.live.support.orchestrator FOLDER
 """

@@ -1,4 +1,4 @@
-"""How busy this machine is, and waiting until it is not: for tests that measure CPU."""
+"""Load of this machine, and waiting until it is idle: for tests that measure CPU."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 
 def busy_ticks() -> tuple[int, int]:
-    """(busy, all) of all cores since boot, from the kernel's own counters. Busy is neither idle, waiting,
-    nor stolen."""
+    """(busy, all) of all cores since boot, from the kernel's own counters. Busy is neither idle,
+    waiting, nor stolen."""
     user, nice, system, idle, iowait, irq, softirq, steal = map(
         int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     )
@@ -18,7 +18,7 @@ def busy_ticks() -> tuple[int, int]:
 
 
 def busy_percent(seconds: float) -> float:
-    """Of all cores, over so many seconds from now."""
+    """Percent of all cores, over the next `seconds`."""
     before = busy_ticks()
     time.sleep(seconds)
     after = busy_ticks()
@@ -28,9 +28,9 @@ def busy_percent(seconds: float) -> float:
 def wait_for_quiet(
     most_percent: float, deadline: float, busy: Callable[[], float] = lambda: busy_percent(5.0)
 ) -> float | None:
-    """None as soon as the machine is at most so busy; what it was at last, if `deadline` (of the monotonic
-    clock) passes before."""
-    while (seen := busy()) > most_percent:
+    """None as soon as the load is at most `most_percent`; the last load, if `deadline` (of the
+    monotonic clock) passes before."""
+    while (load := busy()) > most_percent:
         if time.monotonic() > deadline:
-            return seen
+            return load
     return None

@@ -1,6 +1,6 @@
-"""A standalone HBase on loopback, files only, and the client JVMs that speak to it.
+"""A standalone HBase on loopback, files only, and its client JVMs.
 
-HMaster, RegionServer and ZooKeeper are one JVM. The fixtures are a module's own: import them.
+HMaster, RegionServer and ZooKeeper are one JVM. The fixtures are per module: import them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class StandaloneHBase:
-    """HMaster, RegionServer and ZooKeeper in one JVM, and the client's JVMs that speak to it."""
+    """HMaster, RegionServer and ZooKeeper in one JVM, and its client JVMs."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.java = root, str(find_java().command)
@@ -63,14 +63,14 @@ class StandaloneHBase:
         return [*MORTAL, self.java, *jvm, *self._common("ycsb", front), main, *words]
 
     def tool(self, line: str) -> dict[str, Any]:
-        """Run verbs that must succeed; verb -> result."""
+        """Runs verbs that must succeed; verb -> result."""
         done = self.client("org.densitystudy.table.TableTool", *line.split())
         assert done.returncode == 0, done.stdout + done.stderr
         answers = [json.loads(answer) for answer in done.stdout.splitlines()]
         return {answer["verb"]: answer["result"] for answer in answers}
 
     def refused(self, line: str) -> tuple[int, str]:
-        """Run verbs that must fail; exit code and what was said."""
+        """Runs verbs that must fail; exit code and output."""
         done = self.client("org.densitystudy.table.TableTool", *line.split())
         assert "table-tool: " in done.stderr
         assert "error" in json.loads(done.stdout.splitlines()[-1])
@@ -87,7 +87,7 @@ class StandaloneHBase:
 
 @contextmanager
 def standing(root: Path) -> Iterator[StandaloneHBase]:
-    """One that answers, its balancer off; killed and removed on the way out."""
+    """A server that answers, its balancer off; killed and removed on exit."""
     standalone = StandaloneHBase(root)
     process = standalone.start()
     try:
@@ -109,7 +109,8 @@ def hbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneHBase]
 
 @pytest.fixture(scope="module")
 def loaded(hbase: StandaloneHBase) -> StandaloneHBase:
-    """usertable, pre-split and loaded with RECORDS rows, flushed, compacted, kept as `full`."""
+    """usertable, pre-split and loaded with RECORDS rows, flushed, compacted, saved as snapshot
+    `full`."""
     hbase.tool(f"create --table usertable --family f --regions {REGIONS}")
     done = hbase.ycsb("-load", "-threads", "4", "-p", f"recordcount={RECORDS}")
     assert f"[INSERT], Return=OK, {RECORDS}" in done.stdout, done.stdout + done.stderr
@@ -155,11 +156,11 @@ def _site_xml(root: Path) -> str:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Held together, then let go: five different ports, free a moment ago."""
+    """Held together, then released: five different ports that were just free."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(held.getsockname()[1]) for held in sockets]
-    for held in sockets:
-        held.close()
+    ports = [int(socket_.getsockname()[1]) for socket_ in sockets]
+    for socket_ in sockets:
+        socket_.close()
     return ports
 
 

@@ -1,4 +1,4 @@
-"""Coverage against a plain loop over the times at which monitors sampled, gaps of every kind."""
+"""Coverage compared with a plain loop over the monitors' sample times, with gaps of every kind."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ FACTS = TrialFacts((START_S, END_S), OFFSET_S, PERIOD_S)
 
 
 def times(rng: random.Random) -> list[float]:
-    """From before the window to behind it, in quarters of a second; some lost, some told again, and in
-    some trials the clock goes back."""
-    at_s, found = START_S - 3, []
+    """From before the window to after it, in quarters of a second; some lost, some duplicated, and
+    in some trials the clock goes back."""
+    at_s, times_s = START_S - 3, []
     while at_s < END_S + 3:
         at_s += rng.choice((1.0, 1.0, 1.0, 1.0, 0.75, 1.25, 1.75, 2.0, 4.5))
         if rng.random() > 0.1:
-            found.append(at_s)
-    begin = rng.randrange(len(found))
-    return found + found[begin:] if rng.random() < 0.5 else found
+            times_s.append(at_s)
+    begin = rng.randrange(len(times_s))
+    return times_s + times_s[begin:] if rng.random() < 0.5 else times_s
 
 
 def expected(epoch_s: set[float]) -> float:
-    """Samples that are there over those and the missing ones, as method 20 counts them."""
+    """Present samples over present and missing ones, counted as in method 20."""
     inside = sorted(at for t in epoch_s if START_S < (at := t - OFFSET_S) <= END_S)
     if not inside:
         return 0.0
@@ -51,21 +51,21 @@ def expected(epoch_s: set[float]) -> float:
     return len(inside) / (len(inside) + lost)
 
 
-def dool(trial: str, found: list[float]) -> pa.Table:
+def dool(trial: str, sampled: list[float]) -> pa.Table:
     rows = [
         {"trial": trial, "host": "h", "line": n, "epoch_s": at_s, "since_boot": n == 0}
-        for n, at_s in enumerate(found)
+        for n, at_s in enumerate(sampled)
     ]
     table = pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES))
     subject = Subject(trial, "h", len(table), FACTS)
     return dict(host_tables(with_host_neighbours(table), [subject]))[tables.MONITOR_ROUNDS]
 
 
-def nodecpu(trial: str, found: list[float], rng: random.Random) -> pa.Table:
-    """Of each round one node or both."""
+def nodecpu(trial: str, sampled: list[float], rng: random.Random) -> pa.Table:
+    """One node or both in each round."""
     rows: list[dict[str, Any]] = [
         {"trial": trial, "host": "h", "epoch_s": at_s, "node": node, "user_ticks": 0, "system_ticks": 0}
-        for at_s in found
+        for at_s in sampled
         for node in rng.choice((("w1", "w2"), ("w1",), ("w2",)))
     ]  # fmt: skip
     numbered = [{**row, "line": line} for line, row in enumerate(rows)]
@@ -76,25 +76,28 @@ def nodecpu(trial: str, found: list[float], rng: random.Random) -> pa.Table:
 @pytest.mark.parametrize("kind", ("dool", "nodecpu"))
 def test_every_gap_counts_once(spark: SparkSession, kind: str) -> None:
     rng = random.Random(20)
-    told = {f"t{number}": times(rng) for number in range(TRIALS)}
-    told["without"] = [START_S - 60, START_S - 59]
-    made: dict[Table, list[pa.Table]] = {
+    sampled_by_trial = {f"t{number}": times(rng) for number in range(TRIALS)}
+    sampled_by_trial["without"] = [START_S - 60, START_S - 59]
+    parts: dict[Table, list[pa.Table]] = {
         tables.MONITOR_ROUNDS: [
-            dool(t, found) if kind == "dool" else nodecpu(t, found, rng)
-            for t, found in told.items()
+            dool(t, sampled) if kind == "dool" else nodecpu(t, sampled, rng)
+            for t, sampled in sampled_by_trial.items()
         ],
         tables.TRIALS: [rows(tables.TRIALS, {
             "trial": t, "window_start_epoch_s": START_S, "window_end_epoch_s": END_S
-        }) for t in told],
+        }) for t in sampled_by_trial],
         tables.MONITORS: [rows(tables.MONITORS, {
             "trial": t, "kind": kind, "host": "h", "period_s": PERIOD_S, "clock_offset_s": OFFSET_S
-        }) for t in told],
+        }) for t in sampled_by_trial],
     }  # fmt: skip
-    inputs = {table: frame(spark, table, parts) for table, parts in made.items()}
+    inputs = {table: frame(spark, table, parts) for table, parts in parts.items()}
     coverage = {r["trial"]: r["monitor_coverage"] for r in worst_coverage(inputs).collect()}
     # dool's first line is a mean since boot
-    counted = {t: set(found[1:] if kind == "dool" else found) for t, found in told.items()}
-    assert coverage == {t: pytest.approx(expected(found)) for t, found in counted.items()}
+    counted = {
+        t: set(sampled[1:] if kind == "dool" else sampled)
+        for t, sampled in sampled_by_trial.items()
+    }
+    assert coverage == {t: pytest.approx(expected(sampled)) for t, sampled in counted.items()}
     assert 0 < min(coverage[t] for t in coverage if t != "without") < 0.9
 
 
@@ -103,5 +106,5 @@ def rows(table: Table, row: dict[str, Any]) -> pa.Table:
 
 
 def frame(spark: SparkSession, table: Table, parts: list[pa.Table]) -> DataFrame:
-    found = [row for part in parts for row in part.to_pylist()]
-    return spark.createDataFrame([tuple(row.values()) for row in found], struct(table))
+    result = [row for part in parts for row in part.to_pylist()]
+    return spark.createDataFrame([tuple(row.values()) for row in result], struct(table))

@@ -1,4 +1,4 @@
-"""Little's law, N = X (R + Z), of trials whose threads' time is known."""
+"""Little's law, N = X (R + Z), for trials with known thread times."""
 
 from __future__ import annotations
 
@@ -12,51 +12,52 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.mark.parametrize("case", ("mixed", "scan", "several", "drifting", "failing", "load"))
-def test_it_closes_where_all_of_the_threads_time_is_measured(world: Analysed, case: str) -> None:
+def test_the_law_is_satisfied_if_all_thread_time_is_measured(world: Analysed, case: str) -> None:
     row = world.row("checks", case)
     assert row["closed_loop"]
     assert row["little_error"] < 0.001  # 60 threads in several clients, or 8 in one
 
 
-def test_time_that_is_missing_between_operations_is_found_missing(world: Analysed) -> None:
-    """A tenth of Z was not measured: of N, a tenth of what the threads were not within operations."""
+def test_missing_time_between_operations_is_detected(world: Analysed) -> None:
+    """A tenth of Z was not measured: N loses a tenth of the threads' time outside operations."""
     truth = world.truths["leaky"]
-    found = world.row("checks", "leaky")["little_error"]
-    assert found == pytest.approx(0.1 * (1 - _within_operations(truth)), rel=0.01)
+    error = world.row("checks", "leaky")["little_error"]
+    assert error == pytest.approx(0.1 * (1 - _within_operations(truth)), rel=0.01)
     verdict, reasons = world.verdict("leaky")
     assert verdict == "invalid" and "Little's law N = X (R + Z) does not hold: 9." in reasons
 
 
-def test_without_the_clients_own_time_it_is_unknown(world: Analysed) -> None:
+def test_without_the_clients_own_time_the_error_is_unknown(world: Analysed) -> None:
     assert pd.isna(world.row("checks", "thinkless")["little_error"])
     verdict, reasons = world.verdict("thinkless")
     assert verdict == "unknown" and "(Z) was not measured" in reasons
 
 
-def test_a_load_is_held_to_it_too(world: Analysed) -> None:
+def test_a_load_is_checked_too(world: Analysed) -> None:
     assert world.row("checks", "leaky_load")["little_error"] > 0.05
     verdict, reasons = world.verdict("leaky_load")
     assert verdict == "invalid" and "Little's law N = X (R + Z) does not hold: 9." in reasons
 
 
 @pytest.mark.parametrize("case", ("thinkless_load", "short_load"))
-def test_a_load_that_cannot_be_held_to_it_is_none_the_worse(world: Analysed, case: str) -> None:
+def test_an_uncheckable_load_is_not_penalised(world: Analysed, case: str) -> None:
     row = world.row("checks", case)
     assert not row["closed_loop"] and pd.isna(row["little_error"])
     assert world.verdict(case)[0] == "valid"
 
 
-def test_what_is_no_closed_loop_is_not_held_to_it(world: Analysed) -> None:
+def test_an_open_loop_is_not_checked(world: Analysed) -> None:
     assert not world.row("checks", "write")["closed_loop"]
 
 
-def test_the_clients_own_time_is_no_operation(world: Analysed) -> None:
+def test_the_clients_own_time_is_not_an_operation(world: Analysed) -> None:
     metrics = world.table("metrics")
     assert "THINK" not in set(metrics["operation"].dropna())
 
 
 def _within_operations(truth: Truth) -> float:
-    """Share of the threads' time, by a plain loop over the seconds after the warm-up but the last."""
+    """Share of the threads' time, by a plain loop over the seconds between warm-up and last
+    second."""
     setting = truth.setting
     seconds = [
         second

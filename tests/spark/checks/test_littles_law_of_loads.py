@@ -1,4 +1,4 @@
-"""Little's law of loads whose every thread is played through, operation by operation."""
+"""Little's law for loads with every thread simulated, operation by operation."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.spark
 BEGIN_S = 1_795_200_000.0
 LOADS = 24
 Log = dict[str, list[list[float]]]
-"""By operation, for each second, the times (s) of those that ended in it."""
+"""By operation, for each second, the times (s) of the operations that ended in it."""
 
 
 def played(rng: random.Random, threads: int, idle: int, seconds: float) -> Log:
-    """Threads begin when their tables are found and end each at a time of its own; a clean-up is
-    measured when it has ended. An idle thread has found nothing to do, and waits."""
+    """Threads start when their tables are found and end at different times; a clean-up is recorded
+    at its end. An idle thread has nothing to do, and waits."""
     log: Log = defaultdict(lambda: [[] for _ in range(math.ceil(seconds) + 2)])
     for number in range(threads):
         now_s, end_s = rng.uniform(0.1, 0.7), seconds * rng.uniform(0.9, 1.0)
@@ -43,40 +43,42 @@ def played(rng: random.Random, threads: int, idle: int, seconds: float) -> Log:
     return log
 
 
-def test_all_time_is_found_again_and_of_an_idle_thread_none(spark: SparkSession) -> None:
+def test_all_thread_time_is_accounted_for_except_that_of_idle_threads(spark: SparkSession) -> None:
     rng = random.Random(20130226)
     loads = {
         f"t{number:02}": (rng.randint(2, 12), number % 3 == 0, rng.uniform(8.0, 14.0))
         for number in range(LOADS)
     }
-    found = held(spark, {
+    rows = law_by_trial(spark, {
         trial: (threads, played(rng, threads, idle, seconds))
         for trial, (threads, idle, seconds) in loads.items()
     })  # fmt: skip
     for trial, (threads, idle, _) in loads.items():
-        assert found[trial]["closed_loop"], trial
-        assert found[trial]["little_error"] == pytest.approx(idle / threads, abs=0.005), trial
+        assert rows[trial]["closed_loop"], trial
+        assert rows[trial]["little_error"] == pytest.approx(idle / threads, abs=0.005), trial
 
 
 @pytest.mark.parametrize("without", ("THINK", "INSERT", "CLEANUP"))
-def test_without_one_of_the_logs_it_is_not_held(spark: SparkSession, without: str) -> None:
+def test_without_one_of_the_logs_there_is_no_check(spark: SparkSession, without: str) -> None:
     log = played(random.Random(1), 4, 0, 9.0)
     del log[without]
-    row = held(spark, {"t": (4, log)})["t"]
+    row = law_by_trial(spark, {"t": (4, log)})["t"]
     assert (row["closed_loop"], row["little_error"]) == (False, None)
 
 
-@pytest.mark.parametrize(("seconds", "is_held"), ((4.9, False), (5.9, True)))
+@pytest.mark.parametrize(("seconds", "has_result"), ((4.9, False), (5.9, True)))
 def test_three_whole_intervals_are_needed(
-    spark: SparkSession, seconds: float, is_held: bool
+    spark: SparkSession, seconds: float, has_result: bool
 ) -> None:
-    """The first is left out, and the one in which a thread may have begun to clean up."""
-    row = held(spark, {"t": (4, played(random.Random(2), 4, 0, seconds))})["t"]
-    assert row["closed_loop"] == is_held
+    """The first is excluded, and the one in which a thread may have begun to clean up."""
+    row = law_by_trial(spark, {"t": (4, played(random.Random(2), 4, 0, seconds))})["t"]
+    assert row["closed_loop"] == has_result
 
 
-def held(spark: SparkSession, loads: dict[str, tuple[int, Log]]) -> dict[str, dict[str, Any]]:
-    """By trial, its row of `littles_law`."""
+def law_by_trial(
+    spark: SparkSession, loads: dict[str, tuple[int, Log]]
+) -> dict[str, dict[str, Any]]:
+    """Row of `littles_law` by trial."""
     inputs: Inputs = {
         tables.TRIALS: frame(spark, tables.TRIALS, (
             {"trial": trial, "workload": "ycsb", "threads": threads, "clients": 1, "warm_up_s": 0.0,

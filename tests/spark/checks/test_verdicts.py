@@ -1,4 +1,4 @@
-"""Checks by Spark, verdicts by Great Expectations: a trial for each kind of trouble."""
+"""Checks by Spark, verdicts by Great Expectations: one trial for each kind of problem."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SOUND = (
 
 
 @pytest.mark.parametrize("case", SOUND)
-def test_a_sound_trial_is_valid_without_a_word(world: Analysed, case: str) -> None:
+def test_a_sound_trial_is_valid_without_a_reason(world: Analysed, case: str) -> None:
     assert world.verdict(case) == ("valid", "")
 
 
 @pytest.mark.parametrize(
     ("case", "verdict", "reason"),
     (
-        ("failing", "invalid", "3 operations failed"),  # though the client exited 0
+        ("failing", "invalid", "3 operations failed"),  # though the client exited with 0
         ("died", "invalid", "the trial is failed: ycsb-1 ended with 137"),
         ("died", "invalid", "1 client(s) exited with a code other than 0"),
         ("interrupted", "invalid", "the trial is incomplete: the run was interrupted"),
@@ -58,19 +58,19 @@ def test_a_sound_trial_is_valid_without_a_word(world: Analysed, case: str) -> No
     ),
 )
 def test_trouble_is_named(world: Analysed, case: str, verdict: str, reason: str) -> None:
-    found, reasons = world.verdict(case)
-    assert (found, reason in reasons) == (verdict, True), reasons
+    outcome, reasons = world.verdict(case)
+    assert (outcome, reason in reasons) == (verdict, True), reasons
 
 
-def test_without_the_records_count_dool_says_what_the_disks_read(world: Analysed) -> None:
+def test_without_the_records_own_count_dool_supplies_the_disk_reads(world: Analysed) -> None:
     truth = world.truths["cold_by_dool"]
     read = world.metric("cold_by_dool", "disk_read") * truth.window_s
     assert truth.cold is not None and truth.cold.distinct_bytes_asked is not None
-    asked = truth.cold.distinct_bytes_asked / 2**20
-    assert world.row("checks", "cold_by_dool")["cold_share"] == pytest.approx(read / asked)
+    requested_mib = truth.cold.distinct_bytes_asked / 2**20
+    assert world.row("checks", "cold_by_dool")["cold_share"] == pytest.approx(read / requested_mib)
 
 
-def test_foreign_work_is_what_the_host_did_beyond_its_nodes(world: Analysed) -> None:
+def test_foreign_work_is_the_hosts_use_beyond_its_nodes(world: Analysed) -> None:
     nodes = ("node:m1", "node:w1", "client")
     done = sum(world.metric("write", "cpu_used", scope=scope) for scope in nodes)
     foreign = world.row("checks", "write")["foreign_cpu"]
@@ -82,7 +82,7 @@ def test_every_record_has_one_verdict(world: Analysed) -> None:
     assert sorted(world.table("verdicts")["trial"]) == sorted(trials)
 
 
-def test_what_cannot_be_read_is_kept_with_file_line_and_reason(world: Analysed) -> None:
+def test_unreadable_lines_are_kept_with_file_line_and_reason(world: Analysed) -> None:
     rows = world.table("quarantine")
     torn = rows[rows["trial"] == world.truths["torn_summary"].trial].iloc[0]
     assert (torn["kind"], torn["file"]) == ("ycsb-summary", "raw/ycsb-1.out")

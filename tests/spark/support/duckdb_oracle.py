@@ -65,7 +65,7 @@ LATENCIES = f"""
 
 
 def query(run_root: Path, sql: str) -> pd.DataFrame:
-    """The answer over the run's tables."""
+    """Result of the query on the run's tables."""
     connection = duckdb.connect()
     for name in TABLES:
         files = run_root / "tables" / name / "*.parquet"

@@ -1,4 +1,4 @@
-"""The same numbers as the jobs', by plain loops over what the records were made of."""
+"""The jobs' numbers, computed by plain loops over the generated truth of the records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOOL = ("user", "system", "idle", "iowait", "steal", "read", "written")
 
 
 def host_means(truth: Truth) -> dict[str, float]:
-    """Mean of each dool column over the window after the warm-up: each sample as long as it lies in it."""
+    """Mean of each dool column over the window after the warm-up, samples weighted by overlap."""
     sums, weights = dict.fromkeys(DOOL, 0.0), 0.0
     for end_s, cells in truth.dool:
         since, until = max(end_s - PERIOD_S, truth.measured_from_s), min(end_s, truth.end_s)
@@ -25,8 +25,8 @@ def host_means(truth: Truth) -> dict[str, float]:
 
 
 def node_percent(truth: Truth, node: str, cores: int = 2) -> float:
-    """A node's user and system ticks at the window's end less those when its warm-up was over, of what
-    the host's cores could spend. A node not yet there had spent none."""
+    """A node's user and system ticks at the window's end minus those at the end of the warm-up, as
+    a percentage of the host's cores. A node without processes yet has used none."""
     rounds = [(at_s, sum(nodes.get(node, (0, 0)))) for at_s, nodes in truth.ticks]
     spent = _at(rounds, truth.end_s) - _at(rounds, truth.measured_from_s)
     return 100 * spent / ((truth.end_s - truth.measured_from_s) * 100 * cores)
@@ -50,7 +50,8 @@ def measured_us(truth: Truth, operation: str) -> list[int]:
 
 
 def percentile_ms(latencies_us: list[int], percentile: str) -> float | None:
-    """The least latency that at least p percent do not exceed; None from fewer than 10 / (1 - p)."""
+    """The smallest latency that at least p percent do not exceed; None for fewer than 10 / (1 -
+    p)."""
     share = Fraction(percentile) / 100
     if len(latencies_us) * (1 - share) < 10:
         return None
@@ -58,7 +59,7 @@ def percentile_ms(latencies_us: list[int], percentile: str) -> float | None:
 
 
 def operations_s(truth: Truth) -> float:
-    """Operations in the whole seconds after the warm-up over those seconds."""
+    """Operations in the whole seconds after the warm-up, divided by those seconds."""
     seconds = [
         second
         for second in range(len(next(iter(truth.latencies_us.values()))))
@@ -82,8 +83,8 @@ def dfsio_rates(truth: Truth) -> dict[str, float]:
 
 
 def cpu_by_second(truth: Truth) -> dict[int, dict[str, float]]:
-    """Mean of each of dool's CPU columns in each second after the window's start (negative before),
-    samples weighted by the part of them that lies in it."""
+    """Mean of each of dool's CPU columns in each second after the window's start (negative before
+    it), samples weighted by overlap."""
     seconds: dict[int, list[tuple[float, tuple[float, ...]]]] = {}
     for end_s, cells in truth.dool:
         for second, inside_s in _parts(end_s - PERIOD_S - truth.start_s, end_s - truth.start_s):
@@ -98,8 +99,8 @@ def cpu_by_second(truth: Truth) -> dict[int, dict[str, float]]:
 
 
 def node_by_second(truth: Truth, node: str, cores: int = 2) -> dict[int, float]:
-    """A node's CPU in each second that lies between the first round and the last, percent of the
-    host's cores."""
+    """A node's CPU in each second between the first round and the last, percent of the host's
+    cores."""
     rounds = [(at_s - truth.start_s, sum(nodes.get(node, (0, 0)))) for at_s, nodes in truth.ticks]
     first, last = math.ceil(rounds[0][0]), math.floor(rounds[-1][0])
     return {
@@ -109,7 +110,7 @@ def node_by_second(truth: Truth, node: str, cores: int = 2) -> dict[int, float]:
 
 
 def operations_by_second(truth: Truth) -> dict[int, float]:
-    """Operations of each second of the window, each interval of one second spread evenly."""
+    """Operations in each second of the window; each one-second interval is spread evenly."""
     rates = dict.fromkeys(range(math.ceil(truth.window_s)), 0.0)
     begun_s = truth.operations_start_s - truth.start_s
     for per in truth.latencies_us.values():
@@ -120,7 +121,7 @@ def operations_by_second(truth: Truth) -> dict[int, float]:
 
 
 def transferred_by_second(truth: Truth) -> dict[int, float]:
-    """MiB of each second of the window: an equal part a map, spread from its start to its end."""
+    """MiB in each second of the window: each map's share, spread from its start to its end."""
     rates = dict.fromkeys(range(math.ceil(truth.window_s)), 0.0)
     mib = sum(size for size, _ in truth.streams) / MIB / len(truth.maps)
     for start_s, end_s in truth.maps:
@@ -130,7 +131,7 @@ def transferred_by_second(truth: Truth) -> dict[int, float]:
 
 
 def _parts(since_s: float, until_s: float) -> list[tuple[int, float]]:
-    """(second, how much of it) of a span; slivers under half a millisecond are rounding."""
+    """(second, its share) of a span; slivers under half a millisecond are rounding."""
     seconds = range(math.floor(since_s), math.floor(until_s) + 1)
     parts = [(s, min(until_s, s + 1) - max(since_s, s)) for s in seconds]
     return [(second, inside_s) for second, inside_s in parts if inside_s >= 0.0005]
@@ -138,7 +139,7 @@ def _parts(since_s: float, until_s: float) -> list[tuple[int, float]]:
 
 def steadiness(truth: Truth, rates: dict[int, float]) -> tuple[int, float, float]:
     """(seconds, mean, standard deviation) of the whole seconds after the warm-up, between the first
-    and the last in which something was done."""
+    and the last second with activity."""
     busy = [second for second, rate in rates.items() if rate > 0]
     warm_up_s = truth.measured_from_s - truth.start_s
     measured = [

@@ -1,4 +1,4 @@
-"""What summary.json says, less when it was made: a line for each setting, trial and finding."""
+"""The content of summary.json without its date: one line per setting, trial and finding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 TIMES = ("created", "time")
 
 
-def told(summary: Path) -> str:
+def reported_lines(summary: Path) -> str:
     """The summary as JSON that is compared and reviewed by line."""
     value = json.loads(summary.read_text(encoding="utf-8"))
     return "{\n" + ",\n".join(_entry(k, v) for k, v in value.items() if k not in TIMES) + "\n}\n"

@@ -1,4 +1,4 @@
-"""A run with a trial for each kind of trouble, beside trials that have none."""
+"""A run with one trial for each kind of problem, beside sound trials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ V1, V2 = "b1-v1-flash", "b1-v2-flash"
 
 
 def make_world(study: Path) -> tuple[Path, dict[str, Truth]]:
-    """Root of the run, and each trial's truth under the name of what it is about."""
+    """Root of the run, and each trial's truth by the name of its case."""
     factory = RunFactory(study / RUN)
     sound = {**_sound(factory), **_cost_pairs(factory)}
     truths = {**sound, **_troubled_ycsb(factory), **_troubled_dfsio(factory)}
@@ -51,7 +51,7 @@ def _cost_pairs(factory: RunFactory) -> dict[str, Truth]:
 
 
 def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:
-    """Settings differ in their threads, so that each stands alone."""
+    """Settings differ in their threads, so that each case has its own setting."""
     trials = {
         name: factory.ycsb(V1, rate=100, threads=threads)
         for threads, name in enumerate(
@@ -88,14 +88,14 @@ def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:
 
 
 def _busy_client(truth: Truth) -> None:
-    """The client's ticks grow by 180 of the 200 that two cores have in a second."""
+    """The client's ticks grow by 180 of the 200 that two cores provide per second."""
     for number, (_, nodes) in enumerate(truth.ticks):
         if "c1" in nodes:
             nodes["c1"] = (number * 170, number * 10)
 
 
 def _slow_down(truth: Truth, share: float) -> None:
-    """From the fourteenth second on, `share` of the operations are done."""
+    """From the fourteenth second, the rate is multiplied by `share`."""
     for operation, seconds in truth.latencies_us.items():
         for number in range(13, len(seconds)):
             seconds[number] = seconds[number][: round(share * len(seconds[number]))]
@@ -103,7 +103,7 @@ def _slow_down(truth: Truth, share: float) -> None:
 
 
 def _lose(truth: Truth, count: int) -> None:
-    """Every tenth sample of dool within the window, `count` times: 3 of 50 are 6 %."""
+    """Drops every tenth sample of dool within the window, `count` times: 3 of 50 are 6 %."""
     inside = [n for n, (at_s, _) in enumerate(truth.dool) if truth.start_s + 5 < at_s < truth.end_s]
     for index in inside[: count * 10 : 10][::-1]:
         del truth.dool[index]
@@ -142,5 +142,5 @@ def _raw(root: Path, truth: Truth, name: str) -> Path:
 
 
 def _tear(path: Path) -> None:
-    """A last line in another locale, which no parser may take for a number."""
+    """A last line in another locale, which no parser may read as a number."""
     path.write_text(path.read_text() + "[READ], Return=OK, 1,2\n")

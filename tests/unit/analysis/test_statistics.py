@@ -21,7 +21,7 @@ NOISES: dict[str, Noise] = {
 }
 REPEATS = 1000
 SLOCK = 0.02
-"""Three standard errors of a share near 95 % over so many repeats."""
+"""Three standard errors of a share near 95 % over this number of repeats."""
 
 
 @pytest.mark.thorough

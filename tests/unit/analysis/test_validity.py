@@ -68,8 +68,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {"state": "failed", "state_reason": "it burned", "work_share": None, "rate_error": None}
     ],
 }
-"""What differs from a sound trial, by what is asked of them. Decided together: the library takes most
-of a second, however few the rows."""
+"""Changed values of a sound trial, by case. Decided together: the library takes most of a
+second, however few the rows."""
 
 
 @cache

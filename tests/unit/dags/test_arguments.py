@@ -24,7 +24,7 @@ def test_values_are_yaml() -> None:
 
 
 @pytest.mark.parametrize("pair", ["repetitions", "=2", "repetitions=[1"])
-def test_what_is_no_override_is_named(pair: str) -> None:
+def test_an_invalid_override_is_named(pair: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_overrides([pair])
     assert caught.value.where == f"--set {pair}"

@@ -63,14 +63,15 @@ def test_help_shows_examples() -> None:
         assert f"study {command}" in text
 
 
-def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path) -> None:
+def test_plan_shows_order_time_disk_memory_and_statistical_limits(spec: Path) -> None:
     text = study("plan", str(spec), "--set", "repetitions=2")
     planned = planned_study.plan_study(spec, {"repetitions": 2}).plan
     lines = [line.split() for line in text.splitlines()]
     shown = [(line[1], " ".join(line[2:-1])) for line in lines if line and line[0].isdigit()]
-    what = {"up": "bring up", "down": "tear down"}
+    actions = {"up": "bring up", "down": "tear down"}
     assert shown == [
-        (step.build, step.setting.id if step.setting else what[step.kind]) for step in planned.steps
+        (step.build, step.setting.id if step.setting else actions[step.kind])
+        for step in planned.steps
     ]
     assert "8 trial(s)" in text
     assert "no claims" in text
@@ -78,25 +79,26 @@ def test_plan_shows_order_time_disk_memory_and_what_cannot_be_claimed(spec: Path
     assert all(name in text for name in planned.topologies)
 
 
-def test_enough_blocks_are_not_warned_of(spec: Path) -> None:
+def test_enough_blocks_cause_no_warning(spec: Path) -> None:
     assert "no claims" not in study("plan", str(spec), "--set", "repetitions=5")
 
 
-def test_plan_tells_what_the_blocks_can_show(spec: Path) -> None:
+def test_plan_shows_the_detectable_effects_of_the_blocks(spec: Path) -> None:
     text = study("plan", str(spec), "--set", "repetitions=8", "--effect", "1.05")
     assert "density-rate (2 comparisons): detects a ratio of" in text
     assert "a ratio of 1.05 needs" in text
 
 
 @pytest.mark.parametrize("command", ("plan", "run"))
-def test_what_can_never_be_decided_is_refused_before_anything_starts(
-    spec: Path, command: str
-) -> None:
+def test_an_undecidable_hypothesis_is_refused_before_the_start(spec: Path, command: str) -> None:
     expect = "expect: [{name: h, workload: read, compare: vms_per_host, 2_over_1: '> 1'}]\n"
     compare = "compare: {baseline: rolling 5, tolerance: 5%}\n"
-    for asked, what in ((expect, "no hypothesis can ever"), (compare, "cannot detect any change")):
-        spec.write_text(STUDY + asked)
-        with pytest.raises(InputError, match=what) as caught:
+    for requirement, message in (
+        (expect, "no hypothesis can ever"),
+        (compare, "cannot detect any change"),
+    ):
+        spec.write_text(STUDY + requirement)
+        with pytest.raises(InputError, match=message) as caught:
             CliRunner().invoke(main.app, [command, str(spec)], catch_exceptions=False)
         assert caught.value.exit_code == 2
     assert not list(spec.parent.glob("runs/*/*/plan.json"))
@@ -107,7 +109,7 @@ def test_plan_starts_nothing(spec: Path) -> None:
     assert [path.name for path in spec.parent.iterdir()] == ["tiny.yaml"]
 
 
-def test_status_of_a_run_under_way(spec: Path) -> None:
+def test_status_of_a_running_run(spec: Path) -> None:
     run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
     run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
     text = study("status")
@@ -121,7 +123,7 @@ def test_status_of_a_run_under_way(spec: Path) -> None:
         ]  # fmt: skip
 
 
-def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None:
+def test_status_of_a_run_with_a_dead_owner_shows_the_remedy(spec: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
     try:
         run = runs.open_run(spec, owner=Owner.of_process(owner.pid))
@@ -132,7 +134,7 @@ def test_status_of_a_run_whose_owner_is_gone_says_what_to_do(spec: Path) -> None
     assert "study reap" in study("status")
 
 
-def test_status_of_a_run_that_was_stopped_says_why_and_what_to_do(spec: Path) -> None:
+def test_status_of_a_stopped_run_shows_reason_and_remedy(spec: Path) -> None:
     run = runs.open_run(spec)
     run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
     runs.end_run(run, "failed", "somebody stopped it.", finished=False)
@@ -146,7 +148,7 @@ def test_status_of_a_run_that_was_stopped_says_why_and_what_to_do(spec: Path) ->
 
 
 @pytest.mark.parametrize("form", ["markdown", "csv", "json"])
-def test_a_report_in_another_format_is_all_of_standard_output(
+def test_a_report_in_another_format_is_the_only_standard_output(
     spec: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
@@ -162,13 +164,13 @@ def test_a_report_in_another_format_is_all_of_standard_output(
     assert result.stdout_bytes.decode() == FORMATS[form](one_block())
 
 
-def test_list_has_a_row_for_each_run(spec: Path) -> None:
-    """Links, and folders that hold no run, are not listed; a broken run is named, not hidden."""
+def test_list_has_a_row_per_run(spec: Path) -> None:
+    """Links and folders without a run are not listed; a broken run is named, not hidden."""
     first = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
     step = first.plan.trials[0]
-    given = {"index": step.index, "kind": "trial", "build": step.build, "trial": step.trial}
-    first.journal.write("step-started", label=step.label, **given)
-    first.journal.write("step-ended", outcome="ok", message="", **given)
+    fields = {"index": step.index, "kind": "trial", "build": step.build, "trial": step.trial}
+    first.journal.write("step-started", label=step.label, **fields)
+    first.journal.write("step-ended", outcome="ok", message="", **fields)
     runs.end_run(first, "failed")
     folder = first.root.parent
     second = folder / "20990101T000000Z"
@@ -185,37 +187,37 @@ def test_list_has_a_row_for_each_run(spec: Path) -> None:
     ]
 
 
-def test_list_without_runs_says_so(spec: Path) -> None:
+def test_list_reports_that_there_are_no_runs(spec: Path) -> None:
     assert study("list") == "runs contains no runs.\n"
 
 
-def test_what_is_no_run_is_answered_with_the_command_that_lists_runs(spec: Path) -> None:
+def test_an_invalid_run_is_refused_with_the_command_that_lists_runs(spec: Path) -> None:
     with pytest.raises(InputError) as caught:
         study("status", str(spec.parent))
     assert "`study list`" in caught.value.remedy
 
 
-def test_a_run_to_analyse_may_be_named_from_here(
+def test_a_run_to_analyse_may_be_a_relative_path(
     spec: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Spark and Great Expectations take no relative folder."""
-    seen: list[Path] = []
+    """Spark and Great Expectations accept no relative folder."""
+    roots: list[Path] = []
 
     def analysed(root: Path, _: object) -> None:
-        seen.append(root)
+        roots.append(root)
 
     monkeypatch.setattr("jobs.remote_analysis.analyse_elsewhere", analysed)
     (spec.parent / "runs" / "s" / "r" / "records").mkdir(parents=True)
     study("report", "runs/s/r")
-    assert seen == [spec.parent / "runs" / "s" / "r"]
+    assert roots == [spec.parent / "runs" / "s" / "r"]
 
 
-def test_no_run_is_bad_input(spec: Path) -> None:
+def test_a_missing_run_is_bad_input(spec: Path) -> None:
     with pytest.raises(InputError):
         study("status")
 
 
-def test_an_error_has_where_what_remedy_and_no_traceback(
+def test_an_error_has_location_problem_and_remedy_but_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail() -> None:
@@ -265,7 +267,7 @@ def test_a_torn_journal_does_not_stop_status(spec: Path) -> None:
     "command", [["plan", "tiny.yaml"], ["status"], ["reap"], ["run", "tiny.yaml"]]
 )
 @pytest.mark.parametrize("runs", ["tiny.yaml", "tiny.yaml/x", "/proc/x", "/sys", "x" * 300, "link"])
-def test_runs_where_no_folder_can_be_is_bad_input(
+def test_an_impossible_folder_of_runs_is_bad_input(
     spec: Path, command: list[str], runs: str
 ) -> None:
     (spec.parent / "link").symlink_to("nowhere")
@@ -275,7 +277,7 @@ def test_runs_where_no_folder_can_be_is_bad_input(
 
 
 @pytest.mark.parametrize("master", ["bogus", "local[0]", "local[]", "local[-1]", "LOCAL", ""])
-def test_a_master_that_is_none_is_refused_by_name(spec: Path, master: str) -> None:
+def test_an_invalid_spark_master_is_refused_by_name(spec: Path, master: str) -> None:
     with pytest.raises(InputError) as caught:
         study("report", "--master", master)
     assert caught.value.where == f"--master {master}"
@@ -283,7 +285,7 @@ def test_a_master_that_is_none_is_refused_by_name(spec: Path, master: str) -> No
 
 
 @pytest.mark.parametrize("pair", ("spark.eventLog.enabled", "x=1", "=1"))
-def test_an_option_that_is_none_of_sparks_is_refused(pair: str) -> None:
+def test_an_invalid_spark_option_is_refused(pair: str) -> None:
     result = CliRunner().invoke(main.app, ["report", "--conf", pair])
     assert isinstance(result.exception, InputError)
     assert "write --conf spark.KEY=VALUE" in result.exception.remedy
@@ -298,5 +300,5 @@ def test_a_mistyped_command_gets_a_suggestion(arguments: list[str], meant: str) 
     assert f"Did you mean {meant}" in result.output
 
 
-def test_version_is_the_packages() -> None:
+def test_version_is_the_packages_version() -> None:
     assert study("--version") == f"study {version('density-study')}\n"

@@ -1,4 +1,4 @@
-"""`study compare` and what `study plan` refuses, without Airflow."""
+"""`study compare` and refusals of `study plan`, without Airflow."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _compare(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_a_slower_run_is_told_and_is_exit_code_1(runs: Path) -> None:
+def test_a_slower_run_is_reported_with_exit_code_1(runs: Path) -> None:
     code, text = _compare(_id(1), _id(3), "--runs", str(runs))
     assert code == 1
     assert f"run      {_id(3)} compared with {_id(1)}" in text
@@ -39,12 +39,12 @@ def test_a_slower_run_is_told_and_is_exit_code_1(runs: Path) -> None:
     assert "regression        YCSB load, v1-flash: throughput 0.80x (" in text
 
 
-def test_an_unchanged_run_and_a_wide_tolerance_are_exit_code_0(runs: Path) -> None:
+def test_an_unchanged_run_and_a_wide_tolerance_give_exit_code_0(runs: Path) -> None:
     assert _compare(_id(1), _id(2), "--runs", str(runs))[0] == 0
     assert _compare(_id(1), _id(3), "--runs", str(runs), "--tolerance", "50%")[0] == 0
 
 
-def test_one_run_is_held_against_a_window(runs: Path) -> None:
+def test_a_run_is_compared_with_a_window(runs: Path) -> None:
     code, text = _compare(_id(3), "--baseline", "rolling 2", "--runs", str(runs))
     assert code == 1
     assert f"compared with {_id(1)}, {_id(2)}" in text
@@ -52,7 +52,7 @@ def test_one_run_is_held_against_a_window(runs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "what"),
+    ("arguments", "message"),
     (
         ((_id(1),), "no earlier run"),
         ((_id(3), "--baseline", "last"), "not a baseline"),
@@ -61,17 +61,17 @@ def test_one_run_is_held_against_a_window(runs: Path) -> None:
         (("20260101T000000Z",), "not the folder of a run"),
     ),
 )
-def test_what_cannot_be_compared_is_refused(
-    runs: Path, arguments: tuple[str, ...], what: str
+def test_incomparable_runs_are_refused(
+    runs: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    with pytest.raises(InputError, match=what):
+    with pytest.raises(InputError, match=message):
         _compare(*arguments, "--runs", str(runs))
 
 
-def test_how_much_builds_vary_is_said_seen_or_assumed(runs: Path) -> None:
+def test_the_spread_between_builds_is_declared_measured_or_assumed(runs: Path) -> None:
     compared = {"baseline": "rolling 5", "tolerance": "5%"}
-    said = study(study="nightly", compare={**compared, "spread": "7%"})
-    assert noise(said, runs).spread == pytest.approx(0.07)
-    seen = noise(study(study="nightly", compare=compared), runs)
-    assert seen.spread == pytest.approx(0.02, rel=0.4) and "seen" in seen.source
+    declared = study(study="nightly", compare={**compared, "spread": "7%"})
+    assert noise(declared, runs).spread == pytest.approx(0.07)
+    measured = noise(study(study="nightly", compare=compared), runs)
+    assert measured.spread == pytest.approx(0.02, rel=0.4) and "seen" in measured.source
     assert "assumed" in noise(study(compare=compared), runs).source

@@ -1,4 +1,4 @@
-"""The environment Airflow runs in."""
+"""Airflow's environment variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HERE = Home(Path("/srv/airflow"), Path("/srv/project"))
 
 
 def test_the_command_and_the_web_ui_never_share_a_database() -> None:
-    """A scheduler would run the tasks of a run that a command carries out in process."""
+    """A scheduler would run the tasks of a run that a command executes in its own process."""
     key = "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"
     command, web = HERE.command_environment()[key], HERE.web_environment()[key]
     assert command != web
@@ -21,7 +21,7 @@ def test_the_command_and_the_web_ui_never_share_a_database() -> None:
     assert web.startswith("sqlite:////srv/airflow/")
 
 
-def test_the_web_ui_binds_loopback_at_the_port_given() -> None:
+def test_the_web_ui_binds_to_loopback_at_the_configured_port() -> None:
     environment = HERE.web_environment(8081)
     assert environment["AIRFLOW__API__HOST"] == "127.0.0.1"
     assert environment["AIRFLOW__API__PORT"] == "8081"
@@ -31,7 +31,7 @@ def test_the_web_ui_binds_loopback_at_the_port_given() -> None:
 
 
 @pytest.mark.parametrize("environment", [HERE.command_environment(), HERE.web_environment()])
-def test_both_parse_this_projects_dag_and_no_examples(environment: dict[str, str]) -> None:
+def test_both_load_this_projects_dag_and_no_examples(environment: dict[str, str]) -> None:
     assert environment["AIRFLOW__CORE__DAGS_FOLDER"] == "/srv/project/dags"
     assert environment["AIRFLOW__CORE__LOAD_EXAMPLES"] == "False"
     assert environment["AIRFLOW_HOME"] == "/srv/airflow"

@@ -1,4 +1,4 @@
-"""Which run a command means: a new one, an unfinished one, or a finished one extended."""
+"""Which run a command opens: a new one, an unfinished one, or an extended one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from workloads.spec.study import Study
 
 @pytest.fixture(autouse=True)
 def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No lease of the machine, no probe of its disks: which run is meant does not depend on them."""
+    """No lease of the machine, no probe of its disks: the choice of the run does not depend on
+    them."""
     for name in ("acquire", "release", "abandon"):
         monkeypatch.setattr(runs_module.lease, name, lambda *_: None)
     monkeypatch.setattr(runs_module, "preflight", lambda *_: None)
@@ -42,14 +43,14 @@ def opened(runs: Path, **ask: object) -> Run:
     return open_run(QUICKSTART, runs, request=RunRequest(**ask))  # type: ignore[arg-type]
 
 
-def test_an_unfinished_run_is_gone_on_with_and_a_finished_one_is_not(tmp_path: Path) -> None:
+def test_only_an_unfinished_run_is_resumed(tmp_path: Path) -> None:
     first = opened(tmp_path)
     assert opened(tmp_path).root == first.root
     end_run(first, "ok")
     assert opened(tmp_path).root != first.root
 
 
-def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
+def test_a_stopped_run_is_resumed(tmp_path: Path) -> None:
     first = opened(tmp_path)
     end_run(first, "failed", "stopped", finished=False)
     again = opened(tmp_path)
@@ -58,7 +59,7 @@ def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
     assert opened(tmp_path).root != first.root
 
 
-def test_repetitions_are_added_to_the_finished_run_and_only_they_are_left(tmp_path: Path) -> None:
+def test_added_repetitions_are_the_only_open_steps_of_a_finished_run(tmp_path: Path) -> None:
     first = opened(tmp_path)
     end_run(first, "ok")
     longer = opened(tmp_path, add_repetitions=2)
@@ -68,7 +69,7 @@ def test_repetitions_are_added_to_the_finished_run_and_only_they_are_left(tmp_pa
     assert {step.repetition for step in longer.plan.trials} == {1, 2, 3}
 
 
-def test_the_same_command_after_a_crash_goes_on_and_adds_nothing(tmp_path: Path) -> None:
+def test_the_same_command_after_a_crash_resumes_and_adds_nothing(tmp_path: Path) -> None:
     end_run(opened(tmp_path), "ok")
     once = opened(tmp_path, add_repetitions=2, only=("ycsb-*",))
     again = opened(tmp_path, add_repetitions=2, only=("ycsb-*",))
@@ -76,7 +77,7 @@ def test_the_same_command_after_a_crash_goes_on_and_adds_nothing(tmp_path: Path)
     assert opened(tmp_path).plan == once.plan
 
 
-def test_a_crash_between_plan_and_journal_leaves_the_extension_to_be_done(tmp_path: Path) -> None:
+def test_a_crash_between_plan_and_journal_keeps_the_extension_open(tmp_path: Path) -> None:
     first = opened(tmp_path)
     end_run(first, "ok")
     before = first.journal.path.read_bytes()
@@ -93,13 +94,15 @@ def test_another_extension_of_an_unfinished_run_is_refused(tmp_path: Path) -> No
     assert "--fresh" in caught.value.remedy
 
 
-def test_repetitions_can_not_be_added_to_what_never_ran(tmp_path: Path) -> None:
+def test_repetitions_cannot_be_added_to_a_run_that_never_ran(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no finished run"):
         opened(tmp_path, add_repetitions=2)
     assert not list(tmp_path.glob("quickstart/*"))
 
 
-def test_only_begins_a_run_of_some_settings_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_only_creates_a_run_of_some_settings_and_the_same_command_resumes_it(
+    tmp_path: Path,
+) -> None:
     first = opened(tmp_path, only=("testdfsio-*",))
     assert {step.setting.workload for step in steps_left(first) if step.setting} == {"testdfsio"}
     assert opened(tmp_path, only=("testdfsio-*",)).root == first.root
@@ -114,7 +117,7 @@ def measured_points(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def publish_and_plan(run: Run) -> None:
-    """What Airflow does after each run: its report, a link to the newest one, a capacity plan."""
+    """Airflow's steps after each run: its report, a link to the newest one, a capacity plan."""
     report = run.root / "report"
     report.mkdir()
     (report / "index.html").write_text("a report")
@@ -146,7 +149,7 @@ def test_a_link_to_a_run_is_not_a_second_run(tmp_path: Path) -> None:
     assert run_folders(tmp_path, "quickstart") == [first.root]
 
 
-def test_only_what_a_dag_run_did_not_finish_itself_is_stopped(
+def test_only_runs_left_unfinished_by_their_dag_run_are_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("tear_down", "release_hosts"):
@@ -164,7 +167,7 @@ def test_only_what_a_dag_run_did_not_finish_itself_is_stopped(
     assert opened(tmp_path).root == run.root
 
 
-def test_hosts_are_resolved_once_and_a_rejected_plan_leaves_no_run(
+def test_hosts_are_resolved_once_and_a_rejected_plan_creates_no_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolved: list[object] = []

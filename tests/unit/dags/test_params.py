@@ -1,4 +1,4 @@
-"""A misspelt key in a trigger's conf is refused; Airflow by itself ignores it."""
+"""A misspelt key in a trigger's conf is refused; Airflow alone ignores it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dags.tasks.params import check_keys
 KNOWN = ("spec", "fresh", "runs")
 
 
-def test_known_keys_and_airflows_own_pass() -> None:
+def test_known_keys_and_airflows_own_are_accepted() -> None:
     check_keys({}, KNOWN)
     check_keys({"spec": "a.yaml", "runs": "r", "airflow/task_span_detail_level": 2}, KNOWN)
 
@@ -22,7 +22,7 @@ def test_an_unknown_key_is_named_with_the_nearest_and_the_known_ones() -> None:
     assert caught.value.remedy.endswith(": fresh, runs, spec.")
 
 
-def test_nothing_is_guessed_for_a_key_like_none() -> None:
+def test_a_key_without_similar_ones_gets_no_suggestion() -> None:
     with pytest.raises(InputError) as caught:
         check_keys({"zzz": 1}, KNOWN)
     assert caught.value.what == "unknown key 'zzz'."

@@ -1,4 +1,4 @@
-"""`study plan` writes nothing: no folder of a disk, no probe's file, no cache. `study run` probes."""
+"""`study plan` writes nothing: no folder on a disk, no probe file, no cache. `study run` probes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def hosts(folder: Path, disk: Path) -> Study:
 
 
 @pytest.mark.parametrize("medium", ["flash", "auto"])
-def test_no_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
+def test_no_system_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
     (tmp_path / "disk").mkdir()
     written(tmp_path, tmp_path / "disk", medium)
     before = sorted(tmp_path.rglob("*"))
@@ -97,7 +97,7 @@ def test_no_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="a mount namespace is root's to make")
-def test_a_plan_is_made_where_nothing_can_be_written(tmp_path: Path) -> None:
+def test_a_plan_works_on_a_read_only_file_system(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     written(tmp_path, tmp_path / "disk")
     readonly = (
@@ -115,7 +115,7 @@ def test_a_plan_is_made_where_nothing_can_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("resolve", [planned_hosts, resolve_hosts])
-def test_the_folder_of_a_disk_that_is_not_there_is_refused_and_not_made(
+def test_a_missing_folder_of_a_disk_is_refused_and_not_created(
     tmp_path: Path, resolve: Callable[[Study, Path], object]
 ) -> None:
     missing = tmp_path / "mistyped" / "disk"
@@ -135,7 +135,7 @@ def test_the_refusal_names_file_line_key_and_path(tmp_path: Path) -> None:
     assert not Path("/nonexistent").exists()
 
 
-def test_a_folder_may_be_missing_right_on_a_mounted_disk_and_nowhere_else(tmp_path: Path) -> None:
+def test_a_folder_may_be_missing_only_directly_below_a_mount_point(tmp_path: Path) -> None:
     check_disk(Path("/proc/none"))  # /proc is a mount point on every machine
     file = tmp_path / "file"
     file.touch()
@@ -144,11 +144,11 @@ def test_a_folder_may_be_missing_right_on_a_mounted_disk_and_nowhere_else(tmp_pa
             check_disk(folder)
 
 
-def test_a_disk_that_was_unmounted_since_the_plan_is_refused(tmp_path: Path) -> None:
+def test_a_disk_unmounted_since_the_plan_is_refused(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    asked = hosts(tmp_path, disk)
-    plan = make_plan(asked, planned_hosts(asked, tmp_path))
+    configured = hosts(tmp_path, disk)
+    plan = make_plan(configured, planned_hosts(configured, tmp_path))
     topology = next(iter(plan.topologies.values()))
     assert LocalProvider().free_resources(topology)
     disk.rmdir()
@@ -156,13 +156,13 @@ def test_a_disk_that_was_unmounted_since_the_plan_is_refused(tmp_path: Path) -> 
         LocalProvider().free_resources(topology)
 
 
-def test_a_folder_that_cannot_be_made_is_bad_input() -> None:
+def test_a_folder_that_cannot_be_created_is_bad_input() -> None:
     with pytest.raises(InputError, match="cannot be probed"):
         probe(Path("/proc/none"))
 
 
 @pytest.mark.parametrize(
-    ("compared", "said", "taken"),
+    ("compared", "declared", "expected"),
     [
         (None, ["auto"], ["flash"]),
         (["hdd"], ["auto"], ["hdd"]),
@@ -170,38 +170,39 @@ def test_a_folder_that_cannot_be_made_is_bad_input() -> None:
         (["flash", "hdd"], ["flash", "auto"], [None, "hdd"]),
     ],
 )
-def test_an_auto_disk_is_taken_for_a_medium_that_is_compared_and_lacks_a_disk(
-    compared: list[str] | None, said: list[str], taken: list[str | None]
+def test_an_auto_disk_gets_a_compared_medium_that_has_no_disk(
+    compared: list[str] | None, declared: list[str], expected: list[str | None]
 ) -> None:
-    disks = [{"path": f"/{number}", "medium": medium} for number, medium in enumerate(said)]
+    disks = [{"path": f"/{number}", "medium": medium} for number, medium in enumerate(declared)]
     host = {"name": "h", "memory": "4 GiB", "roles": ["master", "worker", "client"], "disks": disks}
-    asked = study(hosts=[host], **{"factors.medium": compared})
-    spec = asked.hosts[0]
-    found = [
-        assumed_medium(asked, spec, disk) if disk.medium == "auto" else None for disk in spec.disks
+    compared_study = study(hosts=[host], **{"factors.medium": compared})
+    spec = compared_study.hosts[0]
+    media = [
+        assumed_medium(compared_study, spec, disk) if disk.medium == "auto" else None
+        for disk in spec.disks
     ]
-    assert found == taken
+    assert media == expected
 
 
 @pytest.mark.thorough
-def test_a_disk_too_small_for_the_study_is_told_by_the_plan(tmp_path: Path) -> None:
+def test_plan_reports_a_disk_too_small_for_the_study(tmp_path: Path) -> None:
     free_gib = shutil.disk_usage(tmp_path).free // 2**30
     spec = written(tmp_path, tmp_path)
     files = (
         f"workloads=[{{testdfsio: {{modes: [write], files: {free_gib + 2}, file_size: 1 GiB}}}}]"
     )
-    for more, told in (((), False), (("--set", files), True)):
+    for more, reported in (((), False), (("--set", files), True)):
         argv = [sys.executable, "-m", "dags.cli.main", "plan", str(spec), *more]
         ended = subprocess.run(argv, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
-        assert (f"disk {tmp_path} has" in ended.stdout) == told
+        assert (f"disk {tmp_path} has" in ended.stdout) == reported
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs openssh-client")
-def test_a_plan_on_hosts_over_ssh_leaves_nothing_and_makes_no_disk(
+def test_a_plan_for_ssh_hosts_writes_nothing_and_creates_no_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the acts of a host's agent carried out in this process."""
+    """The agent's acts run in this process."""
 
     class Channel:
         def act(self, name: str, *arguments: Any) -> Any:
@@ -212,27 +213,27 @@ def test_a_plan_on_hosts_over_ssh_leaves_nothing_and_makes_no_disk(
         monkeypatch.setattr(module, "channel", lambda target: Channel())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    known = tmp_path / "known_hosts"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", known], check=True)
-    known.write_text(f"192.0.2.1 {known.with_suffix('.pub').read_text()}")
+    known_hosts = tmp_path / "known_hosts"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", known_hosts], check=True)
+    known_hosts.write_text(f"192.0.2.1 {known_hosts.with_suffix('.pub').read_text()}")
     host = {
         "name": "here", "address": "192.0.2.1", "memory": "4 GiB",
         "roles": ["master", "worker", "client"],
     }  # fmt: skip
-    asked = study(
+    spec = study(
         provider="physical",
         hosts=[host],
-        ssh={"user": "study", "known_hosts": str(known)},
+        ssh={"user": "study", "known_hosts": str(known_hosts)},
         **{"factors.vms_per_host": [0]},
     )
     before = sorted(tmp_path.rglob("*"))
-    (found,) = planned_hosts(asked, tmp_path / "runs")
-    assert found.disks[0].path.startswith("/var/tmp/density-study")
-    assert found.login is not None
+    (resolved,) = planned_hosts(spec, tmp_path / "runs")
+    assert resolved.disks[0].path.startswith("/var/tmp/density-study")
+    assert resolved.login is not None
     elsewhere = study(
         provider="physical",
         hosts=[{**host, "disks": [{"path": str(tmp_path / "none" / "disk")}]}],
-        ssh={"user": "study", "known_hosts": str(known)},
+        ssh={"user": "study", "known_hosts": str(known_hosts)},
         **{"factors.vms_per_host": [0]},
     )
     with pytest.raises(InputError, match="the folder does not exist"):

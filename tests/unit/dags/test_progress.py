@@ -1,4 +1,4 @@
-"""How far a run is: folded from its plan and journal."""
+"""Progress of a run, computed from its plan and journal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def plan() -> Plan:
 
 
 class Story:
-    """A journal told by its clock: each step takes so many times its estimate."""
+    """A journal with a simulated clock: each step takes `factor` times its estimate."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -68,67 +68,69 @@ def _named(step: Step) -> dict[str, Any]:
     return {"index": step.index, "kind": step.kind, "build": step.build, "trial": step.trial}
 
 
-def test_nothing_but_an_opening_is_starting(plan: Plan) -> None:
-    seen = progress(plan, Story(plan).open().events, now=1003.0)
-    assert (seen.state, seen.position, seen.elapsed_s) == ("starting", 0, 3.0)
-    assert seen.remaining_s == pytest.approx(plan.estimate_s + ANALYSIS_ESTIMATE_S)
+def test_a_run_with_only_an_opening_is_starting(plan: Plan) -> None:
+    state = progress(plan, Story(plan).open().events, now=1003.0)
+    assert (state.state, state.position, state.elapsed_s) == ("starting", 0, 3.0)
+    assert state.remaining_s == pytest.approx(plan.estimate_s + ANALYSIS_ESTIMATE_S)
 
 
-def test_a_step_under_way_is_named_and_counted_from_one(plan: Plan) -> None:
+def test_the_current_step_is_named_and_counted_from_one(plan: Plan) -> None:
     story = Story(plan).open().run(0).begin(1)
     story.tell("trial-state", trial="t1", state="settling")
-    seen = progress(plan, story.events, now=story.t + 4)
-    assert seen.current == plan.steps[1]
-    assert (seen.position, seen.total) == (2, len(plan.steps))
-    assert seen.topology == plan.builds[plan.steps[1].build] in plan.topologies
-    assert (seen.state, seen.activity) == ("running", "settling")
+    state = progress(plan, story.events, now=story.t + 4)
+    assert state.current == plan.steps[1]
+    assert (state.position, state.total) == (2, len(plan.steps))
+    assert state.topology == plan.builds[plan.steps[1].build] in plan.topologies
+    assert (state.state, state.activity) == ("running", "settling")
 
 
-def test_remaining_time_falls_by_what_was_done_when_estimates_hold(plan: Plan) -> None:
+def test_remaining_time_decreases_by_the_estimates_when_they_are_exact(plan: Plan) -> None:
     story = Story(plan).open().run(0, 1)
-    seen = progress(plan, story.events, now=story.t)
-    rest = sum(step.estimate_s for step in plan.steps[2:])
-    assert seen.remaining_s == pytest.approx(rest + ANALYSIS_ESTIMATE_S)
+    state = progress(plan, story.events, now=story.t)
+    remaining_s = sum(step.estimate_s for step in plan.steps[2:])
+    assert state.remaining_s == pytest.approx(remaining_s + ANALYSIS_ESTIMATE_S)
 
 
-def test_trials_twice_as_long_as_foreseen_lengthen_trials_not_builds(plan: Plan) -> None:
+def test_slow_trials_lengthen_the_estimates_of_trials_but_not_of_builds(plan: Plan) -> None:
     story = Story(plan).open().run(0).run(1, 2, factor=2.0)
-    seen = progress(plan, story.events, now=story.t)
+    state = progress(plan, story.events, now=story.t)
     later = plan.steps[3:]
     plain = sum(step.estimate_s for step in later)
     trials = sum(step.estimate_s for step in later if step.kind == "trial")
-    assert plain + trials * 0.5 < seen.remaining_s - ANALYSIS_ESTIMATE_S < plain + trials
+    assert plain + trials * 0.5 < state.remaining_s - ANALYSIS_ESTIMATE_S < plain + trials
 
 
-def test_a_skipped_step_says_nothing_of_how_long_others_take(plan: Plan) -> None:
+def test_a_skipped_step_does_not_affect_estimates(plan: Plan) -> None:
     story = Story(plan).open().run(0).begin(1).end(1, "skipped", "not built")
-    seen = progress(plan, story.events, now=story.t)
-    rest = sum(step.estimate_s for step in plan.steps[2:])
-    assert seen.remaining_s == pytest.approx(rest + ANALYSIS_ESTIMATE_S)
+    state = progress(plan, story.events, now=story.t)
+    remaining_s = sum(step.estimate_s for step in plan.steps[2:])
+    assert state.remaining_s == pytest.approx(remaining_s + ANALYSIS_ESTIMATE_S)
 
 
-def test_failures_are_told_with_their_message(plan: Plan) -> None:
+def test_failures_are_shown_with_their_message(plan: Plan) -> None:
     story = Story(plan).open().begin(0).end(0, "failed", "datanode died")
-    seen = progress(plan, story.events, now=story.t)
-    assert [(failed.step.index, failed.message) for failed in seen.failed] == [(0, "datanode died")]
+    state = progress(plan, story.events, now=story.t)
+    assert [(failed.step.index, failed.message) for failed in state.failed] == [
+        (0, "datanode died")
+    ]
 
 
 def test_a_reopened_run_counts_from_its_reopening(plan: Plan) -> None:
     story = Story(plan).open().run(0, 1)
     story.t += 5000
     story.open().begin(0)
-    seen = progress(plan, story.events, now=story.t + 1)
-    assert (seen.elapsed_s, seen.position, seen.ended) == (1.0, 1, ())
+    state = progress(plan, story.events, now=story.t + 1)
+    assert (state.elapsed_s, state.position, state.ended) == (1.0, 1, ())
     closed = plan.steps[1].estimate_s
-    assert seen.remaining_s < plan.estimate_s + ANALYSIS_ESTIMATE_S - closed
+    assert state.remaining_s < plan.estimate_s + ANALYSIS_ESTIMATE_S - closed
 
 
-def test_analysis_and_end(plan: Plan) -> None:
+def test_analysis_and_end_are_shown(plan: Plan) -> None:
     story = Story(plan).open().run(*range(len(plan.steps)))
     story.tell("analysis-started", stage="verdicts")
-    seen = progress(plan, story.events, now=story.t + 10)
-    assert (seen.state, seen.stage) == ("analysing", "verdicts")
-    assert seen.remaining_s == pytest.approx(ANALYSIS_ESTIMATE_S - 10)
+    state = progress(plan, story.events, now=story.t + 10)
+    assert (state.state, state.stage) == ("analysing", "verdicts")
+    assert state.remaining_s == pytest.approx(ANALYSIS_ESTIMATE_S - 10)
     story.t += 20
     story.tell("run-ended", outcome="ok", message="")
     over = progress(plan, story.events, now=story.t + 999)
@@ -136,7 +138,7 @@ def test_analysis_and_end(plan: Plan) -> None:
     assert over.elapsed_s == pytest.approx(plan.estimate_s + 20)
 
 
-def test_a_repeated_analysis_changes_the_outcome_and_not_the_time(plan: Plan) -> None:
+def test_a_repeated_analysis_changes_the_outcome_but_not_the_time(plan: Plan) -> None:
     story = Story(plan).open().run(*range(len(plan.steps)))
     story.tell("run-ended", outcome="failed", message="no report", finished=True)
     first = progress(plan, story.events, now=story.t)
@@ -147,17 +149,17 @@ def test_a_repeated_analysis_changes_the_outcome_and_not_the_time(plan: Plan) ->
     assert again.elapsed_s == first.elapsed_s
 
 
-def test_a_run_that_was_stopped_has_ended_and_is_not_finished(plan: Plan) -> None:
+def test_a_stopped_run_has_ended_and_is_not_finished(plan: Plan) -> None:
     story = Story(plan).open().run(0).begin(1)
     story.tell("run-ended", outcome="failed", message="stopped", finished=False)
-    seen = progress(plan, story.events, now=story.t + 999)
-    assert (seen.state, seen.outcome, seen.finished) == ("ended", "failed", False)
-    assert seen.remaining_s == 0
+    state = progress(plan, story.events, now=story.t + 999)
+    assert (state.state, state.outcome, state.finished) == ("ended", "failed", False)
+    assert state.remaining_s == 0
     story.open()
     assert not progress(plan, story.events, now=story.t).outcome
 
 
-def test_a_tail_reads_on_and_leaves_torn_lines_out(tmp_path: Path) -> None:
+def test_a_tail_resumes_and_skips_torn_lines(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     tail = Tail(journal.path)
     journal.record(PhaseEnded(build="b1", tag="s/r/b1", name="one", seconds=1.0))
@@ -165,7 +167,7 @@ def test_a_tail_reads_on_and_leaves_torn_lines_out(tmp_path: Path) -> None:
     with journal.path.open("a") as stream:
         stream.write('{"event": "to')
     assert _phases(tail) == ["one"]
-    # after a crash: the torn line is closed, the new one is whole
+    # after a crash: the torn line is closed, the new one is complete
     journal.record(PhaseEnded(build="b1", tag="s/r/b1", name="two", seconds=1.0))
     assert _phases(tail) == ["one", "two"]
     assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "phase"

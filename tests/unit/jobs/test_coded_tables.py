@@ -1,4 +1,4 @@
-"""Tables written with codes are read as they are declared, by Arrow and by DuckDB."""
+"""Arrow and DuckDB read dictionary-coded tables with their declared types."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows_of(table: Table) -> pa.Table:
 
 
 @pytest.mark.parametrize("table", FROM_FILES, ids=lambda table: table.name)
-def test_a_table_comes_back(table: Table, tmp_path: Path) -> None:
+def test_a_table_survives_the_round_trip(table: Table, tmp_path: Path) -> None:
     rows = rows_of(table)
     path = tmp_path / "tables" / table.name / "part-0.parquet"
     path.parent.mkdir(parents=True)
@@ -51,11 +51,11 @@ def test_a_table_comes_back(table: Table, tmp_path: Path) -> None:
     bare = pq.read_table(path)
     assert bare.to_pylist() == expected
     assert not any(pa.types.is_dictionary(field.type) for field in bare.schema)
-    found = duckdb.read_parquet(str(path))
-    assert [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()] == expected
+    result = duckdb.read_parquet(str(path))
+    assert [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()] == expected
 
 
-def test_codes_are_of_different_texts() -> None:
+def test_codes_of_different_texts_differ() -> None:
     column = coded(["b", "a", "b"], np.array([2, 0, 1]))
     assert column.to_pylist() == ["b", "b", "b"]
     assert column.dictionary.to_pylist() == ["b", "a"]

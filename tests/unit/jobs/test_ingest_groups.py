@@ -1,4 +1,4 @@
-"""How files are shared out among tasks."""
+"""Distribution of files over tasks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ START_S = 1.5e9
 
 
 def logs(folder: Path) -> list[RawFile]:
-    """Of two trials, each of two clients that had other latencies; and a file between."""
-    found = []
+    """Logs of two trials, each with two clients of different latencies; and a file between."""
+    paths = []
     for trial in ("t1", "t2"):
         for client, latency_us in (("a", 100), ("b", 900)):
             path = folder / f"{trial}-{client}-READ.hdr"
             path.write_text(texts.hdr("READ", START_S, [(1.0, [latency_us] * 50)]))
             facts = TrialFacts(window=(START_S, START_S + 10))
-            found.append(RawFile(trial, "ycsb-hdr", client, f"raw/{client}-READ.hdr", str(path),
+            paths.append(RawFile(trial, "ycsb-hdr", client, f"raw/{client}-READ.hdr", str(path),
                                  bytes=path.stat().st_size, facts=facts))  # fmt: skip
-        found.append(RawFile(trial, "ycsb-summary", "a", "raw/a.out", "", "missing"))
-    return found
+        paths.append(RawFile(trial, "ycsb-summary", "a", "raw/a.out", "", "missing"))
+    return paths
 
 
 @pytest.fixture(autouse=True)
@@ -44,19 +44,19 @@ def test_the_logs_of_a_trial_stay_together(tmp_path: Path) -> None:
     ]
 
 
-def test_so_percentiles_are_of_all_clients(tmp_path: Path) -> None:
+def test_percentiles_include_all_clients(tmp_path: Path) -> None:
     groups = ingest.task_groups(logs(tmp_path), 1)
     written = [parse_files(group, str(tmp_path / "staging")) for group in groups]
     paths = [parts["latency_percentiles"] for parts in written if "latency_percentiles" in parts]
-    found = [row for path in paths for row in pq.read_table(path).to_pylist()]
-    values = {(r["trial"], r["percentile"]): (r["value_us"], r["operations"]) for r in found}
+    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
+    values = {(r["trial"], r["percentile"]): (r["value_us"], r["operations"]) for r in rows}
     for trial in ("t1", "t2"):
         assert values[trial, 50.0] == (100, 100)
         assert values[trial, 55.0] == (900, 100)
 
 
 @pytest.mark.parametrize(("cores", "tasks"), [(1, 2), (2, 4), (16, 20)])
-def test_each_core_has_two_tasks_where_there_are_bytes_enough(
+def test_each_core_has_two_tasks_if_there_are_enough_bytes(
     cores: int, tasks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ingest, "BYTES_PER_TASK", 2**27)
@@ -67,11 +67,11 @@ def test_each_core_has_two_tasks_where_there_are_bytes_enough(
     assert [file for group in groups for file in group] == files
 
 
-def test_two_attempts_of_a_task_write_files_of_their_own(tmp_path: Path) -> None:
+def test_two_attempts_of_a_task_write_different_files(tmp_path: Path) -> None:
     """A retry or a speculative copy may run while the first attempt still writes."""
     group = logs(tmp_path)[:2]
-    one, other = (parse_files(group, str(tmp_path / "staging")) for _ in range(2))
-    assert one.keys() == other.keys()
-    assert len({*one.values(), *other.values()}) == 2 * len(one) > 2
-    for table, path in one.items():
-        assert pq.read_table(path).equals(pq.read_table(other[table]))
+    first, second = (parse_files(group, str(tmp_path / "staging")) for _ in range(2))
+    assert first.keys() == second.keys()
+    assert len({*first.values(), *second.values()}) == 2 * len(first) > 2
+    for table, path in first.items():
+        assert pq.read_table(path).equals(pq.read_table(second[table]))

@@ -1,4 +1,4 @@
-"""A store holds thousands of studies; one of them is read alone."""
+"""A store contains thousands of studies; only the requested one is read."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def test_no_other_study_is_listed_or_opened(monkeypatch: pytest.MonkeyPatch) -> 
             f"/{store.removeprefix('memory://')}/s{number}/r/tables/{BRING_UP.name}/part-0.parquet"
         )
         there.pipe_file(name, b"not Parquet at all")
-    seen: set[str] = set()
+    accessed: set[str] = set()
     for name in LOOKS:
-        _watch(monkeypatch, type(there), name, seen)
+        _watch(monkeypatch, type(there), name, accessed)
     mine = run_place(store + "/", Path("/runs/mine/20261121T000000Z"))
     assert mine == place(f"{store}/mine/20261121T000000Z")
     write_rows(mine, BRING_UP, [ROW])
     assert read_table(mine, BRING_UP)["seconds"].tolist() == [1.5]
-    assert any(f"{mine}/tables".endswith(path) for path in seen), "looks are seen"
+    assert any(f"{mine}/tables".endswith(path) for path in accessed), "looks are seen"
     base = "/" + store.removeprefix("memory://")
-    below = {path for path in seen if path.startswith(base)}
+    below = {path for path in accessed if path.startswith(base)}
     assert {path for path in below if not path.startswith(f"{base}/mine")} <= {base}
 
 
-def _watch(monkeypatch: pytest.MonkeyPatch, cls: type, name: str, seen: set[str]) -> None:
+def _watch(monkeypatch: pytest.MonkeyPatch, cls: type, name: str, accessed: set[str]) -> None:
     real = getattr(cls, name)
 
     def watched(self: Any, path: str, *args: Any, **kwargs: Any) -> Any:
-        seen.add(str(self._strip_protocol(path)))
+        accessed.add(str(self._strip_protocol(path)))
         return real(self, path, *args, **kwargs)
 
     monkeypatch.setattr(cls, name, watched)
@@ -63,27 +63,29 @@ def test_records_are_listed_once_however_many_files_they_have(
     data = place(f"memory://{uuid4()}/run")
     copy_missing(root / "records", data / "records")
     manifests = manifests_of(root)
-    asked: list[str] = []
+    calls: list[str] = []
     there = type(fsspec.filesystem("memory"))
     for name in ("ls", "info", "find", "glob"):
-        _count(monkeypatch, there, name, asked)
-    found = raw_files_of(data, manifests)
+        _count(monkeypatch, there, name, calls)
+    by_trial = raw_files_of(data, manifests)
     monkeypatch.undo()
     here = raw_files_of(root, manifests)
     for trial, files in here.items():
-        described = [(f.kind, f.subject, f.file, f.bytes, f.fault) for f in found[trial]]
+        described = [(f.kind, f.subject, f.file, f.bytes, f.fault) for f in by_trial[trial]]
         assert described == [(f.kind, f.subject, f.file, f.bytes, f.fault) for f in files]
-        assert len(files) >= 6 and all(file.path.startswith("memory://") for file in found[trial])
-    assert asked.count("find") == 1 and asked.count("glob") == 0
+        assert len(files) >= 6 and all(
+            file.path.startswith("memory://") for file in by_trial[trial]
+        )
+    assert calls.count("find") == 1 and calls.count("glob") == 0
     folders = {path.parent for path in (root / "records").rglob("*")}
-    assert len(asked) <= len(folders) + 5, asked  # `find` walks the folders of this filesystem
+    assert len(calls) <= len(folders) + 5, calls  # `find` walks the folders of this filesystem
 
 
-def _count(monkeypatch: pytest.MonkeyPatch, cls: type, name: str, asked: list[str]) -> None:
+def _count(monkeypatch: pytest.MonkeyPatch, cls: type, name: str, calls: list[str]) -> None:
     real = getattr(cls, name)
 
     def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        asked.append(name)
+        calls.append(name)
         return real(self, *args, **kwargs)
 
     monkeypatch.setattr(cls, name, counted)

@@ -1,4 +1,4 @@
-"""From a manifest to rows, and to the files its record should hold. No Spark."""
+"""From a manifest to rows, and to the expected files of its record. No Spark."""
 
 from __future__ import annotations
 
@@ -65,26 +65,26 @@ def test_a_guest_has_a_share_of_its_hosts_cpu(run: tuple[Path, tuple[Manifest, .
     guest = GuestCpu(
         node="w1", host="h1", cpu_s=5.0, waited_s=9.0, from_epoch_s=100.0, to_epoch_s=110.0
     )
-    told = {
+    reported = {
         row["node"]: row["host_cpu_share_percent"]
         for row in node_rows(manifest.model_copy(update={"guests": (guest,)}))
     }
-    assert told == {"m1": None, "c1": None, "w1": 100.0 * 5.0 / (10.0 * cores), "w2": None}
+    assert reported == {"m1": None, "c1": None, "w1": 100.0 * 5.0 / (10.0 * cores), "w2": None}
 
 
-def test_operations_asked_for_are_on_the_command_line(
+def test_requested_operations_are_read_from_the_command_line(
     run: tuple[Path, tuple[Manifest, ...]],
 ) -> None:
     load, dfsio = next(client_rows(run[1][1])), next(client_rows(run[1][0]))
     assert (load["operations_asked"], dfsio["operations_asked"]) == (40, None)
 
 
-def test_clocks_are_held_against_the_controllers(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+def test_clocks_are_compared_with_the_controllers(run: tuple[Path, tuple[Manifest, ...]]) -> None:
     assert [row["clock_offset_s"] for row in monitor_rows(run[1][1])] == [0.25, 0.25]
     assert next(client_rows(run[1][1]))["clock_offset_s"] == 0.25
 
 
-def test_a_builds_phases_are_told_once(run: tuple[Path, tuple[Manifest, ...]]) -> None:
+def test_a_builds_phases_are_reported_once(run: tuple[Path, tuple[Manifest, ...]]) -> None:
     rows = [(row["build"], row["phase"]) for row in bring_up_rows(run[1])]
     assert rows == [(b, p) for b in ("b1-v1-flash", "b1-v2-flash") for p in ("hdfs", "hbase")]
 
@@ -105,7 +105,7 @@ def test_every_file_has_a_reader_and_gives_rows(run: tuple[Path, tuple[Manifest,
             assert row["trial"] == file.trial
 
 
-def test_what_a_complete_record_lacks_is_named(tmp_path: Path) -> None:
+def test_missing_files_of_a_complete_record_are_named(tmp_path: Path) -> None:
     factory = RunFactory(tmp_path / RUN)
     truth = factory.dfsio("b1-v1-flash", "read")
     root = factory.close()
@@ -146,7 +146,7 @@ def test_a_manifest_that_cannot_be_read_is_an_error(
 
 
 @pytest.mark.parametrize(("prices", "total"), (((0.61, 0.2), 0.81), ((0.61, None), None)))
-def test_the_price_is_of_all_hosts_or_not_known(
+def test_the_price_covers_all_hosts_or_is_unknown(
     run: tuple[Path, tuple[Manifest, ...]], prices: tuple[float | None, ...], total: float | None
 ) -> None:
     manifest = run[1][0]

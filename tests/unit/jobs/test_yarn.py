@@ -1,4 +1,4 @@
-"""What Spark is told of a cluster's YARN, from the cluster alone."""
+"""Spark's YARN configuration, derived only from the cluster."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ARCHIVE = Path("/cache/python.tar.gz")
 
 
 def cluster(container_mib: int, workers: int = 2) -> Cluster:
-    given = local(workers)
+    spec = local(workers)
     nodes = tuple(
-        replace(n, container_mib=container_mib) if n.regionservers else n for n in given.nodes
+        replace(n, container_mib=container_mib) if n.regionservers else n for n in spec.nodes
     )
-    topology = replace(given, nodes=nodes)
+    topology = replace(spec, nodes=nodes)
     return Cluster(
         site=Site(Path("/runs/q/1/builds/b1"), "q/1/b1"),
         topology=topology,
@@ -44,30 +44,32 @@ def test_executors_fit_the_containers_of_the_nodes() -> None:
     assert options["spark.executor.cores"] == "1"  # two nodes share a host of two cores
     assert options["spark.executor.memory"] == "1152m"
     assert options["spark.executor.memoryOverhead"] == "1152m"
-    # as YARN hands out memory: in containers of 256 MiB, the ApplicationMaster's of 512 beside
+    # YARN allocates containers in steps of 256 MiB; the ApplicationMaster's of 512 is beside them
     assert (1152 + 1152) % 256 == 0 and 1152 + 1152 + 512 <= 3000
 
 
-def test_they_never_take_more_than_a_jvm_of_c1_can_use() -> None:
+def test_executors_never_use_more_than_a_jvm_with_c1_can_use() -> None:
     options = yarn_engine(cluster(64_000, workers=1), ARCHIVE).options
     assert (options["spark.executor.memory"], options["spark.executor.cores"]) == ("4096m", "2")
 
 
-def test_too_small_containers_are_refused_before_anything_starts() -> None:
+def test_too_small_containers_are_refused_before_the_start() -> None:
     with pytest.raises(InputError, match="YARN has 1280 MiB per node; Spark needs 1536"):
         yarn_engine(cluster(1280), ARCHIVE)
 
 
-def test_python_comes_as_an_archive_and_the_cluster_by_its_own_configuration() -> None:
+def test_python_is_an_archive_and_the_cluster_has_its_own_configuration() -> None:
     standing = cluster(2048)
     engine = yarn_engine(standing, ARCHIVE)
     assert engine.options["spark.archives"] == "file:///cache/python.tar.gz#python"
     assert engine.python == "./python/bin/python3." + str(sys.version_info.minor)
     assert engine.environment["HADOOP_CONF_DIR"] == "/runs/q/1/builds/b1/conf/client"
     points = standing.endpoints
-    known = f"{points.namenode_rpc}={points.namenode_http}"
+    namenodes = f"{points.namenode_rpc}={points.namenode_http}"
     assert (
-        engine.environment[NAMENODES] == engine.options[f"spark.executorEnv.{NAMENODES}"] == known
+        engine.environment[NAMENODES]
+        == engine.options[f"spark.executorEnv.{NAMENODES}"]
+        == namenodes
     )
     assert engine.address == engine.options["spark.executorEnv.SPARK_LOCAL_IP"] == "127.0.0.1"
 
@@ -83,12 +85,12 @@ def test_a_build_without_a_cluster_is_bad_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "said"),
+    ("where", "message"),
     [
         (AnalysisTarget("yarn"), "no cluster is named"),
         (AnalysisTarget("local[2]", store="/srv/data"), "is a folder of this machine"),
     ],
 )
-def test_what_cannot_work_is_refused(where: AnalysisTarget, said: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=said):
+def test_an_unusable_target_is_refused(where: AnalysisTarget, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
         analyse_elsewhere(tmp_path, where)

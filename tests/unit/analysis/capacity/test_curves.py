@@ -63,7 +63,7 @@ def test_latency_rises_with_load_and_is_unknown_beyond_it() -> None:
 
 LOADS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SLOWER = (0.0, 0.06, -0.04, 0.08, 0.0, 0.05)
-"""What a shared machine took of the cores beside, at each load."""
+"""CPU use of others on a shared machine, at each load."""
 
 
 def test_a_cpu_curve_gives_latency_by_load_too() -> None:

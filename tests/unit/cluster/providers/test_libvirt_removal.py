@@ -11,7 +11,7 @@ from cluster.state.journal import Journal
 TAG = "s/r/b1"
 DOMAIN, POOL, NETWORK = domain_name(TAG, "w1"), f"{prefix(TAG)}-abc", prefix(TAG)
 IMPOSTOR = domain_name(TAG, "w2")
-"""A foreign domain that has a name of ours, but not the tag."""
+"""A foreign domain with one of our names, but not the tag."""
 
 
 class FakeVirsh:

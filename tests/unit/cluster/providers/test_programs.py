@@ -14,7 +14,7 @@ from workloads.planning.planned_study import plan_study
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"
 SSH = '#!/bin/sh\nshift $(($# - 2))\nPATH={}/$1 exec /bin/sh -c "$2"\n'
-"""Stands in for a connection: runs the command here, with the programs that the host has."""
+"""A fake connection: runs the command here, with the host's programs."""
 JAVA = "#!/bin/sh\necho 'openjdk version \"{}\"' >&2\n"
 PHYSICAL = """\
 study: lacking

@@ -52,11 +52,11 @@ def properties(setting: YcsbSetting, number: int = 1) -> dict[str, str]:
 
 
 def test_a_sweep_over_samples_threads_and_mixes_with_latency_at_the_most_threads() -> None:
-    found = settings()
-    assert len(found) == 2 * 2 * 4 + 2 * 3 * 2
-    assert "genomics-region-scan-s60x2000-t8-at50pct" in found
-    assert "genomics-variant-load-s30x2000-t4" in found
-    assert not any("variant-load" in name and "-at" in name for name in found)
+    by_id = settings()
+    assert len(by_id) == 2 * 2 * 4 + 2 * 3 * 2
+    assert "genomics-region-scan-s60x2000-t8-at50pct" in by_id
+    assert "genomics-variant-load-s30x2000-t4" in by_id
+    assert not any("variant-load" in name and "-at" in name for name in by_id)
 
 
 def test_records_are_the_rows_of_all_samples() -> None:
@@ -92,40 +92,40 @@ def test_clients_of_a_run_draw_different_queries() -> None:
 
 
 def test_a_closed_loop_client_includes_the_time_between_operations() -> None:
-    found = settings()
-    closed = client_arguments(found["genomics-region-scan-s30x2000-t8"], "x")
+    by_id = settings()
+    closed = client_arguments(by_id["genomics-region-scan-s30x2000-t8"], "x")
     assert closed[1].endswith("ThinkTimed")
     assert "think.timed.db=org.densitystudy.ycsb.HBaseClient" in closed
     load, at_a_rate = "variant-load-s30x2000-t8", "region-scan-s30x2000-t8-at200ps"
-    assert client_arguments(found[f"genomics-{load}"], "x")[1].endswith("ThinkTimed")
-    assert client_arguments(found[f"genomics-{at_a_rate}"], "x")[1].endswith("HBaseClient")
+    assert client_arguments(by_id[f"genomics-{load}"], "x")[1].endswith("ThinkTimed")
+    assert client_arguments(by_id[f"genomics-{at_a_rate}"], "x")[1].endswith("HBaseClient")
 
 
 def test_a_load_precedes_only_the_queries_on_its_rows() -> None:
-    found = settings()
-    load = found["genomics-variant-load-s30x2000-t4"]
-    assert load.writes_for(found["genomics-region-scan-s30x2000-t8"])
-    assert not load.writes_for(found["genomics-region-scan-s60x2000-t8"])
+    by_id = settings()
+    load = by_id["genomics-variant-load-s30x2000-t4"]
+    assert load.writes_for(by_id["genomics-region-scan-s30x2000-t8"])
+    assert not load.writes_for(by_id["genomics-region-scan-s60x2000-t8"])
     plain = YcsbSetting(mix="c", records=60_000, threads=4, duration_s=20.0)
     assert not load.writes_for(plain)  # as many rows, in another table
     assert table_of(plain) != table_of(load)
 
 
 def test_a_percentage_refers_to_its_own_mix_and_store() -> None:
-    found = settings()
-    latency = found["genomics-region-scan-s60x2000-t8-at50pct"]
-    assert found["genomics-region-scan-s60x2000-t4"].measures_for(latency)
-    assert not found["genomics-sample-read-s60x2000-t4"].measures_for(latency)
-    assert not found["genomics-region-scan-s30x2000-t4"].measures_for(latency)
+    by_id = settings()
+    latency = by_id["genomics-region-scan-s60x2000-t8-at50pct"]
+    assert by_id["genomics-region-scan-s60x2000-t4"].measures_for(latency)
+    assert not by_id["genomics-sample-read-s60x2000-t4"].measures_for(latency)
+    assert not by_id["genomics-region-scan-s30x2000-t4"].measures_for(latency)
 
 
 def test_its_table_is_split_by_its_row_distribution(world: World) -> None:
-    found = settings()
-    world.run(found["genomics-variant-load-s30x2000-t4"])
+    by_id = settings()
+    world.run(by_id["genomics-variant-load-s30x2000-t4"])
     create = [verb for verb in world.every_verb if verb[0] == "create"]
     assert len(create) == 2  # before the warm-up, and after it
     assert all(call[call.index("--variants") + 1] == "30,2000,20130226" for call in create)
-    assert world.run(found["genomics-region-scan-s30x2000-t4"])[:2] == [
+    assert world.run(by_id["genomics-region-scan-s30x2000-t4"])[:2] == [
         "flush-compact-settle",
         "snapshot",
     ]

@@ -19,7 +19,7 @@ class ArgumentsTest {
   }
 
   @Test
-  void refusesWhatIsWrongByName() {
+  void wrongArgumentsAreRefusedByName() {
     refused("--table is missing", () -> of("x").option("table"));
     refused("the name is missing", () -> of("x").value("the name"));
     refused("--n 0 is below 1", () -> of("x", "--n", "0").number("n", 1));

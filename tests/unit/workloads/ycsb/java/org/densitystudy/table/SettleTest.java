@@ -15,14 +15,14 @@ class SettleTest {
   private final Settle.Quiet quiet = new Settle.Quiet(2);
 
   @Test
-  void aTableThatLooksTheSameAndIdleTwiceRunningIsQuiet() {
+  void aTableIsQuietAfterTwoEqualIdleReadings() {
     assertFalse(quiet.after(state(10, 0)));
     assertFalse(quiet.after(state(10, 0)));
     assertTrue(quiet.after(state(10, 0)));
   }
 
   @Test
-  void aCompactionBeginsTheCountAnew() {
+  void aCompactionRestartsTheCount() {
     quiet.after(state(10, 0));
     quiet.after(state(10, 0));
     assertFalse(quiet.after(state(10, 1)));
@@ -31,14 +31,14 @@ class SettleTest {
   }
 
   @Test
-  void aNewStoreFileBeginsTheCountAnew() {
+  void aNewStoreFileRestartsTheCount() {
     quiet.after(state(10, 0));
     quiet.after(state(10, 0));
     assertFalse(quiet.after(state(11, 0)));
   }
 
   @Test
-  void theQueueIsReadFromJmxAndNeverGuessed() throws IOException {
+  void theQueueLengthIsReadFromJmx() throws IOException {
     assertEquals(3, CompactionQueue.length(json("{\"compactionQueueLength\": 3}"), "page"));
     Assertions.assertThrows(IOException.class, () -> CompactionQueue.length(json("{}"), "page"));
     Assertions.assertThrows(IOException.class, () -> CompactionQueue.length(json(""), "page"));

@@ -52,7 +52,7 @@ class TableToolTest {
     assertEquals(1, err.toString().lines().count(), err.toString());
   }
 
-  /** Port 1 of this machine answers nobody. */
+  /** No service listens on port 1 of this machine. */
   private int run(String... words) {
     Configuration nowhere = HBaseConfiguration.create();
     nowhere.set("hbase.zookeeper.quorum", "127.0.0.1");

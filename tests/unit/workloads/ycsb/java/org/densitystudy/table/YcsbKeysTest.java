@@ -15,20 +15,20 @@ class YcsbKeysTest {
   private final YcsbKeys keys = YcsbKeys.padded(1);
 
   @Test
-  void keysAreThoseOfRealRuns() {
+  void keysEqualThoseOfRealRuns() {
     // The first records of any hashed YCSB table; `scan` of one shows them.
     assertEquals("user6284781860667377211", keys.key(0));
     assertEquals("user8517097267634966620", keys.key(1));
   }
 
   @Test
-  void paddingReachesTheKeys() {
+  void paddingAppliesToTheKeys() {
     assertEquals("user06284781860667377211", YcsbKeys.padded(20).key(0));
   }
 
   @ParameterizedTest
   @ValueSource(ints = {2, 10, 30, 100})
-  void recordsNeverSampledFillTheRegionsEvenly(int regions) {
+  void unsampledRecordsFillTheRegionsEvenly(int regions) {
     byte[][] splits = keys.splits(regions);
     long[] sizes = new long[regions];
     LongStream.range(5_000_000, 5_200_000)
@@ -41,7 +41,7 @@ class YcsbKeysTest {
   }
 
   @Test
-  void splitsAreSortedAndAlwaysTheSame() {
+  void splitsAreSortedAndDeterministic() {
     byte[][] splits = keys.splits(50);
     byte[][] sorted = splits.clone();
     Arrays.sort(sorted, Bytes.BYTES_COMPARATOR);

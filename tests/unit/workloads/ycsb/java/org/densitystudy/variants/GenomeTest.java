@@ -23,7 +23,7 @@ class GenomeTest {
   }
 
   @Test
-  void chromosomesHaveSitesByTheirLength() {
+  void sitesAreProportionalToChromosomeLength() {
     long all = IntStream.rangeClosed(1, Genome.chromosomes()).mapToLong(Genome::length).sum();
     for (int chromosome = 1; chromosome <= 24; chromosome++) {
       int number = chromosome;
@@ -33,7 +33,7 @@ class GenomeTest {
   }
 
   @Test
-  void positionsAreSortedDistinctAndOnTheirChromosome() {
+  void positionsAreSortedDistinctAndWithinTheirChromosome() {
     for (int site = 0; site < SITES; site++) {
       int position = genome.position(site);
       assertTrue(position >= 1 && position <= Genome.length(genome.chromosome(site)));
@@ -44,7 +44,7 @@ class GenomeTest {
   }
 
   @Test
-  void sitesStandInClusters() {
+  void sitesAreClustered() {
     double[] gaps =
         IntStream.range(1, (int) (SITES * 0.08))
             .mapToDouble(site -> genome.position(site) - genome.position(site - 1))
@@ -55,7 +55,7 @@ class GenomeTest {
   }
 
   @Test
-  void seedAndNumberFixIt() {
+  void seedAndNumberDetermineTheVariant() {
     assertArrayEquals(positions(Genome.of(SITES, 7)), positions(genome));
     assertFalse(Arrays.equals(positions(Genome.of(SITES, 8)), positions(genome)));
   }
@@ -67,7 +67,7 @@ class GenomeTest {
   }
 
   @Test
-  void aSiteKnowsHowManyAreLeft() {
+  void aSiteKnowsTheNumberOfRemainingSites() {
     assertEquals(1, genome.sitesLeft(SITES - 1));
     int first = genome.sitesLeft(0);
     assertEquals(1, genome.chromosome(first - 1));

@@ -14,7 +14,7 @@ class RegionsTest {
   private final Regions regions = Regions.of(genome, 2_000, MEDIAN, true, 3);
 
   @Test
-  void noneGoesBeyondItsChromosome() {
+  void noRegionExceedsItsChromosome() {
     for (int i = 0; i < regions.size(); i++) {
       int first = regions.firstSite(i);
       int last = first + regions.sites(i) - 1;
@@ -24,7 +24,7 @@ class RegionsTest {
   }
 
   @Test
-  void lengthsAreThoseOfGenes() {
+  void lengthsAreDistributedLikeGenes() {
     int[] sites = IntStream.range(0, regions.size()).map(regions::sites).sorted().toArray();
     assertEquals(MEDIAN, sites[sites.length / 2], 2);
     double mean = Arrays.stream(sites).average().orElseThrow();
@@ -32,33 +32,33 @@ class RegionsTest {
   }
 
   @Test
-  void theFirstRegionsAreAskedForMostOften() {
-    int[] asked = asked(regions);
+  void theFirstRegionsAreRequestedMostOften() {
+    int[] requests = requests(regions);
     double harmonic = IntStream.rangeClosed(1, 2_000).mapToDouble(n -> 1.0 / n).sum();
-    assertEquals(100_000 / harmonic, asked[0], 500);
-    assertEquals(100_000 / harmonic / 10, asked[9], 200);
+    assertEquals(100_000 / harmonic, requests[0], 500);
+    assertEquals(100_000 / harmonic / 10, requests[9], 200);
   }
 
   @Test
   void orAllAlike() {
-    int[] asked = asked(Regions.of(genome, 100, MEDIAN, false, 3));
-    assertTrue(Arrays.stream(asked).allMatch(times -> Math.abs(times - 1_000) < 200));
+    int[] requests = requests(Regions.of(genome, 100, MEDIAN, false, 3));
+    assertTrue(Arrays.stream(requests).allMatch(times -> Math.abs(times - 1_000) < 200));
   }
 
   @Test
-  void theSeedFixesThem() {
+  void theSeedDeterminesTheRegions() {
     Regions again = Regions.of(genome, 2_000, MEDIAN, true, 3);
     Regions other = Regions.of(genome, 2_000, MEDIAN, true, 4);
     assertEquals(again.firstSite(17), regions.firstSite(17));
     assertTrue(IntStream.range(0, 50).anyMatch(i -> other.firstSite(i) != regions.firstSite(i)));
   }
 
-  private static int[] asked(Regions regions) {
+  private static int[] requests(Regions regions) {
     SplittableRandom random = new SplittableRandom(5);
-    int[] asked = new int[regions.size()];
+    int[] requests = new int[regions.size()];
     for (int i = 0; i < 100_000; i++) {
-      asked[regions.draw(random)]++;
+      requests[regions.draw(random)]++;
     }
-    return asked;
+    return requests;
   }
 }

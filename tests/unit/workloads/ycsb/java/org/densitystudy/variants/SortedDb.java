@@ -10,7 +10,7 @@ import site.ycsb.DB;
 import site.ycsb.Status;
 import site.ycsb.StringByteIterator;
 
-/** A table in memory, sorted by key; it remembers how many rows each scan brought. */
+/** A table in memory, sorted by key; it records the number of rows of each scan. */
 final class SortedDb extends DB {
   final TreeMap<String, Map<String, String>> rows = new TreeMap<>();
   final Vector<Integer> scanned = new Vector<>();

@@ -16,13 +16,13 @@ class VariantRowsTest {
   private final VariantRows rows = new VariantRows(STORE.genome(), STORE.seed());
 
   @Test
-  void aKeyIsChromosomePositionAndSample() {
+  void aKeyConsistsOfChromosomePositionAndSample() {
     assertTrue(rows.key(0, 39).matches("01:\\d{9}:000039"), rows.key(0, 39));
     assertTrue(rows.key(4_999, 0).matches("24:\\d{9}:000000"), rows.key(4_999, 0));
   }
 
   @Test
-  void keysSortAsSitesAndSamplesDo() {
+  void keysSortLikeSitesAndSamples() {
     String last = "";
     for (int site = 0; site < STORE.sites(); site++) {
       for (int sample : new int[] {0, 9, 10, 39}) {
@@ -34,7 +34,7 @@ class VariantRowsTest {
   }
 
   @Test
-  void aRowIsTheSameWheneverItIsAskedFor() {
+  void aRowIsDeterministic() {
     VariantRows again = new VariantRows(STORE.genome(), STORE.seed());
     for (int site = 0; site < 200; site++) {
       assertEquals(rows.values(site, 3), again.values(site, 3));
@@ -43,7 +43,7 @@ class VariantRowsTest {
   }
 
   @Test
-  void valuesAreThoseOfAGvcf() {
+  void valuesLookLikeAGvcf() {
     int variants = 0;
     for (int site = 0; site < STORE.sites(); site++) {
       Map<String, String> values = rows.values(site, site % 40);
@@ -65,7 +65,7 @@ class VariantRowsTest {
   }
 
   @Test
-  void referenceAndAlternativeAreTheSitesOwn() {
+  void referenceAndAlternativeBelongToTheSite() {
     for (int site = 0; site < 300; site++) {
       List<String> alleles = new ArrayList<>();
       for (int sample = 0; sample < STORE.samples(); sample++) {
@@ -79,9 +79,9 @@ class VariantRowsTest {
     }
   }
 
-  /** What setting.py counts with: VALUE_BYTES, STORED_BYTES. */
+  /** The constants of setting.py: VALUE_BYTES, STORED_BYTES. */
   @Test
-  void sizesAreThoseTheStudyReckonsWith() {
+  void sizesMatchTheStudysEstimates() {
     long values = 0;
     long stored = 0;
     List<Integer> ofVariants = new ArrayList<>();
@@ -103,7 +103,7 @@ class VariantRowsTest {
   }
 
   @Test
-  void splitsCutTheRowsEvenlyAndNoSite() {
+  void splitsDivideTheRowsEvenlyBetweenSites() {
     byte[][] splits = STORE.splits(20);
     long[] sizes = new long[20];
     for (int site = 0; site < STORE.sites(); site++) {

@@ -23,15 +23,15 @@ class VariantWorkloadTest {
 
   private int before;
 
-  /** YCSB has one Measurements a JVM: what is told is what a test adds. */
+  /** YCSB has one Measurements per JVM: a test checks its own additions. */
   @BeforeEach
   void countFromHere() throws IOException {
     Measurements.setProperties(new Properties());
-    before = told();
+    before = reportedErrors();
   }
 
   @Test
-  void aLoadWritesEverySamplesRowAtEverySiteOnce() throws Exception {
+  void aLoadWritesOneRowPerSampleAndSite() throws Exception {
     load();
     assertEquals(SAMPLES * SITES, db.rows.size());
     VariantRows rows = new VariantRows(Genome.of(SITES, 9), 9);
@@ -39,14 +39,14 @@ class VariantWorkloadTest {
   }
 
   @Test
-  void clientsThatShareALoadLeaveNothingOver() throws Exception {
+  void clientsDivideALoadWithoutRemainder() throws Exception {
     insert(workload("insertstart", "0"), 2_500);
     insert(workload("insertstart", "2500"), SAMPLES * SITES - 2_500);
     assertEquals(SAMPLES * SITES, db.rows.size());
   }
 
   @Test
-  void followersAreFarApart() throws Exception {
+  void successiveKeysAreFarApart() throws Exception {
     VariantWorkload workload = workload();
     long[] sites = LongStream.range(0, 100).map(n -> workload.rowAt(n) / SAMPLES).toArray();
     for (int i = 1; i < sites.length; i++) {
@@ -55,13 +55,13 @@ class VariantWorkloadTest {
   }
 
   @Test
-  void aRegionScanBringsAllSamplesRowsOfARegion() throws Exception {
+  void aRegionScanReturnsTheRowsOfAllSamples() throws Exception {
     load();
     run(workload("scanproportion", "1"), 400);
     assertEquals(400, db.scanned.size());
     assertTrue(db.scanned.stream().allMatch(rows -> rows > 0 && rows % SAMPLES == 0));
     assertTrue(db.scanned.stream().distinct().count() > 5);
-    assertEquals(0, told() - before);
+    assertEquals(0, reportedErrors() - before);
   }
 
   @Test
@@ -69,11 +69,11 @@ class VariantWorkloadTest {
     load();
     run(workload("readproportion", "1"), 1_000);
     assertEquals(1_000, db.reads);
-    assertEquals(0, told() - before);
+    assertEquals(0, reportedErrors() - before);
   }
 
   @Test
-  void aMixHasItsShares() throws Exception {
+  void aMixFollowsItsProportions() throws Exception {
     load();
     run(workload("scanproportion", "0.3", "readproportion", "0.7"), 2_000);
     assertEquals(600, db.scanned.size(), 100);
@@ -81,23 +81,23 @@ class VariantWorkloadTest {
   }
 
   @Test
-  void aRowThatIsNotAsWrittenIsReported() throws Exception {
+  void aChangedRowIsReported() throws Exception {
     load();
     db.rows.replaceAll((key, row) -> Map.of("v", "A\tT"));
     run(workload("readproportion", "1"), 50);
-    assertEquals(50, told() - before);
+    assertEquals(50, reportedErrors() - before);
   }
 
   @Test
-  void aRegionThatLacksARowIsReported() throws Exception {
+  void aRegionWithAMissingRowIsReported() throws Exception {
     load();
     db.rows.keySet().removeIf(key -> key.endsWith(":000005"));
     run(workload("scanproportion", "1"), 50);
-    assertEquals(50, told() - before);
+    assertEquals(50, reportedErrors() - before);
   }
 
   @Test
-  void theSeedFixesAThreadsQueriesAndClientsDiffer() throws Exception {
+  void theSeedDeterminesAThreadsQueriesAndClientsDiffer() throws Exception {
     load();
     assertEquals(scansOf(workload("scanproportion", "1")), scansOf(workload("scanproportion", "1")));
     assertNotEquals(
@@ -106,7 +106,7 @@ class VariantWorkloadTest {
   }
 
   @Test
-  void whatDoesNotFitIsRefused() {
+  void optionsThatDoNotFitAreRefused() {
     assertThrows(WorkloadException.class, () -> workload("recordcount", "77"));
     assertThrows(WorkloadException.class, () -> workload("variants.samples", "0"));
     assertThrows(WorkloadException.class, () -> workload("variants.sites", "3"));
@@ -138,8 +138,8 @@ class VariantWorkloadTest {
     }
   }
 
-  /** Rows told to differ from what was written, so far. */
-  private static int told() throws IOException {
+  /** Number of rows reported as changed, so far. */
+  private static int reportedErrors() throws IOException {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     try (TextMeasurementsExporter exporter = new TextMeasurementsExporter(text)) {
       Measurements.getMeasurements().exportMeasurements(exporter);

@@ -25,7 +25,7 @@ class CleanUpLogTest {
   @TempDir private Path folder;
 
   @Test
-  void threadsThatCleanUpAtOnceLeaveNoHole() throws Exception {
+  void simultaneousCleanUpsLeaveNoGap() throws Exception {
     ExecutorService pool = Executors.newFixedThreadPool(THREADS);
     try {
       for (int time = 0; time < TIMES; time++) {
@@ -44,7 +44,7 @@ class CleanUpLogTest {
   }
 
   @Test
-  void itMeasuresNothingAndOpensOnlyWhatYcsbWillWrite() throws Exception {
+  void itMeasuresNothingAndOpensOnlyYcsbsLogs() throws Exception {
     Properties properties = measuring(folder.resolve("op-").toString(), "op");
     CleanUpLog.open(properties);
     CleanUpLog.open(properties);
@@ -55,7 +55,7 @@ class CleanUpLogTest {
   }
 
   @Test
-  void whereNoLogsAreAskedForItDoesNothing() throws Exception {
+  void withoutIntervalLogsItDoesNothing() throws Exception {
     forgetThoseBefore();
     Measurements.setProperties(null); // as YCSB's shell leaves them
     CleanUpLog.open(new Properties());
@@ -72,7 +72,7 @@ class CleanUpLogTest {
     return properties;
   }
 
-  /** A process has one set of measurements; here each time is a process of its own. */
+  /** A process has one set of measurements; each call here simulates its own process. */
   @AfterEach
   void forget() throws Exception {
     forgetThoseBefore();
@@ -84,7 +84,7 @@ class CleanUpLogTest {
     single.set(null, null);
   }
 
-  /** As `site.ycsb.DBWrapper` does, while YCSB's status thread writes the interval that ends. */
+  /** Like `site.ycsb.DBWrapper`, while YCSB's status thread writes the ending interval. */
   private static void cleanUpAtOnce(ExecutorService pool) throws Exception {
     Measurements all = Measurements.getMeasurements();
     AtomicBoolean ending = new AtomicBoolean(true);

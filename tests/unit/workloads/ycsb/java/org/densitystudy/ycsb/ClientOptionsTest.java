@@ -16,7 +16,7 @@ import site.ycsb.DBException;
 
 class ClientOptionsTest {
   @Test
-  void presetsAreThoseDocumented() throws DBException {
+  void presetsMatchTheDocumentation() throws DBException {
     ClientOptions options = ClientOptions.of(properties());
     assertEquals("usertable", options.table());
     assertArrayEquals(Bytes.toBytes("f"), options.family());

@@ -20,7 +20,7 @@ class FieldNamesTest {
   }
 
   @Test
-  void rowsWiderThanExpectedAreNamedToo() {
+  void rowsWithExtraColumnsAreReportedToo() {
     for (int i = 0; i < 100; i++) {
       assertEquals("field" + i, fields.name(cell("field" + i), i));
     }

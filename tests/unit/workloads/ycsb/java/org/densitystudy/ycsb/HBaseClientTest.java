@@ -35,23 +35,23 @@ import site.ycsb.StringByteIterator;
 class HBaseClientTest {
   private static final String TABLE = "usertable";
 
-  private final ByteArrayOutputStream told = new ByteArrayOutputStream();
-  private final Failures failures = new Failures(new PrintStream(told, true));
-  private final List<Object> asked = new ArrayList<>();
+  private final ByteArrayOutputStream log = new ByteArrayOutputStream();
+  private final Failures failures = new Failures(new PrintStream(log, true));
+  private final List<Object> requests = new ArrayList<>();
 
   @Test
-  void readGivesEveryFieldAndOk() throws DBException {
+  void readReturnsEveryFieldAndOk() throws DBException {
     Map<String, ByteIterator> row = new HashMap<>();
     Status status = answering(row("user1", "a", "1", "b", "22")).read(TABLE, "user1", null, row);
     assertEquals(Status.OK, status);
     assertEquals(Map.of("a", "1", "b", "22"), StringByteIterator.getStringMap(row));
-    assertEquals(Set.of("f"), families((Get) asked.get(0)));
+    assertEquals(Set.of("f"), families((Get) requests.get(0)));
   }
 
   @Test
-  void readAsksForNamedFieldsOnly() throws DBException {
+  void readRequestsOnlyTheNamedFields() throws DBException {
     answering(row("user1", "b", "2")).read(TABLE, "user1", Set.of("b"), new HashMap<>());
-    var columns = ((Get) asked.get(0)).getFamilyMap().get(Bytes.toBytes("f"));
+    var columns = ((Get) requests.get(0)).getFamilyMap().get(Bytes.toBytes("f"));
     assertEquals(1, columns.size());
     assertEquals("b", Bytes.toString(columns.first()));
   }
@@ -70,18 +70,18 @@ class HBaseClientTest {
     HBaseClient client = answering(List.of(row("user1", "a", "1"), row("user2", "a", "2")));
     assertEquals(Status.OK, client.scan(TABLE, "user1", 50, null, rows));
     assertEquals(List.of("1", "2"), rows.stream().map(r -> r.get("a").toString()).toList());
-    Scan scan = (Scan) asked.get(0);
+    Scan scan = (Scan) requests.get(0);
     assertEquals(50, scan.getLimit());
     assertEquals(50, scan.getCaching());
     assertEquals("user1", Bytes.toString(scan.getStartRow()));
   }
 
   @Test
-  void insertPutsEveryFieldWithTheDurabilityAsked() throws DBException {
+  void insertPutsEveryFieldWithTheConfiguredDurability() throws DBException {
     HBaseClient client = answering(null, "durability", "SKIP_WAL");
     Map<String, ByteIterator> values = StringByteIterator.getByteIteratorMap(Map.of("a", "1"));
     assertEquals(Status.OK, client.insert(TABLE, "user1", values));
-    Put put = (Put) asked.get(0);
+    Put put = (Put) requests.get(0);
     assertEquals(Durability.SKIP_WAL, put.getDurability());
     assertTrue(put.has(Bytes.toBytes("f"), Bytes.toBytes("a"), Bytes.toBytes("1")));
   }
@@ -89,11 +89,11 @@ class HBaseClientTest {
   @Test
   void deleteTakesTheWholeRow() throws DBException {
     assertEquals(Status.OK, answering(null).delete(TABLE, "user1"));
-    assertTrue(((Delete) asked.get(0)).getFamilyCellMap().isEmpty());
+    assertTrue(((Delete) requests.get(0)).getFamilyCellMap().isEmpty());
   }
 
   @Test
-  void everyOperationTurnsAnExceptionIntoErrorAndCountsIt() throws DBException {
+  void everyOperationReturnsErrorForAnExceptionAndCountsIt() throws DBException {
     HBaseClient client =
         answering(new RetriesExhaustedException("gone", new IOException("refused")));
     Map<String, ByteIterator> values = StringByteIterator.getByteIteratorMap(Map.of("a", "1"));
@@ -107,17 +107,17 @@ class HBaseClientTest {
     failures.report();
     for (String operation : List.of("READ", "SCAN", "UPDATE", "INSERT", "DELETE")) {
       String kind = operation + " " + RetriesExhaustedException.class.getName();
-      assertEquals(1, occurrences("hbase-client: first " + kind), "told once: " + operation);
+      assertEquals(1, occurrences("hbase-client: first " + kind), "reported once: " + operation);
       assertEquals(1, occurrences("hbase-client: 2 x " + kind), "counted: " + operation);
     }
-    assertTrue(told.toString().contains("<- java.io.IOException"), "the root cause is named");
+    assertTrue(log.toString().contains("<- java.io.IOException"), "the root cause is named");
   }
 
   private int occurrences(String text) {
-    return told.toString().split(text, -1).length - 1;
+    return log.toString().split(text, -1).length - 1;
   }
 
-  /** A client whose table answers everything alike; an exception becomes a failed future. */
+  /** A client whose table gives one answer to all requests; an exception becomes a failed future. */
   private HBaseClient answering(Object answer, String... more) throws DBException {
     AsyncTable<?> table =
         (AsyncTable<?>)
@@ -125,7 +125,7 @@ class HBaseClientTest {
                 getClass().getClassLoader(),
                 new Class<?>[] {AsyncTable.class},
                 (proxy, method, arguments) -> {
-                  asked.add(arguments[0]);
+                  requests.add(arguments[0]);
                   return answer instanceof Exception failure
                       ? CompletableFuture.failedFuture(failure)
                       : CompletableFuture.completedFuture(answer);

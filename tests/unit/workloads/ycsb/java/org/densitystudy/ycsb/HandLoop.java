@@ -16,12 +16,12 @@ import site.ycsb.Utils;
 import site.ycsb.generator.ScrambledZipfianGenerator;
 
 /**
- * The best loop one can write by hand against HBase's client, for the benchmark of the binding: the
+ * The best hand-written loop on HBase's client, for the benchmark of the binding: the
  * keys and rows of a YCSB run, without YCSB around them, nothing measured. One instance for all
  * threads; it fails on any error.
  */
 final class HandLoop {
-  /** One thread's way to HBase. */
+  /** One thread's access to HBase. */
   interface Store {
     Result get(Get get) throws Exception;
 
@@ -49,8 +49,8 @@ final class HandLoop {
   private final ScrambledZipfianGenerator keys;
 
   /**
-   * Reads, inserts and the rest scans: the shares add to 1. {@code toCome}: as many rows more as
-   * CoreWorkload expects, of which it draws keys too, until it has one that is there.
+   * Reads, inserts, and scans for the remaining share. {@code toCome}: the number of further rows
+   * that CoreWorkload expects; it draws keys among them, too, until it has an existing one.
    */
   HandLoop(
       byte[] family, long records, long toCome, double reads, double inserts, int maxScan) {

@@ -16,7 +16,7 @@ class InterleavedWorkloadTest {
   private static final int LOADED = 1_000;
 
   @Test
-  void clientsShareTheLoadedRowsAndInsertRowsOfTheirOwn() throws WorkloadException {
+  void clientsShareTheLoadedRowsAndInsertDistinctRows() throws WorkloadException {
     Set<String> loaded = keys(workload(0, 3), 0, LOADED);
     Set<String> inserted = new HashSet<>();
     for (int client = 0; client < 3; client++) {
@@ -30,7 +30,7 @@ class InterleavedWorkloadTest {
   }
 
   @Test
-  void aClientBeyondTheirNumberIsRefused() {
+  void aClientNumberOutOfRangeIsRefused() {
     assertThrows(WorkloadException.class, () -> workload(3, 3));
     assertThrows(WorkloadException.class, () -> new InterleavedWorkload().init(new Properties()));
   }
@@ -47,7 +47,7 @@ class InterleavedWorkloadTest {
     properties.setProperty("operationcount", "1000");
     properties.setProperty("client.number", Integer.toString(client));
     properties.setProperty("client.count", Integer.toString(clients));
-    Measurements.setProperties(properties); // CoreWorkload's constructor asks for them
+    Measurements.setProperties(properties); // CoreWorkload's constructor reads them
     InterleavedWorkload workload = new InterleavedWorkload();
     workload.init(properties);
     return workload;

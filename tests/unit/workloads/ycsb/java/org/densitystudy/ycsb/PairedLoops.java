@@ -24,16 +24,16 @@ import site.ycsb.measurements.Measurements;
 
 /**
  * The binding under YCSB's own threads, and {@link HandLoop} through both of HBase's clients, in
- * turns of a second or two within one JVM: what the machine does meanwhile meets all three alike,
- * which whole runs of minutes one after the other do not (their rates scatter by a third on a
+ * turns of a second or two within one JVM: other load of the machine affects all three equally,
+ * unlike whole runs of minutes one after the other (their rates scatter by a third on a
  * shared machine).
  *
  * <p>PairedLoops THREADS WARM_UP_S ROUNDS SLICE_S DB KEY=VALUE..., the properties of a YCSB run.
- * Prints a line a round: operations a second of the binding, of the blocking client's loop, of the
- * asynchronous client's. All run the same number of operations.
+ * Prints one line per round: operations per second of the binding, of the blocking client's loop,
+ * of the asynchronous client's. All run the same number of operations.
  */
 final class PairedLoops {
-  /** One of the three, with so many operations for each of its threads. */
+  /** One of the three, with its number of operations per thread. */
   interface Arm {
     void run(int operations) throws Exception;
   }
@@ -70,7 +70,7 @@ final class PairedLoops {
     System.exit(0);
   }
 
-  /** Each arm first in every third round. */
+  /** Each arm runs first in every third round. */
   private void compare(List<Arm> arms, double warmUpS, int rounds, double sliceS) throws Exception {
     int operations = 200;
     for (double left = warmUpS; left > 0; ) {
@@ -131,7 +131,7 @@ final class PairedLoops {
     };
   }
 
-  /** What all threads of a loop do. */
+  /** The work of all threads of a loop. */
   private interface Work {
     void run() throws Exception;
   }

@@ -11,8 +11,8 @@ import site.ycsb.DB;
 import site.ycsb.Status;
 
 /**
- * A store with a known answer: it answers at once, but stands still for stall.ms at the beginning of
- * every stall.every.ms (-p, both required), for all threads of a client alike.
+ * A store with a known answer: it answers at once, but stalls for stall.ms at the beginning of
+ * every stall.every.ms (-p, both required), for all threads of a client.
  */
 public final class StallingDb extends DB {
   private static final long ORIGIN_NS = System.nanoTime();

@@ -19,7 +19,7 @@ import site.ycsb.measurements.exporter.TextMeasurementsExporter;
 
 class ThinkTimedTest {
   @Test
-  void itMeasuresWhatLiesBetweenTwoOperationsAndNotTheOperations() throws Exception {
+  void onlyTheTimeBetweenOperationsIsMeasured() throws Exception {
     Properties properties = new Properties();
     properties.setProperty("measurementtype", "hdrhistogram");
     properties.setProperty("think.timed.db", StallingDb.class.getName());
@@ -42,7 +42,7 @@ class ThinkTimedTest {
   }
 
   @Test
-  void aDbThatIsNoneIsRefused() {
+  void anUnknownDbClassIsRefused() {
     Properties properties = new Properties();
     properties.setProperty("think.timed.db", "java.lang.String");
     ThinkTimed db = new ThinkTimed();

@@ -39,8 +39,8 @@ class WarmClientTest {
   }
 
   @Test
-  void theSameOperationsAreDoneAndInsertsBecomeUpdates() throws Exception {
-    long done = WarmClient.warmUp(asked(), System.currentTimeMillis() + 500);
+  void operationsAreTheSameExceptThatInsertsBecomeUpdates() throws Exception {
+    long done = WarmClient.warmUp(clientProperties(), System.currentTimeMillis() + 500);
     assertTrue(done > 0);
     assertEquals(done, READS.get() + UPDATES.get());
     assertTrue(READS.get() > 0 && UPDATES.get() > 0);
@@ -48,11 +48,11 @@ class WarmClientTest {
   }
 
   @Test
-  void nothingOfItIsMeasured() throws Exception {
-    Measurements.setProperties(asked());
+  void theWarmUpIsNotMeasured() throws Exception {
+    Measurements.setProperties(clientProperties());
     Measurements before = Measurements.getMeasurements();
-    WarmClient.warmUp(asked(), System.currentTimeMillis() + 300);
-    Measurements.setProperties(asked());
+    WarmClient.warmUp(clientProperties(), System.currentTimeMillis() + 300);
+    Measurements.setProperties(clientProperties());
     Measurements after = Measurements.getMeasurements();
     assertNotSame(before, after);
     ByteArrayOutputStream text = new ByteArrayOutputStream();
@@ -66,20 +66,20 @@ class WarmClientTest {
   }
 
   @Test
-  void itEndsAtItsTimeHoweverLateItBegan() throws Exception {
+  void itEndsAtItsTimeEvenAfterALateStart() throws Exception {
     long untilMs = System.currentTimeMillis() + 700;
-    WarmClient.warmUp(asked(), untilMs);
+    WarmClient.warmUp(clientProperties(), untilMs);
     assertTrue(System.currentTimeMillis() >= untilMs);
-    WarmClient.warmUp(asked(), System.currentTimeMillis() - 5_000);
+    WarmClient.warmUp(clientProperties(), System.currentTimeMillis() - 5_000);
   }
 
   @Test
-  void whatThreadsShareIsStillOpenWhenTheTrialBegins() throws Exception {
-    WarmClient.warmUp(asked(), System.currentTimeMillis() + 100);
+  void sharedObjectsAreStillOpenAtTheStartOfTheTrial() throws Exception {
+    WarmClient.warmUp(clientProperties(), System.currentTimeMillis() + 100);
     assertEquals(1, OPEN.get());
   }
 
-  private Properties asked() {
+  private Properties clientProperties() {
     Properties properties = new Properties();
     properties.setProperty(Client.DB_PROPERTY, Counting.class.getName());
     properties.setProperty(Client.WORKLOAD_PROPERTY, CoreWorkload.class.getName());
