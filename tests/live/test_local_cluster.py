@@ -104,7 +104,7 @@ def stacks() -> Stacks:
     return ensure_stacks()
 
 
-def test_it_is_saved_and_disclosed(up: Up) -> None:
+def test_the_cluster_is_saved_and_disclosed(up: Up) -> None:
     assert read_cluster(up.site.root) == up.cluster
     names = [phase.name for phase in up.cluster.phases]
     assert names[:3] == ["render", "create", "start"]

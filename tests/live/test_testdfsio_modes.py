@@ -129,8 +129,8 @@ def run_trial(
     spec, workload = SETTINGS[name], DfsioWorkload()
     opening = draft(trial(name)).model_copy(
         update={
-            "setting": one,
-            "setting_id": one.id,
+            "setting": spec,
+            "setting_id": spec.id,
             "topology": cluster.topology,
         }
     )
