@@ -144,7 +144,10 @@ def test_limits_hold_within_5_percent(daemon: Libvirtd) -> None:
         wrote_mib_s = direct_writes_mib_s(provider.transport(site, journal), layout.master, site)
     finally:
         tear_down(site, journal)
-    seen = {**{name: figure["seen"] for name, figure in measured.items()}, "write_mib_s": wrote_mib_s}
+    seen = {
+        **{name: figure["seen"] for name, figure in measured.items()},
+        "write_mib_s": wrote_mib_s,
+    }
     print(seen)
     assert seen == pytest.approx({"read_iops": 80, "read_mib_s": 16, "write_mib_s": 16}, rel=0.05)
 
