@@ -216,6 +216,7 @@ def run(world: World, seed: int) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.thorough
 def test_nothing_of_a_live_owner_is_removed(world: World) -> None:
     for seed in range(SEEDS):
         run(world, seed)

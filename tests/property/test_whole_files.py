@@ -111,6 +111,7 @@ def test_files_without_rows_or_bytes_are_read(kind: str, tmp_path: Path) -> None
     same(kind, [whole.replace(b"\n", b"\r\n"), whole.replace(b"\n", b"\r"), whole[:-1]], tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", BULK)
 def test_every_mutated_batch(kind: str, tmp_path: Path) -> None:
     """Seeded: a failure is reproducible, and shows its number."""

@@ -235,6 +235,7 @@ def test_an_error_has_location_problem_and_remedy_but_no_traceback(
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", [["--help"], ["plan", "tiny.yaml"], ["status"]])
 def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
     spec: Path, arguments: list[str]

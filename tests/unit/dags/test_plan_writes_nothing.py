@@ -76,6 +76,7 @@ def hosts(folder: Path, disk: Path) -> Study:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("medium", ["flash", "auto"])
 def test_no_system_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
     (tmp_path / "disk").mkdir()
@@ -184,6 +185,7 @@ def test_an_auto_disk_gets_a_compared_medium_that_has_no_disk(
     assert media == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.thorough
 def test_plan_reports_a_disk_too_small_for_the_study(tmp_path: Path) -> None:
     free_gib = shutil.disk_usage(tmp_path).free // 2**30

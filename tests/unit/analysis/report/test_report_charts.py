@@ -81,6 +81,7 @@ def number(summary: object, ref: str) -> float:
     return float(stored["value"] if isinstance(stored, dict) else stored)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PAGES)
 def test_every_chartable_number_is_drawn(name: str) -> None:
     """Drawn: a mark on the page refers to it."""

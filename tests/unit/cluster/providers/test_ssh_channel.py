@@ -59,6 +59,7 @@ def test_bytes_are_transferred_both_ways(host: Channel, tmp_path: Path) -> None:
     assert host.act("clock") > 1e9
 
 
+@pytest.mark.thorough
 def test_pings_keep_an_idle_agent_alive(ssh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PING_EVERY_S", 0.1)
     monkeypatch.setattr(module, "SILENT_S", 1.0)
@@ -68,6 +69,7 @@ def test_pings_keep_an_idle_agent_alive(ssh: Path, monkeypatch: pytest.MonkeyPat
     idle.close()
 
 
+@pytest.mark.thorough
 def test_a_request_after_a_long_silence_is_not_executed(
     ssh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

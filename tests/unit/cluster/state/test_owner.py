@@ -95,6 +95,7 @@ def holder(root: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+@pytest.mark.thorough
 def test_a_killed_holder_releases_the_lock(tmp_path: Path) -> None:
     with holder(tmp_path) as process:
         assert presence.is_free(tmp_path) is False
