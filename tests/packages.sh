@@ -20,7 +20,7 @@ esac
 packages=
 for need in $needs; do
     case $need in
-        lib*.so.*) ldconfig -p | grep -qF "${need%%=*}" ;; # Playwright's driver loads one
+        lib*.so.*) case $(ldconfig -p) in *"${need%%=*}"*) ;; *) false ;; esac ;; # for Playwright
         *) command -v "${need%%=*}" >/dev/null ;;
     esac || packages="$packages $(echo "${need#*=}" | tr , ' ')"
 done

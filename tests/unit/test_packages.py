@@ -20,6 +20,7 @@ def programs(tmp_path: Path) -> Path:
         assert executable is not None
         (tmp_path / name).symlink_to(executable)
     add(tmp_path, "id", "echo 1000")
+    add(tmp_path, "ldconfig", "echo libatomic.so.1")
     return tmp_path
 
 
@@ -50,6 +51,12 @@ def test_without_missing_programs_there_is_no_output(programs: Path) -> None:
         add(programs, name)
     done = packages("test", programs)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_missing_library_is_named_by_its_package(programs: Path) -> None:
+    for name in ("ip", "ps", "chromium", "ssh-keygen", "ldconfig"):
+        add(programs, name)
+    assert packages("test", programs).stderr.endswith("apt-get install libatomic1\n")
 
 
 def test_an_unknown_target_is_refused(programs: Path) -> None:
