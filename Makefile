@@ -59,7 +59,7 @@ java-test: setup ## the YCSB binding's unit tests
 live-vm: packages-vm setup ## a cluster in guests, and kill -9 at every step of making one (emulated: under an hour)
 	$(BIN)/pytest -q -m vm tests/live
 
-fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal Debian 12, or SUITE; as root
+fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal Debian 12, or SUITE=trixie; as root
 	@SUITE=$(SUITE) tests/fresh/debian.sh make $(or $(TARGET),test)
 
 # Installed by apt as root; for anybody else, named.
