@@ -67,10 +67,10 @@ def _listens() -> list[str]:
 
 def _plan(conf: dict[str, Any]) -> dict[str, Any]:
     """The DAG with measured points in place of the run's tables: the backend creates no tables."""
-    import analysis.capacity.inputs.run_points as run_points
+    import analysis.capacity.sizing.run_plan as run_plan
     from dags.capacity_plan import capacity
 
-    run_points.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)
+    run_plan.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)
     ended = capacity.test(run_conf=conf)
     return {
         "state": str(ended.state.value),

@@ -34,6 +34,7 @@ def setting(mix: Mix, clients: int = 1, duration_s: float | None = 12.0) -> Ycsb
 
 
 TABLE = table_of(setting("variant-load"))
+CREATE = f"create --table {TABLE} --family f --regions {REGIONS} --variants {STORE.splits}"
 
 
 def run(hbase: StandaloneHBase, folder: Path, spec: YcsbSetting) -> dict[str, int]:
@@ -67,7 +68,7 @@ def _start(
 @pytest.fixture(scope="module")
 def loaded(hbase: StandaloneHBase, tmp_path_factory: pytest.TempPathFactory) -> StandaloneHBase:
     folder = tmp_path_factory.mktemp("load")
-    hbase.tool(f"create --table {TABLE} --family f --regions {REGIONS} --variants {STORE.splits}")
+    hbase.tool(CREATE)
     assert run(hbase, folder, setting("variant-load", clients=2)) == {"INSERT": STORE.rows}
     assert faults_of_all(folder, setting("variant-load", clients=2)) == ()
     return hbase
@@ -126,7 +127,7 @@ def _intervals(path: Path) -> tuple[IntervalRow, ...]:
 def test_a_store_without_a_site_is_a_fault(loaded: StandaloneHBase, tmp_path: Path) -> None:
     """The failure of the tests above if rows were missing."""
     spec = setting("region-scan", duration_s=6.0)
-    loaded.tool(f"truncate --table {TABLE}")
+    loaded.tool(f"drop --table {TABLE} + {CREATE}")
     run(loaded, tmp_path, spec)
     (fault,) = faults_of_all(tmp_path, spec)
     assert "VERIFY failed (UNEXPECTED_STATE" in fault

@@ -11,6 +11,7 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
 from tests.live.support.standalone import (
+    CREATE,
     RECORDS,
     REGIONS,
     StandaloneHBase,
@@ -43,7 +44,7 @@ def test_presplit_load_is_even_settles_and_is_restored(loaded: StandaloneHBase) 
     assert sum(server["regions"] for server in settled["state"]["servers"]) == REGIONS
 
     emptied = loaded.tool(
-        "truncate --table usertable + count --table usertable + state --table usertable"
+        f"drop --table usertable + {CREATE} + count --table usertable + state --table usertable"
     )
     assert emptied["count"]["rows"] == 0
     starts = [region["start_key"] for region in emptied["state"]["regions"]]

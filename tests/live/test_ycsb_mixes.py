@@ -146,22 +146,6 @@ def test_measured_requests_are_even_over_the_regions(
     assert min(reads) > 0.65 * even and max(reads) < 1.35 * even, reads
 
 
-def test_even_splits_of_the_key_space_would_leave_regions_nearly_empty(
-    loaded: StandaloneHBase, tmp_path: Path
-) -> None:
-    """The failure of the test above for a table split at even distances from user1000 to
-    user9999."""
-    splits = tmp_path / "splits"
-    edges = [f"user{1000 + number * 9000 // REGIONS}" for number in range(1, REGIONS)]
-    splits.write_text("\n".join(edges) + "\n")
-    loaded.tool(f"create --table naive --family f --splits {splits}")
-    run(loaded, tmp_path, setting("load"), ("-p", "table=naive"))
-    state = loaded.tool("state --table naive")["state"]
-    writes = [region["write_requests"] for region in state["regions"]]
-    assert len(writes) == REGIONS and sum(writes) >= RECORDS
-    assert min(writes) < 0.2 * RECORDS / REGIONS, writes
-
-
 def _reads(hbase: StandaloneHBase, table: str) -> dict[str, int]:
     """Read requests so far by region, by its start key."""
     state = hbase.tool(f"state --table {table}")["state"]

@@ -21,6 +21,7 @@ from cluster.stack import classpath, ensure, find_java
 from tests.live.support.java_client import MORTAL, YCSB
 
 REGIONS = 6
+CREATE = f"create --table usertable --family f --regions {REGIONS}"
 RECORDS = 6_000
 OPENS = tuple(
     f"--add-opens=java.base/{package}=ALL-UNNAMED"
@@ -111,7 +112,7 @@ def hbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneHBase]
 def loaded(hbase: StandaloneHBase) -> StandaloneHBase:
     """usertable, pre-split and loaded with RECORDS rows, flushed, compacted, saved as snapshot
     `full`."""
-    hbase.tool(f"create --table usertable --family f --regions {REGIONS}")
+    hbase.tool(CREATE)
     done = hbase.ycsb("-load", "-threads", "4", "-p", f"recordcount={RECORDS}")
     assert f"[INSERT], Return=OK, {RECORDS}" in done.stdout, done.stdout + done.stderr
     return hbase

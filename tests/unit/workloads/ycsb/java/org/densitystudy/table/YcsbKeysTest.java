@@ -40,6 +40,21 @@ class YcsbKeysTest {
     assertTrue(least > 0.85 * even && most < 1.15 * even, Arrays.toString(sizes));
   }
 
+  /** Why tables are not split at even distances from user1000 to user9999. */
+  @Test
+  void evenDistancesLeaveARegionNearlyEmpty() {
+    int regions = 20;
+    byte[][] splits = new byte[regions - 1][];
+    for (int i = 1; i < regions; i++) {
+      splits[i - 1] = Bytes.toBytes("user" + (1000 + i * 9000 / regions));
+    }
+    long[] sizes = new long[regions];
+    LongStream.range(0, 20_000)
+        .mapToObj(keys::key)
+        .forEach(key -> sizes[region(splits, Bytes.toBytes(key))]++);
+    assertTrue(Arrays.stream(sizes).min().orElseThrow() < 0.2 * 1000, Arrays.toString(sizes));
+  }
+
   @Test
   void splitsAreSortedAndDeterministic() {
     byte[][] splits = keys.splits(50);
