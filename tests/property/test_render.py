@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +62,7 @@ def test_logs_and_names_of_daemons_are_distinct(topology: Topology) -> None:
         assert len(set(names)) == len(names)
 
 
+@pytest.mark.thorough
 @given(TOPOLOGIES)
 def test_another_base_port_changes_only_ports(topology: Topology) -> None:
     moved = replace(topology, base_port=topology.base_port + 1000)

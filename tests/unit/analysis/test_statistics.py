@@ -61,6 +61,7 @@ def test_an_interval_of_one_arm_has_its_nominal_coverage() -> None:
     assert mean_interval([0.0, 2.0]).low < 0  # not all positive: no logarithms
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("builds_spread", (0.03, 0.3))
 def test_a_family_without_effect_has_a_claim_in_at_most_one_of_twenty(
     builds_spread: float,

@@ -155,6 +155,7 @@ def test_no_trials_give_no_verdicts() -> None:
     assert decide(pd.DataFrame(columns=list(CHECKS.column_names))).empty
 
 
+@pytest.mark.thorough
 def test_data_docs_show_every_suite_and_replace_the_old_ones(tmp_path: Path) -> None:
     docs = tmp_path / "report" / "data_docs"
     docs.mkdir(parents=True)

@@ -14,7 +14,10 @@ from tests.support.populations import Shape, measured, truths
 HOSTS = (1, 2, 4, 6, 8, 12)
 
 
-@pytest.mark.parametrize("shape", ["form", "power", "usl", "wiggle"])
+@pytest.mark.parametrize(
+    "shape",
+    [*(pytest.param(s, marks=pytest.mark.thorough) for s in ("form", "power", "usl")), "wiggle"],
+)
 def test_interior_counts_are_within_the_goals_and_intervals_cover(shape: Shape) -> None:
     misses = hold_out(measured(truths(25, 7, shape=shape), HOSTS, seed=8, repetitions=3), "hosts")
     errors = [miss.error for miss in misses]
@@ -33,6 +36,7 @@ def test_a_held_out_count_does_not_enter_its_prediction() -> None:
     assert after == pytest.approx(before, rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_predictions_of_the_next_larger_count_and_an_intermediate_density() -> None:
     points = measured(truths(6, 3), (2, 4), seed=4, densities=(1, 2, 3, 4, 6), repetitions=3)
     density = judged(hold_out(points, "density"), "density")
@@ -45,11 +49,13 @@ def test_predictions_of_the_next_larger_count_and_an_intermediate_density() -> N
     assert {m.vms_per_host for m in hold_out(points, "density")} == {2, 3, 4}
 
 
+@pytest.mark.thorough
 def test_outlying_repetitions_do_not_spoil_the_predictions() -> None:
     misses = hold_out(measured(truths(30, 5), HOSTS, seed=6, outliers=0.1), "hosts")
     assert np.median([miss.error for miss in misses]) <= 0.05
 
 
+@pytest.mark.thorough
 def test_wrong_predictions_miss_the_goals() -> None:
     points = measured(truths(30, 5), HOSTS, seed=6)
     # Even and odd clusters swap values at 4 hosts up and down: no smooth curve can fit that.

@@ -34,6 +34,7 @@ def test_a_plan_includes_every_requested_value() -> None:
     assert "leave-one-out" in result.hold_out
 
 
+@pytest.mark.thorough
 def test_more_genomes_need_more_hosts_and_cost_per_genome_follows_the_equation() -> None:
     few, many = plan(20), plan(60)
     assert many.hosts > few.hosts
@@ -56,6 +57,7 @@ def test_the_same_seed_gives_the_same_plan_and_another_a_similar_one() -> None:
     assert other.usd_per_genome_as_bought == pytest.approx(first.usd_per_genome_as_bought, rel=0.15)
 
 
+@pytest.mark.thorough
 def test_a_plan_keeps_its_promises_in_nine_of_ten_draws() -> None:
     result = plan(30)
     assert result.survival.all_slos >= 0.9
@@ -157,6 +159,7 @@ def test_memory_excludes_a_density_and_the_stage_is_named() -> None:
     assert "the memory of align (9999 GiB per task)" in text
 
 
+@pytest.mark.thorough
 def test_hosts_without_a_price_are_excluded_and_named() -> None:
     value = catalogue().model_dump(mode="json")
     value["hosts"][0]["capex_usd"] = None
@@ -179,6 +182,7 @@ def test_an_extrapolation_causes_a_warning() -> None:
     assert any("beta = 0" in text for text in plan(20, fitted=few).warnings)
 
 
+@pytest.mark.thorough
 def test_storage_follows_retention_replication_and_horizon() -> None:
     base = read_profile("wgs30x").model_dump(mode="json")
     whole = plan(20)

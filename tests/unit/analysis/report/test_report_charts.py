@@ -54,6 +54,7 @@ def test_every_kind_of_chart_is_valid_vega_lite() -> None:
     assert len(kinds) > 16
 
 
+@pytest.mark.thorough
 def test_every_mark_is_at_the_position_of_its_number() -> None:
     """Within a panel by density, the height of a mark is a linear function (on a logarithmic axis,
     a linear function of the logarithm) of the number that its `data-ref` names in summary.json."""
@@ -111,6 +112,7 @@ def _has_a_chart(metric: Metric) -> bool:
     return metric.name in DRAWN_NAMES or (metric.name in HOST_KINDS and metric.scope == "host:here")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PAGES)
 def test_numbers_in_tables_carry_their_units(name: str) -> None:
     number = re.compile(
@@ -145,6 +147,7 @@ def test_charts_are_visible_before_any_script_runs() -> None:
     assert all("data-ref=" in chart and "<title>" in chart for chart in charts)
 
 
+@pytest.mark.thorough
 def test_the_talks_curves_are_at_the_varied_values() -> None:
     summary = json.loads(FACTORIES["talk"]().model_dump_json())
     drawn = [panel for panel in panels("talk") if panel.id.startswith("talk-")]

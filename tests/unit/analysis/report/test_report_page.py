@@ -227,6 +227,7 @@ def test_a_run_without_any_trial_has_a_report() -> None:
     assert 'data-chart="wall-time"' in text
 
 
+@pytest.mark.thorough
 @WORDS_ONLY
 def test_write_replaces_only_whole_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "report" / "index.html"

@@ -99,6 +99,7 @@ def test_a_partially_created_directory_is_removed_too(
     assert not path.exists()
 
 
+@pytest.mark.thorough
 def test_directories_with_a_foreign_tag_are_kept_and_reported(
     site: Site, journal: Journal, tmp_path: Path
 ) -> None:
