@@ -64,10 +64,10 @@ _JVM = (
     f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
 )
 
-# With megabytes of data, stages take milliseconds, and adaptive planning takes longer than execution.
-_FEW_BYTES = 512 * 2**20
-_BYTES_PER_PARTITION = 16 * 2**20
+# With megabytes of data, adaptive planning and starting a task take longer than execution.
+_FEW_BYTES, _BYTES_PER_PARTITION = 512 * 2**20, 128 * 2**20
 _ADAPTIVE, _PARTITIONS = "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions"
+_SCAN_PARTITIONS = "spark.sql.files.minPartitionNum"
 
 # Options of the launcher JVM, which only prints the command line of Spark's JVM.
 _LAUNCHER_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -81,7 +81,7 @@ _OPTIONS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     _ADAPTIVE: "false",
-    _PARTITIONS: "2",
+    _PARTITIONS: "1",
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 
@@ -139,10 +139,11 @@ def _context() -> SparkContext:
 def tune(spark: SparkSession, run_root: Path) -> None:
     """Fit the SQL options to the amount of raw data in the run's records. User options (`--conf`) win."""
     size = _raw_bytes(run_root)
+    partitions = str(max(1, size // _BYTES_PER_PARTITION))
     fitting = {
         "spark.sql.session.timeZone": "UTC",
         _ADAPTIVE: str(size >= _FEW_BYTES).lower(),
-        _PARTITIONS: str(max(2, size // _BYTES_PER_PARTITION)),
+        **dict.fromkeys((_PARTITIONS, _SCAN_PARTITIONS), partitions),
     }
     for name, value in fitting.items():
         if not _is_given(spark, name):

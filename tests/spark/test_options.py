@@ -33,4 +33,4 @@ def test_the_event_log_is_in_the_run_and_options_take_effect(tmp_path: Path) -> 
     text = logged.read_text()
     assert "write table metrics" in text
     assert '"spark.sql.shuffle.partitions":"7"' in text.replace(" ", "")
-    assert '"spark.sql.shuffle.partitions":"2"' not in text.replace(" ", "")
+    assert '"spark.sql.shuffle.partitions":"1"' not in text.replace(" ", "")
