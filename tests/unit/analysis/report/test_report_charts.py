@@ -10,6 +10,7 @@ import re
 import altair
 import pytest
 
+from analysis.report.charts import figure
 from analysis.summary.summary import Metric
 from tests.support.report_pages import PAGES, Elements, html, panels, resolve
 from tests.support.summary_factory import FACTORIES
@@ -137,6 +138,20 @@ def test_every_chart_has_a_description_and_its_numbers_in_a_table() -> None:
     assert len(figures) == len(tables) == 10
     labels = " ".join(str(chart["aria-label"]) for chart in charts)
     assert "2 workers per host, flash: 1,519\xa0ops/s" in labels
+
+
+@pytest.mark.parametrize("rows", [3, 13])
+def test_points_of_single_builds_are_described(rows: int) -> None:
+    points = [{"tip": f"build {number}: 5 ops/s", "part": "build"} for number in range(rows)]
+    key = ("throughput-c", "c", "reads")
+    described = figure.panel(
+        key, "Throughput", altair.Chart().mark_point(), points, 100, 100
+    ).description
+    assert "build 0: 5 ops/s" in described and "Nothing to draw" not in described
+    assert (
+        "Nothing to draw"
+        in figure.panel(key, "x", altair.Chart().mark_point(), [], 9, 9).description
+    )
 
 
 def test_charts_are_visible_before_any_script_runs() -> None:
