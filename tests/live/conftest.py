@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,11 @@ IN_MAKE_TEST = frozenset(
 )
 """Part of `make test`, except for tests marked slow. The others run in `make live`: together
 they take too long for every change, and some need an idle machine."""
+
+
+def pytest_configure() -> None:
+    """SIGTERM ends pytest as Ctrl-C does: fixtures stop the daemons that this process started."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
