@@ -13,16 +13,15 @@ from analysis.capacity.accuracy.hold_out import Miss, Mode
 from analysis.capacity.accuracy.hold_out_load import LoadMiss
 from analysis.capacity.inputs.points import grouped
 
-Outcome = Literal["met", "missed", "unknown", "printed"]
-"""printed: a number without a goal."""
+Outcome = Literal["met", "missed", "unknown", "printed"]  # printed: a number without a goal
 MEDIAN = {"hosts": 0.05, "largest": 0.08, "density": 0.05}
 P90 = {"hosts": 0.15, "largest": 0.20}
-COVERAGE = (0.85, 0.95)
+COVERAGE = (0.85, 0.95)  # of nominal 90 % intervals: wider than necessary is a fault, too
 TIMES_BETTER = 1.0
-CPU_POINTS = 5.0
+CPU_POINTS = 5.0  # percent of the hosts' cores
 LATENCY = 0.20
 JUDGED_PERCENTILE = 95.0
-SURE = 0.95
+SURE = 0.95  # confidence with which the points must contradict the band
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,8 @@ def judged(misses: Sequence[Miss], mode: Mode) -> tuple[Goal, ...]:
 
 def judged_under_load(misses: Sequence[LoadMiss]) -> tuple[Goal, ...]:
     """CPU and p95 of held-out densities: the worst density's median miss over its loads. None where not
-    measured. p95 is judged at the CPU beside it where that is known: see `hold_out_load`."""
+    measured."""
+    # p95 is judged at the CPU measured beside it where that is known: see hold_out_load
     of_cpu = [one for one in misses if one.quantity == "utilization"]
     p95 = [one for one in misses if one.percentile == JUDGED_PERCENTILE]
     at_busy = [one for one in p95 if one.busy is not None]
@@ -86,11 +86,11 @@ def _at_most(name: str, value: float, limit: float | None) -> Goal:
 
 
 def _coverage(misses: Sequence[Miss]) -> Goal:
-    """Missed only if the points contradict the band, by a binomial test in which a cell counts once,
-    because the repetitions of a cell have a common error."""
-    cells = len(misses)
+    """Missed only if the points contradict the band."""
+    cells = len(misses)  # a cell counts once: its repetitions have a common error
     share = float(np.mean([miss.covered / miss.repetitions for miss in misses]))
-    # Wilson's score interval: E. Wilson, J. American Statistical Association 22 (1927) 209
+    # Wilson's score interval: E. Wilson, J. American Statistical Association 22 (1927) 209. The usual normal
+    # interval has no width at a share of 1, the likely outcome of few cells.
     interval = stats.binomtest(round(share * cells), cells).proportion_ci(SURE, "wilson")
     if COVERAGE[0] <= share <= COVERAGE[1]:
         outcome: Outcome = "met"

@@ -1,8 +1,7 @@
 """Hold-out: leave measured points out, predict them from the rest, and compare the misses with goals.
 
 Cross-validation (M. Stone 1974, Cross-validatory choice and assessment of statistical predictions). A
-round leaves out one host count (or density) of every group at once; blend, spreads and noise are
-learnt anew from what is left, so nothing of the held-out points enters their prediction.
+round leaves out one host count (or density) of every group at once.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from cluster.model.errors import InputError
 
 Mode = Literal["hosts", "density", "largest"]
 Key = tuple[str, str]
-MIN_LEFT = {"hosts": 3, "density": 2, "largest": 3}
+MIN_LEFT = {"hosts": 3, "density": 2, "largest": 3}  # host counts or densities that must remain
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,14 @@ def hold_out(points: Sequence[Point], mode: Mode) -> tuple[Miss, ...]:
 def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
     """For each round the host count, or density, that each group holds out."""
     groups = grouped(points, lambda point: (point.group, point.medium))
+    # 0 is the bare host, which is not on the curve over densities
     levels = {key: sorted({_level(p, mode) for p in found} - {0}) for key, found in groups.items()}
     ordered = {key: values for key, values in levels.items() if len(values) > MIN_LEFT[mode]}
     if mode == "largest":
         if ordered:
             yield {key: values[-1] for key, values in ordered.items()}
         return
+    # The places inside, one per round: the first and last would test extrapolation, not interpolation.
     rounds = max((len(values) - 2 for values in ordered.values()), default=0)
     for place in range(1, rounds + 1):
         yield {key: values[place] for key, values in ordered.items() if place < len(values) - 1}
@@ -85,6 +86,7 @@ def _predicted(points: Sequence[Point], held: dict[Key, int], mode: Mode) -> Ite
     def is_held(point: Point) -> bool:
         return held.get((point.group, point.medium)) == _level(point, mode)
 
+    # Everything is learnt anew, noise and widths too: what saw the held-out cells would flatter itself.
     left = surfaces(point for point in points if not is_held(point))
     cells = grouped(filter(is_held, points), lambda point: point.place)
     for (group, medium, hosts, v), found in cells.items():
@@ -125,7 +127,7 @@ def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
         medium=first.medium,
         hosts=first.hosts,
         vms_per_host=first.vms_per_host,
-        measured_s=float(np.exp(np.median(np.log(times)))),
+        measured_s=float(np.exp(np.median(np.log(times)))),  # work times and rates alike
         predicted_s=float(np.exp(centre)),
         low_s=float(np.exp(centre - half)),
         high_s=float(np.exp(centre + half)),
@@ -142,6 +144,7 @@ def _one_over_n(surface: Surface, point: Point) -> float | None:
     if curve is None:
         return None
     apart = np.abs(np.log(curve.x / point.hosts))
+    # reversed, because argmin takes the first of equals; rounded, so that 2 and 8 are equally far from 4
     nearest = len(apart) - 1 - int(np.argmin(np.round(apart[::-1], 9)))
     return float(curve.levels[nearest] * curve.x[nearest] / point.hosts)
 

@@ -2,11 +2,8 @@
 
 Rate: the surface without the density. Utilization and latency: those of the neighbours at the same rho,
 the load over the *predicted* largest rate, because hosts at the same share of saturation are about equally
-busy at any density. Interpolation is linear in log v, and for latencies in logarithms.
-
-If the neighbours' latencies follow the CPU, a latency is also predicted from the CPU measured in the same
-trial. Near saturation, 5 points of CPU are more than a factor of two of p95, so that a prediction from the
-load mainly shows the error of the CPU; that error is evaluated separately.
+busy at any density. If the neighbours' latencies follow the CPU, a latency is also predicted from the CPU
+measured in the same trial.
 
 A prediction is compared with a level of load: the median of its repetitions, as for rates.
 """
@@ -25,9 +22,8 @@ from analysis.capacity.curves.surface import NotMeasuredError, surfaces
 from analysis.capacity.curves.under_load import LatencyCurve
 from analysis.capacity.inputs.points import Place, Point, Quantity, grouped
 
-MAX_RHO = 0.8
-APART = 0.05
-"""Of shares that are levels of their own; trials hold theirs within half of it."""
+MAX_RHO = 0.8  # of the goal for p95; profiles allow no more by default
+APART = 0.05  # of shares that are levels of their own; trials hold theirs within half of it
 
 
 @dataclass(frozen=True)
@@ -104,7 +100,7 @@ def _largest_rate(left: Sequence[Point], place: Place) -> float | None:
         forecast = surface.forecast(np.array([float(hosts)]), density)
     except NotMeasuredError:
         return None
-    return float(np.exp(-forecast.prediction.log_time[0]))
+    return float(np.exp(-forecast.prediction.log_time[0]))  # work time is 1 / rate
 
 
 def _predictions(
@@ -120,6 +116,8 @@ def _predictions(
     wanted = (first.percentile, first.operation)
     same = [curve for curve in curves if (curve.percentile, curve.operation) == wanted]
     yield _latency(same, density, rho, LatencyCurve.at), None
+    # Near saturation, 5 points of CPU are more than a factor of two of p95: a prediction from the load
+    # mainly shows the error of the CPU, which is judged separately. So also by the CPU that was measured.
     if busy is not None:
         yield _latency(same, density, busy, LatencyCurve.at_busy), busy
 
@@ -145,6 +143,7 @@ def _latency(
     """None beyond 0.8, or beyond a neighbour's measurements. rho: or the busy share, as `at` requires."""
     if rho > MAX_RHO:
         return None
+    # in logarithms: near saturation the neighbours differ by factors
     levels = {c.vms_per_host: float(np.log(at(c, np.array([rho]))[0])) for c in curves}
     found = _between({v: level for v, level in levels.items() if np.isfinite(level)}, density)
     return None if found is None else float(np.exp(found))

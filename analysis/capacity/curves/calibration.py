@@ -28,31 +28,25 @@ from analysis.capacity.curves.deviation import (
 from analysis.capacity.curves.prediction import LEVEL, Mixed, Prediction, mixture
 from analysis.capacity.curves.shapes import Shapes
 
-ROUNDS = 15
-PRIOR_CURVES = 8.0
-"""The prior weights of deviations count as much as this many curves of the file."""
-PRIOR_CURVES_OF_LAWS = 50.0
-MAX_CURVES = 300
-"""From a larger file, this many evenly spaced curves are used to learn."""
-ENOUGH = 0.995
-"""Share of the total weight to keep: hypotheses that a file makes unlikely are omitted."""
+ROUNDS = 15  # of expectation maximisation
+PRIOR_CURVES = 8.0  # the prior weights of deviations count as much as this many curves of the file
+PRIOR_CURVES_OF_LAWS = 50.0  # the same for the weights of laws
+MAX_CURVES = 300  # from a larger file, this many evenly spaced curves are used to learn
+ENOUGH = 0.995  # share of the total weight to keep: what a file makes unlikely is omitted
+# With few curves, the file's noise counts as much as four degrees of freedom of a curve.
 PRIOR_DEGREES = 4.0
-"""With few curves, the file's noise counts as much as four degrees of freedom of a curve."""
-FEW_CURVES = 8
-DEGREES_RANGE = (4.0, 60.0)
+FEW_CURVES = 8  # with fewer, the variance of variances and a 90 % quantile are mostly noise
+DEGREES_RANGE = (4.0, 60.0)  # fewer: extreme tails of Student's t; more: the normal distribution
+# Default factors of half widths between and beyond the measured places, with and without repetitions:
+# with them, 90 % intervals of single groups covered 90 % on public (C3O, Scout) and generated clusters.
 REPEATED_STRETCH = (1.1, 1.0)
 LONE_STRETCH = (1.2, 1.25)
-"""Default factors of half widths between and beyond the measured places, with and without repetitions:
-with them, 90 % intervals of single groups covered 90 % on public (C3O, Scout) and generated clusters."""
+# If weights were learnt from the predicted curves: additional factor inside, minimum factor beyond.
 LEARNT_STRETCH = (1.07, 1.02)
-"""If weights were learnt from the predicted curves: additional factor inside, minimum factor beyond."""
-MAX_SCORED = 24
-"""Number of curves used for leave-one-out calibration of a file's widths."""
-PRIOR_CELLS = 20.0
-"""The default factors count as much as this many left-out cells."""
-PRIOR_STEPS = 50
-MIN_SCORED = 4
-"""Minimum cells of such a curve, so that three remain."""
+MAX_SCORED = 24  # curves used for leave-one-out calibration of a file's widths: it is slow
+PRIOR_CELLS = 20.0  # the default factors count as much as this many left-out cells
+PRIOR_STEPS = 50  # quantiles that stand for the default distribution
+MIN_SCORED = 4  # cells of such a curve, so that three remain
 
 
 @dataclass(frozen=True)
@@ -78,8 +72,7 @@ class Calibration:
     hypotheses: Hypotheses
     log_weights: Floats
     noise: Noise
-    curves: tuple[Curve, ...] = ()
-    """Curves for the leave-one-out calibration of interval widths."""
+    curves: tuple[Curve, ...] = ()  # for the leave-one-out calibration of interval widths
 
     def predict(self, curve: Curve, x: Floats) -> Prediction:
         """Prediction at x (k,), with calibrated widths."""
@@ -93,24 +86,23 @@ class Calibration:
 
     @cached_property
     def stretch(self) -> tuple[float, float]:
-        """Factors of half widths: between the measured places, and beyond them.
-
-        The 90 % quantile of the misses of left-out repetitions, in half widths (split conformal
-        prediction: V. Vovk et al., Algorithmic Learning in a Random World, 2005), combined with the
-        default. The last measured step is often shorter than the next one, so it may widen but not
-        narrow the intervals beyond.
-        """
+        """Factors of half widths: between the measured places, and beyond them."""
         usual = REPEATED_STRETCH if self.noise.variance else LONE_STRETCH
         if len(self.curves) < FEW_CURVES:
             return usual
+        # The 90 % quantile of the misses of left-out repetitions, in half widths, combined with the default
+        # (split conformal prediction: V. Vovk et al., Algorithmic Learning in a Random World, 2005). An
+        # inner cell left out is interpolated, the last one extrapolated. Below the first: surface.py.
         within = [self._scores(c, i) for c in self.curves for i in range(1, len(c.cells) - 1)]
         last = [self._scores(c, len(c.cells) - 1) for c in self.curves]
         inside = LEARNT_STRETCH[0] * _stretch(within, usual[0])
+        # The last measured step is often shorter than the next: it may widen, not narrow, what is beyond.
         return inside, max(LEARNT_STRETCH[1], _stretch(last, usual[1]))
 
     def _scores(self, curve: Curve, place: int) -> Floats:
         """|misses| of a left-out cell's repetitions, in half widths of the prediction's interval."""
         found = self._predict(curve, curve.x[place : place + 1], place)
+        # each repetition, not the level: an interval is for one new measurement
         misses = np.log(curve.cells[place].times) - found.log_time[0]
         scores: Floats = np.abs(misses) / found.half_width(0)
         return scores
@@ -125,8 +117,9 @@ class Calibration:
         """The levels of the curve's cells, or of all but one, under every hypothesis and shape."""
         kept = np.array([i for i in range(len(curve.cells)) if i != without])
         x, levels = curve.x[kept], np.log(curve.levels[kept])
+        # geometric mean of all cells, also of the one left out: u must mean the same in both predictions
         middle = float(np.exp(np.log(curve.x).mean()))
-        noise = self.noise.of(curve) / curve.repeats[kept]
+        noise = self.noise.of(curve) / curve.repeats[kept]  # variance of a mean of repeats
         covariances = self.hypotheses.of_levels(np.log(x), noise)
         return Mixed(self.shapes, self.hypotheses, x, middle, levels, covariances)
 
@@ -137,8 +130,8 @@ def calibrate(curves: Sequence[Curve], shapes: Shapes) -> Calibration:
     every = hypotheses(shapes.deviations, CELL_ERRORS if noise.variance else LONE_ERRORS)
     before = np.log(every.weight)[:, None] + shapes.log_weights[None, :]
     before = before - special.logsumexp(before)
-    usable = [curve for curve in curves if len(curve.cells) > 2]
-    usable = usable[:: -(-len(usable) // MAX_CURVES) or 1]
+    usable = [curve for curve in curves if len(curve.cells) > 2]  # every law fits two cells
+    usable = usable[:: -(-len(usable) // MAX_CURVES) or 1]  # step rounded up: at most MAX_CURVES
     prior = Calibration(shapes, every, before, noise)
     if not usable:
         return prior
@@ -160,6 +153,7 @@ def _likeliest(weights: Floats) -> np.ndarray:
 
 def _learnt(log_likelihood: Floats, before: Floats) -> Floats:
     """Weights (H, K) after (curves, H, K) likelihoods: of hypotheses times of shapes, by EM."""
+    # Relative to each curve's best pair, or exp() underflows; the factor cancels in the responsibilities.
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=(1, 2), keepdims=True))
     count = len(likelihood)
     of_deviations, of_laws = before.sum(axis=1), before.sum(axis=0)
@@ -178,8 +172,7 @@ def _learnt(log_likelihood: Floats, before: Floats) -> Floats:
 
 
 def _noise(curves: Sequence[Curve]) -> Noise:
-    """By moments of the curves' log variances (Smyth's limma): degrees are many where all curves are
-    equally noisy, few where some are much noisier than others."""
+    """Degrees are many where all curves are equally noisy, few where some are much noisier than others."""
     seen = [
         (c.repeat_squares / c.repeat_degrees, c.repeat_degrees) for c in curves if c.repeat_degrees
     ]
@@ -190,7 +183,9 @@ def _noise(curves: Sequence[Curve]) -> Noise:
         # A lone curve's noise is its own: it must not count twice.
         prior = PRIOR_DEGREES if len(seen) > 1 else 0.0
         return Noise(float((variances * degrees).sum() / degrees.sum()), prior)
-    logs = np.log(np.maximum(variances, LEAST**2))
+    logs = np.log(np.maximum(variances, LEAST**2))  # equal repeats have no log variance
+    # Moments of log variances (Smyth 2004, limma). log s^2 of d degrees has the bias digamma(d/2) - log(d/2)
+    # and the variance trigamma(d/2); what varies beyond that is a real difference between curves.
     logs = logs - special.digamma(degrees / 2) + np.log(degrees / 2)
     left = float(np.var(logs, ddof=1) - special.polygamma(1, degrees / 2).mean())
     alike = _degrees(left)
@@ -204,17 +199,18 @@ def _degrees(left: float) -> float:
     def over(degrees: float) -> float:
         return float(special.polygamma(1, degrees / 2)) - left
 
-    if over(high) >= 0 or left <= 0:
+    if over(high) >= 0 or left <= 0:  # trigamma falls: curves alike within chance have many degrees
         return high
     return low if over(low) <= 0 else float(optimize.brentq(over, low, high))
 
 
 def _stretch(scores: Sequence[Floats], usual: float) -> float:
     """Weighted quantile: each cell counts as one, the usual distribution as PRIOR_CELLS."""
+    # half-normal misses whose 90 % quantile is the usual factor, at the middles of equal shares
     steps = (np.arange(PRIOR_STEPS) + 0.5) / PRIOR_STEPS
     normal = usual * stats.norm.ppf(0.5 + steps / 2) / stats.norm.ppf(0.5 + LEVEL / 2)
     each = [np.full(PRIOR_STEPS, PRIOR_CELLS / PRIOR_STEPS)]
-    each += [np.full(len(one), 1.0 / len(one)) for one in scores]
+    each += [np.full(len(one), 1.0 / len(one)) for one in scores]  # repeats share one cell's error
     values, weights = np.concatenate([normal, *scores]), np.concatenate(each)
     order = np.argsort(values)
     passed = np.cumsum(weights[order]) / weights.sum()

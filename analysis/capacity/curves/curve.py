@@ -13,17 +13,15 @@ import numpy as np
 
 from analysis.capacity import Floats
 
+# A repeat farther from the level has no weight; on normal noise the efficiency is 95 %
+# (J. Tukey's bisquare, in P. Huber and E. Ronchetti, Robust Statistics, 2009).
 BISQUARE_SCALES = 4.685
-"""A repeat farther from the level has no weight; on normal noise the efficiency is 95 %
-(J. Tukey's bisquare, in P. Huber and E. Ronchetti, Robust Statistics, 2009)."""
-ROUNDS = 5
+ROUNDS = 5  # of reweighting
+# Deviations of repeats are clipped at this many scales: an outlier carries no information on the noise.
 SQUARES_SCALES = 2.5
-"""Deviations of repeats are clipped at this many scales: an outlier carries no information on the noise."""
-MIN_REPEATS = 3
-"""With fewer repeats an outlier cannot be identified, so the level is the mean."""
-MIN_CLIFF = 1.15
-"""Times by which a step must be steeper than 1/n."""
-CLIFF_SCALES = 3.0
+MIN_REPEATS = 3  # with fewer repeats an outlier cannot be identified, so the level is the mean
+MIN_CLIFF = 1.15  # factor by which a step must be steeper than 1/n
+CLIFF_SCALES = 3.0  # standard errors of a step: a curve has several steps, and 2 would alarm often
 
 
 @dataclass(frozen=True)
@@ -68,8 +66,8 @@ class Curve:
 
     @cached_property
     def levels(self) -> Floats:
-        """Work time of each cell (m,): a robust mean of the logarithms. A median of three repeats has a
-        third more variance, a plain mean follows one wild repeat."""
+        """Work time of each cell (m,): a robust mean of the logarithms."""
+        # A median of three repeats has a third more variance, a plain mean follows one wild repeat.
         found = [_location(logs, self._scale) for logs in self._logs]
         result: Floats = np.exp(np.array(found))
         return result
@@ -89,6 +87,7 @@ class Curve:
     def cliffs(self, variance: float) -> tuple[Cliff, ...]:
         """Cliffs of a curve over hosts. variance: of a repeat's log time."""
         gain, grown = -np.diff(np.log(self.levels)), np.diff(np.log(self.x))
+        # standard error of the difference of two neighbouring levels
         noise = np.sqrt(variance * (1 / self.repeats[1:] + 1 / self.repeats[:-1]))
         steep = gain - grown > np.maximum(np.log(MIN_CLIFF), CLIFF_SCALES * noise)
         return tuple(
@@ -108,7 +107,8 @@ class Curve:
 
     @cached_property
     def _scale(self) -> float:
-        """Robust sd of a repeat over all cells, 1.4826 * MAD (Rousseeuw, Croux 1993), or 0."""
+        """Robust sd of a repeat over all cells, or 0."""
+        # sqrt(n / (n - 1)): deviations from a centre of the same few repeats are too small
         misses = [
             np.abs(logs - np.median(logs)) * (len(logs) / (len(logs) - 1)) ** 0.5
             for logs in self._logs
@@ -116,6 +116,7 @@ class Curve:
         ]
         every = np.concatenate(misses) if misses else np.zeros(0)
         every = every[every > 0]  # in a cell with an odd number, one repeat is the median itself
+        # the median absolute deviation of normal noise is sd / 1.4826 (Rousseeuw and Croux 1993)
         return 1.4826 * float(np.median(every)) if len(every) else 0.0
 
 
@@ -126,8 +127,8 @@ def _location(logs: Floats, scale: float) -> float:
         return float(logs.mean())
     for _ in range(ROUNDS):
         apart = np.abs(logs - centre) / (BISQUARE_SCALES * scale)
-        weights = np.clip(1.0 - apart**2, 0.0, None) ** 2
-        if weights.sum() == 0:
+        weights = np.clip(1.0 - apart**2, 0.0, None) ** 2  # bisquare: (1 - u^2)^2 within u < 1
+        if weights.sum() == 0:  # repeats in two distant groups: the median lies in neither
             return centre
         centre = float((weights * logs).sum() / weights.sum())
     return centre

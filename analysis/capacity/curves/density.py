@@ -2,8 +2,7 @@
 
 The Universal Scalability Law (N. Gunther, Guerrilla Capacity Planning, 2007) in VMs per host. Inverted,
 it is linear: T(v)*v = c0 + c1*(v-1) + c2*v*(v-1) with T = 1/X, g = 1/c0, alpha = c1/c0,
-beta = c2/c0. beta >= 0, and 0 with fewer than four densities; alpha < 0 (superlinear) is allowed. The
-bare host, v = 0, is not part of the law.
+beta = c2/c0. The bare host, v = 0, is not part of the law.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import numpy as np
 from analysis.capacity import Floats
 from analysis.capacity.curves.shapes import OVERLOAD, POWER, UNIVERSAL, evenly, grid, shapes, shares
 
-DENSITIES_FOR_BETA = 4
+DENSITIES_FOR_BETA = 4  # three densities fit c0, c1 and c2 exactly, noise included
+# Shapes over VMs per host: on constant hardware throughput rises, stays or falls, or has an optimum.
 SHAPES = shapes(
     [
         (UNIVERSAL, 0.4, shares(
@@ -30,7 +30,6 @@ SHAPES = shapes(
     ],
     deviations=[(0, 0.25), (0.01, 0.25), (0.03, 0.25), (0.08, 0.16), (0.2, 0.07), (0.5, 0.02)],
 )  # fmt: skip
-"""Shapes over VMs per host: on constant hardware throughput rises, stays or falls, or has an optimum."""
 
 
 def basis(densities: Floats) -> Floats:
@@ -41,8 +40,9 @@ def basis(densities: Floats) -> Floats:
 
 def fit(densities: Floats, times: Floats) -> Floats:
     """c0, c1, c2 of the times (m,) at distinct densities (m,), by relative least squares, c2 >= 0."""
-    matrix = basis(densities) / times[:, None]
+    matrix = basis(densities) / times[:, None]  # relative misses: noise grows with T
     found = np.linalg.lstsq(matrix, np.ones(len(times)), rcond=None)[0]
+    # beta < 0 would give a pole, not a law. c1 stays free: alpha < 0 is real (superlinear).
     if len(times) < DENSITIES_FOR_BETA or found[2] < 0:
         found = np.linalg.lstsq(matrix[:, :2], np.ones(len(times)), rcond=None)[0]
     return np.pad(found, (0, 3 - len(found)))
@@ -50,7 +50,7 @@ def fit(densities: Floats, times: Floats) -> Floats:
 
 def predict(coefficients: Floats, densities: Floats) -> Floats:
     """T (k,) at densities (k,); values below zero are replaced by a thousandth of the start."""
-    floor = 1e-3 * abs(coefficients[0])
+    floor = 1e-3 * abs(coefficients[0])  # with a negative c1 the line may cross zero
     result: Floats = np.maximum(basis(densities) @ coefficients, floor)
     return result
 

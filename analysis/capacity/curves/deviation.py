@@ -14,22 +14,19 @@ import numpy as np
 from analysis.capacity import Floats
 from analysis.capacity.curves.shapes import Weighted, grid
 
-WIDE = 3.0
-"""Prior sd of a curve's level, in log: practically unknown."""
-LEAST = 1e-3
-"""Minimum sd of a cell."""
-OFFSET = 1.0
-"""sd of the curve's offset below a cliff, in log."""
-MIN_CELLS = 4
-"""With fewer cells, a cliff cannot be distinguished from a bend."""
+WIDE = 3.0  # prior sd of a curve's level, in log: practically unknown
+LEAST = 1e-3  # minimum sd of a cell: without it, equal levels make the covariance singular
+OFFSET = 1.0  # sd of the curve's offset below a cliff, in log
+MIN_CELLS = 4  # with fewer cells, a cliff cannot be distinguished from a bend
+# Pairs below are (value, prior weight). A reach is in log of the axis: factors e and e^2.5.
 REACHES = ((1.0, 0.5), (2.5, 0.5))
+# sd of a cell with repetitions, whose noise is estimated separately
 CELL_ERRORS = ((0.0, 0.25), (0.01, 0.25), (0.025, 0.27), (0.06, 0.17), (0.15, 0.06))
-"""For cells with repetitions, whose noise is estimated separately."""
+# sd of a cell without repetitions: includes their noise
 LONE_ERRORS = ((0.01, 0.08), (0.025, 0.26), (0.06, 0.38), (0.15, 0.28))
-"""For cells without repetitions: includes their noise."""
+# Position of a cliff in the first gap (0: no cliff). The measured cells cannot locate it; on public
+# clusters it is more often near the first place.
 CLIFFS = ((0.0, 0.905), (0.05, 0.075), (0.95, 0.02))
-"""Position of a cliff in the first gap (0: no cliff). The measured cells cannot locate it; on public
-clusters it is more often near the first place."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +52,12 @@ class Hypotheses:
         return np.where(self.cliff > 0, found, -np.inf)
 
     def between(self, one: Floats, other: Floats, edges: Floats) -> Floats:
-        """Covariances (H, k, m) of log times at one (k,) and other (m,), including the curve's level.
-
-        Matern 3/2: s^2 (1 + sqrt(3) d / r) exp(-sqrt(3) d / r) (Rasmussen and Williams 2006, eq. 4.17).
-        """
+        """Covariances (H, k, m) of log times at one (k,) and other (m,), including the curve's level."""
+        # Matern 3/2: s^2 (1 + sqrt(3) d / r) exp(-sqrt(3) d / r) (Rasmussen and Williams 2006, eq. 4.17).
+        # Its paths are differentiable once; a squared exponential would be smoother than clusters are.
         apart = np.sqrt(3.0) * np.abs(one[:, None] - other[None, :]) / self.reach[:, None, None]
         matern = self.deviation[:, None, None] ** 2 * (1 + apart) * np.exp(-apart)
+        # places below the cliff share one offset of unknown size
         low, lower = one < edges[:, None], other < edges[:, None]
         result: Floats = matern + WIDE**2 + OFFSET**2 * (low[:, :, None] & lower[:, None, :])
         return result
@@ -69,11 +66,12 @@ class Hypotheses:
         """Covariances of measured levels (H, m, m). noise (m,): variance of each level from its repeats."""
         own = noise + self.cell_error[:, None] ** 2 + LEAST**2
         every = self.between(cells, cells, self.edges(cells))
-        return every + own[:, :, None] * np.eye(len(cells))
+        return every + own[:, :, None] * np.eye(len(cells))  # builds err independently
 
 
 def hypotheses(deviations: Weighted, cell_errors: Weighted) -> Hypotheses:
-    """All combinations; a deviation of 0 has no reach. deviations: those of the axis (shapes.py)."""
+    """All combinations. deviations: those of the axis (shapes.py)."""
+    # a deviation of 0 has no reach: one row of it, or it would count once per reach
     rows = [
         (*values, weight)
         for values, weight in grid(deviations, REACHES, cell_errors, CLIFFS)

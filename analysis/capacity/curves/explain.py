@@ -21,7 +21,7 @@ from analysis.capacity.curves.surface import FARTHEST, Surface, surfaces
 from analysis.capacity.inputs.points import Point
 from cluster.model.errors import InputError
 
-SHOWN = 8
+SHOWN = 8  # the heaviest shapes and hypotheses: there may be hundreds of each
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
     heaviest = np.argsort(-of_hypotheses)[:SHOWN]
     times = np.exp(mixed.at(x)[:, 0] + mixed.levels.mean())
     prediction = calibration.predict(curve, x)
+    # Law of total variance: the total less the mean within hypotheses is the variance between them.
     own = float(prediction.shares @ prediction.covariances[:, 0, 0])
     apart = float(prediction.covariance[0, 0]) - own
     return Explanation(
@@ -98,7 +99,7 @@ def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
         prediction=prediction,
         sds={
             "the curve, within a deviation": own**0.5,
-            "the deviations' means apart": max(apart, 0.0) ** 0.5,
+            "the deviations' means apart": max(apart, 0.0) ** 0.5,  # rounding may leave -1e-18
             "a build of the cluster": float(prediction.shares @ prediction.cells) ** 0.5,
             "a repetition": prediction.repeat**0.5,
         },

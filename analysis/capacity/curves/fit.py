@@ -41,9 +41,8 @@ from analysis.capacity.plan.plan import utc_now
 from cluster.model.errors import InputError
 
 Laws = tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...], dict[Place, float]]
-INTERACTION_LEVEL = 0.05
-Sweep = tuple[Place, str, float]
-"""A place, with the operation and percentile of its latencies."""
+INTERACTION_LEVEL = 0.05  # largest p at which an interaction counts as present
+Sweep = tuple[Place, str, float]  # a place, with the operation and percentile of its latencies
 
 
 def fit(points: Sequence[Point], sources: Sequence[str]) -> Model:
@@ -108,10 +107,10 @@ def _scaling(surface: Surface) -> Iterator[ScalingFit]:
 
 
 def _error(curve: Curve, calibration: Calibration) -> ErrorOfPrediction:
-    """inside: the largest half width in the middle between two measured counts. above: at the next
-    count, one last measured step up, at most 1.5 times the largest."""
+    """inside: the largest between two measured counts. above: one last measured step up."""
     x = curve.x
-    step = min(x[-1] / x[-2], FARTHEST)
+    step = min(x[-1] / x[-2], FARTHEST)  # what is beyond FARTHEST is never forecast
+    # middles are geometric, because curves are over log n: there an interpolation is least certain
     found = calibration.predict(curve, np.append(np.sqrt(x[1:] * x[:-1]), x[-1] * step))
     widths = [float(np.exp(found.half_width(place)) - 1) for place in range(len(x))]
     return ErrorOfPrediction(inside=max(widths[:-1]), above=widths[-1])
@@ -159,8 +158,8 @@ def fit_laws(points: Sequence[Point]) -> Laws:
 
 
 def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:
-    """On some clusters the effect of density changes sign with size; the density law of one host count
-    must not be applied to another."""
+    # On some clusters the effect of density changes sign with size: then the density law of one host
+    # count must not be applied to another.
     for surface in found.values():
         if len(surface.densities) > 1:
             p = _interaction_p(surface.arms)
@@ -173,18 +172,21 @@ def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:
 def _interaction_p(arms: dict[int, Curve]) -> float | None:
     """F-test of log work times, additive model against full cells. None with fewer than 2 densities by
     2 host counts, or without repetitions, whose noise the interaction is tested against."""
+    # only counts that all arms have: the test needs a full table
     counts = set.intersection(*({cell.x for cell in curve.cells} for curve in arms.values()))
     if len(arms) < 2 or len(counts) < 2:
         return None
     table = [
         [np.log(cell.times) for cell in curve.cells if cell.x in counts] for curve in arms.values()
     ]
+    # var * n is the sum of squares around the cell's mean
     within = sum(float(np.var(cell)) * len(cell) for row in table for cell in row)
     degrees = sum(len(cell) - 1 for row in table for cell in row)
     if degrees < 1 or within <= 0:
         return None
     means = np.array([[np.mean(cell) for cell in row] for row in table])
     counted = np.array([[len(cell) for cell in row] for row in table])
+    # In logs, "no interaction" means that density multiplies the time by one factor at every host count.
     left = means - means.mean(axis=1, keepdims=True) - means.mean(axis=0) + means.mean()
     free = (means.shape[0] - 1) * (means.shape[1] - 1)
     # Unequal repetitions: the harmonic mean stands for their number. Unweighted means analysis,
@@ -198,6 +200,7 @@ def _largest_rates(points: Sequence[Point]) -> dict[Place, float]:
     """The largest rate of an arm: the median over its builds, or a sustained load whose build has no
     measured saturation."""
     rates = grouped((p for p in points if p.quantity == "rate"), lambda p: p.place)
+    # median: one slow build must not lower the rho of all the others
     measured = {place: float(np.median([p.value for p in those])) for place, those in rates.items()}
     for point in points:
         if point.load is not None and point.share is None:
@@ -231,9 +234,9 @@ def _latency(points: Sequence[Point], rates: dict[Place, float]) -> Iterator[Lat
 def _curves(
     sweeps: dict[Sweep, list[Point]], rates: dict[Place, float]
 ) -> dict[Sweep, LatencyCurve]:
-    """Of one workload on one medium: all by the CPU if times follow it more closely than the load, all
-    of them together; else by the load. What the bottleneck is does not change from cell to cell, and
-    one cell is too few points to ask."""
+    """Of one workload on one medium: all by the CPU if times follow it more closely, else by the load."""
+    # All together: the bottleneck does not change from cell to cell, and one cell has too few points to
+    # decide. Why the CPU: docs/decisions/0037-latency-follows-utilization.md.
     by_load: dict[Sweep, LatencyCurve] = {}
     by_cpu: dict[Sweep, LatencyCurve] = {}
     missed = {"load": 0.0, "cpu": 0.0}
@@ -249,6 +252,7 @@ def _curves(
         by_cpu[sweep] = other
         missed["load"] += float((log_misses(curve, rhos, times_s) ** 2).mean())
         missed["cpu"] += float((log_misses(other, rhos, times_s, busy) ** 2).mean())
+    # compared over the same sweeps only: one without CPU samples keeps all by the load
     closer = len(by_cpu) == len(by_load) and missed["cpu"] < missed["load"]
     return by_cpu if closer else by_load
 

@@ -12,14 +12,12 @@ from analysis.capacity import Floats
 from analysis.capacity.curves.deviation import Hypotheses
 from analysis.capacity.curves.shapes import Shapes
 
-LEVEL = 0.90
-NEGLIGIBLE = 5e-4
-"""Hypotheses with less weight are omitted from a prediction."""
+LEVEL = 0.90  # what an interval holds
+NEGLIGIBLE = 5e-4  # hypotheses with less weight are omitted from a prediction
+# Without repeats, the noise is part of the hypotheses, and their mixture provides the tails.
 NORMAL_DEGREES = 30.0
-"""Without repeats, the noise is part of the hypotheses, and their mixture provides the tails."""
-MIN_DEGREES = 4.0
-WIDEST = 100.0
-"""Search range of quantiles, in scales from the middle."""
+MIN_DEGREES = 4.0  # with 2 or fewer, Student's t has no variance
+WIDEST = 100.0  # search range of quantiles, in scales from the middle
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,7 @@ class Prediction:
     @cached_property
     def covariance(self) -> Floats:
         """Of the mixture (k, k)."""
+        # Hypotheses that disagree widen the interval, even if each is sure of itself:
         # law of total variance: mean of the covariances, and covariance of the means
         apart = self.means - self.log_time
         own = np.einsum("h,hij->ij", self.shares, self.covariances)
@@ -63,6 +62,7 @@ class Prediction:
         scales = np.sqrt(variances)
         off = self.means[:, place] - self.log_time[place]
 
+        # A mixture has no quantile function: solve for the half width that leaves 1 - LEVEL outside.
         def outside(half: float) -> float:
             above = stats.t.sf((half - off) / scales, self.degrees)
             below = stats.t.sf((half + off) / scales, self.degrees)
@@ -73,14 +73,16 @@ class Prediction:
 
     def draws(self, rng: np.random.Generator, count: int) -> Floats:
         """True work times (count, k), one curve per draw."""
+        # eigenvalues instead of Cholesky: places close together make the covariance singular
         values, vectors = np.linalg.eigh(self.covariances)
         roots = vectors * np.sqrt(np.clip(values, 0.0, None))[:, None, :]
         which = rng.choice(len(self.shares), size=count, p=self.shares)
-        # multivariate t: a normal over the root of chi-squared / degrees
+        # Multivariate t: a normal over the root of chi-squared / degrees. One scale and one hypothesis per
+        # draw: an error of the curve is an error at all of its places.
         scale = np.sqrt(self.degrees / rng.chisquare(self.degrees, count))
         normal = rng.standard_normal((count, len(self.log_time))) * scale[:, None]
         errors = np.einsum("dij,dj->di", roots[which], normal) + self.means[which] - self.log_time
-        errors = np.clip(errors * self.stretch, -3.0, 3.0)
+        errors = np.clip(errors * self.stretch, -3.0, 3.0)  # at most a factor of 20
         times: Floats = np.exp(self.log_time[None, :] + errors)
         return times
 
@@ -98,6 +100,7 @@ class Mixed:
 
     def at(self, x: Floats) -> Floats:
         """log T of every shape at x (K, k), less its mean over the cells."""
+        # a shape has no level of its own: it is shifted to the cells' mean
         cells = self.shapes.log_times(self.x / self.middle).mean(axis=1, keepdims=True)
         result: Floats = self.shapes.log_times(x / self.middle) - cells
         return result
@@ -116,7 +119,7 @@ class Mixed:
     def log_likelihood(self) -> Floats:
         """Of the levels under every hypothesis and shape (H, K), up to one constant."""
         # log p = -1/2 y' K^-1 y - 1/2 log |K|, K = L L' (Rasmussen and Williams 2006, chapter 2)
-        root = np.linalg.cholesky(self.covariances)
+        root = np.linalg.cholesky(self.covariances)  # (H, m, m); log |K| = 2 sum log diag L
         misses = (self.levels - self.levels.mean())[:, None] - self.of_shapes.T
         white = np.linalg.inv(root) @ misses
         size = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
@@ -132,6 +135,7 @@ def mixture(
     of_hypotheses = weights.sum(axis=1)
     kept = np.flatnonzero(of_hypotheses > NEGLIGIBLE)
     found = mixed.at(x)
+    # Shapes are merged within a hypothesis, whose covariance they share: h components, not h * K.
     within = weights[kept] / of_hypotheses[kept][:, None]
     shares = of_hypotheses[kept] / of_hypotheses[kept].sum()
     means, own = _parts(mixed, kept, within, found, x)
@@ -160,7 +164,8 @@ def _parts(
     own = those.between(log_x, log_x, edges)
     own = own - np.swapaxes(across, 1, 2) @ gain
     levels = mixed.levels - mixed.levels.mean()
+    # the shape, plus the gain times what the levels are off the shape
     each = found - mixed.of_shapes @ gain + (levels @ gain)[:, None, :]  # (h, K, k)
     means = np.einsum("hs,hsk->hk", weights, each)
     apart = (each - means[:, None, :]) * np.sqrt(weights)[:, :, None]
-    return means, own + np.swapaxes(apart, 1, 2) @ apart
+    return means, own + np.swapaxes(apart, 1, 2) @ apart  # law of total variance again

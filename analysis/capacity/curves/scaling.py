@@ -1,9 +1,7 @@
 """Scaling with hosts: T(n) = a + b/n + c*n, coefficients not negative.
 
 Amdahl's law (AFIPS 1967) with a cost c of each further host, as in Ernest (S. Venkataraman et al.,
-NSDI 2016). Relative least squares: every residual is divided by the measured T, because a repeat's
-noise grows with T. Huber weights keep one outlying count from bending the curve. c is dropped under 5
-counts: with 4 it follows the noise, and extrapolates it (p90 of the next count up 28 % against 19 %).
+NSDI 2016). The formula is for display: predictions weigh SHAPES (calibration.py).
 """
 
 from __future__ import annotations
@@ -14,11 +12,12 @@ from scipy.optimize import nnls
 from analysis.capacity import Floats
 from analysis.capacity.curves.shapes import PLATEAU, POWER, UNIVERSAL, evenly, grid, shapes, shares
 
+# With 4 counts c follows the noise, and extrapolates it (p90 of the next count up 28 % against 19 %).
 COUNTS_FOR_LINEAR_TERM = 5
 HUBER_SCALES = 1.5
 HUBER_ROUNDS = 4
-MIN_SCALE = 0.01
-"""Residuals under 1 % never count as outlying, however small the others are."""
+MIN_SCALE = 0.01  # smaller scales would call residuals of a percent outlying
+# Most of what runs on clusters scales nearly linearly, and little gets slower with hosts.
 SHAPES = shapes(
     [
         (UNIVERSAL, 0.5, shares(
@@ -36,7 +35,6 @@ SHAPES = shapes(
     ],
     deviations=[(0, 0.14), (0.01, 0.18), (0.03, 0.23), (0.08, 0.2), (0.2, 0.16), (0.5, 0.09)],
 )  # fmt: skip
-"""Over hosts. Most of what runs on clusters scales nearly linearly, and little gets slower with hosts."""
 
 
 def basis(hosts: Floats) -> Floats:
@@ -47,8 +45,8 @@ def basis(hosts: Floats) -> Floats:
 def fit(hosts: Floats, times: Floats) -> Floats:
     """a, b, c of the times (m,) at distinct host counts (m,)."""
     columns = 3 if len(hosts) >= COUNTS_FOR_LINEAR_TERM else 2
-    matrix = basis(hosts)[:, :columns] / times[:, None]
-    weights = np.ones(len(hosts))
+    matrix = basis(hosts)[:, :columns] / times[:, None]  # relative: a repeat's noise grows with T
+    weights = np.ones(len(hosts))  # Huber's keep one outlying count from bending the curve
     for _ in range(HUBER_ROUNDS + 1):
         root = np.sqrt(weights)
         # non-negative least squares: C. Lawson and R. Hanson, Solving Least Squares Problems (1974)

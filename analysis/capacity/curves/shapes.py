@@ -14,12 +14,9 @@ import numpy as np
 
 from analysis.capacity import Floats
 
-Weighted = Sequence[tuple[float, float]]
-"""(value of a parameter, its weight)."""
-Rows = Sequence[tuple[tuple[float, ...], float]]
-"""(parameters of a shape, its weight)."""
-MAX_SHARE = 0.95
-"""Largest part of the work time that is not divided, at u = 1."""
+Weighted = Sequence[tuple[float, float]]  # (value of a parameter, its weight)
+Rows = Sequence[tuple[tuple[float, ...], float]]  # (parameters of a shape, its weight)
+MAX_SHARE = 0.95  # largest part of the work time that is not divided, at u = 1
 
 
 @dataclass(frozen=True)
@@ -52,6 +49,7 @@ PLATEAU = Law(
     "T = (u^-pk + e^-pk)^(1/k)",
     "a power law up to the edge e, then another resource is the bottleneck; k is its sharpness",
     ("p", "k", "e"),
+    # logaddexp: u^-pk and e^-pk underflow where k is large
     lambda u, p, k, e: np.logaddexp(-p * k * np.log(u), -p * k * np.log(e)) / k,
 )
 OVERLOAD = Law(
@@ -69,8 +67,7 @@ class Shapes:
 
     laws: tuple[tuple[Law, Floats], ...]
     log_weights: Floats
-    deviations: Weighted
-    """sd of real curves from every law, in log, before any data."""
+    deviations: Weighted  # sd of real curves from every law, in log, before any data
 
     def log_times(self, u: Floats) -> Floats:
         """log T of every shape (all K, k) at u (k,)."""
@@ -81,6 +78,7 @@ def shapes(laws: Sequence[tuple[Law, float, Rows]], deviations: Weighted) -> Sha
     """laws: each with its weight and its rows."""
     weights: list[float] = []
     for _, of_law, rows in laws:
+        # a law's weight does not depend on how fine its grid is
         total = sum(weight for _, weight in rows)
         weights += [of_law * weight / total for _, weight in rows]
     parameters = tuple((law, np.array([row for row, _ in rows])) for law, _, rows in laws)

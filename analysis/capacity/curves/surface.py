@@ -22,15 +22,13 @@ from analysis.capacity.curves.curve import Cell, Curve
 from analysis.capacity.curves.prediction import Prediction
 from analysis.capacity.inputs.points import Point, grouped, sizes
 
-FARTHEST = 1.5
-"""Forecasts end at this multiple of the largest measured host count."""
-MIN_COUNTS = 3
+FARTHEST = 1.5  # forecasts end at this multiple of the largest measured host count
+MIN_COUNTS = 3  # through two counts every law passes
 MIN_DENSITIES = 2
+# Extra log error of an arm that uses another's shape: the size of interactions observed so far.
 BORROWED_SPREAD = 0.05
-"""Extra log error of an arm that uses another's shape: the size of interactions observed so far."""
-
+# Extra log error below an arm's smallest host count; no law was better on public clusters.
 BELOW_SPREAD = 0.2
-"""Extra log error below an arm's smallest host count; no law was better on public clusters."""
 
 
 @dataclass(frozen=True)
@@ -92,16 +90,17 @@ class Surface:
         below = np.where(hosts < curve.x[0], BELOW_SPREAD, 0.0)
         cliffs = curve.cliffs(self.scaling.noise.of(curve))
         notes = tuple(str(cliff) for cliff in cliffs if hosts.min() < cliff.above)
+        # outer: one error for all counts below, not one for each
         return Forecast(found.moved(0.0, np.outer(below, below)), notes)
 
     def _borrowed(self, curve: Curve, hosts: Floats) -> Forecast:
         lender = max(self.scalable, key=lambda v: len(self.arms[v].cells))
         shape = self.arms[lender]
         there = self.scaling.predict(shape, curve.x).log_time
-        gaps = np.log(curve.levels) - there
+        gaps = np.log(curve.levels) - there  # this arm's level relative to the lender's
         base = self.scaling.predict(shape, hosts)
         noise = float(base.shares @ base.cells) + base.repeat / float(curve.repeats.mean())
-        off = BORROWED_SPREAD**2 + noise / len(gaps)
+        off = BORROWED_SPREAD**2 + noise / len(gaps)  # more counts do not remove the interaction
         note = f"the shape over hosts is taken from {lender} VMs per host: interaction not tested"
         return Forecast(base.moved(float(gaps.mean()), off), (note,))
 
@@ -114,6 +113,7 @@ class Surface:
             )
         at = np.array([float(v)])
         here = [c for one in measured for c in self.arms[one].cells if c.x == hosts[0]]
+        # measured repetitions at this count are better than predictions of them, and bring their noise
         if len(hosts) == 1 and len(here) == len(measured):
             cells = tuple(Cell(one, c.times) for one, c in zip(measured, here, strict=True))
             return Forecast(self.density.predict(Curve(density, cells), at))
@@ -126,6 +126,7 @@ class Surface:
         # What the law over densities errs at one host count it errs at all: it has the same densities.
         sds = np.sqrt([one.covariance[0, 0] for one in across])
         predictions = [part.prediction for part in parts.values()]
+        # Errors of the arms are related in an unknown way: the least certain arm's stand for all.
         worst = max(predictions, key=lambda one: np.trace(one.covariance))
         by = np.array([one.log_time[0] for one in across]) - worst.log_time
         prediction = worst.moved(by, np.outer(sds, sds))
@@ -151,8 +152,8 @@ def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:
     }
 
 
+# (group, medium, VMs per host, hosts) to the work times there
 Cells = dict[tuple[str, str, int, int], tuple[float, ...]]
-"""(group, medium, VMs per host, hosts) to the work times there."""
 
 
 def work_cells(points: Sequence[Point]) -> Cells:

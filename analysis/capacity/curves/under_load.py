@@ -5,12 +5,8 @@ Analysis of Queueing Network Models, 1978). U0 is what runs anyway, S the percen
 one thing a second takes. Both are not negative. Above 100 % there is nothing, so a load whose U would lie
 there is beyond saturation.
 
-Latency: R(rho) = S * (1 + k * stretch(rho, c)), fitted for each percentile by itself.
-stretch is the wait of an M/M/c queue by H. Sakasegawa's approximation (Annals of the Institute of
-Statistical Mathematics 29, 1977), rho^(sqrt(2(c+1)) - 1) / (c * (1 - rho)); it is within 5 % of Erlang-C.
-
-S and S*k come from non-negative least squares of relative misses; c is the best of a short list. rho is
-the load over the largest rate of the same arm. There is no prediction beyond the largest measured rho.
+Latency: R(rho) = S * (1 + k * stretch(rho, c)), fitted for each percentile by itself. rho is the load
+over the largest rate of the same arm.
 
 A curve of the CPU replaces rho by the share of the hosts' cores used during the same trial (busy). Unlike a
 rate, it shows that a shared or throttled machine was slower at that time; near saturation, a few percent of
@@ -28,11 +24,11 @@ from scipy.optimize import nnls
 from analysis.capacity import Floats
 from workloads.base.values import Frozen
 
-MIN_LOADS = 3
+MIN_LOADS = 3  # S, k and the choice of c: two loads fit any of them
 MIN_LOADS_OF_CPU = 2
-SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+SERVERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # c by trial: R is linear in S and S*k only
+# A load measured at saturation itself has no finite open-queue latency: the fit excludes it.
 ALMOST_SATURATED = 0.98
-"""A load measured at saturation itself has no finite open-queue latency: the fit excludes it."""
 
 
 class UtilizationLaw(Frozen):
@@ -51,8 +47,8 @@ def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> Utiliz
     distinct = _distinct(rate / rate.max()) if len(rate) else 0
     if distinct < MIN_LOADS_OF_CPU:
         return None
-    scale = rate.max()
-    # non-negative least squares (Lawson and Hanson 1974)
+    scale = rate.max()  # both columns near 1: the system is well conditioned
+    # non-negative least squares (Lawson and Hanson 1974): neither U0 nor S can be below zero
     (idle, slope), _ = nnls(np.stack([np.ones_like(rate), rate / scale], axis=1), percent)
     misses = percent - idle - slope * rate / scale
     degrees = max(1, len(rate) - 2)
@@ -67,7 +63,9 @@ def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> Utiliz
 
 
 def stretch(rho: Floats, servers: float) -> Floats:
-    """Waiting time over service time; shape as rho. Sakasegawa's approximation for M/M/c."""
+    """Waiting time over service time; shape as rho."""
+    # Mean wait of an M/M/c queue, within 5 % of Erlang C (H. Sakasegawa, Annals of the Institute of
+    # Statistical Mathematics 29, 1977): rho^(sqrt(2(c+1)) - 1) / (c (1 - rho)).
     power = np.sqrt(2 * (servers + 1)) - 1
     result: Floats = np.power(rho, power) / (servers * (1 - rho))
     return result
@@ -91,6 +89,7 @@ class LatencyCurve(Frozen):
 
     def at(self, rho: Floats) -> Floats:
         """Seconds at rho; nan beyond the largest measured rho."""
+        # 1 / (1 - rho) multiplies a small error of rho: an extrapolation would be a guess
         inside = rho <= self.largest_rho
         busy = self.idle + self.busy_per_rho * np.where(inside, rho, 0.0)
         return np.where(inside, self._at(np.minimum(busy, self.largest_busy)), np.nan)
@@ -106,7 +105,7 @@ class LatencyCurve(Frozen):
 
 
 def fit_latency(rho: Sequence[float], times_s: Sequence[float]) -> LatencyCurve | None:
-    """The curve through (rho, seconds); None with fewer than 3 distinct loads below saturation."""
+    """The curve; None with fewer than 3 distinct loads below saturation."""
     load, time = np.asarray(rho, dtype=float), np.asarray(times_s, dtype=float)
     below = (load > 0) & (load <= ALMOST_SATURATED)
     return _closest(load[below], time[below]) if _distinct(load[below]) >= MIN_LOADS else None
@@ -137,7 +136,7 @@ def log_misses(
 
 
 def _distinct(load: Floats) -> int:
-    return len(np.unique(np.round(load, 2)))
+    return len(np.unique(np.round(load, 2)))  # achieved loads of one target differ by a little
 
 
 def _closest(load: Floats, time: Floats) -> LatencyCurve:
@@ -147,9 +146,10 @@ def _closest(load: Floats, time: Floats) -> LatencyCurve:
 def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
     """load: or what is used of the cores."""
     matrix = np.stack([np.ones_like(load), stretch(load, servers)], axis=1) / time[:, None]
-    # non-negative least squares of relative misses (Lawson and Hanson 1974)
+    # Non-negative least squares (Lawson and Hanson 1974) of relative misses: in seconds, the few slow
+    # points near saturation would decide everything. R = base + slope * stretch, k = slope / base.
     (base, slope), _ = nnls(matrix, np.ones(len(load)))
-    base = max(float(base), 1e-3 * float(time.min()))
+    base = max(float(base), 1e-3 * float(time.min()))  # k is a ratio to it: not zero
     curve = LatencyCurve(
         service_s=base,
         factor=float(slope) / base,
@@ -164,7 +164,7 @@ def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
 
 def _over_load(by_cpu: LatencyCurve, load: Floats, used: Floats, time: Floats) -> LatencyCurve:
     """A curve of the CPU as a function of load, including the error of the line between them."""
-    law = fit_utilization(load.tolist(), (100 * used).tolist())
+    law = fit_utilization(load.tolist(), (100 * used).tolist())  # percent
     assert law is not None  # a curve has at least two loads
     over_load = {
         "largest_rho": float(load.max()),
@@ -181,4 +181,4 @@ def _over_load(by_cpu: LatencyCurve, load: Floats, used: Floats, time: Floats) -
 
 def _spread(curve: LatencyCurve, load: Floats, time: Floats) -> float:
     misses = np.log(time / curve.at(load))
-    return float(np.sqrt((misses**2).sum() / max(1, len(load) - 2)))
+    return float(np.sqrt((misses**2).sum() / max(1, len(load) - 2)))  # 2 coefficients fitted

@@ -15,8 +15,7 @@ from pydantic import Field, model_validator
 from analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
 from cluster.model.errors import InputError
 
-DAYS = 36 * 30.4
-"""Of the 3 years over which hosts are paid."""
+DAYS = 36 * 30.4  # of the 3 years over which hosts are paid
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
 
 

@@ -26,13 +26,12 @@ from cluster.model.errors import InputError
 from cluster.state.atomic import write_text
 
 NEEDED = ("name", "status", "realtime", "%cpu")
-DONE = ("COMPLETED", "CACHED")
+DONE = ("COMPLETED", "CACHED")  # CACHED: done by an earlier run that was resumed
 DURATION_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 SIZE_MIB = {"B": 2.0**-20, "KB": 2.0**-10, "MB": 1.0, "GB": 2.0**10, "TB": 2.0**20}
 NAME = re.compile(r"(?P<process>[^(]+?)\s*(?:\((?P<tag>.*)\))?")
 FEW = 3
-MARGIN = 1.25
-"""Range of a number with fewer than 3 observations: plus or minus a quarter."""
+MARGIN = 1.25  # range of a number with fewer than 3 observations: plus or minus a quarter
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,7 @@ def _task(row: Mapping[str, Any]) -> Task:
     if match is None:
         raise ValueError(f"name {row['name']!r}")
     realtime_s = _duration_s(row["realtime"])
+    # 100 % is one busy core
     cores = float(row["%cpu"].rstrip("%") or "nan") / 100 if row["%cpu"] != "-" else 1.0
     given = row.get("cpus") or "-"
     submit_s = _epoch_s(row.get("submit"))
@@ -96,6 +96,7 @@ def _task(row: Mapping[str, Any]) -> Task:
         cpu_cores=cores,
         cpus=int(given) if given != "-" else max(1, math.ceil(cores - 0.1)),
         rss_mib=_mib(row.get("peak_rss")),
+        # read_bytes came from a disk; rchar counts reads from the page cache, too (proc(5))
         read_mib=_mib(row.get("read_bytes") or row.get("rchar")),
         write_mib=_mib(row.get("write_bytes") or row.get("wchar")),
         submit_s=submit_s,
@@ -175,6 +176,7 @@ def _after(tasks: Mapping[str, Sequence[Task]], process: str, before: Sequence[s
 
 def _numbers(tasks: Sequence[Task], genomes: int, source: str) -> dict[str, Any]:
     cpu_s = [task.realtime_s * task.cpu_cores for task in tasks]
+    # ratio of sums, not a mean of ratios: a short task counts as much as it occupies its cores
     share = sum(cpu_s) / sum(task.realtime_s * task.cpus for task in tasks)
     found: dict[str, Any] = {
         "core_hours": _ranged(cpu_s, sum(cpu_s) / 3600 / genomes, source),
@@ -185,6 +187,7 @@ def _numbers(tasks: Sequence[Task], genomes: int, source: str) -> dict[str, Any]
     }
     memory = [task.rss_mib / 1024 for task in tasks if task.rss_mib]
     if memory:
+        # the largest task decides what fits into a VM
         found["ram_gib"] = {**_fixed(max(memory), source), "low": min(memory)}
     read = [task.read_mib for task in tasks if task.read_mib]
     written = [task.write_mib for task in tasks if task.write_mib]

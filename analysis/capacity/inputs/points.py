@@ -24,17 +24,15 @@ from workloads.base.values import Frozen
 
 COLUMNS = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
-MOST = 10_000
-"""Maximum of hosts, and of VMs per host; more is a typing error."""
+MOST = 10_000  # maximum of hosts, and of VMs per host; more is a typing error
 NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.I | re.ASCII
 )
+# A number with separators of thousands or a decimal comma: "1,5" may mean 1.5 or 15, so it is an error.
 SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
 Quantity = Literal["time", "rate", "latency", "utilization"]
-Arm = tuple[str, str, int]
-"""Group, medium, VMs per host: identifies a curve over hosts."""
-Place = tuple[str, str, int, int]
-"""Group, medium, hosts, VMs per host."""
+Arm = tuple[str, str, int]  # group, medium, VMs per host: identifies a curve over hosts
+Place = tuple[str, str, int, int]  # group, medium, hosts, VMs per host
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -166,7 +164,7 @@ class _Line:
 
     def _value(self, unit: Unit) -> float:
         value = self._positive("value") * unit.factor
-        if not 0 < value < math.inf:
+        if not 0 < value < math.inf:  # a unit's factor may underflow or overflow a number
             fault = f"is {self._cell('value')!r} {unit.text}: no such is measured"
             raise self._error("value", fault)
         return value

@@ -33,8 +33,7 @@ class Question:
     query: Slo | None = None
     draws: int = 1000
     seed: int = 20130226
-    mapped: tuple[tuple[str, str], ...] = ()
-    """(resource, group) from --map, which replaces the profile's patterns."""
+    mapped: tuple[tuple[str, str], ...] = ()  # (resource, group) from --map, replaces patterns
 
     @property
     def slos(self) -> tuple[str, ...]:
@@ -79,7 +78,7 @@ def question(
             "--genomes-per-day",
             "give a positive number.",
         )
-    if draws < 100:
+    if draws < 100:  # of which a q95 leaves out five
         raise InputError(f"{draws} draws are too few.", "--draws", "give at least 100.")
     pairs = []
     for text in mapped:

@@ -1,10 +1,4 @@
-"""`UncertainValue`: a value with its range, where it came from, and draws of it.
-
-A range is taken as the middle 90 % of what is possible: draws are two half log-normals that meet at the
-value, so that one value in twenty lies under `low` and one above `high`, and none is negative. Each half
-holds half of the draws, unlike in the two-piece normal distribution (K. Wallis, Statistical Science 29,
-2014), whose density is continuous: `value` is the median.
-"""
+"""`UncertainValue`: a value with its range, where it came from, and draws of it."""
 
 from __future__ import annotations
 
@@ -22,7 +16,7 @@ from workloads.base.checked import dotted, location_of, sentence
 from workloads.base.yaml_text import read_yaml
 
 Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
-QUANTILES = (0.05, 0.5, 0.95)
+QUANTILES = (0.05, 0.5, 0.95)  # a range is the middle 90 % of what is possible
 
 
 class FiniteModel(BaseModel):
@@ -70,6 +64,9 @@ class UncertainValue(FiniteModel):
         """(count,) values. A value without a range is equal in every draw."""
         if self.low == self.high:
             return np.full(count, self.value)
+        # Two half log-normals that meet at the value: one value in twenty lies under `low` and one above
+        # `high`, and none is negative. Each half holds half of the draws, so that `value` is the median,
+        # unlike in the two-piece normal distribution (K. Wallis, Statistical Science 29, 2014).
         deviate = rng.standard_normal(count)
         edge = float(stats.norm.ppf(QUANTILES[2]))
         below = np.log(self.value / self.low) / edge

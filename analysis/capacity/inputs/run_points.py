@@ -2,9 +2,7 @@
 
 The group is the setting without its target rate, so that a sweep of targets and the saturation they
 are a share of are in one group. Trials without a target give rates. Trials with a target give utilizations
-at the achieved load and, if they sustained it, latencies (intended time if recorded). The saturation of a
-load is that of the same build: builds of an arm differ by a few percent, which multiplies a latency near
-saturation.
+at the achieved load and, if they sustained it, latencies (intended time if recorded).
 """
 
 from __future__ import annotations
@@ -25,8 +23,7 @@ from cluster.model.errors import InputError
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
 RATES = {"testdfsio": ("throughput_map_phase", "MiB/s"), "ycsb": ("throughput", "ops/s")}
 ALL_CPU = ("host:",)
-CLUSTER_CPU = ("host-less-client:", *ALL_CPU)
-"""Scopes without the client first, if it was measured separately."""
+CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was measured separately
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
@@ -51,6 +48,8 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
 
 
 def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
+    # Saturation of the same build: builds of an arm differ by a few percent, and near saturation that
+    # multiplies a latency.
     reached = {_build(point): point.value for point in points if point.quantity == "rate"}
     for point in points:
         most = reached.get(_build(point))
@@ -97,6 +96,7 @@ def _of_trial(
         percent = _host_cpu(metrics, hosts, ALL_CPU)
         busy = None if percent is None else percent / 100
         for one in _latencies(metrics):
+            # milliseconds in the table
             yield point("latency", one["value"] / 1e3, "s", load=rate, busy=busy,
                         percentile=one["percentile"], operation=one["operation"])  # fmt: skip
 

@@ -126,8 +126,7 @@ class Excuse(Frozen):
 
 PlanOrExcuse = Annotated[Plan | Excuse, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[Plan | Excuse] = TypeAdapter(PlanOrExcuse)
-PLAN = "capacity-plan.json"
-"""File name beside a run's report."""
+PLAN = "capacity-plan.json"  # file name beside a run's report
 
 
 def plan_beside(run_root: Path) -> Plan | Excuse | None:

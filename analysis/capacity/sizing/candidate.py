@@ -22,13 +22,10 @@ from analysis.capacity.sizing.slots import Slots
 from analysis.capacity.sizing.supply import MeasuredSupply
 
 COMPUTE = "compute"
-SURE = 0.9
-"""Share of draws in which the chosen hosts must be enough."""
-EXCESS_ALLOWED = 0.1
-TOO_MUCH = 0.02 / 0.10
-"""Ratio of the accuracy goals: too few in 2 % of cases against far too many in 10 %."""
-A_HOST = 0.03
-"""Loss of a host that is not needed: avoids excess that is cheap to avoid."""
+SURE = 0.9  # share of draws in which the chosen hosts must be enough
+EXCESS_ALLOWED = 0.1  # excess that is no mistake, as a share of the need
+TOO_MUCH = 0.02 / 0.10  # ratio of the goals: too few in 2 % of cases, far too many in 10 %
+A_HOST = 0.03  # loss of a host that is not needed: avoids excess that is cheap to avoid
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,7 @@ class ResourceSupply:
     def need(self) -> Floats:
         """Hosts (draws,); infinite if no count within the forecast is enough."""
         enough = self.supply.rates * (self.factor * self.limit)[:, None] >= self.required[:, None]
+        # argmax is the first count that is enough, or 0 if none is; one more, because a host may fail
         first = self.supply.hosts[enough.argmax(axis=1)] + 1.0
         return np.where(enough.any(axis=1), first, np.inf)
 
@@ -66,8 +64,8 @@ class Candidate:
     medium_random: str
     slots: Slots
     provided: tuple[ResourceSupply, ...]
+    # medium to (GiB to store (draws,), GiB that a host stores)
     disks: Mapping[str, tuple[Floats, float]] = field(repr=False)
-    """Medium to (GiB to store (draws,), GiB that a host stores)."""
     query: QueryCurve | None
     host_day_usd: float
 
@@ -137,7 +135,7 @@ class Candidate:
     def path_s(self) -> Floats:
         """Seconds of a genome that never waits, with unlimited hosts: the critical path (draws,)."""
         ends: dict[str, Floats] = {}
-        farthest = 10**6
+        farthest = 10**6  # rates are then those of the largest count that a forecast covers
         for stage in self.demand.profile.stages:
             before = [ends[name] for name in stage.after]
             start = np.max(before, axis=0) if before else 0.0
@@ -148,28 +146,26 @@ class Candidate:
 
 def least_regret(need: Floats) -> int | None:
     """The host count of least expected regret among those that carry nine of ten draws; None if more
-    than one draw in ten is infinite. need (draws,): hosts; infinite if no count is enough.
-
-    Bayes decision with a piecewise loss (Savage 1951; Raiffa and Schlaifer 1961). The loss of a count h
-    in a draw that needs n hosts:
-
-        n > h                          1 (too few hosts)
-        h - n > max(1 host, 10 %)      TOO_MUCH + A_HOST * (h - n)
-        otherwise                      A_HOST * (h - n)
-    """
+    than one draw in ten is infinite. need (draws,): hosts; infinite if no count is enough."""
+    # Bayes decision with a piecewise loss (Savage 1951; Raiffa and Schlaifer 1961). The loss of a count h
+    # in a draw that needs n hosts:
+    #     n > h                          1 (too few hosts)
+    #     h - n > max(1 host, 10 %)      TOO_MUCH + A_HOST * (h - n)
+    #     otherwise                      A_HOST * (h - n)
     least = float(np.quantile(need, SURE, method="higher"))
     if not np.isfinite(least):
         return None
     finite = np.sort(need[np.isfinite(need)])
-    tried = np.unique(finite[finite >= least])
+    tried = np.unique(finite[finite >= least])  # between two needs, the loss only grows with h
     return int(tried[int(np.argmin(_regret(finite, tried, len(need))))])
 
 
 def _regret(need: Floats, hosts: Floats, draws: int) -> Floats:
     """Expected loss of each count in hosts (k,). need: ascending, without the infinite draws."""
-    carried = np.searchsorted(need, hosts, side="right")
+    carried = np.searchsorted(need, hosts, side="right")  # draws with n <= h
     allowed = np.minimum(hosts - 1.0, hosts / (1.0 + EXCESS_ALLOWED))
-    too_much = np.searchsorted(need, allowed, side="left")
+    too_much = np.searchsorted(need, allowed, side="left")  # draws with n < allowed
+    # sum of h - n over the carried draws, by cumulative sums instead of a (k, draws) table
     excess = hosts * carried - np.append(0.0, np.cumsum(need))[carried]
     result: Floats = (draws - carried + TOO_MUCH * too_much + A_HOST * excess) / draws
     return result

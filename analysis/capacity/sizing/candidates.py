@@ -23,10 +23,10 @@ from analysis.capacity.sizing.promise_curve import QueryCurve, query_fit
 from analysis.capacity.sizing.slots import Slots
 from analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
 
+# Assumed HDFS rate relative to the disks' data sheet, and its log error, if HDFS was not measured.
 DISK_EFFICIENCY = 0.6
 DISK_ERROR = 0.25
-"""Assumed HDFS rate relative to the disks' data sheet, and its log error, if HDFS was not measured."""
-CATALOGUE_HOSTS = 1000
+CATALOGUE_HOSTS = 1000  # largest count considered without a measurement
 T = TypeVar("T")
 
 
@@ -57,6 +57,7 @@ class Search:
                 reason = f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
                 self.refused[reason] += 1
                 continue
+            # a stream per purpose and host type: a type appended to the catalogue changes no other draw
             rng = np.random.default_rng([self.demand.question.seed, 2, number])
             speed = host.cpu_speed.draws(rng, self.demand.question.draws)
             for vms_per_host in self.densities:
@@ -118,6 +119,7 @@ class Search:
         supply = self.market.supply(resource, slots.vms_per_host, medium)
         for note in supply.notes:
             self.warnings[f"{supply.group}: {note}"] = None
+        # rates are taken to be proportional to cores times their speed (draws,)
         factor = slots.host.cores / self.catalogue.measured_on.cores * slots.speed
         return ResourceSupply(resource, supply, factor, required, limit)
 
@@ -133,6 +135,7 @@ class Search:
         self.warnings[f"{resource} was not measured: {assumed}"] = None
         rng = np.random.default_rng([self.demand.question.seed, 3])
         error = np.exp(DISK_ERROR * rng.standard_normal(self.demand.question.draws))
+        # a disk writes every replica, but a read needs one
         copies = self.demand.profile.storage.replication if resource == "hdfs_write" else 1
         hosts = np.arange(1, CATALOGUE_HOSTS + 1, dtype=float)
         rates = (rate * DISK_EFFICIENCY / copies * error)[:, None] * hosts[None, :]
@@ -148,6 +151,8 @@ class Search:
                 "no measured group provides hbase_scan, which the query SLO needs"
             )
         found = query_fit(self.market.model, group, medium, slots.vms_per_host, promise.percentile)
+        # Common random numbers: every density and medium gets the same draws, so that they are compared
+        # without noise. Student's t, because the spread has only loads - 2 degrees of freedom.
         rng = np.random.default_rng([self.demand.question.seed, 4])
         degrees = max(1, found.loads - 2)
         misfit = np.exp(
@@ -170,7 +175,7 @@ class Search:
         if demand.profile.stages:
             files = files + demand.scratch_gib(promise.limit_s if promise else DAY_S)
         space = {medium: host.size_gib(medium) * fill for medium in (first, second)}
-        if first == second:
+        if first == second:  # files and rows share the disks
             return {first: (files + rows, space[first])}
         return {first: (files, space[first]), second: (rows, space[second])}
 

@@ -33,7 +33,7 @@ class Demand:
     def of(cls, profile: Profile, question: Question) -> Demand:
         rng = np.random.default_rng([question.seed, 1])
         drawn = {name: value.draws(rng, question.draws) for name, value in profile.ranges()}
-        drawn["availability"] = np.minimum(drawn["availability"], 1.0)
+        drawn["availability"] = np.minimum(drawn["availability"], 1.0)  # a log-normal may exceed 1
         for stage in profile.stages:
             name = f"{stage.name}.cpu_efficiency"
             if name in drawn:
@@ -44,6 +44,7 @@ class Demand:
     def genomes_per_s(self) -> Floats:
         """Arrival rate in the busiest hour, in the time that the cluster is available."""
         rate = self.question.genomes_per_day / DAY_S
+        # the mean rate must fit into the hours that remain after outages
         return rate * self.drawn["peak"] / self.drawn["availability"]
 
     def resources(self) -> tuple[Resource, ...]:
@@ -69,8 +70,8 @@ class Demand:
         return self.drawn["query.per_s"] * self.drawn["peak"] / self.drawn["availability"]
 
     def kept_gib(self, medium: str) -> Floats:
-        """GiB of disk for data in HBase (`random`) or in files (`sequential`) over the horizon (draws,):
-        gib * (genomes per day * min(days retained, horizon) + cohort at start) * replication."""
+        """GiB of disk for data in HBase (`random`) or in files (`sequential`) over the horizon (draws,)."""
+        # gib * (genomes per day * min(days retained, horizon) + cohort at start) * replication
         storage = self.profile.storage
         total: Floats = np.zeros(self.question.draws)
         for kept in storage.kept:
@@ -84,5 +85,5 @@ class Demand:
     def scratch_gib(self, turnaround_s: float) -> Floats:
         """GiB of scratch space, not replicated, for the genomes in progress, at least one (draws,)."""
         # Little's law, L = lambda W: J. Little, Operations Research 9 (1961).
-        in_progress = max(1.0, self.question.genomes_per_day / DAY_S * turnaround_s)
+        in_progress = max(1.0, self.question.genomes_per_day / DAY_S * turnaround_s)  # L
         return self.drawn["storage.scratch_gib"] * in_progress * self.drawn["peak"]

@@ -30,7 +30,7 @@ from analysis.capacity.sizing.stage_graph import turnaround_s
 
 SHOWN_ALTERNATIVES = 5
 SHOWN_LEFT_OUT = 12
-STALE_DAYS = 180
+STALE_DAYS = 180  # older prices are used, with a warning
 
 
 def make_plan(
@@ -66,6 +66,7 @@ def make_plan(
         operations_per_usd_hour={
             one.resource: float(np.median(one.rate(hosts))) / hour for one in chosen.provided
         },
+        # the load may grow until the first resource reaches its limit
         headroom=quantiles(1.0 / np.max(list(pressure.values()), axis=0) - 1.0),
         bottleneck=bottleneck,
         bottleneck_share=share,
@@ -117,16 +118,15 @@ def _pressure(one: Candidate, hosts: int) -> dict[str, Floats]:
 
 def _bottleneck(pressure: dict[str, Floats]) -> tuple[str, float]:
     """The resource that is the most pressed in the most draws, and the share of those draws."""
+    # by draw, not by medians: two uncertain resources may each be the bottleneck in half of the cases
     counts = np.bincount(np.stack(list(pressure.values())).argmax(axis=0))
     return list(pressure)[int(counts.argmax())], float(counts.max() / counts.sum())
 
 
 def _costs(one: Candidate, search: Search) -> Floats:
-    """USD per genome of the hosts that each draw needs, including the error of prices.
-
-    The price error is the half-width of a 90 % interval: sigma = error / 1.645 (log-normal).
-    """
+    """USD per genome of the hosts that each draw needs, including the error of prices."""
     rng = np.random.default_rng([one.demand.question.seed, 6])
+    # the half width of a 90 % interval of normal (here log-normal) errors is 1.645 sigma
     error = search.catalogue.site.price_error / 1.645
     prices = np.exp(error * rng.standard_normal(one.demand.question.draws))
     return one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
@@ -165,9 +165,8 @@ def _query(one: Candidate, hosts: int) -> Quantiles | None:
 
 
 def _survival(one: Candidate, hosts: int, one_lost_s: Floats | None) -> Survival:
-    """`need` already includes one failed host. Turnaround was simulated on fewer draws, so the two
-    probabilities are multiplied (taken as independent)."""
-    holds = float((one.need <= hosts).mean())
+    """Turnaround was simulated on fewer draws, so the two probabilities are multiplied, as if independent."""
+    holds = float((one.need <= hosts).mean())  # the need includes one failed host
     promise = one.demand.question.turnaround
     if one_lost_s is not None and promise is not None:
         holds *= float((one_lost_s <= promise.limit_s).mean())
@@ -251,6 +250,7 @@ def _edge_of_load(one: Candidate) -> Iterator[str]:
 def _left_out(search: Search) -> str:
     """Median and p90 of the leave-one-out errors of interior cells, over all curves."""
     model = search.market.model
+    # the first and last would be extrapolated, which a plan does only above, with a warning
     interior = [cell for curve in model.scaling for cell in curve.cells[1:-1]]
     errors = [abs(cell.left_out) for cell in interior if cell.left_out is not None]
     if not errors:

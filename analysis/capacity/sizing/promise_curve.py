@@ -1,9 +1,7 @@
 """The highest utilization of the query resource at which a query meets its SLO.
 
-Latency depends on the cluster only through its utilization rho (see curves/under_load.py). A query of several
-scans takes the sum of its scans; adding percentiles overestimates the percentile of a sum for independent
-scans, so the plan is on the safe side. Nothing is known beyond the largest measured rho, which is
-therefore the upper limit.
+Latency depends on the cluster only through its utilization rho (see curves/under_load.py). Nothing is known
+beyond the largest measured rho, which is therefore the upper limit.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from analysis.capacity import Floats
 from analysis.capacity.curves.model import LatencyFit, Model
 from analysis.capacity.curves.surface import NotMeasuredError
 
-GRID = np.linspace(0.0, 1.0, 201)
+GRID = np.linspace(0.0, 1.0, 201)  # of rho, in steps of half a percent
 PERCENTILES_APART = 1.0
 
 
@@ -29,6 +27,8 @@ class QueryCurve:
 
     def seconds(self, rho: Floats) -> Floats:
         """(draws,) at rho (draws,); infinite beyond the largest measured rho."""
+        # A query takes the sum of its scans. Adding percentiles overestimates the percentile of a sum of
+        # independent scans, so the plan is on the safe side.
         found = self.fit.at(rho) * self.stretch
         return np.where(np.isnan(found), np.inf, found)
 
@@ -63,5 +63,5 @@ def query_fit(
             f"latency of {group} on {medium} was measured at {known or 'no'} VMs per host, not at "
             f"{vms_per_host}: measure it there"
         )
-    preferred = [one for one in here if one.operation in ("SCAN", "")] or here
+    preferred = [one for one in here if one.operation in ("SCAN", "")] or here  # a query scans
     return max(preferred, key=lambda one: (one.loads, one.largest_rho))

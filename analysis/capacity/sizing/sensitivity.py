@@ -1,8 +1,4 @@
-"""Sensitivity: how the number of hosts needed depends on each uncertain input.
-
-One-way conditional means (Saltelli et al. 2008, Global Sensitivity Analysis): the mean need in the lower
-and in the upper fifth of an input's draws.
-"""
+"""Sensitivity: how the number of hosts needed depends on each uncertain input."""
 
 from __future__ import annotations
 
@@ -13,9 +9,9 @@ import numpy as np
 from analysis.capacity.plan.plan import Alternative
 from analysis.capacity.sizing.candidate import SURE, Candidate
 
-TAIL = 0.2
+TAIL = 0.2  # lowest and highest fifth of an input's draws
 SHOWN = 4
-MIN_CHANGE = 0.5
+MIN_CHANGE = 0.5  # hosts: less is rounding
 
 
 def sensitivity(
@@ -39,12 +35,14 @@ def sensitivity(
 
 
 def _moves(chosen: Candidate) -> Iterator[tuple[str, float, float]]:
+    # One-way conditional means (Saltelli et al. 2008, Global Sensitivity Analysis): the mean need in both
+    # tails of an input, from the draws there are. One value at a time would miss how inputs interact.
     need = np.where(np.isfinite(chosen.need), chosen.need, np.nan)
     inputs = {**chosen.demand.drawn, f"CPU speed of {chosen.host.name}": chosen.slots.speed}
     for one in chosen.provided:
         inputs[f"measured rate of {one.supply.group}"] = one.supply.rates[:, 0]
     for name, drawn in inputs.items():
-        if float(np.ptp(drawn)) > 0:
+        if float(np.ptp(drawn)) > 0:  # an input without a range has no tails
             low, high = np.quantile(drawn, (TAIL, 1 - TAIL))
             yield (
                 name,

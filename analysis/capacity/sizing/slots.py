@@ -15,8 +15,7 @@ from analysis.capacity.inputs.catalogue import HostType
 from analysis.capacity.inputs.profile import Stage
 from analysis.capacity.sizing.demand import HOUR_S, Demand
 
-SURE = 0.9
-"""A stage must fit into a VM in at least this share of draws."""
+SURE = 0.9  # a stage must fit into a VM in at least this share of draws
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,7 @@ class Slots:
         by_cores = np.full(len(self.speed), max(1, self.vm_cores // self.cores(stage)))
         if stage.ram_gib is None:
             return by_cores.astype(float)
+        # whole tasks per VM: memory left over in one VM does not help another, the cost of density
         by_ram = np.floor(self.vm_ram_gib / self.demand.drawn[f"{stage.name}.ram_gib"])
         result: Floats = np.maximum(0.0, np.minimum(by_cores, by_ram))
         return result
@@ -77,13 +77,14 @@ class Slots:
         drawn = self.demand.drawn
         seconds = drawn[f"{stage.name}.core_hours"] * HOUR_S / stage.tasks
         efficiency = drawn.get(f"{stage.name}.cpu_efficiency", 1.0)
+        # core-hours are busy time: a task that waits a tenth of its time takes 1 / 0.9 as long
         return seconds / (self.cores(stage) * efficiency * self.speed)
 
     def hosts_busy(self, stage: Stage) -> Floats:
-        """Hosts that a stage keeps busy in the busiest hour, by Little's law (draws,)."""
-        # Little's law, L = lambda W: tasks in work = tasks per second * seconds of a task
+        """Hosts that a stage keeps busy in the busiest hour (draws,)."""
+        # Little's law, L = lambda W (Little 1961): tasks in work = tasks per second * seconds of a task
         tasks_in_work = self.demand.genomes_per_s * stage.tasks * self.task_s(stage)
-        slots = np.maximum(self.per_vm(stage), 1e-9) * self.vms
+        slots = np.maximum(self.per_vm(stage), 1e-9) * self.vms  # nothing fits: a huge need
         result: Floats = tasks_in_work / slots
         return result
 

@@ -19,13 +19,11 @@ import numpy as np
 from analysis.capacity import Floats
 from analysis.capacity.sizing.candidate import Candidate
 
-WARM_UP = 0.2
-"""Share of the genomes that fill the cluster first and are not counted (initial transient)."""
-MAX_PASSED_OVER = 20
-"""Limit of backfilling: a longer search is slow and starves the first."""
-EXACT = 1e-9
-GENOMES = 200
-DRAWS = 48
+WARM_UP = 0.2  # share of the genomes that fill the cluster first: not counted (initial transient)
+MAX_PASSED_OVER = 20  # limit of backfilling: a longer search is slow and starves the first
+EXACT = 1e-9  # shares are sums of fractions: rounding must not keep a stage that fits exactly
+GENOMES = 200  # per draw: 160 after the warm-up, of which a p95 leaves out 8
+DRAWS = 48  # a simulation takes long, so fewer than the 1000 draws of the rest
 
 
 @dataclass(frozen=True)
@@ -49,9 +47,9 @@ def turnarounds_s(
 
 
 def turnaround_s(candidate: Candidate, hosts: int) -> Floats:
-    """The SLO's percentile, else p95, of turnaround with `hosts` up (draws,). Infinite where work arrives
-    faster than it is done (rho >= 1): the queue then grows without bound, and its length depends on the
-    simulation's."""
+    """The SLO's percentile, else p95, of turnaround with `hosts` up (draws,). Infinite at rho >= 1."""
+    # Where work arrives faster than it is done, the queue grows without bound, and a simulated turnaround
+    # would only show how long the simulation was.
     promise = candidate.demand.question.turnaround
     percentile = promise.percentile if promise else 95.0
     overloaded = np.zeros(candidate.demand.question.draws, dtype=bool)
@@ -146,7 +144,7 @@ class _Simulation:
                     break
                 continue
             self._free -= wanted
-            end = now + stage.service_s * max(1.0, stage.share)
+            end = now + stage.service_s * max(1.0, stage.share)  # larger than the pool: in waves
             heapq.heappush(self._events, (end, genome, place))
         for one in kept:
             heapq.heappush(self._ready, one)

@@ -21,7 +21,7 @@ from analysis.capacity.inputs.profile import UNIT_OF, Profile, Resource
 from analysis.capacity.inputs.question import Question
 from cluster.model.errors import InputError
 
-MAX_PLACES = 48
+MAX_PLACES = 48  # draws take the eigenvalues of a (places, places) matrix per hypothesis
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,7 @@ def _places(hosts: Floats) -> Floats:
 
 def _filled(hosts: Floats, places: Floats, times: Floats) -> Floats:
     """Rates (draws, k) at all hosts, from work times (draws, places)."""
+    # linear in log-log: exact for a power law, and never negative
     at, logs = np.log(hosts), np.log(times)
     result: Floats = np.exp(-np.stack([np.interp(at, np.log(places), row) for row in logs]))
     return result
