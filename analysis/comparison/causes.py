@@ -11,8 +11,7 @@ from analysis.summary.disclosure import ABSENT, DIFFERENCES, leaves, one_line
 from analysis.summary.summary import SettingSummary, Summary
 
 _SHORT = 80
-_RUN_PATH = re.compile(r"/\S*?(?=/<own>)")
-"""The path of a run's folder: a different path is not a cause."""
+_RUN_PATH = re.compile(r"/\S*?(?=/<own>)")  # a run's folder: a different path is not a cause
 
 
 def differing(entries: Iterable[SettingSummary]) -> tuple[str, ...]:

@@ -1,11 +1,8 @@
 """Change points: the run at which a setting's rate changed its level, over many runs of a study.
 
-Binary segmentation (Scott and Knott 1974) with a permutation test (Phipson and Smyth 2010: p includes the
-observed order, (1 + b) / (1 + m)). The statistic of a series is the largest two-sample t over all splits;
-its p comes from 999 seeded permutations of the runs, so equal series give equal results. A significant
-series is split there, and both parts are tested again. Bonferroni over the series: with no change, at
-most 5 % of histories report one. A library such as ruptures needs a penalty and has no known error rate.
-A level that returns within a few runs can be missed, because no single split separates it.
+Binary segmentation (Scott and Knott 1974) with a permutation test. A library such as ruptures needs a
+penalty and has no known error rate. A level that returns within a few runs can be missed, because no
+single split separates it.
 """
 
 from __future__ import annotations
@@ -25,9 +22,8 @@ from analysis.summary.summary import Summary
 from workloads.base.values import Frozen
 
 MIN_RUNS = 8
-MIN_PART = 3
-"""Runs on each side of a change."""
-PERMUTATIONS = 999
+MIN_PART = 3  # runs on each side of a change
+PERMUTATIONS = 999  # with the observed order 1000, so the smallest p is 0.001
 Floats = NDArray[np.float64]
 
 
@@ -45,7 +41,7 @@ def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
     if len(summaries) < MIN_RUNS:
         return ()
     series = dict(_series(summaries))
-    alpha = ALPHA / max(1, len(series))
+    alpha = ALPHA / max(1, len(series))  # Bonferroni: without change, 5 % of histories report one
     found = []
     for subject, levels in series.items():
         changes = splits(levels, alpha)
@@ -68,9 +64,11 @@ def _split(levels: Floats, offset: int, alpha: float) -> Iterator[tuple[int, flo
         return
     statistics = _statistics(levels[None, :])[0]
     best = int(statistics.argmax())
-    rng = np.random.default_rng(len(levels))
+    rng = np.random.default_rng(len(levels))  # equal series give equal results
     shuffled = rng.permuted(np.tile(levels, (PERMUTATIONS, 1)), axis=1)
-    least = statistics[best] - 1e-9
+    least = statistics[best] - 1e-9  # equal but for rounding counts as equal
+    # The largest t over all splits, in every order: a t test at the best split would ignore the search.
+    # p includes the observed order, (1 + b) / (1 + m), so it is never 0 (Phipson and Smyth 2010).
     p = (1 + int((_statistics(shuffled).max(axis=1) >= least).sum())) / (PERMUTATIONS + 1)
     if p > alpha:
         return
@@ -87,6 +85,7 @@ def _statistics(rows: Floats) -> Floats:
     sums, squares = rows.cumsum(axis=1), (rows**2).cumsum(axis=1)
     before, before_squares = sums[:, sizes - 1], squares[:, sizes - 1]
     after, after_squares = sums[:, -1:] - before, squares[:, -1:] - before_squares
+    # sum of squares around both means, from cumulative sums: all splits of all rows at once
     within = before_squares - before**2 / sizes + after_squares - after**2 / (length - sizes)
     error = np.sqrt(np.maximum(within, 1e-18) / (length - 2) * (1 / sizes + 1 / (length - sizes)))
     result: Floats = np.abs(after / (length - sizes) - before / sizes) / error

@@ -20,7 +20,7 @@ from analysis.summary.summary import Finding, SettingSummary, Summary
 from cluster.model.errors import InputError
 from workloads.base.values import Frozen
 
-TAIL = 99.0
+TAIL = 99.0  # the percentile of latencies
 FORMAT: Literal[1] = 1
 Outcome = Literal["regression", "slower", "faster", "within tolerance", "no claim"]
 Key = tuple[str, str]
@@ -173,5 +173,6 @@ def _outcome(finding: Finding, tolerance: float) -> Outcome:
         return "regression" if kept <= 1 - tolerance else "slower"
     if finding.verdict == "contradicted":
         return "faster"
+    # symmetric in logs: as much faster as slower
     inside = kept_low > 1 - tolerance and kept_high < 1 / (1 - tolerance)
     return "within tolerance" if inside else "no claim"

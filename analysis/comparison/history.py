@@ -63,7 +63,8 @@ def _summaries(study_folder: Path) -> Iterator[Summary]:
 
 def seen_spread(summaries: Sequence[Summary]) -> float | None:
     """Pooled standard deviation of the logarithms of rates between builds of a topology, within runs;
-    None if no run has two builds of a topology. s = sqrt(sum of squares / sum of (n - 1))."""
+    None if no run has two builds of a topology."""
+    # s = sqrt(sum of squares / sum of (n - 1)), within runs: what changed between them is not noise
     squares, freedom = 0.0, 0
     for summary in summaries:
         for entry in summary.settings:

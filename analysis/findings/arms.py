@@ -46,6 +46,7 @@ def used_cpu(entry: SettingSummary) -> float | None:
     """Mean used CPU of the hosts, percent of their cores (each host counts once)."""
     values = [metric.value for metric in entry.metrics if _is_host(metric, "cpu_used")]
     known = [value for value in values if value is not None]
+    # a mean over some hosts would favour whichever arm lost its busiest one
     return mean(known) if known and len(known) == len(values) else None
 
 
@@ -54,6 +55,7 @@ def cpu_points(entry: SettingSummary, name: str = "cpu_used") -> Points:
     hosts = [points_of(metric) for metric in entry.metrics if _is_host(metric, name)]
     if not hosts or len({len(points) for points in hosts}) > 1:
         return ()
+    # arithmetic: busy cores add up, and each host counts once
     return tuple(mean(build) for build in zip(*hosts, strict=True))
 
 

@@ -24,8 +24,8 @@ from analysis.summary.summary import Finding, SettingSummary
 from workloads.spec.hypotheses import latency_name
 
 Compliance = Literal["met", "violated", "unsure", "none"]
+# what the finding shows of its least certain comparison
 _OF_WORST = ("effect", "low", "high", "test", "p", "p_adjusted", "detectable")
-"""What the finding shows of its least certain comparison."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
 def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_Arm]:
     """One per density, ascending, with the fewest RegionServers per node in the run."""
     least = min(entry.regionservers_per_node for entry in entries)
+    # the control arm would compete with the density that it explains
     plain = [entry for entry in entries if entry.regionservers_per_node == least]
     plain.sort(key=lambda entry: entry.vms_per_host)
     return [
@@ -69,7 +70,7 @@ def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_
 
 
 def _middle(entry: SettingSummary) -> float:
-    return median(rate_points(entry) or (0.0,))
+    return median(rate_points(entry) or (0.0,))  # one slow build must not change which is the best
 
 
 def _compliance(entry: SettingSummary, slo: Mapping[str, float]) -> Compliance:
@@ -113,6 +114,7 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
     statement = f"{subject}, {medium}: best density under the SLO ({limits}): {words}"
     pairs = decide([_question(evidence, best, other) for other in others], evidence.repetitions)
     verdict, why = _verdict(evidence, best, pairs)
+    # "above every other" is an intersection of tests: as uncertain as its least certain comparison
     worst = max(pairs, key=lambda pair: pair.p_adjusted or 1.0, default=None)
     tested = {name: getattr(worst, name) for name in _OF_WORST} if worst else {}
     return Finding(

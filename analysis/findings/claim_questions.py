@@ -23,22 +23,18 @@ from analysis.findings.sections import (
 )
 from analysis.summary.summary import SettingSummary
 
-GROWTH = 1.1
-"""With twice the readers, less than 10 % more throughput counts as no growth."""
+GROWTH = 1.1  # with twice the readers, less than 10 % more throughput counts as no growth
 LITTLE_GAIN = Rule(high=1.25)
 GAIN = Rule(low=1.25)
 MUCH_LOWER = Rule(high=0.67)
 MIX, SCAN, LOAD = "read45-insert55", "scan95-insert5", "load"
 FLASH_OVER_HDD = "flash over hdd"
-GAIN_PER_VM = (1.1, 1.3)
-"""About 20 %."""
-GROWTH_PER_DOUBLING = (1.6, 2.5)
-"""About twice the latency for twice the threads."""
+GAIN_PER_VM = (1.1, 1.3)  # about 20 %
+GROWTH_PER_DOUBLING = (1.6, 2.5)  # about twice the latency for twice the threads
 FASTER_GROWTH = Rule(high=0.8)
 FAR_HIGHER = Rule(low=1.5)
-MAX_IDLE = 50.0
-LITTLE_WAIT = 2.0
-"""Percent: about 1."""
+MAX_IDLE = 50.0  # percent
+LITTLE_WAIT = 2.0  # percent: about 1
 
 
 def c1(evidence: Evidence) -> Iterator[Question]:
@@ -47,6 +43,7 @@ def c1(evidence: Evidence) -> Iterator[Question]:
         if not entries or readers(entries[0]) == readers(entries[-1]):
             continue
         most = entries[-1]
+        # by the readers that really ran (method 14): nearest to half, not half as many requested
         half = min(entries[:-1], key=lambda entry: abs(readers(entry) - readers(most) / 2))
         yield compared(
             evidence, "C1", medium, (half, most), f"{medium}-{half.setting}-{most.setting}",
@@ -119,6 +116,7 @@ def c6(evidence: Evidence) -> Iterator[Question]:
         for few, many in by_threads(on(evidence, SCAN, density)):
             found = latency_arms(few, many, "SCAN", 50.0)
             if found and len(found[1]) == len(found[2]):
+                # both settings of one build: its own speed cancels
                 by_build = tuple(b / a for a, b in zip(found[1], found[2], strict=True))
                 growth[density] = few, many, by_build
             if found and density == 0:
@@ -185,7 +183,7 @@ def _densities(evidence: Evidence) -> list[int]:
 
 def _power(bounds: tuple[float, float], steps: float) -> Rule:
     """The rule for several steps, each of which multiplies by a factor between the bounds."""
-    low, high = (bound**steps for bound in bounds)
+    low, high = (bound**steps for bound in bounds)  # three added VMs: 1.1^3 to 1.3^3
     return Rule(round(low, 4), round(high, 4))
 
 

@@ -37,8 +37,8 @@ class _Tested:
 
 
 def decide(questions: Sequence[Question], repetitions: int) -> tuple[Finding, ...]:
-    """A finding for each question, in their order. Holm adjusts over the questions of a family that
-    were tested and have no obstacles."""
+    """A finding for each question, in their order."""
+    # Holm adjusts over the questions of a family that can become a claim: the others would only cost power.
     tested = [_test(question) for question in questions]
     families: dict[str, list[int]] = {}
     for place, (question, one) in enumerate(zip(questions, tested, strict=True)):
@@ -64,7 +64,7 @@ def _effect(question: Question) -> float | None:
     """Later over first, or over the reference. Needs one unit per arm."""
     if question.refused or not all(_units(question)):
         return None
-    if question.reference:
+    if question.reference:  # an arithmetic mean: a percentage may be 0, and is not multiplicative
         return sum(question.later) / len(question.later) / question.reference
     return ratio(question.first, question.later)
 
@@ -78,7 +78,9 @@ def _test(question: Question) -> _Tested | None:
         return _level(question, question.reference)
     rule, first, later = question.rule, question.first, question.later
     interval = ratio_interval(first, later)
+    # Against the bound of the rule, not against 1: "above 1.1" needs more than a difference.
     p, test = rank_p(first, later, rule.nearest(effect)), RANK_TEST
+    # An effect inside two bounds is an equivalence; one outside is tested against the bound it exceeds.
     if rule.low is not None and rule.high is not None and rule.holds(effect):
         p, test = equivalence_p(first, later, (rule.low, rule.high)), EQUIVALENCE_TEST
     return _Tested(effect, interval.low, interval.high, p, test)
@@ -88,7 +90,7 @@ def _level(question: Question, reference: float) -> _Tested:
     """One arm's mean against a number: Student's one-sample t test (Student 1908)."""
     shares = [value / reference for value in question.later]
     effect = sum(shares) / len(shares)
-    if min(shares) == max(shares):
+    if min(shares) == max(shares):  # the t test divides by the spread
         return _Tested(effect, effect, effect, 0.0, LEVEL_TEST)
     result = stats.ttest_1samp(shares, question.rule.nearest(effect))
     ends = result.confidence_interval(CONFIDENCE)
@@ -117,6 +119,7 @@ def _detectable(question: Question, family_size: int) -> float | None:
     if question.reference:
         return None
     noise = spread(question.first, question.later)
+    # with the smaller arm for both: errs on the cautious side
     return detectable_ratio(min(_units(question)), noise, family_size)
 
 
@@ -167,7 +170,7 @@ def _outside(tested: _Tested, rule: Rule) -> bool:
 
 
 def _undecided(question: Question, p: float, family_size: int) -> str:
-    least = least_p(*_units(question)) if not question.reference else 0.0
+    least = least_p(*_units(question)) if not question.reference else 0.0  # t has no least p
     if least * family_size > ALPHA:
         never = f"{family_size} comparisons can never be significant"
         return f"{never} with n = {min(_units(question))}"

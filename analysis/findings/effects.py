@@ -28,8 +28,7 @@ from workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 FACTORS = ("vms_per_host", "medium", "regionservers_per_node")
 MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts"}
-TAIL = 99.0
-"""The percentile of latency effects."""
+TAIL = 99.0  # the percentile of latency effects
 FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS}
 BUSIER = {"rate": RISES, "cpu": RISES}
 SLOWER = {"rate": FALLS, "latency": RISES}
@@ -65,10 +64,8 @@ def control(evidence: Evidence) -> Iterator[Question]:
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
-    """A victim with a noisy neighbour over the victim alone, on the same topology. The unit is the trial.
-
-    Both run on one node only, so an ordinary trial of the mix, which uses all nodes, is no baseline.
-    """
+    """A victim with a noisy neighbour over the victim alone, on the same topology. The unit is the trial."""
+    # Both run on one node only, so an ordinary trial of the mix, which uses all nodes, is no baseline.
     for entry in evidence.settings:
         if entry.neighbour in (None, NOBODY):
             continue
@@ -103,7 +100,7 @@ def _pairs(settings: Sequence[SettingSummary], factor: str) -> Iterator[Pair]:
     for _, group in groupby(sorted(_alone(settings), key=lambda e: order[alike(e)]), key=alike):
         levels = sorted(group, key=lambda entry: getattr(entry, factor))
         if len(levels) > 1:
-            yield levels[0], levels[-1]
+            yield levels[0], levels[-1]  # not all pairs: each further comparison costs power
 
 
 def _questions(
@@ -127,6 +124,7 @@ def _questions(
             rule=rule,
             first=first_points,
             later=later_points,
+            # a neighbour is a property of the trial, all other factors are of the build (method 1)
             unit="trial" if effect == "isolation" else "build",
             obstacles=about(first, later),
             refused=evidence.differences(first, later),

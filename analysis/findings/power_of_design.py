@@ -31,8 +31,8 @@ from workloads.planning.plan import Plan
 from workloads.spec.registry import kind_of
 from workloads.spec.study import Study
 
+# Default ratio for which `study plan` computes the repetitions: the talk's gain per added VM.
 WANTED_RATIO = 1.2
-"""Default ratio for which `study plan` computes the repetitions: the talk's gain per added VM."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
         return
     compare, repetitions = study.compare, plan.repetitions
     window = compare.baseline.rolling or 1
-    free = sum(not setting.is_paced for setting in study.settings())
+    free = sum(not setting.is_paced for setting in study.settings())  # a target rate is no result
     size = len(plan.topologies) * max(1, free)
-    wanted = 1 / (1 - compare.tolerance)
+    wanted = 1 / (1 - compare.tolerance)  # a rate lower by 5 % is a ratio of 1 / 0.95 upwards
 
     def detectable(builds: int) -> float:
         return detectable_ratio(builds, noise.spread, size, builds * window) or inf
@@ -148,7 +148,7 @@ def _fewest_repetitions(size: int) -> int:
 
 
 def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingSummary:
-    points = (1.0,) * repetitions
+    points = (1.0,) * repetitions  # only how many there are matters
     kind = kind_of(setting.workload)
     fields = {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
     rate = Metric.model_validate(fields)

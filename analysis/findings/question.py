@@ -44,8 +44,7 @@ class Rule:
 
 RISES = Rule(low=1.0)
 FALLS = Rule(high=1.0)
-SIMILAR = Rule(0.8, 1.25)
-"""Method 2's margins of equivalence."""
+SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
 
 
 @dataclass(frozen=True)

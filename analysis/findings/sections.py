@@ -13,8 +13,8 @@ from analysis.summary.summary import SettingSummary
 
 _ABOUT_VMS = ("C5", "C6", "C7")
 
+# With compression, erasure coding or another read size. Plain settings differ in their readers only.
 _SPECIAL_DFSIO = re.compile(r"testdfsio-(?![a-z]+-n\d+(-r\d+)?$).*")
-"""With compression, erasure coding or another read size. Plain settings differ in their readers only."""
 
 
 def compared(

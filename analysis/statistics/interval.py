@@ -1,8 +1,4 @@
-"""Intervals of a mean and of a ratio of means: t intervals, on logarithms if all values are positive.
-
-Welch, B. L. (1947). The generalization of "Student's" problem when several different population
-variances are involved. Biometrika 34. (scipy computes the degrees of freedom by Welch-Satterthwaite.)
-"""
+"""Intervals of a mean and of a ratio of means: t intervals, on logarithms if all values are positive."""
 
 from __future__ import annotations
 
@@ -35,13 +31,16 @@ def ratio_interval(first: Sequence[float], later: Sequence[float]) -> Interval:
     if a.std() == b.std() == 0.0:  # Welch divides by the spread
         middle = ratio_of_means(first, later)
         return Interval(middle, middle)
+    # B. L. Welch, Biometrika 34 (1947), with the degrees of freedom of Welch-Satterthwaite: the pooled t
+    # interval is too narrow if the smaller arm is the noisier one.
     ends = stats.ttest_ind(b, a, equal_var=False).confidence_interval(CONFIDENCE)
     return Interval(exp(float(ends.low)), exp(float(ends.high)))
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
     """t interval of the mean: geometric if all values are positive, else arithmetic. At least 2 units."""
-    # mean +- t(1 - alpha/2, n - 1) * s / sqrt(n)  (Student 1908)
+    # mean +- t(1 - alpha/2, n - 1) * s / sqrt(n)  (Student 1908); in logs where that is possible, because
+    # rates and latencies vary in proportion to their size
     positive = min(values) > 0
     units = _logs(values) if positive else np.asarray(values, dtype=float)
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(units) - 1) * stats.sem(units))
@@ -51,11 +50,9 @@ def mean_interval(values: Sequence[float]) -> Interval:
 
 
 def spread(first: Sequence[float], later: Sequence[float]) -> float:
-    """Pooled standard deviation of the logarithms: s = sqrt((SS1 + SS2) / (n1 + n2 - 2)).
-
-    For small values it is about the coefficient of variation within an arm.
-    """
+    """Pooled standard deviation of the logarithms: about the coefficient of variation within an arm."""
     a, b = _logs(first), _logs(later)
+    # s = sqrt((SS1 + SS2) / (n1 + n2 - 2)), each arm around its own mean: the effect is not noise
     squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
     return float(np.sqrt(squares / (len(a) + len(b) - 2)))
 

@@ -1,12 +1,7 @@
 """What a number of builds can show: power, minimum detectable effect, and builds needed for an effect.
 
 `spread` is the standard deviation of the logarithms between builds of one topology, about the
-coefficient of variation. `comparisons` is the size of the family: the strongest effect must pass the
-first and strictest step of Holm's adjustment, alpha / comparisons.
-
-Power is that of the two-sample t test, from the noncentral t distribution (Cohen 1988, Statistical Power
-Analysis for the Behavioral Sciences, ch. 2), with sample sizes reduced by the asymptotic relative
-efficiency of the Mann-Whitney test.
+coefficient of variation. `comparisons` is the size of the family.
 """
 
 from __future__ import annotations
@@ -20,14 +15,12 @@ from analysis.statistics.significance import least_p
 
 ALPHA = 0.05
 POWER = 0.8
-MIN_UNITS = 5
-"""With fewer units per arm: points, and no claim (method 2)."""
-ASSUMED_SPREAD = 0.025
-"""Spread between builds, if no earlier run of the study shows it."""
+MIN_UNITS = 5  # with fewer units per arm: points, and no claim (method 2)
+ASSUMED_SPREAD = 0.025  # between builds, if no earlier run of the study shows it
 MAX_UNITS = 1000
+# Efficiency of the Mann-Whitney test relative to the t test for normal noise, 3 / pi (Lehmann 1975).
 _RANK_EFFICIENCY = 3 / 3.141592653589793
-"""Efficiency of the Mann-Whitney test relative to the t test for normal noise, 3 / pi (Lehmann 1975)."""
-_MAX_LOG_RATIO = 20.0
+_MAX_LOG_RATIO = 20.0  # end of the search: a ratio of half a billion
 
 
 def can_claim(first: int, later: int, comparisons: int = 1) -> bool:
@@ -42,8 +35,11 @@ def power(
     first, later = units, units if others is None else others
     if not can_claim(first, later, comparisons):
         return 0.0
+    # Two-sample t test, from the noncentral t distribution (Cohen 1988, Statistical Power Analysis for the
+    # Behavioral Sciences, ch. 2), with sample sizes reduced to what they are worth to the rank test.
     freedom = (first + later) * _RANK_EFFICIENCY - 2
     error = spread * sqrt((1 / first + 1 / later) / _RANK_EFFICIENCY)
+    # the strongest effect must pass the first and strictest step of Holm, alpha / comparisons, two-sided
     critical = stats.t.ppf(1 - ALPHA / comparisons / 2, freedom)
     return float(stats.nct.sf(critical, freedom, abs(log(ratio)) / error))
 
@@ -58,7 +54,8 @@ def detectable_ratio(
 
 @cache
 def _detectable_spreads(first: int, later: int, comparisons: int) -> float | None:
-    """The smallest detectable logarithm of a ratio, in units of the spread: the two are proportional."""
+    """The smallest detectable logarithm of a ratio, in units of the spread."""
+    # power depends on log(ratio) / spread only, so one solution per design serves every spread
     if not can_claim(first, later, comparisons):
         return None
 

@@ -9,27 +9,25 @@ from math import comb, log
 import numpy as np
 from scipy import stats
 
-MARGIN = (0.8, 1.25)
+MARGIN = (0.8, 1.25)  # symmetric in logs: 0.8 = 1 / 1.25
+# With ties, up to this many arrangements are enumerated; beyond, the normal approximation is used.
 MAX_ARRANGEMENTS = 20_000
-"""With ties, up to this many arrangements are enumerated; beyond, the normal approximation is used."""
 
 
 def rank_p(first: Sequence[float], later: Sequence[float], ratio: float = 1.0) -> float:
-    """Two-sided p of "`later` is `ratio` times `first`". Values positive, at least one per arm.
-
-    Exact Mann-Whitney test, which assumes no distribution of the builds' values. Mann, H. B. and Whitney,
-    D. R. (1947). On a test of whether one of two random variables is stochastically larger than the
-    other. Annals of Mathematical Statistics 18.
-    """
+    """Two-sided p of "`later` is `ratio` times `first`". Values positive, at least one per arm."""
+    # Exact Mann-Whitney test (H. Mann and D. Whitney, Annals of Mathematical Statistics 18, 1947): with five
+    # builds per arm, no assumption about their distribution could be checked. Ranks need no logarithms.
     shifted = [value * ratio for value in first]
     tied = len({*shifted, *later}) < len(shifted) + len(later)
     few = comb(len(first) + len(later), len(first)) <= MAX_ARRANGEMENTS
     if not tied:
-        method: object = "exact"
+        method: object = "exact"  # scipy's exact distribution is wrong for ties
     elif few:
         method = stats.PermutationMethod(n_resamples=MAX_ARRANGEMENTS)
     else:
         method = "asymptotic"
+    # at most 1: a two-sided p is twice that of one tail
     return min(float(stats.mannwhitneyu(later, shifted, method=method).pvalue), 1.0)
 
 
@@ -41,28 +39,23 @@ def least_p(first: int, later: int) -> float:
 def equivalence_p(
     first: Sequence[float], later: Sequence[float], margin: tuple[float, float] = MARGIN
 ) -> float:
-    """p of "the ratio of `later` to `first` lies outside `margin`"; a small p means it lies inside.
-
-    Two one-sided tests (TOST), required for "no effect", "similar" and "flat" (method 2): the larger p of
-    two Welch t tests on logarithms. At least 2 units per arm, all positive. Schuirmann, D. J. (1987). A
-    comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of
-    average bioavailability. J. Pharmacokinetics and Biopharmaceutics 15.
-    """
+    """p of "the ratio of `later` to `first` lies outside `margin`"; a small p means it lies inside. At
+    least 2 units per arm, all positive."""
+    # Two one-sided tests, TOST (D. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987), required
+    # for "no effect", "similar" and "flat" (method 2): "not significant" would reward few, noisy builds.
     low, high = margin
     a, b = (np.log(np.asarray(arm, dtype=float)) for arm in (first, later))
     if a.std() == b.std() == 0.0:
         return 0.0 if low < float(np.exp(b[0] - a[0])) < high else 1.0
     above = stats.ttest_ind(b, a + log(low), equal_var=False, alternative="greater").pvalue
     below = stats.ttest_ind(b, a + log(high), equal_var=False, alternative="less").pvalue
-    return float(max(above, below))
+    return float(max(above, below))  # both must reject
 
 
 def holm(ps: Sequence[float]) -> tuple[float, ...]:
     """The adjusted p of each, in the given order; significant at 5 % if at most 0.05. With no true effect,
-    at most 5 % of families contain a claim.
-
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian J. Statistics 6.
-    """
+    at most 5 % of families contain a claim."""
+    # S. Holm, Scandinavian J. Statistics 6 (1979): never weaker than Bonferroni, whatever the dependence.
     # p(i) adjusted = max over j <= i of min(1, (m - j + 1) * p(j)), with p sorted ascending
     adjusted = [1.0] * len(ps)
     so_far = 0.0

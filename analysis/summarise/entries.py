@@ -67,11 +67,11 @@ def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
 
 
 def _with_interval(metric: Metric) -> Metric:
-    """With an interval from 5 units on (method 2). The value is the median, the interval that of the mean:
-    it is extended to include the median."""
+    """With an interval from 5 units on (method 2)."""
     if len(metric.points) < MIN_BUILDS or metric.value is None:
         return metric
     ends = mean_interval(metric.points)
+    # the value is the median, the interval that of the mean: extended, so that it includes the median
     low, high = min(ends.low, metric.value), max(ends.high, metric.value)
     return metric.model_copy(update={"low": low, "high": high})
 

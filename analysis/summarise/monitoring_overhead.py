@@ -10,8 +10,7 @@ from analysis.statistics.interval import mean_interval
 from analysis.summary.summary import MonitoringOverhead
 
 RATES = {"ycsb": "throughput", "testdfsio": "throughput_map_phase"}
-MIN_PAIRS = 5
-"""For an interval, as for a claim (method 2)."""
+MIN_PAIRS = 5  # for an interval, as for a claim (method 2)
 
 
 def monitoring_overhead(
@@ -19,8 +18,7 @@ def monitoring_overhead(
 ) -> MonitoringOverhead | None:
     """From the tables `trials`, `verdicts` (by trial) and `metrics`. None if the run has no such pair.
 
-    A pair counts if both of its trials are valid and have a rate. The ratio is the geometric mean
-    of the pairs' ratios (Fleming and Wallace 1986: ratios are averaged geometrically).
+    A pair counts if both of its trials are valid and have a rate.
     """
     paired = trials[trials["overhead_pair"].notna()]
     if paired.empty:
@@ -33,11 +31,13 @@ def monitoring_overhead(
         index="overhead_pair", columns="monitored", values="rate"
     )
     whole = by_pair.reindex(columns=[True, False]).dropna()
+    # By pair: both trials ran one after the other on one build, whose own speed cancels.
     points = tuple(float(on / off) for on, off in whole.to_numpy() if off > 0)
     interval = mean_interval(points) if len(points) >= MIN_PAIRS else None
     return MonitoringOverhead(
         setting=setting,
         rate=RATES[workload],
+        # geometric mean: an arithmetic mean of ratios depends on which is above (Fleming, Wallace 1986)
         ratio=math.exp(sum(map(math.log, points)) / len(points)) if points else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,

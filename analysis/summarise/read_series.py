@@ -29,10 +29,8 @@ from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
 from analysis.tables.store import dataset, table_path
 
-MAX_NUMBERS = 150_000
-"""Maximum in all series of a summary: about 1 MB of the report."""
-MAX_POINTS = 400
-"""Maximum in one series: a panel is a few hundred pixels wide."""
+MAX_NUMBERS = 150_000  # in all series of a summary: about 1 MB of the report
+MAX_POINTS = 400  # in one series: a panel is a few hundred pixels wide
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
 MAIN_SERIES = ("operations", "transferred")
@@ -161,7 +159,8 @@ def _binned(
 
 
 def _streamed(steps: list[tuple[str, ExecNodeOptions]]) -> pa.Table:
-    """Batch by batch, in one thread: the same sums every time."""
+    """Batch by batch."""
+    # one thread: the order of additions changes the last digits of a sum
     declared = [Declaration(name, options) for name, options in steps]
     return Declaration.from_sequence(declared).to_table(use_threads=False)
 

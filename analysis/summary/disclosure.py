@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 DIFFERENCES = "differences"
+# computed from the topology by pure functions (cluster/render, cluster/disclosure)
 RENDERED = ("files", "daemons", "listens_on_all_addresses")
-"""Computed from the topology by pure functions (cluster/render, cluster/disclosure)."""
-OF_MEDIUM = ("disks", "emulated")
-"""May differ where the medium is the factor."""
+OF_MEDIUM = ("disks", "emulated")  # may differ where the medium is the factor
 ABSENT = "not disclosed"
 _PORT = re.compile(r"(?<=[\w.\]]):\d{2,5}\b")
 _SHORT = 60

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from workloads.base.values import Frozen
 
+# one number per point of the series; null if it was not sampled or the scope lacks it
 Values = tuple[float | None, ...]
-"""One number per point of the series; null if it was not sampled or the scope lacks it."""
 
 
 class CpuSeries(Frozen):
