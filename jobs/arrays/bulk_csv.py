@@ -16,9 +16,9 @@ import pyarrow.csv as pacsv
 
 from jobs.arrays.arrow_tables import Array
 
+# Distance of the bytes that are probed for a newline within one step. So no line is longer than two
+# steps, which is the csv module's limit for a cell.
 _STEP = 2**16
-"""Distance of the bytes that are probed for a newline within one step. So no line is longer than two
-steps, which is the csv module's limit for a cell."""
 _NEWLINE, _POINT, _ZERO, _NINE = 10, ord("."), ord("0"), ord("9")
 
 

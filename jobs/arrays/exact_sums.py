@@ -7,8 +7,7 @@ import numpy as np
 from jobs.arrays.arrow_tables import Array
 
 FINE = 1e9
-COARSE = 1e3
-"""For bytes and bytes per second."""
+COARSE = 1e3  # for bytes and bytes per second
 _LIMIT = 2.0**63
 
 
@@ -30,8 +29,9 @@ def exact_sums(values: Array, begins: Array, steps: float = FINE) -> Array:
 
 
 def _run_sums(values: Array, begins: Array) -> Array:
-    """Sums by running totals: most runs have one or two values, where `reduceat` takes three times as
-    long. The totals may wrap around, but their differences are still correct (modular arithmetic)."""
+    """Sums by running totals."""
+    # Most runs have one or two values, where reduceat takes three times as long. The totals may wrap
+    # around, but their differences are still correct (modular arithmetic).
     totals = np.empty(len(values) + 1, np.int64)
     totals[0] = 0
     np.cumsum(values, out=totals[1:])

@@ -9,10 +9,9 @@ import numpy as np
 
 from jobs.arrays.arrow_tables import Array
 
-MIN_S = 0.0005
-"""Monitors and clients write milliseconds; a shorter overlap is a rounding error."""
+MIN_S = 0.0005  # monitors and clients write milliseconds; a shorter overlap is a rounding error
+# Spans further from the window are skipped: a clock that is years off would give billions of seconds.
 AROUND_S = 86_400.0
-"""Spans further from the window are skipped: a clock that is years off would give billions of seconds."""
 
 
 class Pieces(NamedTuple):
@@ -23,8 +22,8 @@ class Pieces(NamedTuple):
     inside_s: Array
 
 
+# start and end, common to all spans or one per span; NaN for no window
 Window = tuple[float, float] | tuple[Array, Array]
-"""Start and end, common to all spans or one per span; NaN for no window."""
 
 
 def by_second(since_s: Array, until_s: Array, window: Window) -> Pieces:

@@ -34,6 +34,7 @@ def dfsio_facts(inputs: Inputs) -> DataFrame:
         .join(reported, "trial", "left")
         .join(rates, "trial", "left")
     )
+    # -skip may stop early, without a message (method 16)
     bytes_share = F.col("bytes") / F.col("asked_bytes")
     share = F.least(F.lit(1.0), F.col("tasks") / F.col("files"), bytes_share)
     return done.select(

@@ -26,11 +26,10 @@ from jobs.spark.columns import exact_sum
 from jobs.spark.run_tables import Inputs
 from workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE, THINK
 
+# Operations whose time does not count: clean-up is outside the loop, and a read-modify-write's time is
+# already counted in its read and its update.
 NO_TIME = (CLEANUP, READ_MODIFY_WRITE)
-"""Operations whose time does not count: clean-up is outside the loop, and a read-modify-write's time is
-already counted in its read and its update."""
-MIN_INTERVALS = 3
-"""For a load. With fewer intervals, operations that cross the first boundary weigh too much."""
+MIN_INTERVALS = 3  # of a load: with fewer, operations that cross the first boundary weigh too much
 
 
 def littles_law(inputs: Inputs) -> DataFrame:
@@ -52,6 +51,7 @@ def littles_law(inputs: Inputs) -> DataFrame:
             ).alias("found")
         )
     )
+    # N; found is X (R + Z), thread seconds per second
     threads = F.col("threads") * F.col("clients")
     return trials.join(busy, "trial", "left").select(
         "trial",
@@ -83,6 +83,7 @@ def _busy_threads(inputs: Inputs) -> DataFrame:
     )
     between = F.col("operation") == THINK
     long_enough = ~F.col("is_load") | (F.col("intervals") >= MIN_INTERVALS)
+    # without Z, the sum is X R alone: an error of the law would only show the client's own time
     both = (F.count_if(between & long_enough) > 0) & (F.count_if(~between & long_enough) > 0)
     return shares.groupBy("trial", "client").agg(
         F.when(both, exact_sum(F.col("share"))).alias("threads_found")

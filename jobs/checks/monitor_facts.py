@@ -22,9 +22,9 @@ def worst_coverage(inputs: Inputs) -> DataFrame:
     worst = F.min(F.struct(coverage.alias("coverage"), name.alias("name"))).alias("worst")
     monitors = inputs[tables.MONITORS].select("trial", "kind", "host", "period_s")
     monitors = monitors.join(windows(inputs[tables.TRIALS]), "trial")
-    expecting = monitors.where("window_s >= period_s")
+    expecting = monitors.where("window_s >= period_s")  # else no sample is expected
     counted = expecting.join(inputs[tables.MONITOR_ROUNDS], ["trial", "kind", "host"], "left")
-    empty = F.floor(F.col("window_s") / F.col("period_s"))
+    empty = F.floor(F.col("window_s") / F.col("period_s"))  # lost by a monitor without any sample
     return (
         counted.withColumn("lost", F.coalesce("lost", empty))
         .fillna(0, ["seen"])
@@ -59,6 +59,7 @@ def processes_cpu(inputs: Inputs) -> DataFrame:
     whole = inputs[tables.HOST_USE].select("trial", "host", "cpu_used_whole")
     nodes = inputs[tables.NODES].join(used, ["trial", "scope"])
     share = F.col("value") / 100.0 * F.col("host_cores") / F.col("cores")
+    # a VM with pinned cores counts percent of its own cores, not of its host's
     spent = F.col("value") * F.col("cores") / F.col("host_cores")
     of_host = F.when(F.col("guests") > 0, F.col("cpu_used_whole")).otherwise(F.col("measured"))
     beyond = of_host - F.col("processes")

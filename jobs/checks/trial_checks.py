@@ -20,11 +20,11 @@ from jobs.spark.columns import exact_sum, of_all
 from jobs.spark.run_tables import Inputs
 
 TABLE = tables.CHECKS
-SHARE_TOLERANCE = 1.0
+SHARE_TOLERANCE = 1.0  # points
 READ_MODES = ("read", "random", "backward", "skip")
 SAMPLE_KINDS = ("dool", "nodecpu")
+# Files without metrics: a client's standard error contains arbitrary messages of its JVM.
 NO_NUMBER_KINDS = ("ycsb-status",)
-"""Files without metrics: a client's standard error contains arbitrary messages of its JVM."""
 
 
 def transform(inputs: Inputs) -> DataFrame:
@@ -87,6 +87,7 @@ def _exit_codes(inputs: Inputs) -> DataFrame:
 
 def _clock(inputs: Inputs) -> DataFrame:
     """clock_periods: null if the clock of a monitored host was not measured (method 18)."""
+    # the larger one: the mean of -2 s and +2 s would look like a perfect clock
     offset = F.greatest(F.abs("clock_before_s"), F.abs("clock_after_s"))
     known = F.col("clock_before_s").isNotNull() & F.col("clock_after_s").isNotNull()
     periods = F.when(known, offset / F.col("period_s"))
@@ -133,6 +134,7 @@ def _numbers(inputs: Inputs) -> DataFrame:
     are a count, not a rate."""
     value = F.col("value")
     from_disks = F.col("name") == "disk_read"
+    # a partial sum would make a cold read look warm
     all_disks = F.count(F.when(from_disks, value)) == F.count_if(from_disks)
     rate = F.col("name").startswith("throughput")
     high = F.when(F.col("unit") == "percent", 100.0 + SHARE_TOLERANCE)

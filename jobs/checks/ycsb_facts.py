@@ -10,8 +10,7 @@ from jobs.metrics.throughput import whole_run
 from jobs.spark.columns import of_all, relative_error
 from jobs.spark.run_tables import Inputs
 
-PARTS = 3
-"""Equal parts of the time after the ramp-up, for `drift`: a rule fixed before the data."""
+PARTS = 3  # equal parts of the time after the ramp-up, for `drift`: a rule fixed before the data
 
 
 def ycsb_facts(inputs: Inputs) -> DataFrame:
@@ -27,7 +26,7 @@ def ycsb_facts(inputs: Inputs) -> DataFrame:
     )
     by_count = F.col("operations") / F.col("operations_asked")
     by_time = F.col("run_s") / F.col("duration_s")
-    done = F.least(F.lit(1.0), F.greatest(by_count, by_time))
+    done = F.least(F.lit(1.0), F.greatest(by_count, by_time))  # a run ends by count or by time
     rate_error = relative_error(F.col("overall_ops_s") * F.col("run_s"), F.col("operations"))
     histogram_error = relative_error(F.col("in_histograms"), F.col("succeeded"))
     return clients.groupBy("trial").agg(
@@ -50,8 +49,8 @@ def _histogram_counts(inputs: Inputs) -> DataFrame:
 
 def drift(inputs: Inputs) -> DataFrame:
     """trial, drift: rate of the last third of the time after the ramp-up over rate of the first (method 7),
-    for all clients together; null if one of these thirds has no operations. `analysis/validity/rules.toml`
-    decides which ratio is too large."""
+    for all clients together; null if one of these thirds has no operations."""
+    # Thirds, not a fitted slope: one slow second at an end moves a slope more than a third's mean.
     intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
     whole = Window.partitionBy("trial")
     begun, end = F.col("begun_s"), F.col("begun_s") + F.col("length_s")

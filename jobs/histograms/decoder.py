@@ -20,7 +20,7 @@ from jobs.arrays.arrow_tables import Array
 from workloads.ycsb.output.histogram import Buckets, decode, inner
 
 _WORD_BYTES = 8
-_MAX_OPERATIONS = 2**53
+_MAX_OPERATIONS = 2**53  # exact as a float
 _EIGHT_CONTINUED = re.compile(rb"[\x80-\xff]{8}")
 
 

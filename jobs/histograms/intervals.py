@@ -13,8 +13,8 @@ from jobs.arrays.arrow_tables import Array, filled
 from jobs.raw.trial_context import TrialFacts
 from workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 
+# YCSB truncates each time to whole microseconds, so half a microsecond is missing on average.
 TRUNCATED_US = 0.5
-"""YCSB truncates each time to whole microseconds, so half a microsecond is missing on average."""
 
 
 def with_facts(intervals: pa.Table, facts: TrialFacts) -> pa.Table:
@@ -47,8 +47,9 @@ def _times_us(intervals: pa.Table) -> Array:
     """Total time of all operations of each interval. A bucket's value is its upper end."""
     value_us, counts = (intervals[name].combine_chunks() for name in ("value_us", "counts"))
     lengths = value_us.value_lengths().to_numpy()
+    # a count times its bucket's value: Little's law needs total time, which no percentile has
     times_us = (value_us.flatten().to_numpy() + TRUNCATED_US) * counts.flatten().to_numpy()
-    filled = np.flatnonzero(lengths)
+    filled = np.flatnonzero(lengths)  # reduceat would give an empty interval the next one's value
     found = np.zeros(len(intervals))
     if len(filled):
         begins = (np.cumsum(lengths) - lengths)[filled]

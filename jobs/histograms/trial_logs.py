@@ -23,15 +23,13 @@ from jobs.arrays.exact_sums import exact_sums
 from jobs.arrays.spans import by_second, groups
 from jobs.raw.trial_context import TrialFacts
 
-PERCENTILES = (
+PERCENTILES = (  # texts, for exact fractions; finer towards the tail, where charts are read
     *(str(five) for five in range(0, 95, 5)),
     *("95", "96", "97", "98", "99", "99.5", "99.8", "99.9", "99.95", "99.98", "99.99", "99.999"),
 )
-"""Finer towards the tail, where latency charts are read."""
 _INTERVALS_AT_ONCE = 256
 
-Histogram = tuple[Array, Array]
-"""Distinct values in us, ascending, and the number of operations at each."""
+Histogram = tuple[Array, Array]  # distinct values in us, ascending, and operations at each
 
 
 @dataclass
@@ -105,13 +103,13 @@ def merged(value_us: Array, counts: Array) -> Histogram:
 
 def _percentiles(value_us: Array, counts: Array) -> Iterator[dict[str, object]]:
     """Nearest-rank percentiles: the p-th is the lowest bucket that at least p percent of the operations do
-    not exceed, in exact arithmetic. The 0th is the first operation."""
+    not exceed. The 0th is the first operation."""
     reached = np.cumsum(counts)
     total = int(counts.sum())
     for percentile in PERCENTILES if total else ():
-        share = Fraction(percentile) / 100
+        share = Fraction(percentile) / 100  # 0.999 as a float can move the rank by one
         place = np.searchsorted(reached, max(1, math.ceil(total * share)))
-        enough = total * (1 - share) >= 10
+        enough = total * (1 - share) >= 10  # operations beyond it: fewer are chance (method 11)
         yield {
             "percentile": float(percentile),
             "value_us": int(value_us[place]) if enough else None,

@@ -65,6 +65,7 @@ def dfsio_rates(inputs: Inputs) -> DataFrame:
             "trial",
             "bytes",
             "tasks",
+            # bytes over the sum of task times: the harmonic mean of the streams' rates, weighted by bytes
             _over(mib, F.col("task_ms") / 1000.0).alias("per_stream"),
             _over(mib, F.col("map_phase_s")).alias("map_phase"),
             _over(mib, F.col("job_s")).alias("job"),
@@ -125,8 +126,7 @@ def ycsb_rates(inputs: Inputs) -> DataFrame:
     """trial, ops_s over all clients; null if a client has no rate.
 
     With a ramp-up: the sum over clients of operations per second in the intervals after the ramp-up.
-    Without: all successful operations over the run time of the slowest client. Clients with a fixed amount of
-    work end at different times, so the sum of their rates was never reached.
+    Without: all successful operations over the run time of the slowest client.
     """
     rates = (
         inputs[tables.CLIENTS]
@@ -135,6 +135,7 @@ def ycsb_rates(inputs: Inputs) -> DataFrame:
         .join(whole_run(inputs[tables.YCSB_SUMMARY]), ["trial", "client"], "left")
         .join(_after_warm_up(inputs), ["trial", "client"], "left")
     )
+    # Clients with a fixed amount of work end at different times: the sum of their rates was never reached.
     longest_s = F.max("run_s").over(Window.partitionBy("trial"))
     ops_s = F.when(F.col("warm_up_s") > 0, F.col("measured_ops_s")).otherwise(
         F.when(F.col("run_s").isNotNull(), _over(F.col("succeeded"), longest_s))

@@ -41,9 +41,7 @@ def node_neighbours(
 ) -> dict[str, pa.Array]:
     """Steps and rounds of samples, within each file ordered by time, then by line.
 
-    files, nodes: indices; samples of a file are contiguous, in the order of lines. ticks: user and system. A
-    node that first appears after the first round had no process before, so it counts from zero. Ticks
-    decrease when a process ends without being waited for; such a step counts as zero.
+    files, nodes: indices; samples of a file are contiguous, in the order of lines. ticks: user and system.
     """
     order = _by_time(files, epoch_s)
     of_file, time_s = files[order], epoch_s[order]
@@ -54,6 +52,7 @@ def node_neighbours(
     owners = files * (nodes.max(initial=0) + 1) + nodes
     before, after = consecutive(owners, order)
     known = np.empty(len(order), bool)
+    # a node that first appears after the first round had no process before, so it counts from zero
     known[order] = time_s > time_s[turns[0]][np.cumsum(turns[0]) - 1]
     known[after] = True
     begun = np.zeros(len(order), bool)
@@ -87,6 +86,7 @@ def consecutive(owners: Array, order: Array | None = None) -> tuple[Array, Array
 def _rises(ticks: Array, before: Array, after: Array, known: Array) -> pa.Array:
     risen = ticks.copy()
     risen[after] -= ticks[before]
+    # ticks decrease when a process ends without being waited for; such a step counts as zero
     return pa.array(np.maximum(risen, 0), mask=~known)
 
 

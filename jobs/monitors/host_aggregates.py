@@ -73,7 +73,8 @@ def host_tables(samples: pa.Table, subjects: Sequence[Subject]) -> Iterator[tupl
     epoch_s = _numbers(hosts.samples, "epoch_s")
     offsets_s = np.array([subject.facts.clock_offset_s for subject in present])
     periods_s = np.array([subject.facts.period_s for subject in present])
-    until_s = epoch_s - offsets_s[hosts.owner]
+    until_s = epoch_s - offsets_s[hosts.owner]  # controller's clock
+    # a sample is a mean over its period: after a gap, the missing time is not filled with the next value
     since_s = until_s - periods_s[hosts.owner]
     yield tables.HOST_USE, _use(hosts, since_s, until_s)
     yield tables.MONITOR_ROUNDS, _rounds(hosts, epoch_s)
@@ -154,8 +155,9 @@ def _weighted_means(
     means = {}
     for name in names:
         values = _numbers(samples, name).take(rows)
+        # bytes need room, shares need digits
         steps = FINE if name.startswith("cpu_") else COARSE
-        absent = np.isnan(values)
+        absent = np.isnan(values)  # unknown values have no weight, or they would count as zero
         known_s = exact_sums(np.where(absent, np.nan, weights), begins) if absent.any() else all_s
         means[name] = exact_sums(values * weights, begins, steps) / known_s
     return means

@@ -56,9 +56,9 @@ def _use(
     until_s: Array,
     window: tuple[float, float],
 ) -> pa.Table:
-    """CPU ticks within the measured part of the window. Cumulative ticks are interpolated linearly at its
-    edges: an increment between two rounds counts by its overlap."""
+    """CPU ticks within the measured part of the window."""
     nodes, names = codes(steps["node"])
+    # cumulative ticks are interpolated linearly at the edges: an increment counts by its overlap
     share = overlap_s(since_s, until_s, window) / (until_s - since_s)
     order, begins = groups(nodes, *_machine(steps))
     first = order[begins]

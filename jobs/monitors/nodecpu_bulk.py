@@ -26,8 +26,7 @@ _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TYPES = (pa.float64(), pa.dictionary(pa.int32(), pa.string()), pa.int64(), pa.int64(), pa.int32())
 _NUMBERS = {"epoch_s": 0, "user_ticks": 2, "system_ticks": 3, "processes": 4}
 _MARKS = 4 + 1  # commas, and a newline
-_MAX_TICKS = 10**15
-"""Maximum for which the sum of two values is exact as a float."""
+_MAX_TICKS = 10**15  # the sum of two such values is exact as a float
 
 
 @dataclass(frozen=True)

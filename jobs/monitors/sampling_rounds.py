@@ -9,8 +9,8 @@ import numpy as np
 from jobs.arrays.arrow_tables import Array
 from jobs.raw.trial_context import TrialFacts
 
+# A gap below 1.75 periods is a late sample; a longer one has a missing sample.
 LATE_PERIODS = 0.25
-"""A gap below 1.75 periods is a late sample; a longer one has a missing sample."""
 
 
 def sampling_rounds(
@@ -33,5 +33,5 @@ def sampling_rounds(
     since_s = np.fmax(since_epoch_s[inside] - facts.clock_offset_s, start_s)
     gaps_s = np.append(at_s - since_s, end_s - at_s.max())
     missing = np.floor(gaps_s / facts.period_s + LATE_PERIODS) - 1
-    lost = int(np.maximum(missing, 0.0).sum())
+    lost = int(np.maximum(missing, 0.0).sum())  # an early sample makes up for no lost one
     return [{**about, "kind": kind, "seen": len(at_s), "lost": lost}]

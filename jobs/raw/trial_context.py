@@ -64,7 +64,8 @@ def host_of_node(manifest: Manifest, node: str | None) -> str | None:
 
 
 def clock_offsets(clock: Iterable[ClockOffset]) -> Mapping[str, float]:
-    """Clock offset of each host in the middle of the trial: the mean of before and after."""
+    """Clock offset of each host in the middle of the trial."""
+    # the mean of before and after: a clock drifts nearly linearly within a trial
     return {entry.host: (entry.before_s + entry.after_s) / 2 for entry in clock}
 
 

@@ -48,6 +48,7 @@ def _transferred(inputs: Inputs) -> DataFrame:
         F.col("start_epoch_s").alias("since_s"),
         F.col("finish_epoch_s").alias("until_s"),
         "start_s",
+        # evenly: TestDFSIO reports the bytes of all maps together only
         (F.col("bytes") / F.col("maps") / MIB).alias("done"),
     )
     return by_second(spans).select(

@@ -17,12 +17,10 @@ TABLE = tables.STEADINESS
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `steadiness`: mean, sample standard deviation (n - 1) and coefficient of variation.
-
-    Uses whole seconds of the window after the ramp-up (method 7), strictly between the first and the last
-    busy second: those two are partial, and around them a JVM starts or ends.
-    """
+    """Rows of `steadiness`: mean, sample standard deviation (n - 1) and coefficient of variation of whole
+    seconds of the window after the ramp-up (method 7)."""
     count = F.size("rates")
+    # two passes: the mean of squares less the square of the mean would cancel for a steady rate
     squares = _added("rates", lambda rate: (rate - F.col("mean")) * (rate - F.col("mean")))
     deviation = F.when(count > 1, F.sqrt(squares / F.greatest(count - 1, F.lit(1))))
     return (
@@ -52,6 +50,7 @@ def _measured(inputs: Inputs) -> DataFrame:
 
     def counts(one: Column) -> Column:
         second = one["second"]
+        # the first and last busy second are partial, and around them a JVM starts or ends
         whole = (second > F.col("first")) & (second < F.col("last"))
         return whole & (second >= F.col("warm_up_s")) & (second + 1 <= F.col("window_s"))
 

@@ -11,9 +11,9 @@ from jobs.arrays.exact_sums import FINE
 
 
 def exact_sum(value: Column, steps: float = FINE) -> Column:
-    """Sum of doubles in fixed point, in units of 1/`steps`. The result is the same for every order and
-    partitioning; a floating-point sum differs in its last bits. Nulls are skipped; no rows give null.
-    A sum beyond 9.2e18 / steps raises an error in Spark instead of overflowing."""
+    """Sum of doubles in fixed point, in units of 1/`steps`. Nulls are skipped; no rows give null. A sum
+    beyond 9.2e18 / steps raises an error in Spark instead of overflowing."""
+    # the same for every order and partitioning, where a floating-point sum differs in its last bits
     return F.sum(whole_steps(value, steps)) / steps
 
 

@@ -27,6 +27,7 @@ def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Se
     rates = {trial: _measured_ops_s(records / trial) for trial in planned}
     if not rates:
         raise _unknown(setting.id, "no saturation trial of its mix is planned on this build")
+    # Saturation is a maximum: with too few threads the client is the limit, with too many, queues are.
     highest = max(rates, key=rates.__getitem__)
     ops_s = rates[highest] * setting.target_share / 100
     target = TargetRate(

@@ -13,7 +13,7 @@ from workloads.monitors.dool_header import Key, Units
 _MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
 TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat
 CPU_PARTS = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
-CPU_SUM_TOLERANCE = 1.0
+CPU_SUM_TOLERANCE = 1.0  # points
 CPU = {
     "cpu_user": "usr", "cpu_system": "sys", "cpu_idle": "idl", "cpu_iowait": "wai", "cpu_steal": "stl",
 }  # fmt: skip

@@ -7,14 +7,12 @@ from pydantic import Field
 from workloads.base.values import Frozen
 
 WORKLOAD = "org.densitystudy.variants.VariantWorkload"
-MIN_SITES = 24
-"""One site per chromosome."""
-MAX_REGION = 20
-"""Length of the longest region in medians; equals `Regions.LONGEST` of the client."""
+MIN_SITES = 24  # one site per chromosome
+MAX_REGION = 20  # longest region in medians; equals `Regions.LONGEST` of the client
+# Size of a row's values, the mean of reference blocks and variants; a Java test verifies it.
 VALUE_MIB = 80 / 2**20
-"""Size of a row's values, the mean of reference blocks and variants; a Java test verifies it."""
+# Size of a row with its 19-byte key and HBase's overhead for each of its 3 or 4 cells.
 STORED_ROW_MIB = 210 / 2**20
-"""Size of a row with its 19-byte key and HBase's overhead for each of its 3 or 4 cells."""
 
 
 class VariantStore(Frozen):

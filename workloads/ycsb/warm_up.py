@@ -27,17 +27,15 @@ from workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS
 from workloads.ycsb.properties import table_of
 from workloads.ycsb.setting import YcsbSetting
 
-THREADS = 8
-"""Independent of the first trial, so that all builds have the same warm-up."""
-REST_SHARE = 0.05
-"""A RegionServer's compilers are idle below this share of one core."""
+THREADS = 8  # independent of the first trial, so that all builds have the same warm-up
+REST_SHARE = 0.05  # a RegionServer's compilers are idle below this share of one core
+# Number of successive checks (every 5 s) that must find all compilers idle: compilation comes in waves.
 LOOKS_AT_REST = 3
-"""Number of successive checks (every 5 s) that must find all compilers idle: compilation comes in waves."""
 
 _BEAN = "java.lang:type=Compilation"
 
+# Builds the client's command from a setting, a name, and shares of operations (None: those of the mix).
 Clients = Callable[[YcsbSetting, str, Mapping[str, float] | None], Command]
-"""Builds the client's command from a setting, a name, and shares of operations (None: those of the mix)."""
 
 
 @dataclass
@@ -47,17 +45,17 @@ class CompilerIdle:
     read: Callable[[], Mapping[str, float] | None]
     clock: Callable[[], float] = time.monotonic
     looks_at_rest: int = 0
-    share: float | None = None
-    """Share of one core that the busiest server's compilers used at the last check."""
+    share: float | None = None  # of one core: the busiest server's compilers at the last check
     _before: tuple[float, Mapping[str, float]] | None = field(default=None, repr=False)
 
     def __call__(self) -> bool:
         compiled, now_s = self.read(), self.clock()
-        if compiled is None:
+        if compiled is None:  # no answer is no evidence of rest
             self._before, self.looks_at_rest = None, 0
             return False
         if self._before is not None:
             then_s, before = self._before
+            # the busiest server, not the mean: one that still compiles slows down a whole trial
             self.share = max(compiled[name] - before[name] for name in compiled) / (now_s - then_s)
             self.looks_at_rest = self.looks_at_rest + 1 if self.share < REST_SHARE else 0
         self._before = now_s, compiled
@@ -134,7 +132,8 @@ def _warm_up(
 
 
 def _own(setting: YcsbSetting) -> Mapping[str, float]:
-    """The mix with updates in place of inserts: to a RegionServer both are puts. With inserts, YCSB would
-    draw keys from all that it might insert, far more than the table has, and spend its time on this."""
+    """The mix with updates in place of inserts: to a RegionServer both are puts."""
+    # With inserts, YCSB would draw keys from all that it might insert, far more than the table has, and
+    # spend its time on this.
     shares = dict(MIXES[setting.mix].shares)
     return {**shares, "insert": 0.0, "update": shares["update"] + shares["insert"]}

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+# The client's own time between two operations of a closed loop, recorded like an operation.
 THINK = "THINK"
-"""The client's own time between two operations of a closed loop, recorded like an operation."""
-CLEANUP = "CLEANUP"
-"""Clean-up of a client thread that has finished."""
-NOT_OF_USERS = (CLEANUP, THINK)
-"""Operations that are not user requests."""
+CLEANUP = "CLEANUP"  # of a client thread that has finished
+NOT_OF_USERS = (CLEANUP, THINK)  # not user requests
 READ_MODIFY_WRITE = "READ-MODIFY-WRITE"
 
 Instrument = Literal["hdr", "bucket", "raw"]
