@@ -41,7 +41,7 @@ def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
     if len(summaries) < MIN_RUNS:
         return ()
     series = dict(_series(summaries))
-    alpha = ALPHA / max(1, len(series))  # Bonferroni: without change, 5 % of histories report one
+    alpha = ALPHA / max(1, len(series))  # Bonferroni: without a change, at most 5 % report one
     found = []
     for subject, levels in series.items():
         changes = splits(levels, alpha)

@@ -200,7 +200,7 @@ def _largest_rates(points: Sequence[Point]) -> dict[Place, float]:
     """The largest rate of an arm: the median over its builds, or a sustained load whose build has no
     measured saturation."""
     rates = grouped((p for p in points if p.quantity == "rate"), lambda p: p.place)
-    # median: one slow build must not lower the rho of all the others
+    # median: one slow build must not raise the rho of all the others
     measured = {place: float(np.median([p.value for p in those])) for place, those in rates.items()}
     for point in points:
         if point.load is not None and point.share is None:

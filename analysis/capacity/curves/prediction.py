@@ -135,7 +135,7 @@ def mixture(
     of_hypotheses = weights.sum(axis=1)
     kept = np.flatnonzero(of_hypotheses > NEGLIGIBLE)
     found = mixed.at(x)
-    # Shapes are merged within a hypothesis, whose covariance they share: h components, not h * K.
+    # Shapes are merged by moments within a hypothesis, whose covariance they share: h parts, not h * K.
     within = weights[kept] / of_hypotheses[kept][:, None]
     shares = of_hypotheses[kept] / of_hypotheses[kept].sum()
     means, own = _parts(mixed, kept, within, found, x)
