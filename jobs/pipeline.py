@@ -51,13 +51,13 @@ class Job(Protocol):
 
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
+# The second row reads the tables of the first.
 SERIES_JOBS: tuple[tuple[Job, ...], ...] = (
     (rate_series, setting_metrics, bring_up_times),
     (steadiness, price_performance),
 )
-"""The second row reads the tables of the first."""
+# Concurrent jobs: Spark plans one table while it computes another. Tasks still run one per core.
 AT_ONCE = 2
-"""Concurrent jobs: Spark plans one table while it computes another. Tasks still run one per core."""
 
 
 def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | None = None) -> None:

@@ -36,10 +36,10 @@ from analysis.summary.summary import SettingSummary, Summary, TrialSummary
 from cluster.state import atomic
 
 _HERE = Path(__file__).parent
+# Our own scripts, in the order they run, after Vega's bundle.
 SCRIPTS = ("inside.js", "filters.js", "report.js")
-"""Our own scripts, in the order they run, after Vega's bundle."""
+# JSON longer than this many characters is compressed, so that a long study's page stays small.
 LONG_JSON = 300_000
-"""JSON longer than this many characters is compressed, so that a long study's page stays small."""
 
 
 def write(summary: Summary, path: Path) -> None:

@@ -9,6 +9,7 @@ from analysis.findings.arms import Pair, rate_points, ratio, used_cpu
 from analysis.summary.summary import Finding, SettingSummary
 from workloads.spec.registry import kind_of
 
+# Prefixes of setting ids, by preference for the headline. Any other setting comes last.
 _HEADLINES = (
     "ycsb-scan95-insert5",
     "ycsb-read45-insert55",
@@ -18,7 +19,6 @@ _HEADLINES = (
     "testdfsio-random",
     "testdfsio",
 )
-"""Prefixes of setting ids, by preference for the headline. Any other setting comes last."""
 _DOING = {
     "ycsb-scan95-insert5": "short scans",
     "ycsb-read45-insert55": "reads among inserts",

@@ -27,8 +27,7 @@ from workloads.planning.plan import read_plan
 from workloads.spec.hypotheses import read_hypotheses
 
 SUMMARY = "summary.json"
-DATA_DOCS = "data_docs/index.html"
-"""Great Expectations' pages, beside the report."""
+DATA_DOCS = "data_docs/index.html"  # Great Expectations' pages, beside the report
 
 
 def write_summary(run_root: Path, data: Path | None = None) -> Summary:

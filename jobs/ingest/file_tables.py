@@ -33,8 +33,8 @@ from jobs.raw.trial_context import Subject, TrialFacts
 from workloads.base.parsing import ParseError
 from workloads.ycsb.output.interval_log import parse_hdr
 
+# Size of a batch: large enough to need few array calls, and small compared with an executor's memory.
 BYTES_PER_BATCH = 2**23
-"""Size of a batch: large enough to need few array calls, and small compared with an executor's memory."""
 FileTables = Iterator[tuple[Table, pa.Table]]
 Bulk = Callable[[Sequence[tuple[RawFile, bytes]]], tuple[list[pa.Table], set[RawFile]]]
 
@@ -177,6 +177,7 @@ BULK: Mapping[str, tuple[Table, Bulk]] = MappingProxyType(
         "nodecpu": (tables.NODE_CPU_SAMPLES, nodecpu_rows),
     }
 )
+# For the rows of one whole file: the columns that follow from each other and from the trial.
 COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingProxyType(
     {
         tables.HOST_SAMPLES: lambda rows, _: with_host_neighbours(rows),
@@ -184,7 +185,6 @@ COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingP
         tables.YCSB_HISTOGRAMS: with_facts,
     }
 )
-"""For the rows of one whole file: the columns that follow from each other and from the trial."""
 SUMMED: Mapping[Table, Callable[[pa.Table, Sequence[Subject]], FileTables]] = MappingProxyType(
     {tables.HOST_SAMPLES: host_tables, tables.NODE_CPU_SAMPLES: _nodes}
 )

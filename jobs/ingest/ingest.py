@@ -43,14 +43,14 @@ from workloads.record.manifest import Manifest
 log = logging.getLogger(__name__)
 
 STAGING = ".staging"
+# As in Spark's own readers. Memory does not depend on it, because rows are written as they are read.
 BYTES_PER_TASK = 2**27
-"""As in Spark's own readers. Memory does not depend on it, because rows are written as they are read."""
 MIN_BYTES_PER_TASK = 2**21
 _RENAMES_AT_ONCE = 16
+# Minimum, so that no core waits long for the last task of another; a task takes 20 to 40 ms to start.
 TASKS_PER_CORE = 2
-"""Minimum, so that no core waits long for the last task of another; a task takes 20 to 40 ms to start."""
+# Less data is parsed in this process, because starting an executor's Python takes longer.
 SMALL_BYTES = 2**23
-"""Less data is parsed in this process, because starting an executor's Python takes longer."""
 
 
 def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:

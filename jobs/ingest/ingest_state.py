@@ -21,8 +21,8 @@ from jobs.ingest.parse_task import FROM_FILES
 from jobs.raw.raw_files import RawFile
 
 FORMAT = 1
+# Increase this when a reader returns other rows for the same bytes; all tables are then rebuilt.
 READERS_VERSION = 5
-"""Increase this when a reader returns other rows for the same bytes; all tables are then rebuilt."""
 
 
 def digest(files: Iterable[RawFile]) -> str:

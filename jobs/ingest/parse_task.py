@@ -41,8 +41,7 @@ FROM_FILES: tuple[Table, ...] = (
     tables.LATENCY_PERCENTILES,
     tables.OPERATION_SECONDS,
 )
-BYTES_PER_GROUP = 2**25
-"""Arrow bytes per row group; bounds an executor's memory."""
+BYTES_PER_GROUP = 2**25  # Arrow bytes per row group; bounds an executor's memory
 
 
 @dataclass

@@ -19,8 +19,8 @@ from jobs.raw.trial_context import TrialFacts, facts_of, host_of_node
 if TYPE_CHECKING:  # executors load this module, and need no models
     from workloads.record.manifest import Manifest
 
+# Bounds an executor's memory. A sample of dool has 130 bytes, so three weeks of samples fit.
 MAX_BYTES = 2**28
-"""Bounds an executor's memory. A sample of dool has 130 bytes, so three weeks of samples fit."""
 
 
 Listing = dict[str, tuple[Path, FileStat]]

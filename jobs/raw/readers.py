@@ -145,6 +145,7 @@ def interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
     )
 
 
+# For each kind of file: its parser, and the rows of tables that a parsed row makes.
 READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = MappingProxyType(
     {
         "dool": (parse_dool, _one_table(tables.HOST_SAMPLES, "host")),
@@ -177,4 +178,3 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
         "ycsb-hdr": (parse_hdr, _interval),
     }
 )
-"""For each kind of file: its parser, and the rows of tables that a parsed row makes."""

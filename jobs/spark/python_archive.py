@@ -19,11 +19,11 @@ from cluster.model.errors import StudyError
 from cluster.stack.stack import cache_root
 from cluster.state.atomic import replacing
 
+# Distributions that executors import, with dependencies. Spark ships its own Python packages.
 LOADED = (
     "certifi", "charset-normalizer", "fsspec", "hdrhistogram", "idna", "numpy", "pyarrow",
     "requests", "urllib3",
 )  # fmt: skip
-"""Distributions that executors import, with dependencies. Spark ships its own Python packages."""
 PROJECT = ("analysis", "jobs", "workloads", "cluster")
 _NAME = f"python{sys.version_info.major}.{sys.version_info.minor}"
 PYTHON = f"bin/{_NAME}"
@@ -32,8 +32,8 @@ _NOT_NEEDED = frozenset(
     {"__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "tkinter",
      "turtledemo", "ensurepip", "include"}
 )  # fmt: skip
+# Part of the names of Arrow's RPC library, which is not used and has an eighth of all bytes.
 _FLIGHT = "flight"
-"""Part of the names of Arrow's RPC library, which is not used and has an eighth of all bytes."""
 _LEVEL = 1  # each node reads the archive once: stronger compression takes longer than sending it
 
 

@@ -14,8 +14,7 @@ from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
 from analysis.tables.store import replace, require
 
-Inputs = Mapping[Table, DataFrame]
-"""Input of a transform: tables as frames."""
+Inputs = Mapping[Table, DataFrame]  # input of a transform: tables as frames
 
 
 class RunTables(dict[Table, DataFrame]):

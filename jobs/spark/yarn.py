@@ -16,13 +16,12 @@ from jobs.spark.python_archive import PYTHON
 from jobs.spark.session import LOOPBACK, Engine
 
 AM_HEAP_MIB = 256
+# YARN container of the ApplicationMaster, which in client mode only requests executors.
 AM_MIB = 512
-"""YARN container of the ApplicationMaster, which in client mode only requests executors."""
+# Half is heap (Spark needs at least 450 MiB); the other half is for Python, Arrow and the JVM itself.
 EXECUTOR_MIN_MIB = 1024
-"""Half is heap (Spark needs at least 450 MiB); the other half is for Python, Arrow and the JVM itself."""
 EXECUTOR_MAX_MIB = 8192
-EXECUTOR_MAX_CORES = 4
-"""YARN's default limit of cores per container."""
+EXECUTOR_MAX_CORES = 4  # YARN's default limit of cores per container
 
 
 def standing_cluster(build: Path) -> Cluster:

@@ -27,10 +27,10 @@ class MonitorCommand(Protocol):
         ...
 
 
+# Monitors by their names in studies, records and file names (`<host>.<kind>.csv`).
 MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
     {"dool": dool_command, "nodecpu": nodecpu_command}
 )
-"""Monitors by their names in studies, records and file names (`<host>.<kind>.csv`)."""
 
 
 def last_epoch_s(text: str) -> float | None:

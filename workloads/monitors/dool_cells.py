@@ -14,10 +14,11 @@ _MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
 TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat
 CPU_PARTS = ("usr", "sys", "idl", "wai", "stl", "hiq", "siq")
 CPU_SUM_TOLERANCE = 1.0  # points
+# Column of each share of HostSample.
 CPU = {
     "cpu_user": "usr", "cpu_system": "sys", "cpu_idle": "idl", "cpu_iowait": "wai", "cpu_steal": "stl",
 }  # fmt: skip
-"""Column of each share of HostSample."""
+# Section, column and unit of HostSample's other values.
 VALUES: Mapping[str, tuple[Key, str]] = {
     "disk_read_bytes_s": (("dsk/total", "read"), "disk"),
     "disk_write_bytes_s": (("dsk/total", "writ"), "disk"),
@@ -30,7 +31,6 @@ VALUES: Mapping[str, tuple[Key, str]] = {
     "memory_cached_bytes": (("memory usage", "cach"), "memory"),
     "memory_available_bytes": (("memory usage", "avai"), "memory"),
 }
-"""Section, column and unit of HostSample's other values."""
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,11 @@ YEARS_S = (1e9, 4.2e9)  # 2001 to 2103: plausible times
 _BANNER = re.compile(r'"(dstat|dool|pcp-dstat) ([0-9][^ "]*) CSV output"', re.IGNORECASE)
 _CMDLINE = re.compile(r'"Cmdline:","(.*)",,,,"Date:","([^"]*)"')
 _DATE = re.compile(r"([0-9]{1,2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}) (\S+)")
+# dool writes the month first, dstat the day.
 _TIMES = (
     (re.compile(r"[A-Z][a-z]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%b-%d %H:%M:%S"),
     (re.compile(r"[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%d-%m %H:%M:%S"),
 )
-"""dool writes the month first, dstat the day."""
 _UTC_NAMES = frozenset({"UTC", "GMT", "Z"})
 DAY_S = 86400.0
 _LEAP_YEAR = 2004

@@ -11,8 +11,7 @@ from workloads.testdfsio.hdfs_policies import POLICIES
 from workloads.testdfsio.job import length_after_bytes
 from workloads.testdfsio.setting import OWN_DATA, DfsioSetting
 
-ROOT = "/benchmarks/TestDFSIO"
-"""The tool's own default directory on HDFS."""
+ROOT = "/benchmarks/TestDFSIO"  # the tool's own default directory on HDFS
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,17 @@ from cluster.model.memory import CONTAINER_MIB
 from cluster.model.topology import Topology
 from cluster.render.conf_files import STORAGE
 
+# HDFS 3.4, as listed by `hdfs storagepolicies -listPolicies`.
 StoragePolicy = Literal[
     "HOT", "WARM", "COLD", "ALL_SSD", "ONE_SSD", "LAZY_PERSIST", "ALL_NVDIMM", "PROVIDED"
 ]
-"""HDFS 3.4, as listed by `hdfs storagepolicies -listPolicies`."""
+# HDFS' built-in policies: codec, data units, parity units, cell size.
 ErasureCoding = Literal[
     "RS-6-3-1024k", "RS-3-2-1024k", "RS-LEGACY-6-3-1024k", "XOR-2-1-1024k", "RS-10-4-1024k"
 ]
-"""HDFS' built-in policies: codec, data units, parity units, cell size."""
 Compression = Literal["gzip", "deflate", "bzip2", "snappy"]
+# Number of each policy (HdfsConstants.StoragePolicy), and storage type of a block's first replica and of its
+# others (BlockStoragePolicySuite, Hadoop 3.4).
 POLICIES: dict[StoragePolicy, tuple[int, str, str]] = {
     "PROVIDED": (1, "PROVIDED", "DISK"),
     "COLD": (2, "ARCHIVE", "ARCHIVE"),
@@ -29,8 +31,6 @@ POLICIES: dict[StoragePolicy, tuple[int, str, str]] = {
     "ALL_NVDIMM": (14, "NVDIMM", "NVDIMM"),
     "LAZY_PERSIST": (15, "RAM_DISK", "DISK"),
 }
-"""Number of each policy (HdfsConstants.StoragePolicy), and storage type of a block's first replica and of its
-others (BlockStoragePolicySuite, Hadoop 3.4)."""
 
 
 def units_of(policy: str) -> tuple[int, int]:

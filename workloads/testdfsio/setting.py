@@ -23,16 +23,17 @@ from workloads.testdfsio.hdfs_policies import (
 DfsioMode = Literal["write", "read", "append", "random", "backward", "skip", "truncate"]
 
 READS: tuple[DfsioMode, ...] = ("read", "random", "backward", "skip")
+# Reads that seek within the file.
 POSITIONED: tuple[DfsioMode, ...] = ("random", "backward", "skip")
-"""Reads that seek within the file."""
+# Modes that change their files: each has its own files, which are deleted after the trial.
 OWN_DATA: tuple[DfsioMode, ...] = ("append", "truncate")
-"""Modes that change their files: each has its own files, which are deleted after the trial."""
 DEFAULT_READ_BYTES = 2**20
 
 JOB_START_ESTIMATE_S = 20.0
 STREAM_ESTIMATE_MIB_S = 150.0
 ONE_STREAM_ESTIMATE_MIB_S = 60.0
 COMPRESSED_ESTIMATE_MIB_S = 40.0
+# Names for people, in the order in which settings are shown.
 LABELS: dict[DfsioMode, str] = {
     "write": "write",
     "append": "append",
@@ -42,7 +43,6 @@ LABELS: dict[DfsioMode, str] = {
     "skip": "skip read",
     "truncate": "truncate",
 }
-"""Names for people, in the order in which settings are shown."""
 
 
 def size_words(size_bytes: int) -> str:

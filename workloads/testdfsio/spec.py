@@ -24,12 +24,12 @@ from workloads.testdfsio.setting import (
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_FILES = 100_000
+# Defaults of dfs.namenode.fs-limits.max-blocks-per-file and dfs.blocksize in Hadoop 3.4.
 MAX_BLOCKS, BLOCK_MIB = 10_000, 128
-"""Defaults of dfs.namenode.fs-limits.max-blocks-per-file and dfs.blocksize in Hadoop 3.4."""
+# A map holds its buffer in its heap, next to what HDFS' client needs.
 MAX_BUFFER_BYTES = CONTAINER_HEAP_MIB * 2**20 // 2
-"""A map holds its buffer in its heap, next to what HDFS' client needs."""
+# Policies that HDFS applies to erasure-coded files (ErasureCodingPolicyManager); it ignores the others.
 STRIPED_POLICIES = ("HOT", "COLD", "ALL_SSD", "ALL_NVDIMM", "PROVIDED")
-"""Policies that HDFS applies to erasure-coded files (ErasureCodingPolicyManager); it ignores the others."""
 
 
 class DfsioSpec(WorkloadSpec):

@@ -9,11 +9,11 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from workloads.base.quantity import magnitude, seconds
 
+# Measured: four and six RegionServers on two cores were steady after three minutes, one server after one.
 STEADY_LIMIT_S = 900.0
-"""Measured: four and six RegionServers on two cores were steady after three minutes, one server after one."""
 STEADY_ESTIMATE_S = 90.0
+# Measured: a client that shared two cores with its cluster kept up with its schedule after this time.
 WARM_UP_CLIENT_S = 20.0
-"""Measured: a client that shared two cores with its cluster kept up with its schedule after this time."""
 MAX_OPS_S = 10**9
 _EXAMPLE = "70% (of the measured saturation) or 2000/s"
 
@@ -65,8 +65,8 @@ def _warm_up(value: object) -> float | Literal["steady"]:
 
 _TEXT_OR_OFF = WithJsonSchema({"anyOf": [{"type": "string"}, {"const": False}], "x-unit": "s"})
 
+# Of `warm_up_daemons`: seconds, 0 for `off`, or until the daemons are steady.
 WarmUp = Annotated[float | Literal["steady"], BeforeValidator(_warm_up), _TEXT_OR_OFF]
-"""Of `warm_up_daemons`: seconds, 0 for `off`, or until the daemons are steady."""
 
 
 def _whole_or_off(value: object) -> float:
@@ -79,8 +79,8 @@ def _whole_or_off(value: object) -> float:
     return found_s
 
 
+# Of `warm_up_client`: whole seconds; `off` is 0.
 WarmUpClient = Annotated[float, BeforeValidator(_whole_or_off), _TEXT_OR_OFF]
-"""Of `warm_up_client`: whole seconds; `off` is 0."""
 
 
 def warm_up_knobs(warm_up: float | Literal["steady"]) -> dict[str, Any]:

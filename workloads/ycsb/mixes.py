@@ -33,6 +33,7 @@ class MixFacts:
 
 
 _INSERT = _shares(insert=1.0)
+# In the order in which settings are shown.
 MIXES: Mapping[Mix, MixFacts] = MappingProxyType(
     {
         "load": MixFacts("data load", _INSERT, ("INSERT",)),
@@ -61,11 +62,10 @@ MIXES: Mapping[Mix, MixFacts] = MappingProxyType(
         ),
     }
 )
-"""In the order in which settings are shown."""
+# Exercises every code path of a RegionServer; warms up the servers whatever mixes the study runs.
 WARM_UP: Mapping[str, float] = _shares(read=0.4, update=0.1, insert=0.4, scan=0.1)
-"""Exercises every code path of a RegionServer; warms up the servers whatever mixes the study runs."""
+# The same for a variant store: its load has already warmed up the write path.
 WARM_UP_VARIANTS: Mapping[str, float] = _shares(scan=0.5, read=0.5)
-"""The same for a variant store: its load has already warmed up the write path."""
 
 
 def is_load(mix: Mix) -> bool:

@@ -8,21 +8,19 @@ from workloads.ycsb.mixes import MIXES
 from workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 FAMILY = "f"
+# YCSB's client, which warms up its JVM before its schedule starts.
 MAIN = "org.densitystudy.ycsb.WarmClient"
-"""YCSB's client, which warms up its JVM before its schedule starts."""
 DB = "org.densitystudy.ycsb.HBaseClient"
+# Wraps DB in closed loops, including loads: measures the client's own time between two operations.
 THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
-"""Wraps DB in closed loops, including loads: measures the client's own time between two operations."""
 CORE = "site.ycsb.workloads.CoreWorkload"
 INTERLEAVED = "org.densitystudy.ycsb.InterleavedWorkload"
+# More than a synchronous client thread can do: an operation takes at least 0.2 ms.
+# A timed run needs a number of operations, too. It must not be reached, and must not be far too large: YCSB
+# draws keys from the loaded ones plus all that the run might insert, discards those that do not exist yet,
+# and stores a drawn key in an int. With two billion operations, half of the keys were negative, and drawing
+# keys took longer than reading rows.
 OPERATIONS_PER_THREAD_S = 5000
-"""More than a synchronous client thread can do: an operation takes at least 0.2 ms.
-
-A timed run needs a number of operations, too. It must not be reached, and must not be far too large: YCSB
-draws keys from the loaded ones plus all that the run might insert, discards those that do not exist yet,
-and stores a drawn key in an int. With two billion operations, half of the keys were negative, and drawing
-keys took longer than reading rows.
-"""
 PERCENTILES = "50,90,95,99,99.9"
 
 

@@ -21,14 +21,11 @@ from workloads.ycsb.variant_store import VALUE_MIB, VariantStore
 
 INT_MAX = 2**31 - 1
 LOAD_ESTIMATE_OPS_S = 6000.0
-AROUND_ESTIMATE_S = 15.0
-"""Estimated time of a trial before and after its window."""
-ROW_MIB = 1000 / 2**20
-"""YCSB's row: 10 fields of 100 bytes."""
-STORED_ROW_MIB = 1.4 / 1024
-"""A row with its keys and cell overhead, as HBase stores it."""
+AROUND_ESTIMATE_S = 15.0  # estimated time of a trial before and after its window
+ROW_MIB = 1000 / 2**20  # YCSB's row: 10 fields of 100 bytes
+STORED_ROW_MIB = 1.4 / 1024  # a row with its keys and cell overhead, as HBase stores it
+# WAL, store files, and the output of a major compaction before the old files are deleted.
 COPIES_ON_DISK = 3
-"""WAL, store files, and the output of a major compaction before the old files are deleted."""
 _NO_COLUMNS = frozenset(
     {"regions_per_server", "warm_up_daemons_s", "warm_up_client_s", "until_steady", "variants"}
 )

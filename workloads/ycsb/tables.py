@@ -16,8 +16,8 @@ from cluster.model.cluster import Cluster
 from cluster.state.atomic import write_text
 
 FILE = "tables.json"
+# State of a table: it exists; it contains all its rows; a snapshot of them exists.
 Known = Literal["there", "loaded", "snapshot"]
-"""State of a table: it exists; it contains all its rows; a snapshot of them exists."""
 
 
 @dataclass(frozen=True)

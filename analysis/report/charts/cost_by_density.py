@@ -13,8 +13,7 @@ from analysis.capacity.sizing.size import WhatIf
 from analysis.report.charts.figure import vega_lite
 from analysis.report.charts.palette import config
 
-LINES = 8
-"""Maximum number of lines; the cheapest host types."""
+LINES = 8  # maximum number of lines; the cheapest host types
 
 
 def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:

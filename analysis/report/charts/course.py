@@ -15,8 +15,8 @@ from analysis.summary.summary import Summary, TrialSummary
 HEIGHT_PX = 208
 WIDTH_PX = 540
 _PREFERRED = ("scan95-insert5", "read45-insert55", "load", "random")
+# A trial, the pointer to its host's series in the summary, that series, and its step in seconds.
 HostCourse = tuple[TrialSummary, str, CpuSeries, int]
-"""A trial, the pointer to its host's series in the summary, that series, and its step in seconds."""
 
 
 def course(view: View) -> tuple[Figure | None, tuple[str, ...]]:

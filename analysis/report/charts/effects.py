@@ -30,14 +30,13 @@ AXIS_PX = 46
 MAX_ROWS = 16
 MAX_ARMS = 4
 LABEL_CHARACTERS = 30
+# Width of a label's character in a wide font: the reader's font may be wider than the renderer's.
 CHARACTER_PX = 7.2
-"""Width of a label's character in a wide font: the reader's font may be wider than the renderer's."""
 MIN_TICKS = 3
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
 FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
 _EFFECT = "ratio: second arm over first"
-Drawn = tuple[int, Finding]
-"""A finding's index in the summary, and the finding."""
+Drawn = tuple[int, Finding]  # a finding's index in the summary, and the finding
 
 
 def headline_figure(view: View) -> Figure | None:

@@ -18,20 +18,17 @@ import vl_convert
 from analysis.report.charts.observations import Of, Row
 from analysis.report.charts.palette import INK, Style, config
 
-DATA = "rows"
-"""Name of the data set of every panel."""
-PanelKey = tuple[str, str, str]
-"""Id, title and subtitle of a panel."""
+DATA = "rows"  # name of the data set of every panel
+PanelKey = tuple[str, str, str]  # id, title and subtitle of a panel
+# Panels per line in a wide window; fewer in a narrow one.
 Layout = Literal["one", "twos", "threes", "fours"]
-"""Panels per line in a wide window; fewer in a narrow one."""
+# Title and caption of each figure, by its id.
 TEXTS = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
-"""Title and caption of each figure, by its id."""
-TICKS = 4
-"""Of a vertical axis, at about."""
+TICKS = 4  # of a vertical axis, at about
+# A panel is one picture with one description; Vega's descriptions of each mark only add size.
 _ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
-"""A panel is one picture with one description; Vega's descriptions of each mark only add size."""
+# A drawn mark. Vega writes its row's number, from the `description` channel, into aria-label.
 _MARK = re.compile(r'<(path|line) aria-label="(\d+)"([^>]*)/>')
-"""A drawn mark. Vega writes its row's number, from the `description` channel, into aria-label."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from analysis.report.charts.quantity import ratio
 from analysis.summary.summary import Finding, Summary
 
 NONE = "none"
+# Columns that are empty until an arm has five units; they are omitted until then.
 _TESTED = ("Test", "p", "p, adjusted", "Detectable")
-"""Columns that are empty until an arm has five units; they are omitted until then."""
 _MIN_P = 0.001
 
 

@@ -20,8 +20,8 @@ from analysis.report.charts.figure import (
 )
 from analysis.report.charts.palette import CPU, INK, MUTED, SERIES, Style
 
+# Data set of the workload's start, end of ramp-up and end: `at` in seconds, and `label`.
 WINDOW = "window"
-"""Data set of the workload's start, end of ramp-up and end: `at` in seconds, and `label`."""
 HEIGHT_PX = 190
 RATES = {
     "operations": SERIES[0],
@@ -30,8 +30,7 @@ RATES = {
     "disk_write": SERIES[1],
 }
 CURVES = tuple(SERIES)
-DECADES = [10.0**power for power in range(-3, 7)]
-"""Ticks of latency, ms."""
+DECADES = [10.0**power for power in range(-3, 7)]  # ticks of latency, ms
 
 
 def shapes() -> dict[str, Any]:

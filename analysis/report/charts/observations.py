@@ -14,10 +14,9 @@ from typing import Any
 from analysis.report.charts.palette import Style, styles
 from analysis.summary.summary import Metric, SettingSummary, Summary
 
-Row = dict[str, Any]
-"""One datum of a chart: plain JSON values."""
+Row = dict[str, Any]  # one datum of a chart: plain JSON values
+# Setting, vms_per_host and medium: the attributes that the page's filters use.
 Of = tuple[str, str, str]
-"""Setting, vms_per_host and medium: the attributes that the page's filters use."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ RATES = {
     "throughput_job": "whole-job rate",
 }
 KINDS = tuple(f"cpu_{kind}" for kind in CPU)
+# Scopes of used CPU as summary.json names them (before the colon), in drawing order.
 SCOPES = {
     "host": Style("var(--ink, #1b1f24)", "diamond"),
     "host-less-client": SERIES[3],
@@ -26,7 +27,6 @@ SCOPES = {
     "client": SERIES[1],
     "monitor": SERIES[5],
 }
-"""Scopes of used CPU as summary.json names them (before the colon), in drawing order."""
 SCOPE_WORDS = {
     "host-less-client": "host without client and monitors",
     "cluster": "all nodes together",

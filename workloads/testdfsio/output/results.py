@@ -15,6 +15,7 @@ from typing import Any
 
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
+# The tool's name of a test to a setting's mode (`DfsioMode`).
 MODES: Mapping[str, str] = MappingProxyType(
     {
         "write": "write",
@@ -26,7 +27,6 @@ MODES: Mapping[str, str] = MappingProxyType(
         "truncate": "truncate",
     }
 )
-"""The tool's name of a test to a setting's mode (`DfsioMode`)."""
 
 _HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
 _FIELD = re.compile(r" *(\S[^:]*): (.*)")
@@ -66,6 +66,7 @@ def _number(text: str) -> float:
         raise
 
 
+# Field of DfsioResult, and reader of the value, by the tool's label.
 _FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
     {
         "Date & time": ("date_text", _date),
@@ -77,7 +78,6 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
         "Test exec time sec": ("exec_time_s", _number),
     }
 )
-"""Field of DfsioResult, and reader of the value, by the tool's label."""
 
 
 def parse_results(data: bytes | str, file: str) -> Parsed[DfsioResult]:

@@ -19,8 +19,7 @@ from cluster.model.transport import Command
 from workloads.base.workload import TrialContext
 
 NAME = "neighbour"
-NOBODY = "nobody"
-"""Name of the neighbour when the victim runs alone."""
+NOBODY = "nobody"  # name of the neighbour when the victim runs alone
 _SETTLE_S = 1.0
 _SOURCE = Path(__file__).with_name("neighbour_load.py")
 

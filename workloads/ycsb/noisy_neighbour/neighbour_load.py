@@ -19,8 +19,7 @@ import time
 from pathlib import Path
 
 BLOCK = bytes(2**20)
-FILE_MIB = 128
-"""The file is overwritten repeatedly, so that the neighbour does not fill the disk."""
+FILE_MIB = 128  # the file is overwritten repeatedly, so that the neighbour does not fill the disk
 _STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 
 

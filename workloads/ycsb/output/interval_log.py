@@ -83,8 +83,8 @@ class Decoded(Protocol):
     def max_us(self) -> int: ...
 
 
+# From a payload to its histogram. RejectedError with the reason if it cannot be decoded.
 Decode = Callable[[str], Decoded]
-"""From a payload to its histogram. RejectedError with the reason if it cannot be decoded."""
 
 
 def parse_hdr(data: bytes | str, file: str, decode: Decode = decode) -> Parsed[IntervalRow]:

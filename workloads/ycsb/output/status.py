@@ -14,6 +14,7 @@ from workloads.ycsb.output.entries import RAW, STATUS_HEAD, SUMMARY, is_chatter
 
 _RATE = re.compile(r"(\S+) current ops/sec; ")
 _ESTIMATE = re.compile(r"est completion in [0-9a-z, ]*?(?=\[|[A-Za-z_-]+ count: |$)")
+# One measurement, as each measurement type prints it.
 _MEASUREMENTS = (
     re.compile(
         r"\s*\[(?P<name>[^\]\[:]+): Count=(?P<count>[^,]+), Max=(?P<max_us>[^,]+), "
@@ -24,7 +25,6 @@ _MEASUREMENTS = (
         r"\s*(?P<name>[A-Za-z_-]+) count: (?P<count>[^,]+), average latency\(us\): (?P<average>\S+)"
     ),
 )
-"""One measurement, as each measurement type prints it."""
 _P99 = re.compile(r", 99=(\d+)(?:,|$)")
 _NOT_FINITE = frozenset({"∞", "NaN", "\ufffd"})
 
