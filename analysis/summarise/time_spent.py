@@ -45,12 +45,12 @@ def time_spent(events: Sequence[Event], measuring_s: float, now_s: float) -> Tim
 
 
 def _acting_s(events: Sequence[Event]) -> float:
-    """First to last event, without pauses before a resumption and time after the last step."""
+    """First to last event, without time after the last step."""
     after = (AnalysisStarted, AnalysisEnded, RunEnded)
     return math.fsum(
         later.t - earlier.t
         for earlier, later in pairwise(e for e in events if not isinstance(e, after))
-        if not isinstance(later, RunOpened)
+        if not isinstance(later, RunOpened)  # nothing worked before a resumption
     )
 
 

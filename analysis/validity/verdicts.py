@@ -25,7 +25,7 @@ from analysis.tables import CHECKS
 from analysis.validity.rules import RULES, Rule
 
 _SITE = "data_docs"
-SEVERITY = ("valid", "unknown", "invalid")
+SEVERITY = ("valid", "unknown", "invalid")  # a verdict outranks those before it
 
 
 @dataclass(frozen=True)
@@ -141,6 +141,7 @@ def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) ->
     if docs is not None:
         _build_docs(context, docs)
     results = [result for each in found.run_results.values() for result in each.results]
+    # an expectation that is silently dropped would let its trials pass
     if len(results) != sum(len(built) for built in wanted.values()):
         raise RuntimeError("Great Expectations left out expectations of a suite")
     return results

@@ -37,6 +37,7 @@ def by_second(since_s: Array, until_s: Array, window: Window) -> Pieces:
     until = np.minimum(until_s[places] - start_s, end_s - start_s + AROUND_S)
     first = np.floor(since).astype(np.int64)
     counts = np.floor(until).astype(np.int64) - first + 1
+    # the k-th second of each span without a loop: a running index less the index of the span's first piece
     owner = np.repeat(np.arange(len(places)), counts)
     second = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts) + first[owner]
     inside_s = np.minimum(until[owner], second + 1) - np.maximum(since[owner], second)

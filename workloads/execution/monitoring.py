@@ -160,12 +160,12 @@ class Monitors:
 
 
 def read_clock(ask: Callable[[], float]) -> Reading:
-    """Offset of a host's clock from the controller's (method 18): the reading with the shortest round trip
-    of several (Cristian's algorithm). The host read its clock at some moment of the round trip, so its
-    middle is the estimate and half its duration bounds the error."""
+    """Offset of a host's clock from the controller's (method 18)."""
+    # F. Cristian, Distributed Computing 3 (1989): the host read its clock at some moment of the round trip,
+    # so its middle is the estimate and half its duration bounds the error; of several, the shortest.
     readings = []
     for _ in range(CLOCK_TRIES):
-        sent_s, begun_s = time.time(), time.monotonic()
+        sent_s, begun_s = time.time(), time.monotonic()  # a duration by a clock that is never set
         answer_s = ask()
         half_s = (time.monotonic() - begun_s) / 2
         readings.append(Reading(answer_s - (sent_s + half_s), half_s))

@@ -26,8 +26,7 @@ from workloads.spec.study import Study
 
 FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]
-MAX_TRIALS = 10_000
-"""Maximum of a run: more than a week, at one or two minutes per trial."""
+MAX_TRIALS = 10_000  # maximum of a run: more than a week, at one or two minutes per trial
 UP_ESTIMATE_S = 35.0
 DOWN_ESTIMATE_S = 5.0
 _ISOLATION: dict[str, Isolation] = {"local": "process", "physical": "host", "libvirt": "vm"}
@@ -151,7 +150,9 @@ def _with_repetitions(
         )
     steps, builds = list(plan.steps), dict(plan.builds)
     for repetition in range(plan.repetitions + 1, plan.repetitions + repetitions + 1):
+        # a generator per repetition: one added later has the order that it would have had from the start
         rng = Random(f"{plan.seed}/{repetition}")
+        # a randomised block: every topology once, so that drift over hours favours none (method 1)
         for name in rng.sample(list(plan.topologies), len(plan.topologies)):
             build = f"b{repetition}-{name}"
             all_builds = repetitions * len(plan.topologies)

@@ -38,6 +38,7 @@ def operations_at_most(setting: YcsbSetting) -> int:
         return setting.records
     wanted = setting.duration_s * setting.threads * OPERATIONS_PER_THREAD_S
     insert_share = MIXES[setting.mix].shares["insert"]
+    # CoreWorkload draws keys, as ints, from recordcount + 2 * operationcount * share of inserts
     drawable = (INT_MAX - setting.records) / max(2 * insert_share, 1)
     return int(min(wanted, drawable))
 
@@ -60,6 +61,7 @@ def target_share(setting: YcsbSetting, number: int = 1) -> int | None:
 
 
 def _part(total: int, clients: int, number: int) -> tuple[int, int]:
+    # of running totals: parts differ by at most 1, and add up without a remainder
     begin, end = (total * n // clients for n in (number - 1, number))
     return begin, end - begin
 

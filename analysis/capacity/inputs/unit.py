@@ -17,7 +17,7 @@ TIMES_S = {
     "h": 3600.0, "hr": 3600.0, "hour": 3600.0, "hours": 3600.0,
     "d": 86400.0, "day": 86400.0, "days": 86400.0,
 }  # fmt: skip
-BYTES_MIB = {
+BYTES_MIB = {  # SI prefixes are of 1000 and IEC's of 1024: 1 MB/s is 4.6 % less than 1 MiB/s
     "b": 2.0**-20, "byte": 2.0**-20, "bytes": 2.0**-20,
     "kb": 1e3 / 2**20, "mb": 1e6 / 2**20, "gb": 1e9 / 2**20, "tb": 1e12 / 2**20,
     "kib": 2.0**-10, "mib": 1.0, "gib": 2.0**10, "tib": 2.0**20,

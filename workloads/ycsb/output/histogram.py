@@ -119,6 +119,8 @@ class Buckets:
     @lru_cache(maxsize=64)  # all histograms of a log have one of few ranges
     def of(digits: int, lowest: int, highest: int) -> Buckets:
         unit_magnitude = lowest.bit_length() - 1
+        # Buckets of one unit up to 2 * 10^digits, then of twice the width for each doubling: no value is off
+        # by more than 1 in 10^digits. (x - 1).bit_length() is the logarithm to base 2, rounded up.
         half_magnitude = max((2 * 10**digits - 1).bit_length(), 1) - 1
         buckets, top = 1, 2 ** (half_magnitude + 1) << unit_magnitude
         while top <= highest:
@@ -155,7 +157,7 @@ def _zigzag_leb128(body: bytes) -> Iterator[int]:
         value |= (byte if last else byte & 0x7F) << shift
         shift += 7
         if last or byte < 0x80:
-            yield (value >> 1) ^ -(value & 1)
+            yield (value >> 1) ^ -(value & 1)  # zigzag: 0, -1, 1, -2, ... keep few bits
             value = shift = 0
     if shift:
         raise RejectedError("histogram ends within a number")

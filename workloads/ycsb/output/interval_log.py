@@ -192,6 +192,7 @@ def client_rate(folder: Path, client: str, from_epoch_s: float) -> float:
         raise _unreadable(
             f"{client} in {folder}", "no interval log holds operations after its warm-up"
         )
+    # from the first start to the last end: an idle second between two intervals counts, too
     seconds = max(r.start_epoch_s + r.length_s for r in rows) - min(r.start_epoch_s for r in rows)
     # YCSB logs a read-modify-write three times: as itself, as its read and as its update.
     repeated = sum(r.operations for r in rows if r.measurement.operation == READ_MODIFY_WRITE)
