@@ -28,7 +28,7 @@ from cluster.model.errors import InputError
 from workloads.base.values import Frozen
 
 TRIED = 3  # candidates whose turnaround is simulated, which is slow
-STEPS = 12  # of a tenth more hosts each: up to three times as many
+STEPS = 12  # counts tried, each a tenth more hosts, at least one
 SHOWN_REASONS = 8
 
 

@@ -62,7 +62,7 @@ class Slots:
         by_cores = np.full(len(self.speed), max(1, self.vm_cores // self.cores(stage)))
         if stage.ram_gib is None:
             return by_cores.astype(float)
-        # whole tasks per VM: memory left over in one VM does not help another, the cost of density
+        # whole tasks per VM: memory left over in one VM does not help another, which is a cost of density
         by_ram = np.floor(self.vm_ram_gib / self.demand.drawn[f"{stage.name}.ram_gib"])
         result: Floats = np.maximum(0.0, np.minimum(by_cores, by_ram))
         return result
