@@ -51,7 +51,7 @@ def littles_law(inputs: Inputs) -> DataFrame:
             ).alias("found")
         )
     )
-    # N; found is X (R + Z), thread seconds per second
+    # threads: N. found: X (R + Z), seconds of threads per second
     threads = F.col("threads") * F.col("clients")
     return trials.join(busy, "trial", "left").select(
         "trial",

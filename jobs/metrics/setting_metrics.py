@@ -33,7 +33,7 @@ def transform(inputs: Inputs) -> DataFrame:
     )
     known = F.when(F.col("value").isNotNull(), F.struct("repetition", "build", "value"))
     return builds.groupBy("topology", "setting", *_WHICH).agg(
-        # one disturbed build must not move what is shown; the tests use the points
+        # one disturbed build must not move what is shown; findings use the points, and geometric means
         F.median("value").alias("value"),
         F.count("value").alias("n"),
         F.transform(F.array_sort(F.collect_list(known)), lambda p: p["value"]).alias("points"),
