@@ -16,10 +16,10 @@ from analysis.capacity.inputs.profile import read_profile
 from analysis.capacity.inputs.question import parse_promises, question
 from analysis.capacity.sizing.size import size
 from tests.bench.measurement import Measurement, at_most, printed
-from tests.support.coverage import coverage
-from tests.support.decisions import decisions
-from tests.support.example_points import GROUPS, rate
-from tests.support.populations import Shape, measured, truths
+from tests.support.capacity.coverage import coverage
+from tests.support.capacity.decisions import decisions
+from tests.support.capacity.example_points import GROUPS, rate
+from tests.support.capacity.populations import Shape, measured, truths
 
 HOST_TYPES = 20
 DENSITIES = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -108,7 +108,7 @@ def _accuracy() -> list[Measurement]:
 
 
 def _coverage() -> list[Measurement]:
-    """On clusters as noisy as public ones: see tests/support/coverage.py."""
+    """On clusters as noisy as public ones: see tests/support/capacity/coverage.py."""
     lines = []
     for (mode, kind), share in coverage(COVERED_CLUSTERS, 1000).items():
         name = f"coverage, {4 * COVERED_CLUSTERS} wild clusters, {mode} held out, {kind}"

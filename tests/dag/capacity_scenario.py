@@ -14,7 +14,7 @@ from typing import Any
 
 from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
-from tests.support.populations import measured, truths
+from tests.support.capacity.populations import measured, truths
 
 
 def main(folder: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+MAX_FILES = 22
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 FUNCTIONS = re.findall(r"^\| [^|]+ \| `([\w.]+)` \|", TEXT, re.MULTILINE)
 PACKAGES = set(re.findall(r"`((?:cluster|workloads|analysis|jobs|dags)/\w+)`", TEXT))
@@ -29,3 +32,12 @@ def test_every_package_of_a_room_is_described() -> None:
     }
     assert len(FUNCTIONS) >= 12
     assert imports == PACKAGES
+
+
+def test_no_folder_has_too_many_files_to_survey() -> None:
+    files = subprocess.run(
+        ["git", "ls-files", "*.py", "*.java"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    counts = Counter(str(Path(file).parent) for file in files)
+    assert len(counts) > 50
+    assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}

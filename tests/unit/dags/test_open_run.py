@@ -16,8 +16,8 @@ from cluster.state.owner import Owner
 from dags.run_status.status import find_run
 from dags.stages import study_stages
 from jobs.run_folder import point_to_newest
+from tests.support.capacity.populations import measured, truths
 from tests.support.drafts import QUICKSTART, host
-from tests.support.populations import measured, truths
 from workloads.execution import run as runs_module
 from workloads.execution import steps
 from workloads.execution.run import Run, RunRequest, end_run, has_ended, load_run, open_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.coverage import MODES, coverage
+from tests.support.capacity.coverage import MODES, coverage
 
 
 @pytest.mark.thorough

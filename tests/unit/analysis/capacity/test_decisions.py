@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.decisions import decisions
-from tests.support.populations import truths
+from tests.support.capacity.decisions import decisions
+from tests.support.capacity.populations import truths
 
 
 def test_too_few_hosts_are_rare_and_the_excess_is_small() -> None:

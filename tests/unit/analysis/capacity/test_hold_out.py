@@ -9,7 +9,7 @@ from analysis.capacity.accuracy.goals import judged
 from analysis.capacity.accuracy.hold_out import hold_out
 from analysis.capacity.inputs.points import Point
 from cluster.model.errors import InputError
-from tests.support.populations import Shape, measured, truths
+from tests.support.capacity.populations import Shape, measured, truths
 
 HOSTS = (1, 2, 4, 6, 8, 12)
 

@@ -12,7 +12,7 @@ from analysis.capacity.curves.fit import fit
 from analysis.capacity.curves.model import read_model, write_model
 from analysis.capacity.inputs.points import parse_points
 from cluster.model.errors import InputError
-from tests.support.populations import measured, truths
+from tests.support.capacity.populations import measured, truths
 
 
 def test_a_model_survives_the_round_trip(tmp_path: Path) -> None:

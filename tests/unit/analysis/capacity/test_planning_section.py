@@ -53,7 +53,7 @@ def test_an_excuse_is_shown_and_without_a_plan_there_is_no_section() -> None:
 def test_a_run_without_a_curve_gives_an_excuse_beside_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.support.populations import measured, truths
+    from tests.support.capacity.populations import measured, truths
 
     points = measured(truths(1, 1), (1,), seed=1, densities=(1,))
     monkeypatch.setattr(run_plan, "run_points", lambda _: points)

@@ -3,7 +3,7 @@ two media.
 
 The output is the same each time:
 
-python -m tests.support.example_points > analysis/capacity/inputs/examples/points.csv
+python -m tests.support.capacity.example_points > analysis/capacity/inputs/examples/points.csv
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.capacity.accuracy.hold_out import Miss, Mode, hold_out
 from analysis.capacity.inputs.points import Point
-from tests.support.populations import measured, wild_truths
+from tests.support.capacity.populations import measured, wild_truths
 
 MODES: tuple[Mode, ...] = ("hosts", "largest")
 DESIGNS = (

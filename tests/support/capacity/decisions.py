@@ -15,7 +15,7 @@ import numpy as np
 from analysis.capacity.curves.surface import surfaces
 from analysis.capacity.sizing.candidate import ResourceSupply, least_regret
 from analysis.capacity.sizing.supply import MeasuredSupply
-from tests.support.populations import Truth, measured
+from tests.support.capacity.populations import Truth, measured
 
 DRAWS = 1000
 PARAMETERS = 2

@@ -1,0 +1,1 @@
+"""Generated measurements for tests of the capacity model."""
