@@ -40,7 +40,8 @@ ssh: {user: study, known_hosts: KNOWN_HOSTS}
 factors: {vms_per_host: [0]}
 workloads:
   - testdfsio: {modes: [random], files: 3, file_size: 16 MiB}
-  - ycsb: {records: [5_000], mixes: [read45-insert55], threads: [2], duration: 6 s, warm_up: 2 s}
+  - ycsb: {records: [5_000], mixes: [read45-insert55], threads: [2], duration: 6 s, warm_up: 2 s,
+           warm_up_daemons: off}
 seed: 7
 """
 DYING = """
@@ -51,7 +52,8 @@ HOSTS
 ssh: {user: study, known_hosts: KNOWN_HOSTS}
 factors: {vms_per_host: [0], regionservers_per_node: [1, 2]}
 workloads:
-  - ycsb: {records: [5_000], mixes: [read45-insert55], threads: [1, 2], duration: 30 s, warm_up: 2 s}
+  - ycsb: {records: [5_000], mixes: [read45-insert55], threads: [1, 2], duration: 30 s, warm_up: 2 s,
+           warm_up_daemons: off}
 seed: 7
 """
 SECRET = "planted-4711-secret"
