@@ -14,7 +14,7 @@ from analysis.capacity.inputs.nextflow import parse_trace, profile_of, write_pro
 from analysis.capacity.inputs.profile import read_profile
 from analysis.capacity.inputs.ranged import UncertainValue
 from cluster.model.errors import InputError
-from tests.support import example_points
+from tests.support.capacity import example_points
 
 TRACE = (
     "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\tpeak_vmem\trchar\twchar\n"
