@@ -54,6 +54,8 @@ Named = Annotated[
     typer.Argument(metavar="RUN", help="Folder or id of a run. Default: the newest run."),
 ]
 
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+
 # Of `study capacity`.
 PointsFile = Annotated[
     list[Path] | None,

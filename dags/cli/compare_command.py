@@ -9,8 +9,8 @@ from typing import Annotated, TypeVar
 import typer
 
 from cluster.model.errors import InputError
-from dags.cli.arguments import RUNS, Runs, examples
-from dags.cli.console import out
+from dags.cli.arguments import RUNS, Json, Runs, examples
+from dags.cli.console import out, print_json
 from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
 EXAMPLES = examples(
@@ -40,6 +40,7 @@ def compare(
             help="Largest change that is not a regression. Default: the study's tolerance, else 5%.",
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Compare a run with earlier runs: did the cluster get slower?
 
@@ -67,7 +68,9 @@ def compare(
         raise InputError(
             "there is no earlier run to compare with.", str(run.root), "run the study again later."
         )
-    for line in comparison_lines(compared):
+    if as_json:
+        print_json(compared)
+    for line in () if as_json else comparison_lines(compared):
         out.print(line, markup=False, soft_wrap=True)
     raise typer.Exit(1 if compared.regressions else 0)
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import typer
 from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -28,6 +29,13 @@ def titled(
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def print_json(value: object) -> None:
+    """Print dataclasses, models, paths and containers of them as one JSON document."""
+    from pydantic_core import to_json
+
+    typer.echo(to_json(value, indent=1).decode())
 
 
 def print_report(root: Path) -> None:

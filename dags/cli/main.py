@@ -18,8 +18,8 @@ from dags.cli import (
     report_command,
     run_command,
 )
-from dags.cli.arguments import RUNS, Named, Only, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.console import err, out, print_error
+from dags.cli.arguments import RUNS, Json, Named, Only, Runs, Sets, Spec, examples, parse_overrides
+from dags.cli.console import err, out, print_error, print_json
 
 app = typer.Typer(
     name="study",
@@ -94,6 +94,7 @@ def plan(
             help="Print how many repetitions are needed to detect an effect of this size.",
         ),
     ] = 1.2,
+    as_json: Json = False,
 ) -> None:
     """Show the steps of a study, how long they take, and what the results can show.
 
@@ -103,7 +104,7 @@ def plan(
     cannot detect a change as large as its own tolerance.
     """
     from analysis.findings.power_of_design import notes, warnings
-    from dags.cli.display import plan_page
+    from dags.cli.display import plan_page, warnings_of
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan, noise
     from workloads.planning.planned_study import plan_study
@@ -120,30 +121,42 @@ def plan(
         *assumptions(study, hosts),
         *disks_too_small(study, planned, runs),
     )
-    out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned))
+    if as_json:
+        time_s = planned.estimate_s + ANALYSIS_ESTIMATE_S
+        found = {"estimate_s": time_s, "disk_mib": need_mib, "shows": design_notes}
+        print_json({"plan": planned, **found, "warnings": (*warnings_of(planned), *warned)})
+    else:
+        out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned))
     check_plan(study, planned, spec, runs)
 
 
 @app.command(name="list", epilog=examples("study list --runs runs"))
-def list_runs(runs: Runs = RUNS) -> None:
+def list_runs(runs: Runs = RUNS, as_json: Json = False) -> None:
     """List the runs, oldest first: study, id, state, start time, completed trials."""
     from dags.cli.display import rows_table
     from dags.run_status.status import HEADER, listed
 
     rows = list(listed(runs))
-    if rows:
+    if as_json:
+        keys = ("study", "run", "state", "opened_utc", "trials_done")
+        print_json([dict(zip(keys, row, strict=True)) for row in rows])
+    elif rows:
         out.print(rows_table(HEADER, rows))
     else:
         out.print(f"{runs} contains no runs.", markup=False)
 
 
 @app.command(epilog=examples("study status runs/quickstart/20261120T201530Z"))
-def status(run: Named = None, runs: Runs = RUNS) -> None:
+def status(run: Named = None, runs: Runs = RUNS, as_json: Json = False) -> None:
     """Show the progress of a run: state, step, elapsed time, failures."""
     from dags.cli.display import status_page
     from dags.run_status.status import find_run, status_of
 
-    out.print(status_page(status_of(find_run(run, runs))))
+    found = status_of(find_run(run, runs))
+    if as_json:
+        print_json(found.facts())
+    else:
+        out.print(status_page(found))
 
 
 @app.command(epilog=examples("study reap --dry-run"))
@@ -161,6 +174,7 @@ def reap(
             "it only if you know that the owner is dead. `study reap` prints the owner's name.",
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Remove the leftovers of killed runs (processes, data, leases) and verify that they are gone.
 
@@ -170,6 +184,9 @@ def reap(
     from dags.stages import study_stages
 
     swept = study_stages.reap(runs, dry_run, force)
+    if as_json:
+        print_json({"dry_run": dry_run, "reaped": swept.reaped, "left_alone": swept.left_alone})
+        return
     for each in swept.reaped:
         out.print(f"{each.tag}: {'would remove' if dry_run else 'removed'}", markup=False)
         for item in each.removed:

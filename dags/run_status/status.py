@@ -40,6 +40,25 @@ class Status:
     def stopped(self) -> bool:
         return self.progress.outcome is not None and not self.progress.finished
 
+    def facts(self) -> dict[str, object]:
+        """For other programs. Times are in seconds; `step` counts from 1."""
+        seen = self.progress
+        return {
+            "study": seen.study,
+            "run": seen.run,
+            "folder": self.run.root.absolute(),
+            "state": self.state,
+            "can_resume": self.stopped or self.state == "interrupted",
+            "step": seen.position,
+            "steps": seen.total,
+            "now": seen.current.label if seen.current else seen.stage,
+            "elapsed_s": seen.elapsed_s,
+            "remaining_s": seen.remaining_s,
+            "owner": self.owner,
+            "silent_s": self.silent_s,
+            "failures": self.failures,
+        }
+
 
 def status_of(run: Run) -> Status:
     """The current state. The elapsed time of an interrupted run ends with its last journal event."""
