@@ -183,7 +183,7 @@ def explain(
     surface = surface_of(_points_of(source), group, medium)
     found = explained(surface, vms_per_host, hosts)
     if as_json:
-        print_json(found)
+        print_json(found.facts())
     else:
         out.print(explanation_page(found))
 

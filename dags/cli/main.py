@@ -15,6 +15,8 @@ from cluster.model.errors import StudyError
 from dags.cli import (
     capacity_command,
     compare_command,
+    doctor_command,
+    init_command,
     report_command,
     run_command,
 )
@@ -43,6 +45,8 @@ app = typer.Typer(
 app.add_typer(capacity_command.app)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
+app.command(epilog=init_command.EXAMPLES)(init_command.init)
+app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=report_command.EXAMPLES)(report_command.report)
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 from cluster.lifecycle.reap import clear
 from cluster.model.cluster import Site
 from cluster.model.errors import HostBusyError, InputError
-from cluster.providers.provider import Leases, Preflight, provider_of
+from cluster.providers.provider import Leases, provider_of
 from cluster.state import lease, presence
 from cluster.state.atomic import write_text
 from cluster.state.events import RunEnded, RunOpened
@@ -150,10 +150,7 @@ def _open(
                 provider.check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
-        preflight(study, plan, runs)
-        if isinstance(provider, Preflight):
-            for topology in plan.topologies.values():
-                provider.preflight(topology, tag)
+        preflight(study, plan, runs, tag)
         if earlier:
             close_unfinished(earlier.records, "the run was interrupted before the trial ended")
             run = replace(earlier, plan=plan)

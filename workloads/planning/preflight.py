@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cluster.machine.host_commands import disk_free_mib
-from cluster.model.errors import InputError
+from cluster.model.errors import InputError, StudyError
 from cluster.model.host import Host
 from cluster.model.ports import allocate_ports
-from cluster.providers.provider import Capacity, FreeResources, provider_of
+from cluster.model.topology import Topology
+from cluster.providers.provider import Capacity, FreeResources, Preflight, provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.stack import ensure
 from workloads.planning.plan import Plan
@@ -44,21 +47,63 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
             )
 
 
-def preflight(study: Study, plan: Plan, runs: Path) -> None:
+@dataclass(frozen=True)
+class Check:
+    """A line of the checklist. `fault` says what `study run` would reject, None if nothing."""
+
+    name: str
+    fault: StudyError | None = None
+
+
+def preflight(study: Study, plan: Plan, runs: Path, tag: str) -> None:
     """InputError for the first resource or program that is missing. Starts nothing."""
+    for check in checks(study, plan, runs, tag):
+        if check.fault is not None:
+            raise check.fault
+
+
+def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
+    """Every check of a run named `tag`, in order, whatever the others find. Starts nothing."""
+    for name, act in _acts(study, plan, runs, tag):
+        yield tried(name, act)
+
+
+def tried(name: str, act: Callable[[], object]) -> Check:
+    try:
+        act()
+    except StudyError as fault:
+        return Check(name, fault)
+    return Check(name)
+
+
+def _acts(
+    study: Study, plan: Plan, runs: Path, tag: str
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    provider = provider_of(study.provider)
     need_mib = disk_need_mib(study)
     for topology in plan.topologies.values():
-        provider = provider_of(topology.provider)
-        if not isinstance(provider, Capacity):
-            continue
-        free = provider.free_resources(topology)
-        for host in topology.hosts:
-            if host.name in free:
-                _check_memory(host, free[host.name])
-                _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
-        provider.check_ports(topology, allocate_ports(topology))
-    dool_path()
-    ensure_software()
+        if isinstance(provider, Capacity):
+            yield (
+                f"memory and disks of {topology.name}",
+                partial(_check_room, provider, topology, runs, need_mib),
+            )
+            yield (
+                f"ports of {topology.name}",
+                partial(provider.check_ports, topology, allocate_ports(topology)),
+            )
+    yield "dool", dool_path
+    yield "Java, Hadoop, HBase and YCSB", ensure_software
+    if isinstance(provider, Preflight):
+        for topology in plan.topologies.values():
+            yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
+
+
+def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: int) -> None:
+    free = provider.free_resources(topology)
+    for host in topology.hosts:
+        if host.name in free:
+            _check_memory(host, free[host.name])
+            _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
 
 
 def ensure_software() -> None:
