@@ -144,7 +144,7 @@ def _text(
     template = jinja2.Template(
         TEMPLATE.read_text("utf-8"), keep_trailing_newline=True, undefined=jinja2.StrictUndefined
     )
-    return template.render(
+    text: str = template.render(
         schema=project_root() / "docs/reference/study.schema.json",
         file=output,
         name=re.sub(r"[^a-z0-9]+", "-", output.stem.lower()).strip("-") or "study",
@@ -161,3 +161,4 @@ def _text(
         densities=densities,
         repetitions=repetitions,
     )
+    return text
