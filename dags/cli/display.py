@@ -18,6 +18,7 @@ from workloads.planning.plan import Plan, Step
 if TYPE_CHECKING:
     from cluster.model.topology import Topology
     from dags.run_status.status import Status
+    from workloads.planning.preflight import Check
 
 MIN_REPETITIONS = 5
 """Fewer builds per arm allow no claim (docs/methodology.md, rule 2)."""
@@ -211,6 +212,14 @@ def progress_panel(seen: Progress) -> RenderableType:
         *(Text(ended_line(e, seen), style="dim") for e in seen.ended[-3:] if e.step.trial in seen.numbers),
         *(Text(f"failed: {e.step.label}: {first_line(e.message)}", style="red") for e in seen.failed),
     )  # fmt: skip
+
+
+def check_line(check: Check) -> Text:
+    """A line of the checklist before a run; of a fault also where, what and remedy."""
+    if check.fault is None:
+        return Text.assemble(("ok     ", "green"), check.name)
+    fault = f"{check.name}\n       {check.fault.where}: {check.fault.what}"
+    return Text.assemble(("fault  ", "bold red"), f"{fault}\n       remedy: {check.fault.remedy}")
 
 
 def first_line(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import typer
-from rich.text import Text
 
 from dags.cli.arguments import RUNS, Json, Runs, Sets, Spec, examples, parse_overrides
 from dags.cli.console import out, print_json
@@ -25,13 +24,14 @@ def doctor(spec: Spec, runs: Runs = RUNS, sets: Sets = None, as_json: Json = Fal
 
     Exit codes: 0 no fault, 1 a fault, 2 the study file itself is invalid.
     """
+    from dags.cli.display import check_line
     from workloads.execution.examination import examine
 
     found = []
     for check in examine(spec, runs, parse_overrides(sets or [])):
         found.append(check)
         if not as_json:
-            out.print(_line(check), soft_wrap=True)
+            out.print(check_line(check), soft_wrap=True)
     faults = [check.fault for check in found if check.fault]
     if as_json:
         print_json(
@@ -46,10 +46,3 @@ def _fault(check: Check) -> dict[str, str]:
     if check.fault is None:
         return {}
     return {"where": check.fault.where, "what": check.fault.what, "remedy": check.fault.remedy}
-
-
-def _line(check: Check) -> Text:
-    if check.fault is None:
-        return Text.assemble(("ok     ", "green"), check.name)
-    fault = f"{check.name}\n       {check.fault.where}: {check.fault.what}"
-    return Text.assemble(("fault  ", "bold red"), f"{fault}\n       remedy: {check.fault.remedy}")

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cluster.model.errors import StudyError
 from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.console import out, print_report
+from dags.cli.console import err, out, print_report
 
 if TYPE_CHECKING:
     from dags.cli.carry_out import RunEnd
     from workloads.execution.run import RunRequest
+    from workloads.planning.preflight import Check
 
 EXAMPLES = examples(
     "study run workloads/studies/quickstart.yaml --set repetitions=2",
@@ -68,20 +70,32 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     from cluster.state.owner import Owner
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
-    from dags.cli.display import clock, progress_display
+    from dags.cli.display import check_line, clock, progress_display
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan
     from workloads.execution.run import open_run
     from workloads.execution.steps import steps_left
 
-    opened = open_run(
-        spec,
-        runs,
-        parse_overrides(sets),
-        request=request,
-        owner=Owner.of_process(os.getpid(), holds_lock=True),
-        check=lambda study, plan: check_plan(study, plan, spec, runs),
-    )
+    printed = []
+
+    def report(check: Check) -> None:
+        (err if check.fault else out).print(check_line(check), soft_wrap=True)
+        printed.append(check.fault)
+
+    try:
+        opened = open_run(
+            spec,
+            runs,
+            parse_overrides(sets),
+            request=request,
+            owner=Owner.of_process(os.getpid(), holds_lock=True),
+            check=lambda study, plan: check_plan(study, plan, spec, runs),
+            report=report,
+        )
+    except StudyError as error:
+        if error in printed:  # with its remedy, and with all other faults
+            raise typer.Exit(error.exit_code) from error
+        raise
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)

@@ -23,6 +23,17 @@ from workloads.spec.study import Study
 LOGS_MIB = 512
 
 
+@dataclass(frozen=True)
+class Check:
+    """A line of the checklist. `fault` says what `study run` would reject, None if nothing."""
+
+    name: str
+    fault: StudyError | None = None
+
+
+Report = Callable[[Check], None]
+
+
 def disk_need_mib(study: Study) -> int:
     """Maximum disk space of the study: all data of one build (removed with it), and all logs."""
     largest: dict[str, float] = {}
@@ -47,19 +58,16 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
             )
 
 
-@dataclass(frozen=True)
-class Check:
-    """A line of the checklist. `fault` says what `study run` would reject, None if nothing."""
-
-    name: str
-    fault: StudyError | None = None
-
-
-def preflight(study: Study, plan: Plan, runs: Path, tag: str) -> None:
-    """InputError for the first resource or program that is missing. Starts nothing."""
+def preflight(study: Study, plan: Plan, runs: Path, tag: str, report: Report | None = None) -> None:
+    """InputError for the first resource or program that is missing; `report` gets all. Starts nothing."""
+    faults = []
     for check in checks(study, plan, runs, tag):
+        if report is not None:
+            report(check)
         if check.fault is not None:
-            raise check.fault
+            faults.append(check.fault)
+    if faults:
+        raise faults[0]
 
 
 def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
