@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from analysis.findings import comparisons, rate
 from analysis.findings.arms import Pair, rate_points, ratio, used_cpu
@@ -32,30 +33,50 @@ _DOING = {
 }
 
 
+@dataclass(frozen=True)
+class Headline:
+    """The sentence, and the id of the setting it is about; None if there is no valid number."""
+
+    text: str
+    setting: str | None = None
+
+
 def headline(
     settings: Sequence[SettingSummary],
     repetitions: int,
     isolation: str,
     trials: int,
     findings: Sequence[Finding] = (),
-) -> str:
+) -> Headline:
     """The best density if there is one; otherwise the highest density compared with the lowest,
     and whether that difference is a claim."""
     for finding in findings:
         if finding.family == "best-density" and finding.verdict == "reproduced":
-            return f"{finding.statement} ({finding.why})."
+            return Headline(f"{finding.statement} ({finding.why}).", _fastest(settings, finding))
     found = [pair for pair in comparisons(settings) if _rate_ratio(pair) is not None]
     if found:
         preferred = min(found, key=lambda pair: _place(pair[0]))
-        return _compared(preferred, repetitions, isolation, findings)
+        sentence = _compared(preferred, repetitions, isolation, findings)
+        return Headline(sentence, preferred[0].setting)
     alone = [entry for entry in settings if rate(entry) is not None]
     if not alone:
-        return f"No result: none of the {trials} trials is valid."
+        return Headline(f"No result: none of the {trials} trials is valid.")
     entry = min(alone, key=_place)
-    return (
+    return Headline(
         f"No comparison: no setting has valid trials at two densities. {entry.label} ran at "
-        f"{rate(entry):.4g} {_unit(entry)} on {entry.topology}."
+        f"{rate(entry):.4g} {_unit(entry)} on {entry.topology}.",
+        entry.setting,
     )
+
+
+def _fastest(settings: Sequence[SettingSummary], best: Finding) -> str | None:
+    """Of the settings that a finding of the best density compares, the one with the highest rate."""
+    able = [
+        entry
+        for entry in settings
+        if entry.label.split(",")[0] == best.subject and entry.medium == best.among
+    ]
+    return max(able, key=lambda entry: rate(entry) or 0.0).setting if able else None
 
 
 def _compared(pair: Pair, repetitions: int, isolation: str, findings: Sequence[Finding]) -> str:

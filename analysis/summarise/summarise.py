@@ -16,6 +16,7 @@ from analysis.summarise.entries import setting_summaries, trial_summaries
 from analysis.summarise.headline import headline
 from analysis.summarise.monitoring_overhead import monitoring_overhead
 from analysis.summarise.time_spent import time_spent
+from analysis.summarise.undecided import undecided
 from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary
@@ -58,6 +59,13 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     )
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
+    answer = headline(settings, run.repetitions, first.isolation, len(trials), found)
+    limits = warnings(run, trials, _planned(run_root), overhead)
+    spent = time_spent(
+        Journal(run_root / "journal.jsonl").events(Event),
+        sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
+        now_s,
+    )
     return Summary(
         study=first.study,
         run=first.run,
@@ -67,17 +75,15 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=first.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
-        headline=headline(settings, run.repetitions, first.isolation, len(trials), found),
-        warnings=warnings(run, trials, _planned(run_root), overhead),
+        headline=answer.text,
+        headline_setting=answer.setting,
+        undecided=undecided(found, evidence, limits, spent.total_s),
+        warnings=limits,
         settings=settings,
         findings=found,
         trials=trials,
         builds=_builds(at),
-        time=time_spent(
-            Journal(run_root / "journal.jsonl").events(Event),
-            sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
-            now_s,
-        ),
+        time=spent,
         disclosure=merge(run.disclosures),
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
