@@ -105,13 +105,14 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
         "unit": "build",
     }
     if not able:
-        words = f"{subject}, {medium}: best density under the SLO ({limits}): none meets it"
+        words = f"No density meets the SLO ({limits}) for {subject}, {medium}"
         why = "every density violates the SLO"
         return Finding(**base, statement=words, verdict="no claim", why=why)
     best = max(able, key=lambda arm: _middle(arm.entry))
     others = [arm for arm in able if arm is not best]
     words = evidence.density(best.entry.vms_per_host)
-    statement = f"{subject}, {medium}: best density under the SLO ({limits}): {words}"
+    begun = f"{words[:1].upper()}{words[1:]}"
+    statement = f"{begun} is the best density for {subject}, {medium}, under the SLO ({limits})"
     pairs = decide([_question(evidence, best, other) for other in others], evidence.repetitions)
     verdict, why = _verdict(evidence, best, pairs)
     # "above every other" is an intersection of tests: as uncertain as its least certain comparison

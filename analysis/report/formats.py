@@ -65,13 +65,15 @@ def _cell(value: object) -> object:
 
 
 def as_markdown(summary: Summary) -> str:
-    """Headline, warnings, settings, findings, and the trials that are not valid."""
+    """Headline, what is undecided, warnings, settings, findings, and the trials that are not valid."""
     return "\n".join(_markdown(summary)) + "\n"
 
 
 def _markdown(summary: Summary) -> Iterator[str]:
     yield f"# {_escaped(summary.study)}, run {_escaped(summary.run)}\n"
     yield f"**{_escaped(summary.headline)}**\n"
+    if summary.undecided:
+        yield f"{_escaped(summary.undecided)}\n"
     if summary.question:
         yield f"Question: {_escaped(summary.question)}\n"
     for one in summary.warnings:
@@ -79,7 +81,7 @@ def _markdown(summary: Summary) -> Iterator[str]:
     yield "\n## Settings\n"
     yield from _table(summary_table(summary))
     yield "\n## Findings\n"
-    if shared := shared_why(summary):
+    if shared := shared_why(summary.findings):
         yield f"All verdicts have the same reason: {_escaped(shared)}.\n"
     yield from _table(findings_table(summary))
     yield f"\n## Trials\n\n{_escaped(counts(trial.verdict for trial in summary.trials))}\n"

@@ -52,7 +52,9 @@ def headline(
     and whether that difference is a claim."""
     for finding in findings:
         if finding.family == "best-density" and finding.verdict == "reproduced":
-            return Headline(f"{finding.statement} ({finding.why}).", _fastest(settings, finding))
+            p = finding.p_adjusted
+            sure = finding.why if p is None else f"p = {p:.1g} against every other density"
+            return Headline(f"{finding.statement}: {sure}.", _fastest(settings, finding))
     found = [pair for pair in comparisons(settings) if _rate_ratio(pair) is not None]
     if found:
         preferred = min(found, key=lambda pair: _place(pair[0]))

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from math import exp, log
 
 from analysis.findings import MIN_BUILDS, Evidence
-from analysis.statistics.power import detectable_ratio, units_needed
+from analysis.findings.claims import is_whole
+from analysis.statistics.power import MAX_UNITS, can_claim, detectable_ratio, units_needed
 from analysis.summary.summary import Finding, SummaryWarning, WarningCode
 
 
@@ -18,12 +19,12 @@ def undecided(
     total_s: float | None,
 ) -> str | None:
     """None if every comparison is decided. total_s: wall time of the run so far, for all its repetitions."""
-    open_ones = [one for one in found if one.verdict == "no claim"]
+    compared = [one for one in found if not is_whole(one)]
+    open_ones = [one for one in compared if one.verdict == "no claim"]
     if not open_ones:
         return None
-    count = "all" if len(open_ones) == len(found) else f"{len(open_ones)} of"
-    comparisons = "comparison" if len(found) == 1 else "comparisons"
-    counted = f"{count} {len(found)} {comparisons}" if len(found) > 1 else "the only comparison"
+    count = "all" if len(open_ones) == len(compared) else f"{len(open_ones)} of"
+    counted = f"{count} {len(compared)} comparisons" if len(compared) > 1 else "the only comparison"
     needs = [
         *_arms(open_ones, evidence, warnings),
         *_repetitions(open_ones, found, evidence, total_s),
@@ -64,19 +65,30 @@ def _repetitions(
         yield f"{_more(MIN_BUILDS, have, total_s)} for intervals"
         return
     sizes = Counter(one.family for one in found if one.p_adjusted is not None)
-    # left to chance: tested, and able to become a claim
-    noisy = [one for one in open_ones if one.p_adjusted is not None and one.detectable]
-    if not noisy:
-        return
-    worst = max(noisy, key=lambda one: one.detectable or 1.0)
-    least, size = worst.detectable or 1.0, sizes[worst.family]
-    needed = _for_half(least, min(worst.n), size)
-    shown = f"{have} repetitions show a difference of {_percent(least)}"
+    # left to chance: tested, of two arms, and able to become a claim
+    noisy = [one for one in open_ones if one.p_adjusted is not None and len(one.n) == 2]
+    never = [one for one in noisy if not can_claim(*one.n, sizes[one.family])]
+    if never:
+        size = max(sizes[one.family] for one in never)
+        needed = next(n for n in range(have, MAX_UNITS) if can_claim(n, n, size))
+        never_with = f"{size} comparisons can never be significant with {have}"
+        yield f"{_more(needed, have, total_s)}, because {never_with}"
+    elif noisy:
+        worst = max(noisy, key=lambda one: one.detectable or 1.0)
+        yield _for_smaller_effects(worst, sizes[worst.family], have, total_s)
+
+
+def _for_smaller_effects(
+    finding: Finding, family_size: int, have: int, total_s: float | None
+) -> str:
+    """What these repetitions can show, and how many would show half of it."""
+    least = finding.detectable or 1.0
+    shown = f"{have} show a difference of {_percent(least)} or more"
+    needed = _for_half(least, min(finding.n), family_size)
     if needed is None or needed <= have:
-        yield f"more repetitions ({shown})"
-        return
-    half = exp(log(least) / 2)
-    yield f"{_more(needed, have, total_s)} to show one of {_percent(half)} ({shown} or more)"
+        return f"more repetitions: {shown}"
+    half = _percent(exp(log(least) / 2))
+    return f"{_more(needed, have, total_s)}, which would show a difference of {half}; these {shown}"
 
 
 def _for_half(detectable: float, units: int, size: int) -> int | None:

@@ -115,10 +115,16 @@ def test_the_best_density_is_shown_by_its_fastest_setting() -> None:
     )
     best = Finding(
         id="best", family="best-density", statement="best density: 2 VMs per host", verdict="reproduced",
-        why="p = 0.01", subject="YCSB 95/5 short scan", among="flash",
+        why="the others violate it", subject="YCSB 95/5 short scan", among="flash",
     )  # fmt: skip
     found = headline((slow, ONE, TWO), 5, "vm", 30, (best,))
-    assert (found.text, found.setting) == ("best density: 2 VMs per host (p = 0.01).", TWO.setting)
+    assert (found.text, found.setting) == (
+        "best density: 2 VMs per host: the others violate it.",
+        TWO.setting,
+    )
+    tested = best.model_copy(update={"p_adjusted": 0.0104})
+    text = headline((slow, ONE, TWO), 5, "vm", 30, (tested,)).text
+    assert text == "best density: 2 VMs per host: p = 0.01 against every other density."
 
 
 def test_the_headline_reports_a_missing_comparison() -> None:

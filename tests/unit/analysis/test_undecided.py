@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from analysis.findings import Evidence, effects
 from analysis.findings.decide import decide
+from analysis.statistics.power import can_claim
 from analysis.summarise.undecided import undecided
 from analysis.summarise.warnings import design_warnings, short_trials
 from analysis.summary.summary import Finding, SettingSummary, SummaryWarning
@@ -57,14 +60,23 @@ def test_an_emulated_medium_takes_a_real_one() -> None:
 
 def test_chance_takes_repetitions_that_show_half_of_what_these_show() -> None:
     line = str(_line(_settings(8), 8, total_s=8 * 3600.0))
-    assert "8 repetitions show a difference of" in line
-    shown, half = (
-        float(part.split(" %")[0]) for part in (line.split("of ")[-1], line.split("one of ")[1])
-    )
-    assert 0.4 * shown < half < 0.6 * shown
+    half, shown = (float(found) for found in re.findall(r"difference of ([\d.]+) %", line))
+    assert 0.45 * shown < half < 0.55 * shown
     more = int(line.split("--add-repetitions ")[1].split(",")[0])
     assert 14 <= 8 + more <= 40  # a quarter of the variance takes about four times the builds
     assert f"about {more} h" in line
+
+
+def test_a_family_that_can_never_be_significant_takes_enough_repetitions() -> None:
+    many = [
+        ycsb(f"m{at}", vms, ops_s=noisy(100.0, 5, seed=(at, vms)))
+        for at in range(22)
+        for vms in (1, 2)
+    ]
+    line = str(_line(tuple(many), 5, total_s=None))
+    more = int(line.split("--add-repetitions ")[1].split(")")[0])
+    assert "22 comparisons can never be significant with 5" in line
+    assert can_claim(5 + more, 5 + more, 22) and not can_claim(4 + more, 4 + more, 22)
 
 
 def test_arms_without_a_valid_trial_and_unequal_builds_are_named() -> None:
