@@ -72,11 +72,11 @@ def forest(summary: Summary) -> Forest:
     low, high = _domain([finding for _, finding in numbered])
     scale = _Scale(low, high)
     claims = {one.family for one in summary.findings if is_whole(one)}
-    groups: dict[tuple[str, ...], list[Row]] = {}
+    groups: dict[tuple[str, str, str, str], list[Row]] = {}
     for at, finding in numbered:
         groups.setdefault(_group(finding, claims), []).append(_row(at, finding, scale))
     ticks = tuple(Tick(scale.place(tick), f"×{tick:g}") for tick in _ticks(low, high))
-    made = tuple(Group(*key[:3], rows=tuple(rows)) for key, rows in groups.items())
+    made = tuple(Group(*key[:3], tuple(rows)) for key, rows in groups.items())
     tested = any(finding.p_adjusted is not None for _, finding in numbered)
     undecided = all(finding.verdict == "no claim" for _, finding in numbered)
     why = shared_why([finding for _, finding in numbered]) if undecided else ""

@@ -67,7 +67,7 @@ def _repetitions(
     sizes = Counter(one.family for one in found if one.p_adjusted is not None)
     # left to chance: tested, of two arms, and able to become a claim
     noisy = [one for one in open_ones if one.p_adjusted is not None and len(one.n) == 2]
-    never = [one for one in noisy if not can_claim(*one.n, sizes[one.family])]
+    never = [one for one in noisy if not can_claim(one.n[0], one.n[1], sizes[one.family])]
     if never:
         size = max(sizes[one.family] for one in never)
         needed = next(n for n in range(have, MAX_UNITS) if can_claim(n, n, size))

@@ -127,7 +127,7 @@ window.drillDown = (load, draw) => {
       class: "chart", role: "img", "data-chart": id, "data-state": "empty", "aria-label": label,
       style: `height: ${height}px`,
     });
-    const title = element("h4", {}, chart.title, element("span", {}, chart.subtitle));
+    const title = element("h3", {}, chart.title, element("span", {}, chart.subtitle));
     const numbers = element("details", { class: "data" }, element("summary", {}, "Numbers"),
       element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `${chart.title}, numbers` },
         table(chart)));

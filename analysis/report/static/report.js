@@ -28,6 +28,7 @@
     const description = chart.getAttribute("aria-label");
     const { view } = await vegaEmbed(chart, { ...spec, description }, options);
     chart.setAttribute("role", "img");
+    chart.querySelector("svg").setAttribute("aria-hidden", "true");  // the chart's description says it
     window.reportViews[chart.dataset.chart] = view;
     chart.dataset.marks = String(marks(chart));
     chart.dataset.state = "drawn";

@@ -17,6 +17,7 @@ from analysis.report.trust import Badge, trust
 from analysis.summary.summary import Finding, Metric, Summary
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions, one_block
+from tests.support.summary_states import all_invalid, empty
 
 
 @pytest.fixture
@@ -26,18 +27,6 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _changed(summary: Summary, **parts: Any) -> Summary:
     return summary.model_copy(update=parts)
-
-
-def _all_invalid(summary: Summary) -> Summary:
-    """As a run is summarised in which no trial is valid."""
-    trials = tuple(
-        trial.model_copy(update={"verdict": "invalid", "reasons": ("the RegionServer died",)})
-        for trial in summary.trials
-    )
-    settings = tuple(
-        one.model_copy(update={"n_builds": 0, "metrics": ()}) for one in summary.settings
-    )
-    return _changed(summary, trials=trials, settings=settings, headline_setting=None)
 
 
 def test_the_curve_shows_rate_tail_and_cpu_of_the_headlines_setting() -> None:
@@ -126,18 +115,17 @@ def test_flagged_trials_and_an_empty_run_have_badges() -> None:
     flagged = summary.trials[0].model_copy(update={"reasons": ("drift: 1.2 times",)})
     badges = trust(View(_changed(summary, trials=(flagged, *summary.trials[1:]))))
     assert Badge("doubt", "1 valid with warnings", "trials") in badges
-    nothing = _changed(summary, trials=(), settings=(), findings=())
-    assert [badge.text for badge in trust(View(nothing))][:3] == [
+    assert [badge.text for badge in trust(View(empty()))][:3] == [
         "0 of 0 trials valid", "no valid number", "nothing to compare",
     ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("no_pictures")
 def test_a_run_without_a_valid_trial_names_the_most_frequent_reason() -> None:
-    text = render(_all_invalid(one_block()))
+    text = render(all_invalid())
     assert "no valid number, so there is nothing to draw" in text
     assert "the RegionServer died (13 trials)" in " ".join(Elements(text).of("li"))
-    assert Badge("bad", "0 of 13 trials valid", "trials") in trust(View(_all_invalid(one_block())))
+    assert Badge("bad", "0 of 13 trials valid", "trials") in trust(View(all_invalid()))
 
 
 def _rows(summary: Summary) -> list[Row]:
