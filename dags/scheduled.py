@@ -16,8 +16,11 @@ from airflow.sdk import DAG, Asset, dag
 
 from cluster.model.errors import StudyError
 from dags.airflow_home.home import project_root
+from dags.notify.late import deadline
+from dags.run_status.progress import ANALYSIS_ESTIMATE_S
 from dags.tasks.params import study_params
 from dags.tasks.study_tasks import OPERATING, study_tasks
+from workloads.planning.planned_study import plan_study
 from workloads.spec.study import Study
 from workloads.spec.study_file import read_study
 
@@ -60,12 +63,18 @@ def study_dag(path: Path, study: Study) -> DAG:
         tags=["study", "scheduled"],
         doc_md=f"{study.question or f'The study {study.study}, on its schedule.'}\n{OPERATING}",
         default_args={"retries": 0},
+        deadline=deadline(study, str(path), planned_s(path)) if study.notify else None,
     )
     def scheduled_study() -> None:
         study_tasks(compared=True)
 
     made: DAG = scheduled_study()
     return made
+
+
+def planned_s(path: Path) -> float:
+    """Estimate of a run, analysis included, in seconds."""
+    return plan_study(path).plan.estimate_s + ANALYSIS_ESTIMATE_S
 
 
 for _path, _study in scheduled_studies():

@@ -13,7 +13,7 @@ from dags.notify.message import Message, Number
 from tests.support.receivers import Hook, Mailbox, serving
 from workloads.spec.notify import Receiver
 
-pytestmark = pytest.mark.dag
+pytestmark = [pytest.mark.dag, pytest.mark.usefixtures("airflow")]
 SECRET = "/services/T0SECRET/B0SECRET"
 MESSAGE = Message(
     event="regression",
@@ -26,13 +26,6 @@ MESSAGE = Message(
     baseline=("20261114T020003Z",),
     report="https://reports.example.org/nightly/20261121T020003Z/report/index.html",
 )
-
-
-@pytest.fixture(autouse=True)
-def airflow(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Airflow writes to its home when it is imported. No proxy stands before loopback."""
-    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path_factory.getbasetemp() / "airflow"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 @pytest.fixture
