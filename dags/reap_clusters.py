@@ -15,6 +15,7 @@ from dags.airflow_home.home import project_root
 from dags.notify.tell import tell
 from dags.stages import study_stages
 from dags.tasks.params import checked_params, runs_param
+from dags.tasks.ssh_key import use_ssh_connection
 
 PARAMS = {
     "runs": runs_param("runs"),
@@ -34,7 +35,7 @@ PARAMS = {
     catchup=False,
     tags=["study", "clean-up"],
     doc_md=__doc__,
-    default_args={"retries": 0},
+    default_args={"retries": 0, "pre_execute": use_ssh_connection},
 )
 def reap_clusters() -> None:
     """One task. It fails if something could not be removed."""

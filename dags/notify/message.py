@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import html
-import os
 import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from cluster.state.settings import setting
 from workloads.spec.notify import Occasion
 
 if TYPE_CHECKING:
     from analysis.comparison.compare import Change
 
-REPORTS = "DENSITY_STUDY_REPORTS_URL"
-"""Names the address under which a web server, if there is one, serves the runs folder."""
 _SUBJECT_CHARACTERS = 200
 _LINES = 30
 
@@ -103,7 +101,9 @@ def report_of(root: Path) -> str:
     """Where people find the run's report: its address if a web server serves the runs folder, else its path
     on this machine. The run's folder, if there is no report."""
     page = root / "report" / "index.html"
-    base = os.environ.get(REPORTS)
+    base = setting(
+        "reports_url"
+    )  # under which a web server, if there is one, serves the runs folder
     if base:
         relative = page.relative_to(root.parents[1]) if page.exists() else Path(*root.parts[-2:])
         return f"{base.rstrip('/')}/{quote(str(relative))}"

@@ -141,6 +141,12 @@ def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
     from analysis.capacity.sizing.run_plan import plan_run
     from jobs import pipeline
 
+    if not params["hosts"]:
+        raise InputError(
+            "no host catalogue is named.",
+            "capacity_plan",
+            "set the parameter `hosts` or the setting `catalogue` to a file of host types with prices.",
+        )
     wanted = question(float(params["genomes_per_day"]), parse_promises(params["slo"]))
     found = plan_run(Path(root), wanted, params["profile"], _absolute(params["hosts"]))
     if isinstance(found, Plan):

@@ -10,9 +10,10 @@ import pytest
 
 from cluster.state.events import AnalysisEnded, Notified, RunEnded, RunOpened, TornDown
 from cluster.state.journal import JOURNAL, Journal
+from cluster.state.settings import VARIABLES
 from dags.notify import tell as tell_module
 from dags.notify.incident import message_of
-from dags.notify.message import REPORTS, Message, report_of
+from dags.notify.message import Message, report_of
 from dags.notify.tell import could_not_open, tell
 from tests.support.drafts import QUICKSTART, plan
 from tests.unit.analysis.test_compare import _id, _summary, _write
@@ -201,7 +202,7 @@ def test_the_link_is_the_address_of_the_web_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = run_of(tmp_path, 1)
-    monkeypatch.setenv(REPORTS, "https://reports.example.org/runs/")
+    monkeypatch.setenv(VARIABLES["reports_url"], "https://reports.example.org/runs/")
     assert report_of(run.root) == f"https://reports.example.org/runs/nightly/{run.id}"
     (run.root / "report" / "index.html").touch()
     address = f"https://reports.example.org/runs/nightly/{run.id}/report/index.html"
