@@ -7,6 +7,7 @@ from airflow.sdk import dag
 
 from dags.airflow_home.home import project_root
 from dags.tasks.params import study_params
+from dags.tasks.ssh_key import use_ssh_connection
 from dags.tasks.study_tasks import OPERATING, study_tasks
 
 SHIPPED = sorted(
@@ -22,7 +23,7 @@ SHIPPED = sorted(
     catchup=False,
     tags=["study", "hadoop", "hbase"],
     doc_md=f"{__doc__}\n{OPERATING}",
-    default_args={"retries": 0},
+    default_args={"retries": 0, "pre_execute": use_ssh_connection},
 )
 def density_study() -> None:
     """Open, build and measure in the plan's order, tear down, analyse, conclude."""

@@ -17,6 +17,7 @@ from cluster.stack.maven import find_maven
 from cluster.stack.recipe import Recipe, recipe_of
 from cluster.stack.tree import read_tree, write_tree
 from cluster.state import atomic
+from cluster.state.settings import setting
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Stack:
 
 
 def cache_root() -> Path:
-    """$DENSITY_STUDY_CACHE, else $XDG_CACHE_HOME/density-study, else ~/.cache/density-study."""
-    if own := os.environ.get("DENSITY_STUDY_CACHE"):
+    """The setting `cache`, else $XDG_CACHE_HOME/density-study, else ~/.cache/density-study."""
+    if own := setting("cache"):
         return Path(own).absolute()
     if xdg := os.environ.get("XDG_CACHE_HOME"):
         return Path(xdg).absolute() / "density-study"

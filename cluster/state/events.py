@@ -66,6 +66,18 @@ class RunEnded(Event, event="run-ended"):
     finished: bool = True
 
 
+class Notified(Event, event="notified"):
+    """The receivers of the study got a message at the end of the run; `faults` names those that did not.
+
+    `baseline`: the runs that a regression was seen against.
+    """
+
+    occasion: Literal["regression", "failure", "recovery"]
+    headline: str
+    baseline: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
 class OwnerDeclaredDead(Event, event="owner-declared-dead"):
     """`study reap --force`: a person knows what cannot be seen from here."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -16,10 +18,17 @@ from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, perce
 EXAMPLES = examples(
     "study compare 20261114T020003Z 20261121T020003Z",
     "study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%",
+    "study compare --format junit > compare.xml",
 )
 
 Value = TypeVar("Value")
 RunName = Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder or id of a run.")]
+
+
+class Format(StrEnum):
+    text = "text"
+    markdown = "markdown"
+    junit = "junit"
 
 
 def compare(
@@ -40,6 +49,12 @@ def compare(
             help="Largest change that is not a regression. Default: the study's tolerance, else 5%.",
         ),
     ] = None,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format", help="For CI: `junit` for test reports, `markdown` for job summaries."
+        ),
+    ] = Format.text,
     as_json: Json = False,
 ) -> None:
     """Compare a run with earlier runs: did the cluster get slower?
@@ -52,6 +67,8 @@ def compare(
     from dags.run_status.status import find_run
     from dags.stages.comparison import compare_with, comparison_lines
 
+    if as_json and form is not Format.text:
+        raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")
     run = find_run(later or first, runs)
     pinned = find_run(first, runs).root if later and first else None
     if pinned is not None and pinned.parent != run.root.parent:
@@ -70,8 +87,13 @@ def compare(
         )
     if as_json:
         print_json(compared)
-    for line in () if as_json else comparison_lines(compared):
-        out.print(line, markup=False, soft_wrap=True)
+    elif form is Format.text:
+        for line in comparison_lines(compared):
+            out.print(line, markup=False, soft_wrap=True)
+    else:
+        from dags.cli.compare_formats import as_junit, as_markdown
+
+        sys.stdout.write({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
     raise typer.Exit(1 if compared.regressions else 0)
 
 

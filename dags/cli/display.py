@@ -12,12 +12,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from cluster.state.events import Notified
 from dags.run_status.progress import STAGES, Ended, Progress
 from workloads.planning.plan import Plan, Step
 
 if TYPE_CHECKING:
     from cluster.model.topology import Topology
     from dags.run_status.status import Status
+    from workloads.execution.run import Run
     from workloads.planning.preflight import Check
 
 MIN_REPETITIONS = 5
@@ -254,6 +256,7 @@ def status_page(status: Status) -> RenderableType:
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
         *(Text(f"{name:<8} {text}", overflow="fold") for name, text in rows),
         *failure_lines(status.failures),
+        *notification_lines(status.run),
     )
 
 
@@ -266,3 +269,9 @@ def rows_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
 
 def failure_lines(failures: Iterable[str]) -> Iterator[Text]:
     return (Text(f"failed   {failure}", style="red") for failure in failures)
+
+
+def notification_lines(run: Run) -> Iterator[Text]:
+    """The receivers that did not get the message about this run, and why."""
+    for told in run.journal.since_opening(Notified):
+        yield from (Text(f"not notified  {fault}", style="yellow") for fault in told.faults)

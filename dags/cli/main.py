@@ -17,6 +17,7 @@ from dags.cli import (
     compare_command,
     doctor_command,
     init_command,
+    notify_command,
     report_command,
     run_command,
 )
@@ -47,6 +48,7 @@ app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
+app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)
 app.command(epilog=report_command.EXAMPLES)(report_command.report)
 
 

@@ -52,13 +52,13 @@ def run(
     """
     from dags.airflow_home.interrupt import interruptible
     from dags.cli.carry_out import LOG
-    from dags.cli.display import failure_lines
+    from dags.cli.display import failure_lines, notification_lines
     from workloads.execution.run import RunRequest
 
     with interruptible():
         end = _run(spec, runs, sets or [], RunRequest(fresh, add_repetitions, tuple(only or ())))
     print_report(end.run.root)
-    for line in failure_lines(end.failures):
+    for line in (*failure_lines(end.failures), *notification_lines(end.run)):
         out.print(line, soft_wrap=True)
     if not end.succeeded:
         out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder",

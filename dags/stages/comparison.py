@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cluster.state.atomic import write_text
 from workloads.spec.schedule import Baseline
 
 if TYPE_CHECKING:
     from analysis.comparison.compare import Change, RunComparison
     from analysis.summary.summary import Summary
+    from workloads.execution.run import Run
 
 COMPARISON = "comparison.json"
 
@@ -32,6 +34,19 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
         if not before:
             return None
     return compare(before, read_summary(root), tolerance, earlier(root))
+
+
+def compare_run(run: Run) -> RunComparison | None:
+    """The comparison that the run's study requests, also written to report/comparison.json.
+
+    None without `compare` in the study, or without an earlier run. InputError as for `compare_with`.
+    """
+    if run.study.compare is None:
+        return None
+    compared = compare_with(run.root, run.study.compare.baseline, run.study.compare.tolerance)
+    if compared is not None:
+        write_text(run.root / "report" / COMPARISON, compared.model_dump_json(indent=2) + "\n")
+    return compared
 
 
 def comparison_lines(compared: RunComparison) -> Iterator[str]:

@@ -14,12 +14,11 @@ from typing import Any, Literal
 from cluster.lifecycle.reap import Swept
 from cluster.lifecycle.reap import reap as reap_clusters
 from cluster.model.errors import InputError, StudyError, TearDownError
-from cluster.state.atomic import write_text
 from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
 from cluster.state.owner import Owner
 from cluster.state.presence import present
 from dags.airflow_home.home import ONE_PROCESS, SCHEDULER_PID, project_root
-from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, format_change
+from dags.stages.comparison import compare_run, comparison_lines, format_change
 from workloads.execution.run import Run, RunRequest, end_run, load_run, open_run
 from workloads.execution.steps import (
     StepOutcome,
@@ -142,6 +141,12 @@ def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
     from analysis.capacity.sizing.run_plan import plan_run
     from jobs import pipeline
 
+    if not params["hosts"]:
+        raise InputError(
+            "no host catalogue is named.",
+            "capacity_plan",
+            "set the parameter `hosts` or the setting `catalogue` to a file of host types with prices.",
+        )
     wanted = question(float(params["genomes_per_day"]), parse_promises(params["slo"]))
     found = plan_run(Path(root), wanted, params["profile"], _absolute(params["hosts"]))
     if isinstance(found, Plan):
@@ -159,12 +164,9 @@ def regression(root: str) -> str:
     a regression beyond the study's tolerance.
     """
     run = load_run(Path(root))
-    if run.study.compare is None:
-        return ""
-    compared = compare_with(run.root, run.study.compare.baseline, run.study.compare.tolerance)
+    compared = compare_run(run)
     if compared is None:
         return ""
-    write_text(run.root / "report" / COMPARISON, compared.model_dump_json(indent=2) + "\n")
     log.info("%s", "\n".join(comparison_lines(compared)))
     if compared.regressions:
         raise StudyError(

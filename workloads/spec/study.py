@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
+    ConfigDict,
     Field,
     ValidationInfo,
     create_model,
@@ -18,6 +19,7 @@ from workloads.base.setting import Setting, WorkloadSpec
 from workloads.base.values import Frozen
 from workloads.spec.hosts_spec import HostSpec, SshSpec
 from workloads.spec.hypotheses import Expectation, Slo
+from workloads.spec.notify import MAX_RECEIVERS, Receiver
 from workloads.spec.provider_rules import check_provider
 from workloads.spec.registry import kinds
 from workloads.spec.schedule import CompareSpec, Schedule
@@ -117,6 +119,10 @@ class MonitorSpec(Frozen):
 class Study(Frozen):
     """A study file. Unknown keys are rejected, and every quantity has a unit."""
 
+    model_config = ConfigDict(
+        hide_input_in_errors=True
+    )  # a secret in the wrong place stays out of logs
+
     study: Name = Field(description="Name of the study, and of its folder below the runs folder.")
     question: str | None = Field(
         None, description="Question that the report should answer, as text."
@@ -156,6 +162,11 @@ class Study(Frozen):
     schedule: Schedule | None = Field(
         None,
         description="Cron expression (UTC), or `{asset: <uri>}`. The study becomes a DAG of its own.",
+    )
+    notify: tuple[Receiver, ...] = Field(
+        (),
+        max_length=MAX_RECEIVERS,
+        description="Receivers of a message when a run got slower, failed, recovered or is late.",
     )
 
     def settings(self) -> tuple[Setting, ...]:
