@@ -11,7 +11,6 @@ import typer
 from cluster.model.errors import InputError
 from dags.cli.arguments import RUNS, Json, Runs, examples
 from dags.cli.console import out, print_json
-from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
 EXAMPLES = examples(
     "study compare 20261114T020003Z 20261121T020003Z",
@@ -51,6 +50,7 @@ def compare(
     """
     from dags.run_status.status import find_run
     from dags.stages.comparison import compare_with, comparison_lines
+    from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
     run = find_run(later or first, runs)
     pinned = find_run(first, runs).root if later and first else None
