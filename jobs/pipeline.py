@@ -81,6 +81,7 @@ def prepare() -> None:
 def _import_libraries() -> None:
     import_module("analysis.validity.verdicts")
     import_module("analysis.summarise.summarise")
+    import_module("scipy.stats")  # else at its first use, in the report
 
 
 def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:

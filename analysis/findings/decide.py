@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy import stats
+import scipy
 
 from analysis.findings.arms import ratio
 from analysis.findings.question import Question, Rule
@@ -92,7 +92,7 @@ def _level(question: Question, reference: float) -> _Tested:
     effect = sum(shares) / len(shares)
     if min(shares) == max(shares):  # the t test divides by the spread
         return _Tested(effect, effect, effect, 0.0, LEVEL_TEST)
-    result = stats.ttest_1samp(shares, question.rule.nearest(effect))
+    result = scipy.stats.ttest_1samp(shares, question.rule.nearest(effect))
     ends = result.confidence_interval(CONFIDENCE)
     return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), LEVEL_TEST)
 

@@ -35,7 +35,7 @@ class RunEnd:
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
-    tail, live = Tail(run.journal.path), LiveTrial(run.records)
+    tail, live = Tail(run.journal.path), LiveTrial(run.plan, run.records)
 
     def look() -> None:
         now = time.time()

@@ -13,7 +13,6 @@ import typer
 from cluster.model.errors import InputError
 from dags.cli.arguments import RUNS, Json, Runs, examples
 from dags.cli.console import out, print_json
-from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
 EXAMPLES = examples(
     "study compare 20261114T020003Z 20261121T020003Z",
@@ -66,6 +65,7 @@ def compare(
     """
     from dags.run_status.status import find_run
     from dags.stages.comparison import compare_with, comparison_lines
+    from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
     if as_json and form is not Format.text:
         raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")

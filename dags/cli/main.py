@@ -139,7 +139,7 @@ def plan(
 @app.command(name="list", epilog=examples("study list --runs runs"))
 def list_runs(runs: Runs = RUNS, as_json: Json = False) -> None:
     """List the runs, oldest first: study, id, state, start time, completed trials."""
-    from dags.cli.display import rows_table
+    from dags.cli.layout import rows_table
     from dags.run_status.status import HEADER, listed
 
     rows = list(listed(runs))

@@ -70,7 +70,9 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     from cluster.state.owner import Owner
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
-    from dags.cli.display import check_line, clock, progress_display
+    from dags.cli.display import check_line
+    from dags.cli.layout import clock
+    from dags.cli.progress_display import progress_display
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan
     from workloads.execution.run import open_run
@@ -101,5 +103,5 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     trials = sum(step.kind == "trial" for step in left)
     out.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
     out.print(f"run   {opened.root}", markup=False, soft_wrap=True)
-    with progress_display(out) as show:
+    with progress_display(out, opened.plan) as show:
         return carry_out(opened, home(), show)

@@ -27,7 +27,7 @@ from workloads.execution.steps import (
     steps_left,
     what_is_left,
 )
-from workloads.record.record import OPEN, close_unfinished, closed_records
+from workloads.record.record import OPEN, close_unfinished, closed_records, is_closed
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,19 @@ def step(root: str) -> StepOutcome | None:
         log.info("The plan has no step left.")
     else:
         log.info("%s: %s %s", ended.step.label, ended.outcome, ended.message)
+        _log_first_look(Path(root) / "records" / (ended.step.trial or ""))
     return ended
+
+
+def _log_first_look(record: Path) -> None:
+    if not is_closed(record):  # a bring-up or a tear-down
+        return
+    from jobs.first_look.look import first_look
+
+    seen = first_look(record)
+    log.info("Record %s: %s", record, ", ".join((seen.outcome, *seen.numbers)))
+    for reason in (*seen.reasons, *seen.flags):
+        log.info("%s: %s", record.name, reason)
 
 
 def tear_down(root: str, reason: str = "the run was stopped before the trial ended") -> None:

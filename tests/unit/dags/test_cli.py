@@ -246,7 +246,7 @@ def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
         f"sys.argv = ['study', *{arguments!r}]\n"
         "try:\n    main()\n"
         "except SystemExit:\n    pass\n"
-        "heavy = {'airflow', 'pyspark', 'great_expectations', 'pandas'}\n"
+        "heavy = {'airflow', 'pyspark', 'great_expectations', 'pandas', 'scipy.stats', 'scipy.optimize'}\n"
         "print('heavy:', sorted(heavy & set(sys.modules)))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(project_root())}
