@@ -233,7 +233,6 @@ def disclose(
         "provider": topology.provider,
         "isolation": topology.isolation,
         "stacks": stacks.disclose(),
-        "wal_provider": blueprint.wal_provider,
         "files": {path: _file(path, text) for path, text in sorted(rendered.files.items())},
         "daemons": {
             f"{daemon.node}/{daemon.name}": list(daemon.command.argv) for daemon in rendered.daemons
