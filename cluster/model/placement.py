@@ -51,10 +51,11 @@ def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[T
     InputError if a host's memory cannot hold an arm (it names what would fit), if no disk has a
     medium, or if hosts and roles leave a topology without master, worker or client.
     """
-    return tuple(_topology(hosts, arm, arms, layout) for arm in arms)
+    return tuple(_topology(hosts, order, arms, layout) for order in range(len(arms)))
 
 
-def _topology(hosts: Sequence[Host], arm: Arm, arms: Sequence[Arm], layout: Layout) -> Topology:
+def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: Layout) -> Topology:
+    arm = arms[order]
     provider, isolation = layout.provider, layout.isolation
     if isolation == "vm" and arm.vms_per_host == 0:
         provider, isolation = "physical", "host"  # 0 VMs: the bare host
@@ -80,6 +81,7 @@ def _topology(hosts: Sequence[Host], arm: Arm, arms: Sequence[Arm], layout: Layo
         versions=arm.versions,
         configuration=arm.configuration,
         levels=arm.levels,
+        order=order,
     )
 
 

@@ -47,7 +47,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Topology:
-    """An arm placed on the hosts. Different names mean different topologies."""
+    """An arm placed on the hosts. Different names mean different topologies.
+
+    `order`: position among the study's topologies. The first level of a factor is its baseline.
+    """
 
     name: str
     provider: str
@@ -62,6 +65,7 @@ class Topology:
     versions: Versions = VERSIONS
     configuration: Configuration = PLAIN
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    order: int = 0
 
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""

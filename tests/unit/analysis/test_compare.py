@@ -110,7 +110,7 @@ def test_differences_of_disclosure_are_candidate_causes_except_paths() -> None:
     after = _summary(2, disclosure=disclosed(2, "Linux 6.2", "-Xmx2g"))
     comparison = compare([before], after, 0.05)
     assert comparison.candidate_causes == (
-        "daemons.w1/rs: rendered differently",
+        "daemons.w1/rs: -Xmx1g -> -Xmx2g",
         "machine.kernel: Linux 6.1 -> Linux 6.2",
     )
     same = _summary(2, disclosure=disclosed(2, "Linux 6.1", "-Xmx1g"))
