@@ -8,11 +8,14 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from analysis.summarise.warnings import comparability_warnings
 from analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from cluster.lifecycle.bring_up import disclose
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks
+from cluster.render.conf_files import configuration_xml
 from cluster.render.rendered import render
 from cluster.stack import Java, Stack
 from tests.support.topologies import blueprint, local
@@ -97,6 +100,62 @@ def test_disks_may_differ_where_the_medium_is_the_factor() -> None:
     ]
     slow = {**DECLARED["b1-v2-flash"], "medium": "hdd"}
     assert unexpected_differences(run, {**DECLARED, "b1-v2-flash": slow}) == ()
+
+
+def _versions(**declared: str) -> dict[str, dict[str, str]]:
+    """Builds of one density, the second of which declares something else than the first."""
+    first = {"topology": "v1-flash-a", "vms_per_host": "1", "medium": "flash"}
+    return {"b1-v1-flash": first, "b1-v2-flash": {**first, **declared, "topology": "v1-flash-b"}}
+
+
+@pytest.mark.parametrize(
+    ("declared", "key", "followed"),
+    [
+        ({"stack.hadoop": "3.4.1"}, "hadoop", True),
+        ({"stack.hadoop": "3.4.1"}, "java", False),
+        ({"stack.hbase": "2.5.13-hadoop3"}, "hadoop", False),
+        ({"stack.java": "21"}, "java", True),
+        ({"configuration.jvm.regionserver.collector": "ZGC"}, "hadoop", False),
+        ({"configuration.jvm.regionserver.collector": "ZGC"}, "java", False),
+    ],
+)
+def test_versions_may_differ_only_as_declared(
+    declared: dict[str, str], key: str, followed: bool
+) -> None:
+    run = {build: _disclosure(build, 1) for build in ("b1-v1-flash", "b1-v2-flash")}
+    assert unexpected_differences(run, _versions(**declared)) == ()
+    stacks = run["b1-v2-flash"]["stacks"]
+    stacks[key] = {"version": "3.4.1"} if key == "hadoop" else "21.0.9"
+    keys = [one.key for one in unexpected_differences(run, _versions(**declared))]
+    assert keys == ([] if followed else [f"stacks.{key}" + ".version" * (key == "hadoop")])
+
+
+def test_the_jars_of_hbase_follow_from_the_version_of_hadoop_and_its_own_does_not() -> None:
+    run = {build: _disclosure(build, 1) for build in ("b1-v1-flash", "b1-v2-flash")}
+    for number, one in enumerate(run.values()):
+        one["stacks"]["hbase"] = {"version": "2.6.4", "jars_sha256": f"{number}"}
+    assert unexpected_differences(run, _versions(**{"stack.hadoop": "3.4.1"})) == ()
+    run["b1-v2-flash"]["stacks"]["hbase"]["version"] = "2.6.3"
+    (difference,) = unexpected_differences(run, _versions(**{"stack.hadoop": "3.4.1"}))
+    assert difference.key == "stacks.hbase.version"
+
+
+def test_an_arm_that_runs_another_version_than_its_equals_is_named() -> None:
+    """All declare 3.4.2, and one of them runs 3.4.3."""
+    run = _run()
+    run["b2-v1-flash"]["stacks"]["hadoop"]["version"] = "3.4.3"
+    same = {build: {**own, "stack.hadoop": "3.4.2"} for build, own in DECLARED.items()}
+    (difference,) = unexpected_differences(run, same)
+    assert difference.key == "stacks.hadoop.version"
+
+
+def test_a_difference_in_a_rendered_file_is_named_by_its_property() -> None:
+    run = _run()
+    for build, value in (("b1-v1-flash", "1"), ("b2-v1-flash", "2")):
+        run[build]["files"]["nodes/w1/hbase-site.xml"] = {"text": configuration_xml({"a.b": value})}
+    run["b1-v2-flash"]["files"]["nodes/w1/hbase-site.xml"] = {"text": configuration_xml({})}
+    (difference,) = unexpected_differences(run, DECLARED)
+    assert difference.key == "files.nodes/w1/hbase-site.xml.a.b"
 
 
 def test_acceleration_is_read_from_the_disclosure() -> None:

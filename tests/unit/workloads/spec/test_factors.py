@@ -1,4 +1,4 @@
-"""`factors.stack`, `factors.configuration`: levels have names, and faulty ones are refused with the reason."""
+"""`factors.stack`, `factors.configuration`: levels have names; faulty ones are refused with the reason."""
 
 from __future__ import annotations
 
