@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
 from statistics import mean
 
 from analysis.statistics.interval import ratio_of_means
@@ -18,19 +16,6 @@ def ratio(first: Points, later: Points) -> float | None:
     if not first or not later or min(*first, *later) <= 0:
         return None
     return ratio_of_means(first, later)
-
-
-def comparisons(settings: Sequence[SettingSummary]) -> Iterator[Pair]:
-    """(lowest density, highest) of each setting and arm that has several, in the settings' order."""
-    order = list(dict.fromkeys(entry.setting for entry in settings))
-
-    def arm(entry: SettingSummary) -> tuple[int, str, int]:
-        return order.index(entry.setting), entry.medium, entry.regionservers_per_node
-
-    for _, same in groupby(sorted(settings, key=arm), key=arm):
-        by_density = sorted(same, key=lambda entry: entry.vms_per_host)
-        if len(by_density) > 1:
-            yield by_density[0], by_density[-1]
 
 
 def rate(entry: SettingSummary) -> float | None:

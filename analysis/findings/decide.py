@@ -22,7 +22,8 @@ from analysis.summary.summary import Finding, FindingVerdict
 RANK_TEST = "Mann-Whitney, exact"
 EQUIVALENCE_TEST = "two one-sided t tests"
 LEVEL_TEST = "one-sample t"
-_OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit")
+_OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit",
+                "declared")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,7 @@ def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingS
         vms_per_host=topology.vms_per_host,
         regionservers_per_node=topology.regionservers_per_node,
         medium=topology.medium,
+        levels=dict(topology.levels),
         setting=setting.id,
         workload=setting.workload,
         label=setting.id,

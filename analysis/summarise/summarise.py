@@ -20,6 +20,7 @@ from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary
 from analysis.tables.store import read_table
+from cluster.model.arm import declared
 from cluster.state.atomic import write_text
 from cluster.state.events import Event
 from cluster.state.journal import Journal
@@ -55,6 +56,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.emulated,
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
+        run.declared_between,
     )
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
@@ -67,7 +69,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=first.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
-        headline=headline(settings, run.repetitions, first.isolation, len(trials), found),
+        headline=headline(evidence, len(trials), found),
         warnings=warnings(run, trials, _planned(run_root), overhead),
         settings=settings,
         findings=found,
@@ -79,6 +81,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
             now_s,
         ),
         disclosure=merge(run.disclosures),
+        arms={name: declared(topology) for name, topology in sorted(run.topologies.items())},
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
         monitoring_overhead=overhead,

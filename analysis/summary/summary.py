@@ -14,6 +14,8 @@ from analysis.summary.series import TrialSeries
 from workloads.base.values import Frozen
 
 FORMAT: Literal[3] = 3
+Level = int | str | None
+"""Of a factor; None where a study has no levels of it."""
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["reproduced", "contradicted", "no claim"]
 MetricName = Literal[
@@ -109,6 +111,9 @@ class SettingSummary(Frozen):
     vms_per_host: int
     regionservers_per_node: int
     medium: str
+    levels: dict[str, str] = Field(
+        default_factory=dict, description="the arm's levels of the factors stack and configuration"
+    )
     setting: str
     workload: str
     label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
@@ -139,6 +144,11 @@ class SettingSummary(Frozen):
         description="noisy-neighbour trial: what ran on another node of the same host, or nobody",
     )
 
+    def level(self, factor: str) -> Level:
+        """The arm's level of any factor."""
+        level: Level = self.levels.get(factor, getattr(self, factor, None))
+        return level
+
 
 class Finding(Frozen):
     """A comparison with its verdict. With fewer than 5 units per arm it is always `no claim`."""
@@ -155,6 +165,9 @@ class Finding(Frozen):
     measure: str | None = Field(None, description="what was compared: 'throughput'")
     arms: str | None = Field(None, description="the two arms: '2 VMs per host over the bare host'")
     among: str | None = Field(None, description="what both arms have in common: 'flash'")
+    declared: tuple[str, ...] = Field(
+        (), description="every difference between the arms that the study declares"
+    )
     family: str | None = Field(None, description="findings that share one Holm adjustment")
     rule: str | None = Field(
         None, description="required ratio, fixed before the data: 'above 1.25'"
@@ -231,6 +244,11 @@ class Summary(Frozen):
     builds: tuple[BuildSummary, ...]
     time: TimeSummary
     disclosure: dict[str, Any]
+    arms: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="by topology: all by which the study may make it differ, versions and properties "
+        "among it",
+    )
     monitoring_overhead: MonitoringOverhead | None = Field(
         None, description="null: the study has no such pairs (monitor.overhead_trials)"
     )

@@ -22,8 +22,8 @@ def hadoop_command(
     `jvm_flags` may include system properties, for example -Dtest.build.data=/benchmarks/TestDFSIO.
     """
     conf = node_paths(cluster.site, cluster.topology).client_conf
-    archive, path = archive_flag(cluster.hadoop_home), classpath_flag(conf, "hadoop")
-    program = (archive, *jvm_flags, path, main_class, *args)
+    archive = archive_flag(cluster.hadoop_home, cluster.topology.versions.java)
+    program = (archive, *jvm_flags, classpath_flag(conf, "hadoop"), main_class, *args)
     return _java(cluster, name, CLIENT_HEAP_MIB, program)
 
 
@@ -43,7 +43,8 @@ def java_command(
     """
     conf = node_paths(cluster.site, cluster.topology).client_conf
     entries = [remote_path(cluster.topology, entry) for entry in classpath]
-    program = (archive_flag(entries[-1]), *NETTY, *jvm_flags, main_class, *args)
+    archive = archive_flag(entries[-1], cluster.topology.versions.java)
+    program = (archive, *NETTY, *jvm_flags, main_class, *args)
     env = {"CLASSPATH": ":".join((*entries, str(conf)))}
     return _java(cluster, name, heap_mib, program, env)
 

@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
 
+from cluster.model.versions import VERSIONS, Versions
 from cluster.render.blueprint import InstallDirs
 from cluster.stack import Java, Stack, classpath, ensure_all, find_java
 from cluster.stack.archive import ensure_archives
@@ -47,14 +48,14 @@ class Stacks:
         }
 
 
-def ensure_stacks() -> Stacks:
+def ensure_stacks(versions: Versions = VERSIONS) -> Stacks:
     """Java, the stacks and their class-data archives (YCSB's too), made if not in the cache.
 
     InputError if one cannot be made.
     """
-    java = find_java()
-    hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"))
-    ensure_archives((hadoop, hbase, ycsb), java)
+    java = find_java(feature=versions.java)
+    hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"), versions)
+    ensure_archives((hadoop, hbase, ycsb), java, versions.java)
     return Stacks(java, hadoop, hbase)
 
 

@@ -20,6 +20,7 @@ from dags.cli import (
     notify_command,
     report_command,
     run_command,
+    stack_command,
 )
 from dags.cli.arguments import RUNS, Json, Named, Only, Runs, Sets, Spec, examples, parse_overrides
 from dags.cli.console import err, out, print_error, print_json
@@ -44,6 +45,7 @@ app = typer.Typer(
     ),
 )
 app.add_typer(capacity_command.app)
+app.add_typer(stack_command.app)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)

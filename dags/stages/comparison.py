@@ -50,7 +50,8 @@ def compare_run(run: Run) -> RunComparison | None:
 
 
 def comparison_lines(compared: RunComparison) -> Iterator[str]:
-    """The result, one line per number, what was not compared, change points, and candidate causes."""
+    """The result, one line per number, what was not compared, change points, the declared
+    differences, and as candidate causes those that were not declared."""
     yield f"run      {compared.run} compared with {', '.join(compared.baseline)}"
     yield f"result   {compared.headline}"
     for change in compared.changes:
@@ -62,6 +63,8 @@ def comparison_lines(compared: RunComparison) -> Iterator[str]:
             f"change point      {point.subject}: {point.ratio:.2f}x since run {point.run} "
             f"(p = {point.p:.2g})"
         )
+    for difference in compared.declared_differences:
+        yield f"declared          {difference}"
     for cause in compared.candidate_causes:
         yield f"candidate cause   {cause}"
 

@@ -63,6 +63,7 @@ def trial_row(manifest: Manifest) -> Row:
         "state_reasons": list(manifest.reasons),
         "topology": topology.name,
         **_fields(topology, _OF_TOPOLOGY),
+        "levels": list(topology.levels.values()),
         "medium_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
         "hosts": len(topology.hosts),
         "usd_per_hour": _price(topology),

@@ -10,13 +10,15 @@ from functools import partial
 from pathlib import Path
 
 from cluster.machine.host_commands import disk_free_mib
+from cluster.model.configuration import PLAIN
 from cluster.model.errors import InputError, StudyError
 from cluster.model.host import Host
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Topology
+from cluster.model.versions import Versions
 from cluster.providers.provider import Capacity, FreeResources, Preflight, provider_of
 from cluster.providers.stacks import ensure_stacks
-from cluster.stack import ensure
+from workloads.planning.arm_checks import check_jvm_flags, check_properties, check_versions
 from workloads.planning.plan import Plan
 from workloads.spec.study import Study
 
@@ -100,7 +102,13 @@ def _acts(
                 partial(provider.check_ports, topology, allocate_ports(topology)),
             )
     yield "dool", dool_path
-    yield "Java, Hadoop, HBase and YCSB", ensure_software
+    topologies = plan.topologies.values()
+    for versions in dict.fromkeys(topology.versions for topology in topologies):
+        name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
+        yield name, partial(ensure_software, versions)
+    for name, topology in plan.topologies.items():
+        if topology.configuration != PLAIN:
+            yield f"configuration of {name}", partial(check_configuration, topology)
     if isinstance(provider, Preflight):
         for topology in plan.topologies.values():
             yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
@@ -114,10 +122,16 @@ def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: in
             _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
 
 
-def ensure_software() -> None:
+def ensure_software(versions: Versions) -> None:
     """Java and the three stacks, assembled unless they are in the cache. InputError if one is missing."""
-    ensure_stacks()
-    ensure("ycsb")
+    check_versions([versions])
+    ensure_stacks(versions)
+
+
+def check_configuration(topology: Topology) -> None:
+    """InputError for a property or a JVM flag that the arm's software does not know."""
+    check_properties(topology)
+    check_jvm_flags(topology)
 
 
 def _check_memory(host: Host, room: FreeResources) -> None:

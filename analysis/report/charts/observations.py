@@ -107,11 +107,12 @@ class View:
         return f"{medium} (emulated)" if medium in self.emulated else medium
 
     def arm(self, setting: SettingSummary) -> str:
-        """What colour and shape encode: the medium, and RegionServers per node if they vary."""
+        """What colour and shape encode: all but the density. The medium, RegionServers per node if they vary,
+        and the levels of factors that have names."""
         medium, servers = self.medium(setting.medium), setting.regionservers_per_node
-        if not self._many_regionservers:
-            return medium
-        return f"{medium}, {servers} RegionServer{'s' if servers > 1 else ''} per node"
+        many = f"{servers} RegionServer{'s' if servers > 1 else ''} per node"
+        control = (many,) if self._many_regionservers else ()
+        return ", ".join((medium, *control, *setting.levels.values()))
 
     @cached_property
     def _many_regionservers(self) -> bool:
@@ -120,8 +121,10 @@ class View:
     @property
     def arm_styles(self) -> dict[str, Style]:
         """The style of each arm of the run: an arm looks the same in every figure."""
-        arms = {(one.medium, one.regionservers_per_node): one for one in self.summary.settings}
-        return styles([self.arm(arms[key]) for key in sorted(arms)])
+        ordered = sorted(
+            self.summary.settings, key=lambda one: (one.medium, one.regionservers_per_node)
+        )
+        return styles(list(dict.fromkeys(map(self.arm, ordered))))
 
     def where(self, setting: SettingSummary) -> str:
         return f"{self.density_in_words(setting.vms_per_host)}, {self.arm(setting)}"

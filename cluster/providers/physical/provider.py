@@ -33,6 +33,7 @@ from cluster.providers.ssh.units import run_argv, unit_name
 from cluster.providers.stacks import Stacks, moved
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import Stack, ensure_all
+from cluster.stack.archive import archive_name
 from cluster.state.events import NodeReach
 from cluster.state.journal import Journal
 
@@ -50,7 +51,8 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             node.name: tuple(directories.data_on(disk, site, node) for disk in node.more_disks)
             for node in topology.nodes
         }
-        return NodePaths(folder / "conf", folder / "logs", data, more)
+        cache = {n.name: path for n in topology.nodes if (path := directories.cache_dir(site, n))}
+        return NodePaths(folder / "conf", folder / "logs", data, more, cache)
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         return moved(path, {copy.stack.home: copy.home for copy in _copies(topology)})
@@ -123,7 +125,8 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             for host in targets
         }
         data = self.node_paths(site, topology).all_data(topology.nodes)
-        SshBuild.known(site, journal).create(data, copies, _java(topology)[0])
+        archive = archive_name(topology.versions.java)
+        SshBuild.known(site, journal).create(data, copies, _java(topology)[0], archive)
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
         return SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)
@@ -135,7 +138,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             ask = channel(target).act
             return {
                 **ask("describe"),
-                "java": ask("java")["version"],
+                "java": ask("java", topology.versions.java)["version"],
                 "disks": {path: ask("describe-disk", path) for path in disks[host]},
             }
 
@@ -164,7 +167,7 @@ def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
 @cache
 def _copies(topology: Topology) -> list[StackCopy]:
     """hadoop, hbase, ycsb; the trees do not change while the program runs."""
-    stacks = ensure_all(("hadoop", "hbase", "ycsb"))
+    stacks = ensure_all(("hadoop", "hbase", "ycsb"), topology.versions)
     return [StackCopy(stack, _home(topology, stack)) for stack in stacks]
 
 
@@ -174,11 +177,12 @@ def _home(topology: Topology, stack: Stack) -> PurePath:
 
 @cache
 def _java(topology: Topology) -> tuple[str, str]:
-    """(home, version) from the plan; where it was made without contacting the hosts, from the hosts."""
-    login = topology.hosts[0].login
-    if login and login.java_home:
+    """(home, version) from the plan; from the hosts where it was made without them, or for another
+    Java than their own."""
+    login, feature = topology.hosts[0].login, topology.versions.java
+    if login and login.java_home and feature is None:
         return login.java_home, login.java_version
-    return same_java(_targets(topology))
+    return same_java(_targets(topology), feature)
 
 
 def _targets(topology: Topology) -> dict[str, Target]:
