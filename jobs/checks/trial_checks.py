@@ -22,7 +22,7 @@ from jobs.spark.run_tables import Inputs
 TABLE = tables.CHECKS
 SHARE_TOLERANCE = 1.0  # points
 READ_MODES = ("read", "random", "backward", "skip")
-SAMPLE_KINDS = ("dool", "nodecpu")
+SAMPLE_KINDS = ("dool", "sar", "nodecpu")
 # Files without metrics: a client's standard error contains arbitrary messages of its JVM.
 NO_NUMBER_KINDS = ("ycsb-status",)
 

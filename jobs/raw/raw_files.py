@@ -147,7 +147,7 @@ def _refusal(info: os.stat_result) -> str:
 def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
     """(kind, subject, pattern of the file's path in the record, context of its rows)."""
     for monitor in manifest.monitors:
-        facts = facts_of(manifest, monitor.host, monitor.period_s)
+        facts = facts_of(manifest, monitor.host, monitor.period_s, monitor.time_zone)
         yield monitor.kind, monitor.host, monitor.file, facts
     for client in manifest.clients:
         facts = facts_of(manifest, host_of_node(manifest, client.node))

@@ -33,7 +33,8 @@ class ClientRun(Frozen):
 
 
 class MonitorRun(Frozen):
-    """One monitor on one host. `kind` is the monitor's registered name: dool or nodecpu."""
+    """One monitor on one host. `kind` is the name of the file's reader: dool, nodecpu or sar. `time_zone`: of
+    local times in a file that others made."""
 
     kind: str
     host: str
@@ -41,6 +42,7 @@ class MonitorRun(Frozen):
     period_s: float
     started_epoch_s: float
     stopped_epoch_s: float
+    time_zone: str = ""
 
 
 class GuestCpu(Frozen):
