@@ -69,7 +69,7 @@ def list_versions(as_json: Json = False) -> None:
     from cluster.stack import stack_home
     from cluster.stack.java import installed_features
     from cluster.stack.recipe import locked_versions, recipe_of
-    from dags.cli.display import rows_table
+    from dags.cli.layout import rows_table
 
     rows = []
     for versions in locked_versions():
