@@ -55,7 +55,7 @@ def add(
     level = _checked(given)
     versions = level.over(Versions())
     for recipe in add(versions):
-        out.print(f"locked {recipe.title}: {recipe.lock}", markup=False, soft_wrap=True)
+        out.print(f"known  {recipe.title}: {recipe.lock}", markup=False, soft_wrap=True)
     for stack in ensure_all(TOGETHER, versions):
         out.print(
             f"ready  {stack.name} {stack.version}: {stack.home}", markup=False, soft_wrap=True

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from cluster.model.configuration import (
+    DAEMON_KINDS,
     SITES,
     BlockCache,
     CachePlace,
@@ -39,6 +40,7 @@ PropertyValue = Annotated[
     str,
     BeforeValidator(_as_text),
     like(rf"[\x20-\x7e]{{0,{_MAX_VALUE}}}", f"a line of at most {_MAX_VALUE} printable characters"),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}),
 ]
 Properties = dict[PropertyName, PropertyValue]
 
@@ -105,7 +107,7 @@ class ConfigurationSpec(Frozen):
         "`{hbase.regionserver.handler.count: 60}`.",
     )  # fmt: skip
     jvm: dict[DaemonKind, JvmSpec] = Field(
-        {}, description="Heap, collector and flags, by kind of daemon."
+        {}, description=f"Heap, collector and flags, by kind of daemon: {', '.join(DAEMON_KINDS)}."
     )
     block_cache: BlockCacheSpec | None = Field(
         None, description="Block cache of each RegionServer beside its heap."

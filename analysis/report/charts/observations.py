@@ -114,6 +114,12 @@ class View:
         control = (many,) if self._many_regionservers else ()
         return ", ".join((medium, *control, *setting.levels.values()))
 
+    @property
+    def arm_header(self) -> str:
+        """The header of a column with `arm`."""
+        named = any(setting.levels for setting in self.summary.settings)
+        return "Arm" if named else "Medium"
+
     @cached_property
     def _many_regionservers(self) -> bool:
         return len({setting.regionservers_per_node for setting in self.summary.settings}) > 1

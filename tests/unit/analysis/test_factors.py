@@ -7,7 +7,9 @@ import pytest
 from analysis.findings import Evidence, findings
 from analysis.findings.effects import questions
 from analysis.findings.factors import FACTORS, factor_of, is_baseline, levels, pairs
+from analysis.report.charts.findings_table import findings_table
 from analysis.report.charts.observations import View
+from analysis.report.table import summary_table
 from analysis.summarise.headline import headline
 from analysis.summary.summary import Finding, Metric, SettingSummary
 from tests.support.summary_factory import one_block
@@ -151,3 +153,15 @@ def test_the_report_distinguishes_arms_by_all_levels() -> None:
     view = View(one_block().model_copy(update={"settings": (OLD, NEW)}))
     assert list(view.arm_styles) == ["flash, hadoop-3.4.1", "flash, hadoop-3.4.2"]
     assert view.where(NEW).endswith("flash, hadoop-3.4.2")
+
+
+def test_the_findings_table_shows_what_was_declared_where_arms_have_names() -> None:
+    declared = Evidence((OLD, NEW), 1, "vm", declared=lambda *_: ("stack.hadoop: a -> b",))
+    summary = one_block().model_copy(
+        update={"settings": (OLD, NEW), "findings": findings(declared, Hypotheses())}
+    )
+    table = findings_table(summary)
+    place = [column.header for column in table.columns].index("Declared difference")
+    assert table.rows[0][place] == "stack.hadoop: a -> b"
+    assert "Declared difference" not in {one.header for one in findings_table(one_block()).columns}
+    assert "Arm" in {column.header for column in summary_table(summary).columns}
