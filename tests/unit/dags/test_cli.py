@@ -220,7 +220,7 @@ def test_a_missing_run_is_bad_input(spec: Path) -> None:
 def test_an_error_has_location_problem_and_remedy_but_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise BringUpError(
             "died.", "node w1", "see its log.", daemon="datanode", log_tail="disk [full]"
         )
