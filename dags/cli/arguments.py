@@ -49,9 +49,23 @@ Only = Annotated[
         help="Run only the settings with a matching id, for example 'ycsb-*'. Repeatable.",
     ),
 ]
+
+
+def run_ids(context: typer.Context, incomplete: str) -> list[str]:
+    """Ids of runs for the shell's completion, newest first; the shell itself completes folders."""
+    from cluster.state.journal import run_folders
+
+    folders = run_folders(Path(context.params.get("runs") or RUNS))
+    return [folder.name for folder in reversed(folders) if folder.name.startswith(incomplete)]
+
+
 Named = Annotated[
     Path | None,
-    typer.Argument(metavar="RUN", help="Folder or id of a run. Default: the newest run."),
+    typer.Argument(
+        metavar="RUN",
+        help="Folder or id of a run. Default: the newest run.",
+        autocompletion=run_ids,
+    ),
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]

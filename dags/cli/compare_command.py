@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from cluster.model.errors import InputError
-from dags.cli.arguments import RUNS, Json, Runs, examples
+from dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
 from dags.cli.console import out, print_json
 
 EXAMPLES = examples(
@@ -21,7 +21,10 @@ EXAMPLES = examples(
 )
 
 Value = TypeVar("Value")
-RunName = Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder or id of a run.")]
+RunName = Annotated[
+    Path | None,
+    typer.Argument(metavar="RUN", help="Folder or id of a run.", autocompletion=run_ids),
+]
 
 
 class Format(StrEnum):

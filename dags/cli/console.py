@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cluster.model.errors import BringUpError, StudyError
+from cluster.model.errors import BringUpError, InputError, StudyError
 
 LOG_WIDTH = 132
 """Width for a file or a pipe, which have none of their own: wide enough not to break table rows."""
@@ -49,6 +49,21 @@ def print_report(root: Path) -> None:
     out.print(Text(f"\n{value.headline}", style="bold"))
     out.print(f"report   {root / 'report' / 'index.html'}", markup=False, soft_wrap=True)
     out.print(f"numbers  {summary}", markup=False, soft_wrap=True)
+
+
+def print_usage_error(error: typer.TyperException) -> None:
+    """An error of the command line itself, in the form of all errors. Nothing for a command that has printed
+    its help because it was called without arguments."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "study"
+    similar = getattr(error, "possibilities", None)  # of a mistyped option
+    message = error.message if similar else error.format_message()
+    if not message:
+        return
+    hint = f" Did you mean {', '.join(similar)}?" if similar else ""
+    sentence = message if message[-1] in ".?" else f"{message}."
+    remedy = f"`{command} --help` shows its options and examples."
+    print_error(InputError(f"{sentence}{hint}", command, remedy))
 
 
 def print_error(error: StudyError) -> None:

@@ -23,7 +23,7 @@ from dags.cli import (
     stack_command,
 )
 from dags.cli.arguments import RUNS, Json, Named, Only, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.console import err, out, print_error, print_json
+from dags.cli.console import err, out, print_error, print_json, print_usage_error
 
 app = typer.Typer(
     name="study",
@@ -212,10 +212,15 @@ def main() -> None:
     from dags.airflow_home.interrupt import Interrupted
 
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except StudyError as error:
         print_error(error)
         sys.exit(error.exit_code)
+    except typer.TyperException as error:  # unknown commands, options and values
+        print_usage_error(error)
+        sys.exit(error.exit_code)
+    except typer.Abort:  # a question that was left unanswered
+        sys.exit(130)
     except Interrupted as interrupted:
         err.print(
             f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "

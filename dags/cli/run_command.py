@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cluster.model.errors import StudyError
-from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.console import err, out, print_report
+from dags.cli.arguments import RUNS, Json, Only, Runs, Sets, Spec, examples, parse_overrides
+from dags.cli.console import err, out, print_json, print_report
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from dags.cli.carry_out import RunEnd
     from workloads.execution.run import RunRequest
     from workloads.planning.preflight import Check
@@ -41,11 +43,15 @@ def run(
             help="Extend the newest finished run by N repetitions of every topology.",
         ),
     ] = 0,
+    as_json: Json = False,
 ) -> None:
     """Run a study, from its file to its report.
 
     Resumes the newest unfinished run if the study has not changed. With --add-repetitions or --only, it
     extends a finished run by whole repetitions, in the order given by the study's seed.
+
+    With --json, standard output is one document at the end: the run's folder, its outcome, its failures
+    and the paths of its results. Progress then goes to standard error.
 
     Exit codes: 0 success, 1 failure (see the run's folder), 2 invalid input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
@@ -56,7 +62,11 @@ def run(
     from workloads.execution.run import RunRequest
 
     with interruptible():
-        end = _run(spec, runs, sets or [], RunRequest(fresh, add_repetitions, tuple(only or ())))
+        request = RunRequest(fresh, add_repetitions, tuple(only or ()))
+        end = _run(spec, runs, sets or [], request, err if as_json else out)
+    if as_json:
+        print_json(_facts(end))
+        raise typer.Exit(0 if end.succeeded else 1)
     print_report(end.run.root)
     for line in (*failure_lines(end.failures), *notification_lines(end.run)):
         out.print(line, soft_wrap=True)
@@ -66,7 +76,21 @@ def run(
     raise typer.Exit(0 if end.succeeded else 1)
 
 
-def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd:
+def _facts(end: RunEnd) -> dict[str, object]:
+    """For other programs. `report` and `summary` are null if the analysis did not come that far."""
+    report = end.run.root.absolute() / "report"
+    paths = {"report": report / "index.html", "summary": report / "summary.json"}
+    return {
+        "study": end.run.study.study,
+        "run": end.run.id,
+        "folder": end.run.root.absolute(),
+        "succeeded": end.succeeded,
+        "failures": end.failures,
+        **{name: path if path.exists() else None for name, path in paths.items()},
+    }
+
+
+def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest, console: Console) -> RunEnd:
     from cluster.state.owner import Owner
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
@@ -81,7 +105,7 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     printed = []
 
     def report(check: Check) -> None:
-        (err if check.fault else out).print(check_line(check), soft_wrap=True)
+        (err if check.fault else console).print(check_line(check), soft_wrap=True)
         printed.append(check.fault)
 
     try:
@@ -101,7 +125,7 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
-    out.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
-    out.print(f"run   {opened.root}", markup=False, soft_wrap=True)
-    with progress_display(out, opened.plan) as show:
+    console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
+    console.print(f"run   {opened.root}", markup=False, soft_wrap=True)
+    with progress_display(console, opened.plan) as show:
         return carry_out(opened, home(), show)

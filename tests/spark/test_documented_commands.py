@@ -48,6 +48,7 @@ SIMULATED = (
     ("apt-get install", "--simulate"),
     ("make", "--dry-run"),
     ("study run", "--help"),
+    ("study --install-completion", "--help"),
     (f"study report {RUN} --master yarn", "--help"),
     (f"study capacity fit {RUN}", "--help"),
     ("python -m dags.web.webserver", "--help"),

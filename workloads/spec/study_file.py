@@ -12,7 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from cluster.model.errors import InputError
-from workloads.base.checked import dotted, location_of, sentence, similar_key
+from workloads.base.checked import dotted, location_of, sentence, similar_key, similar_value
 from workloads.base.yaml_text import Document, parse_yaml, read_text
 from workloads.spec.study import Study
 
@@ -104,8 +104,8 @@ def _where(document: Document, location: Sequence[object], overridden: Sequence[
 
 
 def _remedy(first: Any, key: str) -> str:
-    if first["type"] != "extra_forbidden":
-        return "correct the value; docs/reference/study-file.md lists every key with its unit."
-    similar = similar_key(key, Study)
-    hint = "check the spelling;" if similar is None else f"did you mean {similar}?"
-    return f"{hint} docs/reference/study-file.md lists every key."
+    is_key = first["type"] == "extra_forbidden"
+    similar = similar_key(key, Study) if is_key else similar_value(first)
+    hint = "check the spelling;" if is_key else "correct the value;"
+    hint = hint if similar is None else f"did you mean {similar}?"
+    return f"{hint} docs/reference/study-file.md lists every key with its unit."
