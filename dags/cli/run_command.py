@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cluster.model.errors import StudyError
-from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, examples, parse_overrides
+from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, Tags, examples, parse_overrides
 from dags.cli.console import err, out, print_report
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ EXAMPLES = examples(
     "study run workloads/studies/quickstart.yaml --set repetitions=2",
     "study run workloads/studies/quickstart.yaml --add-repetitions 4",
     "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
+    "study run workloads/studies/quickstart.yaml --tag ticket=PERF-12",
 )
 
 
@@ -41,6 +43,7 @@ def run(
             help="Extend the newest finished run by N repetitions of every topology.",
         ),
     ] = 0,
+    tags: Tags = None,
 ) -> None:
     """Run a study, from its file to its report.
 
@@ -50,13 +53,16 @@ def run(
     Exit codes: 0 success, 1 failure (see the run's folder), 2 invalid input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
     """
+    from cluster.state.run_tags import parse_tags
     from dags.airflow_home.interrupt import interruptible
     from dags.cli.carry_out import LOG
     from dags.cli.display import failure_lines
     from workloads.execution.run import RunRequest
 
+    request = RunRequest(fresh, add_repetitions, tuple(only or ()))
+    given = parse_tags(tags or [])
     with interruptible():
-        end = _run(spec, runs, sets or [], RunRequest(fresh, add_repetitions, tuple(only or ())))
+        end = _run(spec, runs, sets or [], request, given)
     print_report(end.run.root)
     for line in failure_lines(end.failures):
         out.print(line, soft_wrap=True)
@@ -66,8 +72,11 @@ def run(
     raise typer.Exit(0 if end.succeeded else 1)
 
 
-def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd:
+def _run(
+    spec: Path, runs: Path, sets: list[str], request: RunRequest, tags: Mapping[str, str]
+) -> RunEnd:
     from cluster.state.owner import Owner
+    from cluster.state.run_tags import tag_run
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
     from dags.cli.display import check_line, clock, progress_display
@@ -96,6 +105,7 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
         if error in printed:  # with its remedy, and with all other faults
             raise typer.Exit(error.exit_code) from error
         raise
+    tag_run(opened.root, tags)
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
