@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cluster.model.errors import StudyError
 from workloads.spec.schedule import Baseline
 
 if TYPE_CHECKING:
     from analysis.comparison.compare import Change, RunComparison
+    from analysis.hub.side_by_side import Pair
     from analysis.summary.summary import Summary
 
 COMPARISON = "comparison.json"
@@ -32,6 +34,25 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
         if not before:
             return None
     return compare(before, read_summary(root), tolerance, earlier(root))
+
+
+def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
+    """The runs in these two folders, of one study or of two. InputError if one of them has no summary, or
+    if they have nothing in common."""
+    from analysis.comparison.compare import compare
+    from analysis.comparison.declared import declared_differences
+    from analysis.comparison.history import earlier, read_summary
+    from analysis.hub.side_by_side import Pair
+    from workloads.spec.study_file import read_study
+
+    first, later = read_summary(before), read_summary(after)
+    history = earlier(after) if first.study == later.study else ()
+    compared = compare((first,), later, tolerance, history)
+    try:
+        files = (read_study(root / "study.yaml") for root in (before, after))
+        return Pair(first, later, compared, declared_differences(*files))
+    except StudyError as error:
+        return Pair(first, later, compared, None, f"{error.where}: {error.what}")
 
 
 def comparison_lines(compared: RunComparison) -> Iterator[str]:
