@@ -126,12 +126,19 @@ def series(_: Path, data: Path) -> None:
 
 
 def report(run_root: Path, data: Path) -> None:
-    """Write summary.json and the report page."""
+    """Write summary.json, the report page, and the results hub of the folder of all runs."""
+    from analysis.hub.page import rebuild
     from analysis.report import page
     from analysis.summarise.summarise import write_summary
 
-    page.write(write_summary(run_root, data), page_of(run_root))
+    summary = write_summary(run_root, data)
+    page.write(summary, page_of(run_root))
     point_to_newest(run_root)
+    study = run_root.absolute().parent
+    if (
+        is_local(run_root) and study.name == summary.study
+    ):  # else the run is not in a folder of runs
+        rebuild(study.parent)
 
 
 STAGES: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(

@@ -57,6 +57,12 @@ class RunOpened(Event, event="run-opened"):
     resumed: bool = False
 
 
+class RunTagged(Event, event="run-tagged"):
+    """`tags` that a person or Airflow gave the run; see `cluster.state.run_tags`."""
+
+    tags: Mapping[str, str]
+
+
 class RunEnded(Event, event="run-ended"):
     """`finished`: no step is left. `repetitions`: how many the plan had then."""
 

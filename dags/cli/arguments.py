@@ -68,6 +68,14 @@ Named = Annotated[
     ),
 ]
 
+Tags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag",
+        metavar="KEY=VALUE",
+        help="Tag of a run, for example ticket=PERF-12. Repeatable.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 
 # Of `study capacity`.

@@ -17,6 +17,7 @@ from dags.cli import (
     compare_command,
     doctor_command,
     init_command,
+    list_command,
     notify_command,
     report_command,
     run_command,
@@ -47,6 +48,8 @@ app = typer.Typer(
 app.add_typer(capacity_command.app)
 app.add_typer(stack_command.app)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
+app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
+app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
@@ -136,22 +139,6 @@ def plan(
     else:
         out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned))
     check_plan(study, planned, spec, runs)
-
-
-@app.command(name="list", epilog=examples("study list --runs runs"))
-def list_runs(runs: Runs = RUNS, as_json: Json = False) -> None:
-    """List the runs, oldest first: study, id, state, start time, completed trials."""
-    from dags.cli.layout import rows_table
-    from dags.run_status.status import HEADER, listed
-
-    rows = list(listed(runs))
-    if as_json:
-        keys = ("study", "run", "state", "opened_utc", "trials_done")
-        print_json([dict(zip(keys, row, strict=True)) for row in rows])
-    elif rows:
-        out.print(rows_table(HEADER, rows))
-    else:
-        out.print(f"{runs} contains no runs.", markup=False)
 
 
 @app.command(epilog=examples("study status runs/quickstart/20261120T201530Z"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cluster.model.errors import StudyError
-from dags.cli.arguments import RUNS, Json, Only, Runs, Sets, Spec, examples, parse_overrides
+from dags.cli.arguments import RUNS, Json, Only, Runs, Sets, Spec, Tags, examples, parse_overrides
 from dags.cli.console import err, out, print_json, print_report
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ EXAMPLES = examples(
     "study run workloads/studies/quickstart.yaml --set repetitions=2",
     "study run workloads/studies/quickstart.yaml --add-repetitions 4",
     "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
+    "study run workloads/studies/quickstart.yaml --tag ticket=PERF-12",
 )
 
 
@@ -44,6 +46,7 @@ def run(
         ),
     ] = 0,
     as_json: Json = False,
+    tags: Tags = None,
 ) -> None:
     """Run a study, from its file to its report.
 
@@ -56,14 +59,16 @@ def run(
     Exit codes: 0 success, 1 failure (see the run's folder), 2 invalid input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
     """
+    from cluster.state.run_tags import parse_tags
     from dags.airflow_home.interrupt import interruptible
     from dags.cli.carry_out import LOG
     from dags.cli.display import failure_lines, notification_lines
     from workloads.execution.run import RunRequest
 
+    request = RunRequest(fresh, add_repetitions, tuple(only or ()))
+    given = parse_tags(tags or [])
     with interruptible():
-        request = RunRequest(fresh, add_repetitions, tuple(only or ()))
-        end = _run(spec, runs, sets or [], request, err if as_json else out)
+        end = _run(spec, runs, sets or [], request, given, err if as_json else out)
     if as_json:
         print_json(_facts(end))
         raise typer.Exit(0 if end.succeeded else 1)
@@ -90,8 +95,16 @@ def _facts(end: RunEnd) -> dict[str, object]:
     }
 
 
-def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest, console: Console) -> RunEnd:
+def _run(
+    spec: Path,
+    runs: Path,
+    sets: list[str],
+    request: RunRequest,
+    tags: Mapping[str, str],
+    console: Console,
+) -> RunEnd:
     from cluster.state.owner import Owner
+    from cluster.state.run_tags import tag_run
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
     from dags.cli.display import check_line
@@ -122,6 +135,7 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest, console: 
         if error in printed:  # with its remedy, and with all other faults
             raise typer.Exit(error.exit_code) from error
         raise
+    tag_run(opened.root, tags)
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)

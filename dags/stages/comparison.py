@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cluster.model.errors import StudyError
 from cluster.state.atomic import write_text
 from workloads.spec.schedule import Baseline
 
 if TYPE_CHECKING:
     from analysis.comparison.compare import Change, RunComparison
+    from analysis.hub.side_by_side import Pair
     from analysis.summary.summary import Summary
     from workloads.execution.run import Run
 
@@ -47,6 +49,25 @@ def compare_run(run: Run) -> RunComparison | None:
     if compared is not None:
         write_text(run.root / "report" / COMPARISON, compared.model_dump_json(indent=2) + "\n")
     return compared
+
+
+def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
+    """The runs in these two folders, of one study or of two. InputError if one of them has no summary, or
+    if they have nothing in common."""
+    from analysis.comparison.compare import compare
+    from analysis.comparison.declared import declared_differences
+    from analysis.comparison.history import earlier, read_summary
+    from analysis.hub.side_by_side import Pair
+    from workloads.spec.study_file import read_study
+
+    first, later = read_summary(before), read_summary(after)
+    history = earlier(after) if first.study == later.study else ()
+    compared = compare((first,), later, tolerance, history)
+    try:
+        files = (read_study(root / "study.yaml") for root in (before, after))
+        return Pair(first, later, compared, declared_differences(*files))
+    except StudyError as error:
+        return Pair(first, later, compared, None, f"{error.where}: {error.what}")
 
 
 def comparison_lines(compared: RunComparison) -> Iterator[str]:

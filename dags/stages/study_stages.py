@@ -233,6 +233,9 @@ def _end(run: Run, outcome: Literal["ok", "failed"], message: str, *, finished: 
     last = (ends[-1].outcome, ends[-1].message, ends[-1].finished) if ends else None
     if last != (outcome, message, finished):
         end_run(run, outcome, message, finished=finished)
+        from analysis.hub.page import rebuild  # its charts take a second to import
+
+        rebuild(run.root.parents[1])
 
 
 def _check_can_end(run: Run, stopped: str) -> None:

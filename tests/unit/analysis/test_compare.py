@@ -190,10 +190,10 @@ def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
     assert [len(comparison.regressions) for comparison in (same, older)] == [1, 1]
 
 
-def test_other_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:
+def test_strange_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:
     for before, after, message in (
         ([], _summary(1), "no earlier run"),
-        ([_summary(1)], _summary(2, study="other"), "two studies"),
+        ([_summary(1)], _summary(2, study="other", settings=()), "no setting on the same topology"),
         ([_summary(1)], _summary(1), "with itself"),
     ):
         with pytest.raises(InputError, match=message):
@@ -220,6 +220,16 @@ def test_changes_are_detected_with_few_false_alarms() -> None:
     assert named / histories <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / histories)
     assert missed / histories < 0.3
     assert splits(np.ones(20)) == []
+
+
+def test_runs_of_two_studies_are_compared_by_what_they_share() -> None:
+    """Their ids may be equal: two studies can start in the same second."""
+    later = _summary(1, ops_s=80.0, study="upgrade")
+    later = later.model_copy(update={"settings": later.settings[1:]})
+    comparison = compare([_summary(1)], later, 0.05)
+    assert comparison.baseline == (f"nightly/{_id(1)}",)
+    assert len(comparison.regressions) == 2
+    assert comparison.not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
 
 
 def _write(folder: Path, summary: Summary) -> Path:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -178,33 +176,6 @@ def test_options_of_the_analysis_repeat_it(spec: Path, monkeypatch: pytest.Monke
     for option in (["--master", "local[2]"], ["--conf", "spark.ui.enabled=true"]):
         assert CliRunner().invoke(main.app, [*arguments, *option]).exit_code == 0
     assert [target.master for target in targets] == ["local[2]", "local[*]"]
-
-
-def test_list_has_a_row_per_run(spec: Path) -> None:
-    """Links and folders without a run are not listed; a broken run is named, not hidden."""
-    first = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
-    step = first.plan.trials[0]
-    fields = {"index": step.index, "kind": "trial", "build": step.build, "trial": step.trial}
-    first.journal.write("step-started", label=step.label, **fields)
-    first.journal.write("step-ended", outcome="ok", message="", **fields)
-    runs.end_run(first, "failed")
-    folder = first.root.parent
-    second = folder / "20990101T000000Z"
-    shutil.copytree(first.root, second)
-    (second / "plan.json").write_text("{")
-    (folder / "report").symlink_to(first.root)
-    (folder / "other").mkdir()
-    rows = [line.split() for line in study("list").splitlines()]
-    opened = datetime.fromtimestamp(next(iter(first.journal.read()))["t"], UTC)
-    trials = ["1", "of", str(len(first.plan.trials))]
-    assert rows[1:] == [
-        ["tiny", first.id, "failed", f"{opened:%Y-%m-%d}", f"{opened:%H:%M}", *trials],
-        ["tiny", second.name, "unreadable", "-", "-"],
-    ]
-
-
-def test_list_reports_that_there_are_no_runs(spec: Path) -> None:
-    assert study("list") == "runs contains no runs.\n"
 
 
 def test_an_invalid_run_is_refused_with_the_command_that_lists_runs(spec: Path) -> None:

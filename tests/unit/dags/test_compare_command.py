@@ -9,8 +9,10 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
+from analysis.hub.side_by_side import write
 from cluster.model.errors import InputError
 from dags.cli import main
+from dags.stages.comparison import side_by_side
 from dags.stages.planning import noise
 from tests.support.drafts import QUICKSTART, plan, study
 from tests.unit.analysis.test_compare import _id, _summary, _write
@@ -108,6 +110,59 @@ def test_incomparable_runs_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         _compare(*arguments, "--runs", str(runs))
+
+
+def other_study(runs: Path, text: str) -> Path:
+    """An analysed run of another study, with the settings of the first."""
+    root = _write(runs, _summary(4, 80.0, study="upgrade"))
+    (root / "study.yaml").write_text(text)
+    write_plan(plan(), root / "plan.json")
+    return root
+
+
+def test_runs_of_two_studies_stand_side_by_side(runs: Path, tmp_path: Path) -> None:
+    text = QUICKSTART.read_text().replace("study: quickstart", "study: upgrade")
+    root = other_study(runs, text.replace("seed: 20130226", "seed: 7"))
+    page = tmp_path / "compare.html"
+    code, printed = _compare(_id(1), str(root), "--runs", str(runs), "--html", str(page))
+    assert code == 1
+    assert f"run      {_id(4)} compared with nightly/{_id(1)}" in printed
+    assert f"page     {page}" in printed
+    shown = page.read_text()
+    assert "Slower: 3 of 6 numbers" in shown
+    assert "The study files of both runs differ" in shown and ">7<" in shown
+
+
+def test_a_study_file_that_cannot_be_read_is_named(runs: Path, tmp_path: Path) -> None:
+    root = other_study(runs, "study: [")
+    page = tmp_path / "compare.html"
+    pair = side_by_side(runs / "nightly" / _id(1), root, 0.05)
+    write(pair, page)
+    assert pair.declared is None
+    assert "They are not known:" in page.read_text() and "study.yaml" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--html", "c.html"), "fewer are named"),
+        ((_id(3), "--html", "c.html"), "fewer are named"),
+        ((_id(1), _id(3), "--html", "."), "no file can be written"),
+        ((_id(1), _id(3), "--html", "nowhere/c.html"), "no file can be written"),
+        ((_id(1), _id(1), "--html", "c.html"), "compared with itself"),
+    ],
+)
+def test_a_page_that_cannot_be_made_is_bad_input(
+    runs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        _compare(*arguments, "--runs", str(runs))
+    assert not list(tmp_path.glob("**/*.html"))
 
 
 def test_the_spread_between_builds_is_declared_measured_or_assumed(runs: Path) -> None:
