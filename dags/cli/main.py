@@ -12,7 +12,9 @@ from typing import Annotated
 import typer
 
 from cluster.model.errors import StudyError
+from cluster.model.extras import missing_extra
 from dags.cli import (
+    airflow_commands,
     capacity_command,
     compare_command,
     doctor_command,
@@ -44,6 +46,8 @@ app = typer.Typer(
     ),
 )
 app.add_typer(capacity_command.app)
+app.command(epilog=airflow_commands.SETUP_EXAMPLES)(airflow_commands.setup)
+app.command(epilog=airflow_commands.AIRFLOW_EXAMPLES)(airflow_commands.airflow)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
@@ -214,6 +218,12 @@ def main() -> None:
     except StudyError as error:
         print_error(error)
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        fault = missing_extra(error)
+        if fault is None:
+            raise
+        print_error(fault)
+        sys.exit(fault.exit_code)
     except Interrupted as interrupted:
         err.print(
             f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cluster.model.errors import StudyError
+from cluster.model.extras import need
 from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, examples, parse_overrides
 from dags.cli.console import err, out, print_report
 
@@ -55,6 +56,7 @@ def run(
     from dags.cli.display import failure_lines, notification_lines
     from workloads.execution.run import RunRequest
 
+    need("study run", "airflow", "spark", "report")
     with interruptible():
         end = _run(spec, runs, sets or [], RunRequest(fresh, add_repetitions, tuple(only or ())))
     print_report(end.run.root)
