@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from airflow.sdk import Param, dag, get_current_context, task
 
-from dags.airflow_home.home import project_root
+from dags.airflow_home.home import base_folder
 from dags.notify.tell import tell
 from dags.stages import study_stages
 from dags.tasks.params import checked_params, runs_param
@@ -44,7 +44,7 @@ def reap_clusters() -> None:
     def reap() -> list[str]:
         """One line per run that was reaped (or would be) or skipped; usually empty."""
         params = checked_params()
-        runs = project_root() / params["runs"]
+        runs = base_folder() / params["runs"]
         swept = study_stages.reap(runs, params["dry_run"])
         for killed in () if params["dry_run"] else swept.reaped:
             tell(str(runs / killed.tag), "the run was killed", get_current_context())

@@ -63,7 +63,7 @@ def study_dag(path: Path, study: Study) -> DAG:
         tags=["study", "scheduled"],
         doc_md=f"{study.question or f'The study {study.study}, on its schedule.'}\n{OPERATING}",
         default_args={"retries": 0, "pre_execute": use_ssh_connection},
-        deadline=deadline(study, str(path), planned_s(path)) if study.notify else None,
+        deadline=deadline(str(path), planned_s(path)) if study.reports_late_runs else None,
     )
     def scheduled_study() -> None:
         study_tasks(compared=True)

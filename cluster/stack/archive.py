@@ -97,5 +97,5 @@ def _java(stack: Stack, java: Java, *arguments: str) -> None:
         raise StudyError(
             f"Java could not create the class-data archive of {stack.name}: {done.stderr.strip()[-500:]}",
             str(stack.home),
-            "check the free disk space and the JDK, then run `make setup` again.",
+            "check the free disk space and the JDK, then run `study setup`.",
         )

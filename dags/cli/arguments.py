@@ -18,7 +18,20 @@ def examples(*commands: str) -> str:
     return "\n".join(("\nExamples:\n", *(f"    {command}" for command in commands), ""))
 
 
-Spec = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.")]
+def _study(spec: Path) -> Path:
+    from workloads.spec.shipped import study_path
+
+    return study_path(spec)
+
+
+Spec = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SPEC",
+        help="The study's YAML file, or the name of a shipped study, for example quickstart.",
+        callback=_study,
+    ),
+]
 
 
 def _checked(runs: Path) -> Path:

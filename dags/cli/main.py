@@ -12,7 +12,9 @@ from typing import Annotated
 import typer
 
 from cluster.model.errors import StudyError
+from cluster.model.extras import missing_extra
 from dags.cli import (
+    airflow_commands,
     capacity_command,
     compare_command,
     doctor_command,
@@ -47,6 +49,8 @@ app = typer.Typer(
 )
 app.add_typer(capacity_command.app)
 app.add_typer(stack_command.app)
+app.command(epilog=airflow_commands.SETUP_EXAMPLES)(airflow_commands.setup)
+app.command(epilog=airflow_commands.AIRFLOW_EXAMPLES)(airflow_commands.airflow)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
 app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
@@ -208,6 +212,12 @@ def main() -> None:
         sys.exit(error.exit_code)
     except typer.Abort:  # a question that was left unanswered
         sys.exit(130)
+    except ModuleNotFoundError as error:
+        fault = missing_extra(error)
+        if fault is None:
+            raise
+        print_error(fault)
+        sys.exit(fault.exit_code)
     except Interrupted as interrupted:
         err.print(
             f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "

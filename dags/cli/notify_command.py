@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from cluster.model.errors import InputError, StudyError
+from cluster.model.extras import need
 from dags.cli.arguments import Json, Spec, examples
 from dags.cli.console import err, out, print_json
 
@@ -33,6 +34,7 @@ def notify(spec: Spec, as_json: Json = False) -> None:
             str(spec),
             "add the key `notify`, for example notify: [{mail: [me@example.org]}].",
         )
+    need("study notify", "airflow")
     with err.status("Sending a test message"):
         faults = _sent(str(spec))
     if as_json:

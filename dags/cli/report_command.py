@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cluster.model.errors import InputError
+from cluster.model.extras import need
 from dags.cli.arguments import RUNS, Named, Runs, examples
 from dags.cli.console import err, print_report
 
@@ -101,6 +102,7 @@ def report(
     """
     from dags.run_status.status import find_run
 
+    need("study report", "spark", "report")
     options = dict(_option(pair) for pair in conf or [])
     # Records copied from another machine have no plan, and the analysis needs none.
     alone = run is not None and (run / "records").is_dir()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cluster.model.errors import StudyError
+from cluster.model.extras import need
 from dags.cli.arguments import RUNS, Json, Only, Runs, Sets, Spec, Tags, examples, parse_overrides
 from dags.cli.console import err, out, print_json, print_report
 
@@ -67,6 +68,7 @@ def run(
 
     request = RunRequest(fresh, add_repetitions, tuple(only or ()))
     given = parse_tags(tags or [])
+    need("study run", "airflow", "spark", "report")
     with interruptible():
         end = _run(spec, runs, sets or [], request, given, err if as_json else out)
     if as_json:

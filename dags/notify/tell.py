@@ -13,10 +13,11 @@ from typing import Any
 
 from cluster.model.errors import StudyError
 from cluster.state.events import Notified
-from dags.airflow_home.home import project_root
+from dags.airflow_home.home import base_folder
 from dags.notify.message import Message
 from workloads.execution.run import Run, load_run
 from workloads.spec.notify import Receiver
+from workloads.spec.shipped import study_path
 from workloads.spec.study_file import read_study
 
 log = logging.getLogger(__name__)
@@ -77,13 +78,19 @@ def send(
 def could_not_open(context: Mapping[str, Any]) -> None:
     """`on_failure_callback` of the task that opens a run: without a run, nothing else can tell."""
     try:
-        study = read_study(project_root() / context["params"]["spec"]).study
+        study = read_study(study_path(Path(_spec_of(context)), base_folder())).study
         error = context.get("exception")
         fault = str(error).splitlines()[0] if str(error) else type(error).__name__
         headline = f"the run could not start: {fault}"
         send(Message("failure", study.study, "", headline), study.notify, context)
     except Exception as error:
         _log_fault("the failure could not be reported", error)
+
+
+def _spec_of(context: Mapping[str, Any]) -> str:
+    """The study file that the task was to open: an argument of the task, or a parameter of the DAG."""
+    arguments = getattr(context.get("task"), "op_kwargs", {})
+    return str(arguments["spec"] if "spec" in arguments else context["params"]["spec"])
 
 
 def _log_fault(what: str, error: Exception) -> None:

@@ -17,7 +17,7 @@ from cluster.model.errors import InputError, StudyError, TearDownError
 from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
 from cluster.state.owner import Owner
 from cluster.state.presence import present
-from dags.airflow_home.home import ONE_PROCESS, SCHEDULER_PID, project_root
+from dags.airflow_home.home import ONE_PROCESS, SCHEDULER_PID, base_folder
 from dags.stages.comparison import compare_run, comparison_lines, format_change
 from workloads.execution.run import Run, RunRequest, end_run, load_run, open_run
 from workloads.execution.steps import (
@@ -28,6 +28,7 @@ from workloads.execution.steps import (
     what_is_left,
 )
 from workloads.record.record import OPEN, close_unfinished, closed_records, is_closed
+from workloads.spec.shipped import study_path
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
     else:
         from dags.stages.planning import check_plan  # the statistics take a second to import
 
-        spec, runs = _absolute(params["spec"]), _absolute(params["runs"])
+        spec, runs = study_path(Path(params["spec"]), base_folder()), _absolute(params["runs"])
         run = open_run(
             spec,
             runs,
@@ -306,5 +307,5 @@ def airflow_owner(dag_run: str) -> Owner:
 
 
 def _absolute(path: str) -> Path:
-    """Resolve a relative path in the project folder, because a scheduler may run in any folder."""
-    return project_root() / path
+    """Resolve a relative path in the base folder, because a scheduler may run in any folder."""
+    return base_folder() / path

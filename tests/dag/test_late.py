@@ -43,10 +43,10 @@ def test_a_late_run_is_told_once_while_it_runs(tmp_path: Path) -> None:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    from dags.notify import late
+    from dags.notify import tell
 
     messages: list[Any] = []
-    monkeypatch.setattr(late, "send", lambda message, *_: messages.append(message))
+    monkeypatch.setattr(tell, "send", lambda message, *_: messages.append(message))
     return messages
 
 
@@ -64,14 +64,18 @@ def test_a_run_that_is_over_is_not_late(
     assert len(told) == count
 
 
-def test_only_a_study_with_a_receiver_for_it_has_a_deadline() -> None:
+def test_the_deadline_is_twice_the_estimate() -> None:
     from dags.notify.late import deadline
 
-    for events, has in (("[late]", True), ("[failure]", False)):
-        study = parse_study(f"{SMALL}notify: [{{webhook: hook, events: {events}}}]\n", "s").study
-        made = deadline(study, "s.yaml", 90.0)
-        assert (made is not None) == has
-    assert deadline(parse_study(SMALL, "s").study, "s.yaml", 90.0) is None
-    alert = deadline(parse_study(f"{SMALL}notify: [{{webhook: h}}]\n", "s").study, "s.yaml", 90.0)
+    alert = deadline("s.yaml", 90.0)
     assert alert.interval.total_seconds() == 180.0
     assert json.dumps(alert.callback.kwargs) == '{"spec": "s.yaml", "estimate_s": 90.0}'
+
+
+def test_only_a_receiver_of_the_event_asks_for_a_deadline() -> None:
+    def reports(notify: str) -> bool:
+        return parse_study(f"{SMALL}{notify}\n", "s").study.reports_late_runs
+
+    assert reports("notify: [{webhook: hook}]")
+    assert reports("notify: [{webhook: a, events: [failure]}, {webhook: b, events: [late]}]")
+    assert not reports("notify: [{webhook: hook, events: [failure]}]") and not reports("")

@@ -168,5 +168,5 @@ def dool_path() -> str:
     raise InputError(
         "the monitor dool is not installed.",
         "monitor.tool dool",
-        "run `make setup`, which installs it with everything else.",
+        "install this program again, with its dependencies.",
     )

@@ -140,6 +140,11 @@ class Study(Frozen):
         """Every setting of the study, in the file's order."""
         return tuple(setting for entry in self.workloads for setting in entry.settings())
 
+    @property
+    def reports_late_runs(self) -> bool:
+        """Whether a receiver of `notify` wants to know of a run that takes too long."""
+        return any("late" in receiver.events for receiver in self.notify)
+
     @model_validator(mode="after")
     def _coherent(self) -> Study:
         no_duplicates("host name", [host.name for host in self.hosts], "hosts")
