@@ -7,7 +7,13 @@ from itertools import groupby
 from statistics import mean
 
 from analysis.statistics.interval import ratio_of_means
-from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
+from analysis.summary.summary import (
+    MAIN_RATES,
+    UNKNOWN_LEVEL,
+    UNKNOWN_MEDIUM,
+    Metric,
+    SettingSummary,
+)
 
 Points = tuple[float, ...]
 Pair = tuple[SettingSummary, SettingSummary]
@@ -20,14 +26,23 @@ def ratio(first: Points, later: Points) -> float | None:
     return ratio_of_means(first, later)
 
 
+def placed(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
+    """Settings whose density and medium are known. Records that others made have them only from the map."""
+    return tuple(
+        entry
+        for entry in settings
+        if entry.vms_per_host != UNKNOWN_LEVEL and entry.medium != UNKNOWN_MEDIUM
+    )
+
+
 def comparisons(settings: Sequence[SettingSummary]) -> Iterator[Pair]:
-    """(lowest density, highest) of each setting and arm that has several, in the settings' order."""
+    """(lowest density, highest) of each placed setting and arm that has several, in the settings' order."""
     order = list(dict.fromkeys(entry.setting for entry in settings))
 
     def arm(entry: SettingSummary) -> tuple[int, str, int]:
         return order.index(entry.setting), entry.medium, entry.regionservers_per_node
 
-    for _, same in groupby(sorted(settings, key=arm), key=arm):
+    for _, same in groupby(sorted(placed(settings), key=arm), key=arm):
         by_density = sorted(same, key=lambda entry: entry.vms_per_host)
         if len(by_density) > 1:
             yield by_density[0], by_density[-1]

@@ -22,7 +22,7 @@ from analysis.findings.arms import (
     rate_points,
 )
 from analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
-from analysis.summary.summary import SettingSummary
+from analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
 from workloads.spec.hypotheses import Expectation, latency_name
 from workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
@@ -98,7 +98,8 @@ def _pairs(settings: Sequence[SettingSummary], factor: str) -> Iterator[Pair]:
 
     order = {alike(entry): place for place, entry in reversed(list(enumerate(settings)))}
     for _, group in groupby(sorted(_alone(settings), key=lambda e: order[alike(e)]), key=alike):
-        levels = sorted(group, key=lambda entry: getattr(entry, factor))
+        known = [entry for entry in group if getattr(entry, factor) != UNKNOWN_LEVEL]
+        levels = sorted(known, key=lambda entry: getattr(entry, factor))
         if len(levels) > 1:
             yield levels[0], levels[-1]  # not all pairs: each further comparison costs power
 

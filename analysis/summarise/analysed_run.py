@@ -17,6 +17,7 @@ from analysis.summary.summary import SettingSummary
 from analysis.tables.store import read_table
 from cluster.model.topology import Topology
 from workloads.base.setting import Setting
+from workloads.record.given import GivenTopology
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
 
@@ -26,7 +27,7 @@ class AnalysedRun:
     """`manifests` in the order the trials ran, `topologies` by name, `settings` and `labels` by id."""
 
     manifests: tuple[Manifest, ...]
-    topologies: Mapping[str, Topology]
+    topologies: Mapping[str, GivenTopology | Topology]
     labels: Mapping[str, str]
     settings: Mapping[str, Setting]
     trials: pd.DataFrame
@@ -45,8 +46,8 @@ class AnalysedRun:
         trials = read_table(run_root, tables.TRIALS).sort_values("order")
         verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
         steady = read_series.steadiness(run_root)
-        valid = trials[trials["trial"].map(verdicts["verdict"]) == "valid"]
-        valid = valid[["trial", "topology", "setting", "repetition", "build"]]
+        counted = trials[trials["trial"].map(verdicts["counted"])]
+        counted = counted[["trial", "topology", "setting", "repetition", "build"]]
         return cls(
             manifests=manifests,
             topologies={topology.name: topology for topology in topologies},
@@ -59,7 +60,7 @@ class AnalysedRun:
             setting_metrics=read_series.with_rows(
                 tables.SETTING_METRICS,
                 read_table(run_root, tables.SETTING_METRICS),
-                read_series.setting_steadiness(steady, valid),
+                read_series.setting_steadiness(steady, counted),
                 read_series.price_performance(run_root),
             ),
             usd_per_hour=read_series.usd_per_hour(run_root),

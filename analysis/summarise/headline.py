@@ -50,7 +50,9 @@ def headline(
         return _compared(preferred, repetitions, isolation, findings)
     alone = [entry for entry in settings if rate(entry) is not None]
     if not alone:
-        return f"No result: none of the {trials} trials is valid."
+        if not any(entry.n_builds for entry in settings):
+            return f"No result: none of the {trials} trials is valid."
+        return "No result: no trial has its main rate."
     entry = min(alone, key=_place)
     return (
         f"No comparison: no setting has valid trials at two densities. {entry.label} ran at "
