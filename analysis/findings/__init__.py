@@ -7,8 +7,10 @@ what the study declares are not compared (method 23).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.findings import claims, effects
-from analysis.findings.arms import rate
+from analysis.findings.arms import placed, rate
 from analysis.findings.best_density import best_density
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence
@@ -21,7 +23,8 @@ __all__ = ["MIN_BUILDS", "Evidence", "findings", "rate"]
 
 def findings(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Finding, ...]:
     """Every finding of a run: effects, the study's own hypotheses, the best density, the talk's
-    claims."""
+    claims. Settings of unknown density or medium are in none of them."""
+    evidence = replace(evidence, settings=placed(evidence.settings))
     questions = (*effects.questions(evidence), *effects.expected(evidence, hypotheses.expect))
     return (
         *decide(questions, evidence.repetitions),

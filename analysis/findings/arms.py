@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import mean
 
 from analysis.statistics.interval import ratio_of_means
-from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
+from analysis.summary.summary import (
+    MAIN_RATES,
+    UNKNOWN_LEVEL,
+    UNKNOWN_MEDIUM,
+    Metric,
+    SettingSummary,
+)
 
 Points = tuple[float, ...]
 Pair = tuple[SettingSummary, SettingSummary]
@@ -16,6 +23,15 @@ def ratio(first: Points, later: Points) -> float | None:
     if not first or not later or min(*first, *later) <= 0:
         return None
     return ratio_of_means(first, later)
+
+
+def placed(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
+    """Settings whose density and medium are known. Records that others made have them only from the map."""
+    return tuple(
+        entry
+        for entry in settings
+        if entry.vms_per_host != UNKNOWN_LEVEL and entry.medium != UNKNOWN_MEDIUM
+    )
 
 
 def rate(entry: SettingSummary) -> float | None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from analysis.findings.arms import Pair
 from analysis.findings.question import FALLS, RISES, Evidence, Rule
-from analysis.summary.summary import Level, SettingSummary
+from analysis.summary.summary import UNKNOWN_LEVEL, Level, SettingSummary
 from workloads.spec.factors import FACTORS as NAMES
 from workloads.spec.factors import FactorName
 
@@ -72,7 +72,8 @@ def others(entry: SettingSummary, *factors: str) -> tuple[Level, ...]:
 
 def levels(settings: Sequence[SettingSummary], factor: str) -> tuple[Level, ...]:
     """The factor's levels, lowest first; those that have names in the study's order."""
-    seen = dict.fromkeys(level for entry in settings if (level := entry.level(factor)) is not None)
+    found = (entry.level(factor) for entry in settings)
+    seen = dict.fromkeys(level for level in found if level not in (None, UNKNOWN_LEVEL))
     if factor == "medium":
         return tuple(medium for medium in _MEDIA if medium in seen)
     if all(isinstance(level, int) for level in seen):

@@ -76,6 +76,12 @@ class Evidence:
         """Why these arms support no claim about disks (method 24)."""
         if any(arm.medium in self.emulated for arm in arms):
             return ("the medium is emulated, which supports no claim",)
+        return self.about_unknown(*arms)
+
+    def about_unknown(self, *arms: SettingSummary) -> tuple[str, ...]:
+        """Why these arms support no claim because nobody recorded what their checks need."""
+        if any(arm.n_unknown for arm in arms):
+            return ("an arm has trials whose verdict is unknown, which support no claim",)
         return ()
 
     def density(self, vms_per_host: int) -> str:

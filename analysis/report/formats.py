@@ -50,7 +50,8 @@ def as_csv(summary: Summary) -> str:
     for setting in summary.settings:
         for metric in setting.metrics:
             points = ";".join(map(repr, metric.points))
-            of_setting = (getattr(setting, name) for name in _OF_SETTING)
+            values = setting.model_dump(include=set(_OF_SETTING))
+            of_setting = (values[name] for name in _OF_SETTING)
             of_metric = (getattr(metric, name) for name in _OF_METRIC)
             row = (summary.study, summary.run, *of_setting, metric.name, *of_metric)
             writer.writerow([*map(_cell, row), points])

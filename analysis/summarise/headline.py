@@ -46,7 +46,9 @@ def headline(evidence: Evidence, trials: int, findings: Sequence[Finding] = ()) 
             return _compared(evidence, factor, preferred, findings)
     alone = [entry for entry in evidence.settings if rate(entry) is not None]
     if not alone:
-        return f"No result: none of the {trials} trials is valid."
+        if not any(entry.n_builds for entry in evidence.settings):
+            return f"No result: none of the {trials} trials is valid."
+        return "No result: no trial has its main rate."
     entry = min(alone, key=_place)
     return (
         f"No comparison: no setting has valid trials on two clusters that differ in one factor. "

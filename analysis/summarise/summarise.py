@@ -14,13 +14,13 @@ from analysis.summarise import read_series
 from analysis.summarise.analysed_run import AnalysedRun
 from analysis.summarise.entries import setting_summaries, trial_summaries
 from analysis.summarise.headline import headline
+from analysis.summarise.imports import import_summary
 from analysis.summarise.monitoring_overhead import monitoring_overhead
 from analysis.summarise.time_spent import time_spent
 from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary
 from analysis.tables.store import read_table
-from cluster.model.arm import declared
 from cluster.state.atomic import write_text
 from cluster.state.events import Event
 from cluster.state.journal import Journal
@@ -49,6 +49,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     trials = trial_summaries(run)
     settings = setting_summaries(run)
     overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
+    imported = import_summary(run.manifests)
     evidence = Evidence(
         settings,
         run.repetitions,
@@ -70,7 +71,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         repetitions=run.repetitions,
         seed=first.seed,
         headline=headline(evidence, len(trials), found),
-        warnings=warnings(run, trials, _planned(run_root), overhead),
+        warnings=warnings(run, trials, _planned(run_root), overhead, imported),
         settings=settings,
         findings=found,
         trials=trials,
@@ -81,7 +82,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
             now_s,
         ),
         disclosure=merge(run.disclosures),
-        arms={name: declared(topology) for name, topology in sorted(run.topologies.items())},
+        arms=run.arms,
+        imported=imported,
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
         monitoring_overhead=overhead,

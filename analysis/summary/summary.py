@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from analysis.capacity.plan.plan import PlanOrExcuse
 from analysis.summary.series import TrialSeries
@@ -41,6 +41,18 @@ MAIN_RATES: tuple[MetricName, ...] = ("throughput", "throughput_map_phase")
 Unit = Literal["MiB/s", "ops/s", "ms", "percent", "count", "ops/s per USD/h", "MiB/s per USD/h"]
 
 
+UNKNOWN_MEDIUM = "unknown"
+UNKNOWN_LEVEL = -1
+CountOrUnknown = Annotated[
+    int,
+    BeforeValidator(lambda value: UNKNOWN_LEVEL if value is None else value),
+    PlainSerializer(lambda value: None if value == UNKNOWN_LEVEL else value),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+]
+"""The level of a factor. In JSON, null is an unknown level; here it is a number below all levels, so that
+levels can be sorted."""
+
+
 class Metric(Frozen):
     """One number, identified by its name and, where they apply, operation to scope."""
 
@@ -71,13 +83,18 @@ class TrialSummary(Frozen):
     repetition: int
     build: str
     topology: str
-    vms_per_host: int
-    medium: str
+    vms_per_host: CountOrUnknown = Field(description="null: unknown")
+    medium: str = Field(description="flash, hdd or unknown")
     setting: str
     workload: str
     state: Literal["complete", "failed", "incomplete"]
     verdict: VerdictName
     reasons: tuple[str, ...]
+    counted: bool = Field(
+        True,
+        description="whether the numbers of settings include it: a valid trial, or an imported one "
+        "whose verdict is unknown only because nobody recorded a fact",
+    )
     measure_s: float | None
     metrics: tuple[Metric, ...]
     warm_up_s: float | None = Field(None, description="cut from the start of the workload's window")
@@ -108,8 +125,8 @@ class SettingSummary(Frozen):
     """One setting on one topology, over its valid trials of all repetitions."""
 
     topology: str
-    vms_per_host: int
-    regionservers_per_node: int
+    vms_per_host: CountOrUnknown = Field(description="null: unknown")
+    regionservers_per_node: CountOrUnknown = Field(description="null: unknown")
     medium: str
     levels: dict[str, str] = Field(
         default_factory=dict, description="the arm's levels of the factors stack and configuration"
@@ -118,6 +135,9 @@ class SettingSummary(Frozen):
     workload: str
     label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
     n_builds: int
+    n_unknown: int = Field(
+        0, description="builds among them with a counted trial whose verdict is unknown"
+    )
     metrics: tuple[Metric, ...]
     mode: str | None = Field(None, description="TestDFSIO's mode, or YCSB's mix")
     files: int | None = Field(None, description="TestDFSIO: files, each read by one map")
@@ -211,6 +231,9 @@ WarningCode = Literal[
     "data-fits-in-memory",
     "incomparable-builds",
     "monitoring-overhead",
+    "imported",
+    "unknown-trials",
+    "accepted-unknown",
 ]
 
 
@@ -226,6 +249,17 @@ class SummaryWarning(Frozen):
     remedy: str | None = Field(None, description="what to do about it; null: nothing to do")
 
 
+class ImportSummary(Frozen):
+    """Records that others made: what is not known about them. Each count is a number of trials."""
+
+    files: int = Field(description="source files that were read")
+    given: dict[str, int] = Field(description="facts that only the map gives")
+    unknown: dict[str, int] = Field(description="facts that neither the files nor the map give")
+    accepted: dict[str, str] = Field(
+        description="checks that the map accepts as unknown, and its reasons"
+    )
+
+
 class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
@@ -233,7 +267,7 @@ class Summary(Frozen):
     question: str | None
     created: str = Field(description="UTC, ISO 8601")
     provider: str
-    isolation: Literal["process", "host", "vm"]
+    isolation: Literal["process", "host", "vm", "unknown"]
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")
@@ -248,6 +282,9 @@ class Summary(Frozen):
         default_factory=dict,
         description="by topology: all by which the study may make it differ, versions and properties "
         "among it",
+    )
+    imported: ImportSummary | None = Field(
+        None, description="how records that others made were read; null: this program made them"
     )
     monitoring_overhead: MonitoringOverhead | None = Field(
         None, description="null: the study has no such pairs (monitor.overhead_trials)"

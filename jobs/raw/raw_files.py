@@ -66,7 +66,7 @@ def raw_files(
     manifest: Manifest, record: Path, listing: Listing | None = None
 ) -> Iterator[RawFile]:
     """The files of a trial's record that tables are read from. A missing file of a complete trial has a
-    fault; a failed trial may lack any file.
+    fault; a failed trial, and one of others, may lack any file.
 
     listing: the record's files, of a record at a URI.
     """
@@ -87,7 +87,7 @@ def raw_files(
         )
         for file in found:
             yield replace(file, trial=manifest.trial, kind=kind, subject=subject, facts=facts)
-        if not found and manifest.state == "complete":
+        if not found and manifest.state == "complete" and manifest.imported is None:
             yield RawFile(manifest.trial, kind, subject, pattern, "", "missing from the record")
 
 

@@ -19,8 +19,8 @@ class TrialFacts:
     """window: start and end, controller's clock, epoch seconds; None if the trial has no window.
     warm_up_s: ramp-up that is cut from its start (method 7).
     clock_offset_s: lead of the file's clock over the controller's. An unknown offset is 0 here, and a check
-    reports it. period_s: sampling period of the monitor. scopes: scope of each node, by name. time_zone: of the
-    monitor's local times, if they need one."""
+    reports it. period_s: sampling period of the monitor. scopes: scope of each node, by name.
+    time_zone: of the monitor's local times, if they need one."""
 
     window: tuple[float, float] | None = None
     clock_offset_s: float = 0.0

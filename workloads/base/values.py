@@ -3,6 +3,8 @@ state."""
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -30,6 +32,19 @@ class ClientRun(Frozen):
     stderr: str
     start_epoch_s: float
     end_epoch_s: float
+
+
+class ClientFiles(Protocol):
+    """What a setting needs to name the output files of a client."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def stdout(self) -> str: ...
+
+    @property
+    def stderr(self) -> str: ...
 
 
 class MonitorRun(Frozen):

@@ -28,7 +28,8 @@ CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was m
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
-    """InputError if the run has no valid trial; StudyError if it was not analysed."""
+    """InputError if the run has no valid trial of known density and medium; StudyError if it was not
+    analysed."""
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
     verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"]
     nodes = read_table(run_root, tables.NODES)
@@ -36,6 +37,9 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     workers = nodes[nodes["roles"].map(lambda roles: "worker" in list(roles))]
     hosts = {str(trial): set(names) for trial, names in workers.groupby("trial")["host"]}
     valid = trials[verdicts.reindex(trials.index) == "valid"].sort_values("order")
+    # imported records may lack them, and a point without its place in the model is none
+    valid = valid[valid["vms_per_host"].notna() & (valid["medium"] != "unknown")]
+    valid = valid[valid.index.isin(hosts)]
     by_trial = {str(trial): rows for trial, rows in metrics.groupby("trial")}
     points = [
         point
@@ -44,7 +48,11 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
         for point in _of_trial(run_root, str(trial), row, hosts[str(trial)], by_trial[str(trial)])
     ]
     if not points:
-        raise InputError("the run has no valid trial.", str(run_root), "name a run that has one.")
+        raise InputError(
+            "the run has no valid trial of known density and medium.",
+            str(run_root),
+            "name a run that has one.",
+        )
     return tuple(_with_shares(points))
 
 
