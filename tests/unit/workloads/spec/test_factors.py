@@ -43,6 +43,11 @@ def test_levels_of_a_stack_are_named_by_what_they_set() -> None:
     ]  # fmt: skip
 
 
+def test_hadoop_3_5_runs_without_the_security_manager() -> None:
+    factors = study("  stack: [{hadoop: 3.5.0, java: 17}, {hadoop: 3.5.0, java: 25}]\n").factors
+    assert factors.levels("stack") == ("hadoop-3.5.0-java-17", "hadoop-3.5.0-java-25")
+
+
 @pytest.mark.parametrize(
     ("written", "version"),
     [("2.6.4", "2.6.4-hadoop3"), ("2.6.4-hadoop3", "2.6.4-hadoop3"), ("3.0.0", "3.0.0")],
@@ -93,7 +98,9 @@ STACK, CONFIGURATION = "factors.stack", "factors.configuration"
         ("  stack: [{}]\n", f"{STACK}[0]", "at least one of hadoop, hbase and java"),
         ("  stack: [{hadoop: 3.4}]\n", f"{STACK}[0].hadoop", "write text"),
         ("  stack: [{hadoop: newest}]\n", f"{STACK}[0].hadoop", "a version on Maven Central"),
-        ("  stack: [{java: 25}]\n", f"{STACK}[0].java", "do not run on Java 25, only on 17 or 21"),
+        ("  stack: [{java: 11}]\n", f"{STACK}[0].java", "it must be 17 or more"),
+        ("  stack: [{java: 25}]\n", STACK, "Hadoop 3.4.2 does not run on Java 25"),
+        ("  stack: [{hadoop: 3.4.10, java: 25}]\n", STACK, "Hadoop 3.5.0 does not need it"),
         ("  stack: [{hadoop: 3.4.1}, {hadoop: 3.4.1}]\n", STACK, "duplicate stack"),
         ("  stack: [{hadoop: 3.4.2}, {hbase: 2.6.4}]\n", STACK, "nothing to compare"),
         ("  configuration: {}\n", CONFIGURATION, "1 or more"),
