@@ -12,6 +12,7 @@ from cluster.model.errors import InputError
 from cluster.model.versions import VERSIONS, Versions
 from workloads.planning.plan import Plan
 from workloads.planning.planned_study import plan_study
+from workloads.planning.preflight import disk_need_mib
 from workloads.spec.study import Study
 from workloads.spec.study_file import parse_study
 
@@ -220,6 +221,12 @@ def test_off_heap_memory_that_does_not_fit_is_refused_with_the_amount(tmp_path: 
     with pytest.raises(InputError, match="4096 MiB of each RegionServer off-heap") as caught:
         planned(tmp_path, text)
     assert "give the host" in caught.value.remedy
+
+
+def test_a_cache_that_is_a_file_counts_as_disk_space() -> None:
+    file = "  configuration: {a: {block_cache: {place: flash, size: 3 GiB}}}\n"
+    off_heap = file.replace("flash", "off-heap")
+    assert disk_need_mib(study(file)) == disk_need_mib(study(off_heap)) + 3072
 
 
 def test_a_block_cache_needs_a_disk_of_its_medium(tmp_path: Path) -> None:
