@@ -13,9 +13,13 @@ from cluster.render.names import check_address, check_name, check_path, check_ta
 
 @dataclass(frozen=True)
 class InstallDirs:
-    """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order."""
+    """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order.
+
+    `client_java` is that of HBase's clients, which is the same in all arms.
+    """
 
     java: PurePath
+    client_java: PurePath
     hadoop: PurePath
     hbase: PurePath
     hadoop_classpath: tuple[str, ...]

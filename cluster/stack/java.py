@@ -13,9 +13,13 @@ from pathlib import Path
 
 from cluster.model.errors import InputError
 
-# Hadoop 3.4 and HBase 2.6 run on these. From 24 on, the removed SecurityManager stops them.
 FEATURES = (17, 21)
+"""Every version of Hadoop and HBase that is known here runs on these."""
 JDK = " or ".join(f"{feature}" for feature in FEATURES)
+OLDEST = 17
+NO_SECURITY_MANAGER = 24
+WITHOUT_SECURITY_MANAGER = "3.5.0"
+"""From Java 24 on there is no SecurityManager, and from this Hadoop on nobody needs it (HADOOP-19212)."""
 INSTALLED = Path("/usr/lib/jvm")
 """Where Debian, Red Hat and Adoptium's packages install JDKs, a folder each."""
 _REMEDY = (
@@ -64,20 +68,34 @@ def find_java(environ: Mapping[str, str] | None = None, feature: int | None = No
     return java
 
 
+def fault_of(feature: int, hadoop: str) -> str:
+    """Why this version of Hadoop does not run on a feature release of Java; empty if it does."""
+    if feature < OLDEST:
+        return f"needs Java {OLDEST} or later, not {feature}"
+    if feature >= NO_SECURITY_MANAGER and _numbers(hadoop) < _numbers(WITHOUT_SECURITY_MANAGER):
+        return (
+            f"does not run on Java {feature}: it needs the SecurityManager, which Java "
+            f"{NO_SECURITY_MANAGER} removed; Hadoop {WITHOUT_SECURITY_MANAGER} does not need it"
+        )
+    return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))
+
+
 def installed_features() -> tuple[int, ...]:
-    """The feature releases of the JDKs on this machine that Hadoop and HBase run on."""
-    found = {java.feature for java in _installed(os.environ)}
-    return tuple(sorted(found & set(FEATURES)))
+    """The feature releases of the JDKs on this machine that some version of Hadoop runs on."""
+    return tuple(
+        sorted({java.feature for java in _installed(os.environ) if java.feature >= OLDEST})
+    )
 
 
 def _of_feature(feature: int, environ: Mapping[str, str]) -> Java:
     installed = list(_installed(environ))
     for java in installed:
-        if java.feature == feature and feature in FEATURES:
+        if java.feature == feature:
             return java
-    if feature not in FEATURES:
-        what = f"Hadoop and HBase do not run on Java {feature}, only on {JDK}."
-        raise InputError(what, "Java", f"choose java: {FEATURES[0]}.")
     found = ", ".join(dict.fromkeys(f"{java.version} in {java.home}" for java in installed))
     raise InputError(
         f"no JDK {feature} is installed; found: {found or 'none'}.",

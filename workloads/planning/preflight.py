@@ -42,7 +42,15 @@ def disk_need_mib(study: Study) -> int:
     for setting in study.settings():
         data_set, used_mib = setting.disk_use(study.stack.replication)
         largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
-    return int(sum(largest.values())) + LOGS_MIB
+    return int(sum(largest.values())) + _cache_files_mib(study) + LOGS_MIB
+
+
+def _cache_files_mib(study: Study) -> int:
+    """The block caches that are files, of all RegionServers of a host."""
+    caches = [one.block_cache for one in study.factors.configurations().values()]
+    sizes = [cache.size_mib for cache in caches if cache and cache.place != "off-heap"]
+    servers = max(1, *study.factors.vms_per_host) * max(study.factors.regionservers_per_node)
+    return max(sizes, default=0) * servers
 
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from cluster.model.configuration import PLAIN, Configuration
 from cluster.model.versions import HADOOP, HBASE, Versions
-from cluster.stack.java import FEATURES, JDK
+from cluster.stack.java import OLDEST
 from workloads.base.checked import FaultyKeyError, like, no_duplicates
 from workloads.base.values import Frozen
 from workloads.spec.configuration_spec import ConfigurationSpec
@@ -35,17 +35,11 @@ def _for_hadoop_3(version: str) -> str:
     return f"{version}{_FOR_HADOOP_3}" if bare else version
 
 
-def _supported(feature: int) -> int:
-    if feature not in FEATURES:
-        raise ValueError(f"Hadoop and HBase do not run on Java {feature}, only on {JDK}")
-    return feature
-
-
 Version = Annotated[
     str, like(r"\d+\.\d+\.\d+(-[a-z0-9]+)*", "a version on Maven Central, for example 3.4.2")
 ]
 HBaseVersion = Annotated[Version, AfterValidator(_for_hadoop_3)]
-JavaFeature = Annotated[int, Field(strict=True), AfterValidator(_supported)]
+JavaFeature = Annotated[int, Field(strict=True, ge=OLDEST, le=99)]
 
 
 class StackLevel(Frozen):
@@ -54,7 +48,8 @@ class StackLevel(Frozen):
     hadoop: Version | None = Field(None, description="Hadoop version, for example `3.4.1`.")
     hbase: HBaseVersion | None = Field(None, description="HBase version, for example `2.6.4`.")
     java: JavaFeature | None = Field(
-        None, description="Feature release of the JDK, for example 17."
+        None,
+        description="Feature release of the JDK of daemons, containers and TestDFSIO.",
     )
 
     @model_validator(mode="after")
@@ -136,7 +131,9 @@ class StackSpec(Frozen):
     hadoop: Version = Field(HADOOP, description="Hadoop version.")
     hbase: HBaseVersion = Field(HBASE, description="HBase version.")
     java: JavaFeature | None = Field(
-        None, description="Feature release of the JDK. Default: `JAVA_HOME`, or the `java` on PATH."
+        None,
+        description="Feature release of the JDK of daemons, containers and TestDFSIO. Default: `JAVA_HOME`, "
+        "or the `java` on PATH.",
     )
     heap: Literal["auto"] = Field(
         "auto", description="JVM heap sizes. `auto` derives them from the memory of the node."

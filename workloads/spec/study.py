@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from cluster.stack.java import fault_of
 from workloads.base.checked import FaultyKeyError, Name, at_most, no_duplicates
 from workloads.base.quantity import Seconds
 from workloads.base.setting import Setting, WorkloadSpec
@@ -155,6 +156,7 @@ class Study(Frozen):
                 f"{MAX_TOPOLOGIES}",
                 "factors",
             )
+        self._check_java()
         self._check_workloads()
         for index, host in enumerate(self.hosts):
             what, paths = f"disk of host {host.name!r}", [disk.path for disk in host.disks]
@@ -166,6 +168,14 @@ class Study(Frozen):
             raise FaultyKeyError("no host with the role 'worker' has a disk", "hosts", 0, "disks")
         check_provider(self)
         return self
+
+    def _check_java(self) -> None:
+        """Each version of Hadoop runs on its Java."""
+        levels = self.factors.versions(self.stack.versions)
+        key = ("factors", "stack") if levels else ("stack", "java")
+        for versions in levels.values() or (self.stack.versions,):
+            if versions.java and (fault := fault_of(versions.java, versions.hadoop)):
+                raise FaultyKeyError(f"Hadoop {versions.hadoop} {fault}", *key)
 
     def _check_workloads(self) -> None:
         for key, spec in _spec_models().items():

@@ -67,7 +67,8 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         return moved(path, {home: STACKS_IN_GUEST / home.name for home in homes})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        return stacks.install_dirs(PurePosixPath(JAVA_HOME), home_in_guest)
+        java = PurePosixPath(JAVA_HOME)
+        return stacks.install_dirs(java, java, home_in_guest)
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers. StudyError otherwise."""

@@ -58,8 +58,9 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
         return moved(path, {copy.stack.home: copy.home for copy in _copies(topology)})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        java, _ = _java(topology)
-        return stacks.install_dirs(PurePath(java), lambda stack: _home(topology, stack))
+        homes = {copy.stack.name: copy.home for copy in _copies(topology)}
+        java, client_java = (PurePath(_java(topology, own)[0]) for own in (False, True))
+        return stacks.install_dirs(java, client_java, lambda stack: homes[stack.name])
 
     def check_leases(self, topology: Topology, tag: str) -> None:
         targets = _targets(topology)
@@ -88,7 +89,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             play(
                 "preflight",
                 {targets[host]: {"systemd": found["systemd"]} for host, found in described.items()},
-                {"java": _java(topology)[0], "unit_command": list(unit[2:])},
+                {"java": _java(topology, client=False)[0], "unit_command": list(unit[2:])},
                 tag=tag,
                 work=str(topology.hosts[0].target.work),
             )
@@ -125,8 +126,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             for host in targets
         }
         data = self.node_paths(site, topology).all_data(topology.nodes)
-        archive = archive_name(topology.versions.java)
-        SshBuild.known(site, journal).create(data, copies, _java(topology)[0], archive)
+        SshBuild.known(site, journal).create(data, copies)
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
         return SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)
@@ -168,18 +168,23 @@ def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
 def _copies(topology: Topology) -> list[StackCopy]:
     """hadoop, hbase, ycsb; the trees do not change while the program runs."""
     stacks = ensure_all(("hadoop", "hbase", "ycsb"), topology.versions)
-    return [StackCopy(stack, _home(topology, stack)) for stack in stacks]
+    return [_copy(topology, stack) for stack in stacks]
 
 
-def _home(topology: Topology, stack: Stack) -> PurePath:
-    return topology.hosts[0].target.work / "stacks" / f"{stack.home.name}-java{_java(topology)[1]}"
+def _copy(topology: Topology, stack: Stack) -> StackCopy:
+    """YCSB has the clients' Java, the others that of the arm."""
+    client = stack.name == "ycsb"
+    java, version = _java(topology, client)
+    name = f"{stack.home.name}-java{version}"
+    archive = archive_name(None if client else topology.versions.java)
+    return StackCopy(stack, topology.hosts[0].target.work / "stacks" / name, java, archive)
 
 
 @cache
-def _java(topology: Topology) -> tuple[str, str]:
-    """(home, version) from the plan; from the hosts where it was made without them, or for another
-    Java than their own."""
-    login, feature = topology.hosts[0].login, topology.versions.java
+def _java(topology: Topology, client: bool) -> tuple[str, str]:
+    """(home, version) of the daemons' Java, or of the clients' one, which is the hosts' own. From the plan;
+    from the hosts where it was made without them, or for another Java than their own."""
+    login, feature = topology.hosts[0].login, None if client else topology.versions.java
     if login and login.java_home and feature is None:
         return login.java_home, login.java_version
     return same_java(_targets(topology), feature)

@@ -61,7 +61,7 @@ def test_real_disclosures_of_two_densities_can_be_compared() -> None:
     java = Java(Path("/opt/java"), "17.0.15")
     stack = Stack("any", "1", Path("/opt/any"), "0" * 64)
     disclosed = {
-        build: disclose(fields, render(fields), Stacks(java, stack, stack), provider_of("local"))
+        build: disclose(fields, render(fields), Stacks(java, java, stack, stack), provider_of("local"))
         for build, fields in (
             ("b1-v1-flash", blueprint(local(1))), ("b1-v2-flash", blueprint(local(2)))
         )

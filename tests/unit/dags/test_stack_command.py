@@ -19,7 +19,7 @@ def test_the_list_has_every_shipped_pair_and_the_jdks() -> None:
     pairs = {(one["hadoop"], one["hbase"], one["lock"]) for one in listed["stacks"]}
     assert ("3.4.2", "2.6.4-hadoop3", "shipped") in pairs
     assert ("3.3.6", "2.6.4-hadoop3", "shipped") in pairs
-    assert listed["java"] and set(listed["java"]) <= {17, 21}
+    assert listed["java"] and min(listed["java"]) >= 17
     assert "3.4.1" in RUNNER.invoke(app, ["stack", "list"]).output
 
 

@@ -12,6 +12,7 @@ from cluster.model.errors import InputError
 from cluster.model.versions import VERSIONS, Versions
 from workloads.planning.plan import Plan
 from workloads.planning.planned_study import plan_study
+from workloads.planning.preflight import disk_need_mib
 from workloads.spec.study import Study
 from workloads.spec.study_file import parse_study
 
@@ -41,6 +42,11 @@ def test_levels_of_a_stack_are_named_by_what_they_set() -> None:
     assert list(factors.versions(common).values()) == [
         Versions("3.4.1"), Versions("3.4.2"), Versions("3.5.0", java=17)
     ]  # fmt: skip
+
+
+def test_hadoop_3_5_runs_without_the_security_manager() -> None:
+    factors = study("  stack: [{hadoop: 3.5.0, java: 17}, {hadoop: 3.5.0, java: 25}]\n").factors
+    assert factors.levels("stack") == ("hadoop-3.5.0-java-17", "hadoop-3.5.0-java-25")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +99,9 @@ STACK, CONFIGURATION = "factors.stack", "factors.configuration"
         ("  stack: [{}]\n", f"{STACK}[0]", "at least one of hadoop, hbase and java"),
         ("  stack: [{hadoop: 3.4}]\n", f"{STACK}[0].hadoop", "write text"),
         ("  stack: [{hadoop: newest}]\n", f"{STACK}[0].hadoop", "a version on Maven Central"),
-        ("  stack: [{java: 25}]\n", f"{STACK}[0].java", "do not run on Java 25, only on 17 or 21"),
+        ("  stack: [{java: 11}]\n", f"{STACK}[0].java", "it must be 17 or more"),
+        ("  stack: [{java: 25}]\n", STACK, "Hadoop 3.4.2 does not run on Java 25"),
+        ("  stack: [{hadoop: 3.4.10, java: 25}]\n", STACK, "Hadoop 3.5.0 does not need it"),
         ("  stack: [{hadoop: 3.4.1}, {hadoop: 3.4.1}]\n", STACK, "duplicate stack"),
         ("  stack: [{hadoop: 3.4.2}, {hbase: 2.6.4}]\n", STACK, "nothing to compare"),
         ("  configuration: {}\n", CONFIGURATION, "1 or more"),
@@ -213,6 +221,12 @@ def test_off_heap_memory_that_does_not_fit_is_refused_with_the_amount(tmp_path: 
     with pytest.raises(InputError, match="4096 MiB of each RegionServer off-heap") as caught:
         planned(tmp_path, text)
     assert "give the host" in caught.value.remedy
+
+
+def test_a_cache_that_is_a_file_counts_as_disk_space() -> None:
+    file = "  configuration: {a: {block_cache: {place: flash, size: 3 GiB}}}\n"
+    off_heap = file.replace("flash", "off-heap")
+    assert disk_need_mib(study(file)) == disk_need_mib(study(off_heap)) + 3072
 
 
 def test_a_block_cache_needs_a_disk_of_its_medium(tmp_path: Path) -> None:
