@@ -40,7 +40,7 @@ def test_missing_extras_are_named_together() -> None:
 def test_a_module_that_cannot_be_imported_names_its_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def app() -> None:
+    def app(**_: object) -> None:
         raise ModuleNotFoundError("No module named 'altair.vegalite'", name="altair.vegalite")
 
     monkeypatch.setattr(main, "app", app)
