@@ -28,14 +28,14 @@ CORE_COMMANDS = (
     "schema",
     "reap --dry-run",
     "capacity fit --points {examples}/points.csv -o model.json",
-    "capacity size --genomes-per-day 20 --hosts {examples}/catalog.yaml --model model.json --draws 50",
+    "capacity size --genomes-per-day 20 --hosts {examples}/catalog.yaml --model model.json --draws 100",
 )
 NEED_EXTRAS = {
     "run quickstart": "airflow,spark,report",
     "airflow": "airflow,spark,report",
     "notify {folder}/told.yaml": "airflow",
     "report": "spark,report",
-    "capacity whatif --genomes-per-day 20 --hosts {examples}/catalog.yaml --model model.json --draws 50 "
+    "capacity whatif --genomes-per-day 20 --hosts {examples}/catalog.yaml --model model.json --draws 100 "
     "-o chart.svg": "report",
 }
 
