@@ -24,10 +24,11 @@ $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
 	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked --all-extras --quiet)
 	@touch $@
 # uv sync downloads from the addresses in uv.lock. A mirror has the same files elsewhere: only their hashes count.
+# Without --python, `uv pip` would change the interpreter that UV_PYTHON names.
 FROM_MIRROR = $(UV) venv --quiet --allow-existing $(VENV) \
 	&& $(UV) export --frozen --all-extras --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
-	&& $(UV) pip sync --quiet --require-hashes $(VENV)/requirements.txt \
-	&& $(UV) pip install --quiet --no-deps --editable .
+	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes $(VENV)/requirements.txt \
+	&& $(UV) pip install --python $(VENV) --quiet --no-deps --editable .
 
 study: setup ## run the quickstart study through Airflow and print where the report is
 	@$(BIN)/study run quickstart
