@@ -57,6 +57,14 @@ class RunOpened(Event, event="run-opened"):
     resumed: bool = False
 
 
+class RunImported(Event, event="run-imported"):
+    """The run's records were made by others."""
+
+    study: str
+    run: str
+    trials: tuple[str, ...]
+
+
 class RunEnded(Event, event="run-ended"):
     """`finished`: no step is left. `repetitions`: how many the plan had then."""
 

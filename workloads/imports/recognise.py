@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from cluster.model.errors import InputError
@@ -55,13 +56,21 @@ def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
     if data.startswith(_UTF16):
         reason = "encoded in UTF-16: convert it to UTF-8 first"
         return Recognised(file, digest, refused=(Refused(file, 0, reason),))
-    found = tuple(_parts(Text(file, data), time_zone))
+    found = tuple(_without_bytes(part) for part in _parts(Text(file, data), time_zone))
     return Recognised(
         file,
         digest,
         tuple(part for part in found if isinstance(part, Piece)),
         tuple(part for part in found if isinstance(part, Refused)),
     )
+
+
+def _without_bytes(part: Piece | Refused) -> Piece | Refused:
+    """The bytes of a whole file are read again when they are copied: a folder may be larger than memory."""
+    if isinstance(part, Refused) or not part.lines.whole:
+        return part
+    status = replace(part.status, data=b"") if part.status and part.status.whole else part.status
+    return replace(part, lines=replace(part.lines, data=b""), status=status)
 
 
 def recognise_all(
