@@ -93,7 +93,8 @@ class AnalysedRun:
             if not topologies or of_build[build].name in topologies
         }
         return unexpected_differences(
-            chosen, {build: {"topology": t.name, **self.arms[t.name]} for build, t in of_build.items()}
+            chosen,
+            {build: {"topology": t.name, **self.arms[t.name]} for build, t in of_build.items()},
         )
 
     @cached_property

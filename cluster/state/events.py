@@ -63,6 +63,14 @@ class RunTagged(Event, event="run-tagged"):
     tags: Mapping[str, str]
 
 
+class RunImported(Event, event="run-imported"):
+    """The run's records were made by others."""
+
+    study: str
+    run: str
+    trials: tuple[str, ...]
+
+
 class RunEnded(Event, event="run-ended"):
     """`finished`: no step is left. `repetitions`: how many the plan had then."""
 

@@ -68,7 +68,6 @@ class GivenClient(Frozen):
 
     name: str
     node: str | None = None
-    argv: tuple[str, ...] = Field((), description="its command line, if a file shows it")
     exit_code: int | None = None
     stdout: str = ""
     stderr: str = ""

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
@@ -41,9 +42,14 @@ class _AsWritten(GenerateJsonSchema):
         return found
 
 
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a YAML file that `model` validates."""
+    return {"$schema": DIALECT, **model.model_json_schema(schema_generator=_AsWritten)}
+
+
 def study_schema() -> dict[str, Any]:
     """The schema, generated from the models that validate a study."""
-    return {"$schema": DIALECT, **Study.model_json_schema(schema_generator=_AsWritten)}
+    return schema_of(Study)
 
 
 def schema_file() -> Path:
