@@ -118,7 +118,7 @@ def plan(
     Rejects a study with a hypothesis that can never be decided, or with a comparison over time that
     cannot detect a change as large as its own tolerance.
     """
-    from analysis.findings.power_of_design import notes, warnings
+    from analysis.findings.power_of_design import families, notes, warnings
     from dags.cli.display import plan_page, warnings_of
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan, noise
@@ -128,18 +128,20 @@ def plan(
 
     made = plan_study(spec, parse_overrides(sets or []), runs, tuple(only or ()))
     study, planned = made.study, made.plan
-    design_notes = tuple(notes(study, planned, noise(study, runs), effect))
+    found = families(study, planned)
+    design_notes = tuple(notes(found, planned, noise(study, runs), effect))
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (
-        *warnings(study, planned),
+        *warnings(found, planned),
         *assumptions(study, hosts),
         *disks_too_small(study, planned, runs),
     )
     if as_json:
         time_s = planned.estimate_s + ANALYSIS_ESTIMATE_S
-        found = {"estimate_s": time_s, "disk_mib": need_mib, "shows": design_notes}
-        print_json({"plan": planned, **found, "warnings": (*warnings_of(planned), *warned)})
+        costs = {"estimate_s": time_s, "disk_mib": need_mib}
+        told = {"shows": design_notes, "warnings": (*warnings_of(planned), *warned)}
+        print_json({"plan": planned, **costs, **told})
     else:
         out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned))
     check_plan(study, planned, spec, runs)
