@@ -158,19 +158,16 @@ def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
     """Write the union of the jobs' rows as their common table."""
 
     def frame(job: Job) -> DataFrame:
-        return job.transform(RunTables(spark, run_root))
+        describe(spark, f"compute {job.__name__}")
+        return conform(job.transform(RunTables(spark, run_root)), job.TABLE)
 
-    if len(jobs) == 1:
+    # a row per second: the only table here that can be large
+    if jobs[0].TABLE is tables.TRIAL_RATE_SERIES:
         write(frame(jobs[0]), run_root, jobs[0].TABLE)
         return
-
-    def made(job: Job) -> pa.Table:
-        describe(spark, f"compute {job.__name__}")
-        return conform(frame(job), job.TABLE).toArrow()
-
-    # A few rows per trial: to plan a union and to write it took Spark longer than computing its parts.
+    # To plan a union of a few rows per trial, and to write it, took Spark longer than computing its parts.
     with ThreadPoolExecutor(len(jobs)) as pool:
-        parts = list(pool.map(made, jobs))
+        parts = list(pool.map(lambda job: frame(job).toArrow(), jobs))
     write_arrow(run_root, jobs[0].TABLE, pa.concat_tables(parts))
 
 
