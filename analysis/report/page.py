@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
-import re
 import tomllib
-from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from analysis.capacity.plan.plan import facts, plan_sentence, spread
@@ -34,6 +31,7 @@ from analysis.report.charts.sections import sections
 from analysis.report.charts.talk import talk_charts
 from analysis.report.disclosure import entries
 from analysis.report.forest import forest
+from analysis.report.html import inline_script, policy, static, templates
 from analysis.report.matrix import matrix
 from analysis.report.trust import trust
 from analysis.summary.summary import SettingSummary, Summary, TrialSummary
@@ -41,7 +39,7 @@ from cluster.state import atomic
 
 _HERE = Path(__file__).parent
 # Our own scripts, in the order they run.
-SCRIPTS = ("inside.js", "filters.js", "report.js")
+SCRIPTS = ("sorting.js", "inside.js", "filters.js", "report.js")
 # JSON longer than this many characters is compressed, so that a long study's page stays small.
 LONG_JSON = 300_000
 
@@ -54,8 +52,7 @@ def write(summary: Summary, path: Path) -> None:
 def render(summary: Summary) -> str:
     """The whole page. Every number in it comes from `summary`."""
     view = View(summary)
-    own = ((_HERE / "static" / name).read_text("utf-8") for name in SCRIPTS)
-    scripts = tuple(map(_script, own))
+    scripts = tuple(inline_script(static(name)) for name in SCRIPTS)
     return _environment().get_template("page.html.j2").render(
         summary=summary,
         view=view,
@@ -81,9 +78,9 @@ def render(summary: Summary) -> str:
         trial_counts=_trial_counts(summary),
         disclosure=entries(summary.disclosure),
         terms=tomllib.loads((_HERE / "glossary.toml").read_text("utf-8")),
-        css=Markup((_HERE / "static/report.css").read_text("utf-8")),
+        css=Markup(static("report.css")),
         scripts=scripts,
-        policy=_policy((*scripts, vega_bundle())),
+        policy=policy((*scripts, vega_bundle()), "'unsafe-eval'"),  # Vega compiles its expressions
         data=[
             embedded("summary", summary_values(summary)),
             embedded(
@@ -125,11 +122,11 @@ def _facts(summary: Summary) -> tuple[str, ...]:
         "1 repetition" if summary.repetitions == 1 else f"{summary.repetitions} repetitions"
     )
     time = summary.time
-    return (
-        f"provider {summary.provider}",
-        f"{repetitions}, seed {summary.seed}",
-        f"measuring {duration(time.measuring_s)} of {duration(time.total_s)}",
-    )
+    measuring = f"measuring {duration(time.measuring_s)} of {duration(time.total_s)}"
+    if summary.imported is not None:
+        made = f"records made by others, imported from {summary.imported.files} files"
+        return made, repetitions, measuring
+    return f"provider {summary.provider}", f"{repetitions}, seed {summary.seed}", measuring
 
 
 def embedded(id_: str, value: object) -> dict[str, Any]:
@@ -143,39 +140,9 @@ def embedded(id_: str, value: object) -> dict[str, Any]:
     return {"id": id_, "text": base64.b64encode(packed).decode(), "encoding": "gzip"}
 
 
-def _script(source: str) -> Markup:
-    """JavaScript for an inline element. `</script` inside a string literal means the same as `<\\/script`."""
-    return Markup(source.replace("</script", "<\\/script"))
-
-
-def _policy(scripts: Sequence[str]) -> str:
-    """Only these scripts may run, and nothing may be loaded. Vega compiles its expressions: eval."""
-    hashes = (hashlib.sha256(str(text).encode()).digest() for text in scripts)
-    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
-    return (
-        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-_NUMBER_AND_UNIT = re.compile(r"(\d) (?=(?:ms|s|min|h|MiB|GiB|ops)\b|%)")
-
-
-def _unbroken(text: str) -> str:
-    """Free text in which a number and its unit stay on one line."""
-    return _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)
-
-
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("analysis.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["unbroken"] = _unbroken
+    environment = templates()
     environment.globals |= {"quantity": quantity, "main_rate": trials.main_rate}
     environment.globals |= {"plan_facts": facts, "plan_sentence": plan_sentence, "spread": spread}
     return environment

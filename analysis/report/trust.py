@@ -23,9 +23,12 @@ class Badge:
 
 
 def trust(view: View) -> tuple[Badge, ...]:
-    """Trials by verdict, the interval method, how much was decided, and what only stands in."""
+    """Who made the records, trials by verdict, the interval method, how much was decided, and what only
+    stands in."""
     summary = view.summary
+    made = (Badge("doubt", "records made by others", "limits"),) if summary.imported else ()
     return (
+        *made,
         *_trials(summary),
         _intervals(summary),
         _decided(summary),
@@ -36,12 +39,15 @@ def trust(view: View) -> tuple[Badge, ...]:
 def _trials(summary: Summary) -> Iterator[Badge]:
     count = Counter(trial.verdict for trial in summary.trials)
     total, valid = len(summary.trials), count["valid"]
-    level: Literal["good", "bad"] = "good" if valid else "bad"
+    shown = sum(trial.verdict == "unknown" and trial.counted for trial in summary.trials)
+    level: Literal["good", "doubt", "bad"] = "good" if valid else "doubt" if shown else "bad"
     yield Badge(level, f"{valid} of {total} trials valid", "trials")
     if count["invalid"]:
         yield Badge("bad", f"{count['invalid']} invalid", "trials")
-    if count["unknown"]:
-        yield Badge("doubt", f"{count['unknown']} unknown", "trials")
+    if shown:
+        yield Badge("doubt", f"{shown} unknown, shown without a claim", "trials")
+    if unseen := count["unknown"] - shown:
+        yield Badge("doubt", f"{unseen} unknown", "trials")
     flagged = sum(trial.verdict == "valid" and bool(trial.reasons) for trial in summary.trials)
     if flagged:
         yield Badge("doubt", f"{flagged} valid with warnings", "trials")

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import exp, log
 
 from analysis.findings import MIN_BUILDS, Evidence
 from analysis.findings.claims import is_whole
 from analysis.statistics.power import MAX_UNITS, can_claim, detectable_ratio, units_needed
 from analysis.summary.summary import Finding, SummaryWarning, WarningCode
+
+
+@dataclass(frozen=True)
+class _Repetitions:
+    """The run's repetitions so far. `total_s`: their wall time. `imported`: none can be added here."""
+
+    have: int
+    total_s: float | None
+    imported: bool
+
+    def until(self, needed: int) -> str:
+        """How many more, by which option, and for how long."""
+        more = needed - self.have
+        words = f"{more} more repetition{'s' if more > 1 else ''}"
+        if self.imported:
+            return words
+        each_s = self.total_s / self.have if self.total_s and self.have else None
+        takes = f", about {_duration(each_s * more)}" if each_s else ""
+        return f"{words} (--add-repetitions {more}{takes})"
 
 
 def undecided(
@@ -25,10 +45,9 @@ def undecided(
         return None
     count = "all" if len(open_ones) == len(compared) else f"{len(open_ones)} of"
     counted = f"{count} {len(compared)} comparisons" if len(compared) > 1 else "the only comparison"
-    needs = [
-        *_arms(open_ones, evidence, warnings),
-        *_repetitions(open_ones, found, evidence, total_s),
-    ]
+    imported = any(warning.code == "imported" for warning in warnings)
+    so_far = _Repetitions(evidence.repetitions, total_s, imported)
+    needs = [*_arms(open_ones, evidence, warnings), *_repetitions(open_ones, found, so_far)]
     text = f"Not decided: {counted}."
     return (
         f"{text} To decide {'them' if len(open_ones) > 1 else 'it'}: {'; '.join(needs)}."
@@ -44,6 +63,8 @@ def _arms(
     codes: set[WarningCode] = {warning.code for warning in warnings}
     if any(not all(one.n) for one in open_ones):
         yield "valid trials in every arm"
+    if any(one.n_unknown for one in evidence.settings):
+        yield "facts that nobody recorded, in the map of the import"
     if "incomparable-builds" in codes:
         yield "hosts and settings that are equal in all builds"
     if "process-nodes" in codes:
@@ -55,14 +76,11 @@ def _arms(
 
 
 def _repetitions(
-    open_ones: Sequence[Finding],
-    found: Sequence[Finding],
-    evidence: Evidence,
-    total_s: float | None,
+    open_ones: Sequence[Finding], found: Sequence[Finding], so_far: _Repetitions
 ) -> Iterator[str]:
-    have = evidence.repetitions
+    have = so_far.have
     if have < MIN_BUILDS:
-        yield f"{_more(MIN_BUILDS, have, total_s)} for intervals"
+        yield f"{so_far.until(MIN_BUILDS)} for intervals"
         return
     sizes = Counter(one.family for one in found if one.p_adjusted is not None)
     # left to chance: tested, of two arms, and able to become a claim
@@ -72,23 +90,21 @@ def _repetitions(
         size = max(sizes[one.family] for one in never)
         needed = next(n for n in range(have, MAX_UNITS) if can_claim(n, n, size))
         never_with = f"{size} comparisons can never be significant with {have}"
-        yield f"{_more(needed, have, total_s)}, because {never_with}"
+        yield f"{so_far.until(needed)}, because {never_with}"
     elif noisy:
         worst = max(noisy, key=lambda one: one.detectable or 1.0)
-        yield _for_smaller_effects(worst, sizes[worst.family], have, total_s)
+        yield _for_smaller_effects(worst, sizes[worst.family], so_far)
 
 
-def _for_smaller_effects(
-    finding: Finding, family_size: int, have: int, total_s: float | None
-) -> str:
+def _for_smaller_effects(finding: Finding, family_size: int, so_far: _Repetitions) -> str:
     """What these repetitions can show, and how many would show half of it."""
-    least = finding.detectable or 1.0
+    least, have = finding.detectable or 1.0, so_far.have
     shown = f"{have} show a difference of {_percent(least)} or more"
     needed = _for_half(least, min(finding.n), family_size)
     if needed is None or needed <= have:
         return f"more repetitions: {shown}"
     half = _percent(exp(log(least) / 2))
-    return f"{_more(needed, have, total_s)}, which would show a difference of {half}; these {shown}"
+    return f"{so_far.until(needed)}, which would show a difference of {half}; these {shown}"
 
 
 def _for_half(detectable: float, units: int, size: int) -> int | None:
@@ -97,12 +113,6 @@ def _for_half(detectable: float, units: int, size: int) -> int | None:
     if of_one is None:
         return None
     return units_needed(exp(log(detectable) / 2), log(detectable) / log(of_one), size)
-
-
-def _more(needed: int, have: int, total_s: float | None) -> str:
-    more = needed - have
-    takes = f", about {_duration(total_s / have * more)}" if total_s and have else ""
-    return f"{more} more repetition{'s' if more > 1 else ''} (--add-repetitions {more}{takes})"
 
 
 def _percent(ratio: float) -> str:

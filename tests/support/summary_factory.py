@@ -111,8 +111,7 @@ def _concluded(summary: Summary, asked: Hypotheses) -> Summary:
     """With findings, headline and what is undecided, as a run's own summary has them."""
     evidence = Evidence(summary.settings, summary.repetitions, summary.isolation)
     found = findings(evidence, asked)
-    counts = (summary.repetitions, summary.isolation, len(summary.trials))
-    answer = headline(summary.settings, *counts, found)
+    answer = headline(evidence, len(summary.trials), found)
     return summary.model_copy(
         update={
             "question": asked.question,
@@ -238,6 +237,7 @@ def _trial(
         workload=shape.workload,
         state="complete",
         verdict=verdict,
+        counted=verdict == "valid",
         reasons=() if verdict == "valid" else reasons,
         measure_s=14.0 + order % 9,
         metrics=metrics,
@@ -250,9 +250,8 @@ def _failed(order: int, repetition: int, arm: Arm, shape: Shape) -> TrialSummary
         "monitor samples cover 71 % of the window, under 95 %",
     )
     trial = _trial(order, repetition, arm, shape, ())
-    return trial.model_copy(
-        update={"state": "failed", "verdict": "invalid", "reasons": reasons, "measure_s": None}
-    )
+    failed = {"state": "failed", "verdict": "invalid", "counted": False, "reasons": reasons}
+    return trial.model_copy(update={**failed, "measure_s": None})
 
 
 def _builds(arms: tuple[Arm, ...], repetitions: int, rng: random.Random) -> Iterator[BuildSummary]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.findings import Evidence
 from analysis.summarise.headline import headline
 from analysis.summary.summary import Summary
 from tests.support.summary_factory import one_block
@@ -13,7 +14,7 @@ def empty() -> Summary:
         ("settings", "findings", "trials", "builds", "series"), ()
     )
     answer = {
-        "headline": headline((), 1, "process", 0).text,
+        "headline": headline(Evidence((), 1, "process"), 0).text,
         "headline_setting": None,
         "undecided": None,
     }
@@ -25,7 +26,8 @@ def all_invalid() -> Summary:
     summary = one_block()
     why = ("the RegionServer died", "monitor samples cover 71 % of the window, under 95 %")
     trials = tuple(
-        trial.model_copy(update={"verdict": "invalid", "reasons": why}) for trial in summary.trials
+        trial.model_copy(update={"verdict": "invalid", "counted": False, "reasons": why})
+        for trial in summary.trials
     )
     settings = tuple(
         one.model_copy(update={"n_builds": 0, "metrics": ()}) for one in summary.settings
@@ -39,7 +41,7 @@ def all_invalid() -> Summary:
             "trials": trials,
             "settings": settings,
             "findings": findings,
-            "headline": headline(settings, 1, "process", len(trials)).text,
+            "headline": headline(Evidence(settings, 1, "process"), len(trials)).text,
             "headline_setting": None,
         }
     )

@@ -56,34 +56,7 @@
   const load = () => (loaded ??= Promise.all([embedded("summary"), embedded("charts-data"), runVega()])
     .then(([summary, charts]) => ({ summary, charts })));
 
-  function sortable(table) {
-    const body = table.tBodies[0];
-    const heads = [...table.tHead.rows[0].cells];
-    heads.forEach((head, column) => {
-      if (!head.dataset.sort) return;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = head.textContent;
-      head.replaceChildren(button);
-      button.addEventListener("click", () => {
-        const up = head.getAttribute("aria-sort") !== "ascending";
-        heads.forEach((other) => other.removeAttribute("aria-sort"));
-        head.setAttribute("aria-sort", up ? "ascending" : "descending");
-        const compare = comparison(head.dataset.sort, column);
-        body.append(...[...body.rows].sort((a, b) => (up ? compare(a, b) : compare(b, a))));
-      });
-    });
-  }
-
-  function comparison(kind, column) {
-    if (kind === "number") {
-      const value = (row) => Number(row.cells[column].dataset.value);
-      return (a, b) => value(a) - value(b);
-    }
-    return (a, b) => a.cells[column].textContent.localeCompare(b.cells[column].textContent);
-  }
-
-  sortable(document.getElementById("trial-table"));
+  window.sortable(document.getElementById("trial-table"));
   window.reportData = embedded;
   pageFilters();
   drillDown(load, async (chart, spec) => drawOrReport(chart, spec, (await load()).charts.config));

@@ -46,6 +46,16 @@ def test_a_single_build_takes_four_more_and_their_time() -> None:
     assert "(--add-repetitions 4) for" in str(_line(_settings(1), 1, total_s=None))
 
 
+def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
+    settings = tuple(one.model_copy(update={"n_unknown": 1}) for one in _settings(1))
+    evidence = Evidence(settings, 1, "unknown")
+    found = decide(list(effects.questions(evidence)), 1)
+    imported = SummaryWarning(code="imported", message="Others made these records.")
+    line = str(undecided(found, evidence, (imported,), 300.0))
+    assert "facts that nobody recorded, in the map of the import" in line
+    assert line.endswith("4 more repetitions for intervals.")
+
+
 def test_process_groups_take_another_provider_even_with_enough_repetitions() -> None:
     line = str(_line(_settings(8, growth=2.0), 8, isolation="process"))
     assert "provider libvirt" in line

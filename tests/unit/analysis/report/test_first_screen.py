@@ -14,7 +14,7 @@ from analysis.report.charts.observations import View
 from analysis.report.forest import Row, forest
 from analysis.report.page import render
 from analysis.report.trust import Badge, trust
-from analysis.summary.summary import Finding, Metric, Summary
+from analysis.summary.summary import Finding, ImportSummary, Metric, Summary
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions, one_block
 from tests.support.summary_states import all_invalid, empty
@@ -118,6 +118,23 @@ def test_flagged_trials_and_an_empty_run_have_badges() -> None:
     assert [badge.text for badge in trust(View(empty()))][:3] == [
         "0 of 0 trials valid", "no valid number", "nothing to compare",
     ]  # fmt: skip
+
+
+def test_imported_trials_that_are_only_unknown_are_shown_as_such() -> None:
+    summary = one_block()
+    trials = tuple(
+        one.model_copy(update={"verdict": "unknown"}) if one.counted else one
+        for one in summary.trials
+    )
+    imported = ImportSummary(files=7, given={}, unknown={"monitors": 11}, accepted={})
+    badges = trust(View(_changed(summary, trials=trials, imported=imported)))
+    assert badges[:5] == (
+        Badge("doubt", "records made by others", "limits"),
+        Badge("doubt", "0 of 13 trials valid", "trials"),
+        Badge("bad", "1 invalid", "trials"),
+        Badge("doubt", "11 unknown, shown without a claim", "trials"),
+        Badge("doubt", "1 unknown", "trials"),
+    )
 
 
 @pytest.mark.usefixtures("no_pictures")
