@@ -14,8 +14,10 @@ from analysis.summarise import read_series
 from analysis.summarise.analysed_run import AnalysedRun
 from analysis.summarise.entries import setting_summaries, trial_summaries
 from analysis.summarise.headline import headline
+from analysis.summarise.imports import import_summary
 from analysis.summarise.monitoring_overhead import monitoring_overhead
 from analysis.summarise.time_spent import time_spent
+from analysis.summarise.undecided import undecided
 from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary
@@ -48,6 +50,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     trials = trial_summaries(run)
     settings = setting_summaries(run)
     overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
+    imported = import_summary(run.manifests)
     evidence = Evidence(
         settings,
         run.repetitions,
@@ -55,9 +58,17 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.emulated,
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
+        run.declared_between,
     )
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
+    answer = headline(evidence, len(trials), found)
+    limits = warnings(run, trials, _planned(run_root), overhead, imported)
+    spent = time_spent(
+        Journal(run_root / "journal.jsonl").events(Event),
+        sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
+        now_s,
+    )
     return Summary(
         study=first.study,
         run=first.run,
@@ -67,18 +78,18 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=first.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
-        headline=headline(settings, run.repetitions, first.isolation, len(trials), found),
-        warnings=warnings(run, trials, _planned(run_root), overhead),
+        headline=answer.text,
+        headline_setting=answer.setting,
+        undecided=undecided(found, evidence, limits, spent.total_s),
+        warnings=limits,
         settings=settings,
         findings=found,
         trials=trials,
         builds=_builds(at),
-        time=time_spent(
-            Journal(run_root / "journal.jsonl").events(Event),
-            sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
-            now_s,
-        ),
+        time=spent,
         disclosure=merge(run.disclosures),
+        arms=run.arms,
+        imported=imported,
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
         monitoring_overhead=overhead,

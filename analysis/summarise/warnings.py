@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
 
 from analysis.findings import MIN_BUILDS
 from analysis.summarise.analysed_run import AnalysedRun
+from analysis.summarise.imports import import_warnings
 from analysis.summarise.monitoring_overhead import sentence
 from analysis.summary.disclosure import Difference
-from analysis.summary.summary import MonitoringOverhead, SummaryWarning, TrialSummary
+from analysis.summary.summary import (
+    ImportSummary,
+    MonitoringOverhead,
+    SummaryWarning,
+    TrialSummary,
+)
 from cluster.model.topology import Topology
+from workloads.record.given import GivenTopology
 from workloads.record.manifest import Manifest
 
 MAX_NAMED = 5
+SHORT_S = 60.0
+"""HBase flushes and compacts every few minutes, and a few collections of garbage decide a p99 of seconds."""
 
 
 def warnings(
@@ -21,15 +31,18 @@ def warnings(
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
     overhead: MonitoringOverhead | None,
+    imported: ImportSummary | None = None,
 ) -> tuple[SummaryWarning, ...]:
     """The most serious first. `planned`: names of the trials in the plan."""
     process = any(topology.isolation == "process" for topology in run.topologies.values())
     return (
+        *import_warnings(imported, trials),
         *_missing_records(trials, planned),
         *trial_warnings(trials),
         *design_warnings(process, run.emulated, run.repetitions),
         *_shared_client_host(run.topologies.values()),
         *_memory(run.manifests),
+        *short_trials(trials),
         *comparability_warnings(run.unexpected_differences()),
         *_overhead(overhead),
     )
@@ -37,12 +50,12 @@ def warnings(
 
 def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
     """Trials that no statistic uses, and valid ones with flags."""
-    verdicts = Counter(trial.verdict for trial in trials)
+    verdicts = Counter(trial.verdict for trial in trials if not trial.counted)
     excluded = [f"{verdicts[name]} {name}" for name in ("invalid", "unknown") if verdicts[name]]
     if excluded:
         yield SummaryWarning(
             code="excluded-trials",
-            message=f"{len(trials) - verdicts['valid']} of {len(trials)} trials are excluded from "
+            message=f"{verdicts.total()} of {len(trials)} trials are excluded from "
             f"all statistics: {' and '.join(excluded)}.",
             remedy="See the reasons under Validity and trials.",
         )
@@ -101,10 +114,12 @@ def _missing_records(
         )
 
 
-def _shared_client_host(topologies: Iterable[Topology]) -> Iterator[SummaryWarning]:
+def _shared_client_host(topologies: Iterable[GivenTopology | Topology]) -> Iterator[SummaryWarning]:
     if any(
-        set(t.client.roles) == {"client"} and t.client.host in {node.host for node in t.workers}
-        for t in topologies
+        client is not None
+        and set(client.roles) == {"client"}
+        and client.host in {node.host for node in workers}
+        for client, workers in ((t.client, t.workers) for t in topologies)
     ):
         yield SummaryWarning(
             code="shared-client-host",
@@ -129,6 +144,20 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
             f"{len(small)} of {len(manifests)} trials ({min(small):.2g} to {max(small):.2g} times). "
             "TestDFSIO reads are checked against bytes read from disk; YCSB reads are not.",
             remedy="Load more data than the hosts have RAM.",
+        )
+
+
+def short_trials(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
+    """Half of the valid trials, or more, end before a server's rare and slow work begins."""
+    measured_s = sorted(
+        trial.measure_s for trial in trials if trial.verdict == "valid" and trial.measure_s
+    )
+    if measured_s and median(measured_s) < SHORT_S:
+        yield SummaryWarning(
+            code="short-trials",
+            message=f"Trials measured for {measured_s[0]:.0f} to {measured_s[-1]:.0f} s each. That is too "
+            "short for flushes, compactions, long garbage collections and slow drift to show.",
+            remedy="Use larger files and more records, and a duration of minutes.",
         )
 
 

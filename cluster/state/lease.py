@@ -75,6 +75,13 @@ def acquire(tag: str, root: Path, owner: Owner) -> Lease:
         return lease
 
 
+def check_free(tag: str, owner: Owner) -> None:
+    """HostBusyError, or InputError, if `acquire` would fail now."""
+    with _locked():
+        if held := holder():
+            _check_free(held, tag, owner)
+
+
 def abandon(tag: str) -> None:
     """If `tag` holds this host, keep it only as long as a process of that run is left on it."""
     with _locked():

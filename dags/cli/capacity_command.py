@@ -12,6 +12,7 @@ from cluster.model.errors import InputError
 from dags.cli.arguments import (
     Draws,
     Hosts,
+    Json,
     Mapped,
     ModelFile,
     PerDay,
@@ -22,7 +23,7 @@ from dags.cli.arguments import (
     Source,
     examples,
 )
-from dags.cli.console import out
+from dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
     from analysis.capacity.accuracy.hold_out_load import LoadMiss
@@ -74,6 +75,7 @@ def fit(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="JSON", help="Output file of the model.")
     ] = Path("model.json"),
+    as_json: Json = False,
 ) -> None:
     """Fit scaling, density, utilization and latency curves to analysed runs or to CSV files."""
     from analysis.capacity.curves.fit import fit as fit_points
@@ -83,6 +85,9 @@ def fit(
     measured, sources = _measured(runs or [], points or [])
     model = fit_points(measured, sources)
     write_model(model, output)
+    if as_json:
+        print_json(model)
+        return
     out.print(model_page(model))
     out.print(f"model    {output}", markup=False, soft_wrap=True)
 
@@ -116,6 +121,7 @@ def check(
     hold_out: Annotated[
         HoldOut, typer.Option("--hold-out", help="What to leave out and predict from the rest.")
     ] = HoldOut.hosts,
+    as_json: Json = False,
 ) -> None:
     """Cross-validate a model: leave points out, predict them, and check the accuracy goals.
 
@@ -137,7 +143,10 @@ def check(
         under_load = hold_out_load(points)
         goals += judged_under_load(under_load)
     unused = left_out(points, misses, hold_out.value)
-    out.print(check_page(misses, goals, hold_out.value, under_load, unused))
+    if as_json:
+        print_json({"goals": goals, "misses": misses, "under_load": under_load, "unused": unused})
+    else:
+        out.print(check_page(misses, goals, hold_out.value, under_load, unused))
     raise typer.Exit(1 if any(goal.outcome == "missed" for goal in goals) else 0)
 
 
@@ -164,6 +173,7 @@ def explain(
         typer.Option("--medium", help="Required if the group was measured on several media."),
     ] = "",
     vms_per_host: Annotated[int, typer.Option("--vms-per-host", min=0, help="Density.")] = 1,
+    as_json: Json = False,
 ) -> None:
     """Print one curve with its formulas, parameters, weights and interval, to check by hand."""
     from analysis.capacity.curves.explain import explain as explained
@@ -171,7 +181,11 @@ def explain(
     from dags.cli.capacity_display import explanation_page
 
     surface = surface_of(_points_of(source), group, medium)
-    out.print(explanation_page(explained(surface, vms_per_host, hosts)))
+    found = explained(surface, vms_per_host, hosts)
+    if as_json:
+        print_json(found.facts())
+    else:
+        out.print(explanation_page(found))
 
 
 @app.command(epilog=examples(SIZE_EXAMPLE))
@@ -187,6 +201,7 @@ def size(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="JSON", help="Output file of the plan.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Size a cluster for N genomes per day under SLOs, or explain why no candidate fits.
 
@@ -200,7 +215,10 @@ def size(
     found = find_plan(*_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
     if output is not None:
         write_text(output, found.model_dump_json(indent=1) + "\n")
-    out.print(plan_page(found) if isinstance(found, Plan) else excuse_page(found))
+    if as_json:
+        print_json(found)
+    else:
+        out.print(plan_page(found) if isinstance(found, Plan) else excuse_page(found))
     raise typer.Exit(0 if isinstance(found, Plan) else 1)
 
 
@@ -218,6 +236,7 @@ def whatif(
         Path,
         typer.Option("--output", "-o", metavar="SVG", help="Output file of the cost chart."),
     ] = Path("whatif.svg"),
+    as_json: Json = False,
 ) -> None:
     """List cost and hosts for every density, medium and host type, and chart cost over density."""
     from analysis.capacity.sizing.size import whatif as table
@@ -226,11 +245,16 @@ def whatif(
 
     inputs = _inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
     rows, rejected = table(*inputs)
-    out.print(whatif_page(rows, rejected))
-    if not any(row.hosts for row in rows):
-        raise typer.Exit(1)
-    write_chart(rows, output)
-    out.print(f"chart    {output}", markup=False, soft_wrap=True)
+    found = any(row.hosts for row in rows)
+    if found:
+        write_chart(rows, output)
+    if as_json:
+        print_json({"rows": rows, "rejected": rejected})
+    else:
+        out.print(whatif_page(rows, rejected))
+        if found:
+            out.print(f"chart    {output}", markup=False, soft_wrap=True)
+    raise typer.Exit(0 if found else 1)
 
 
 def _inputs(

@@ -1,25 +1,20 @@
-"""`study status` and `study list`: the state of runs, from their folders."""
+"""`study status`: the state of a run, from its folder."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from cluster.model.errors import InputError, StudyError
 from cluster.state import presence
-from cluster.state.events import Event, StepEnded
+from cluster.state.events import Event
 from cluster.state.journal import run_folders
 from cluster.state.run_state import run_state
 from dags.run_status.progress import Progress, progress
 from dags.stages import study_stages
 from workloads.execution.run import Run, load_run
-
-HEADER = ("study", "run", "state", "opened (UTC)", "trials done")
-"""Columns of `study list`."""
-_STATES = {"alive": "running", "dead": "interrupted", "unknown": "unknown"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +35,25 @@ class Status:
     def stopped(self) -> bool:
         return self.progress.outcome is not None and not self.progress.finished
 
+    def facts(self) -> dict[str, object]:
+        """For other programs. Times are in seconds; `step` counts from 1."""
+        seen = self.progress
+        return {
+            "study": seen.study,
+            "run": seen.run,
+            "folder": self.run.root.absolute(),
+            "state": self.state,
+            "can_resume": self.stopped or self.state == "interrupted",
+            "step": seen.position,
+            "steps": seen.total,
+            "now": seen.current.label if seen.current else seen.stage,
+            "elapsed_s": seen.elapsed_s,
+            "remaining_s": seen.remaining_s,
+            "owner": self.owner,
+            "silent_s": self.silent_s,
+            "failures": self.failures,
+        }
+
 
 def status_of(run: Run) -> Status:
     """The current state. The elapsed time of an interrupted run ends with its last journal event."""
@@ -48,7 +62,7 @@ def status_of(run: Run) -> Status:
     is_over = found is not None and found.state in ("dead", "ended")
     now = events[-1].t if is_over else time.time()
     seen = progress(run.plan, events, now)
-    state = seen.outcome or _STATES[found.state if found else "dead"]
+    state = found.in_words if found else "interrupted"
     return Status(
         run,
         state,
@@ -89,20 +103,3 @@ def _failures(run: Run, seen: Progress) -> list[str]:
         return study_stages.failures(run)
     failed = "; ".join(f"{ended.step.label}: {ended.message}" for ended in seen.failed)
     return [text for text in (seen.message, failed) if text]
-
-
-def listed(runs: Path) -> Iterator[tuple[str, ...]]:
-    """One row per run, with the columns of `HEADER`, oldest first. Unreadable runs are listed too."""
-    for folder in run_folders(runs):
-        try:
-            yield _row(folder)
-        except (StudyError, OSError, ValueError, KeyError):
-            yield folder.parent.name, folder.name, "unreadable", "-", "-"
-
-
-def _row(folder: Path) -> tuple[str, ...]:
-    status = status_of(load_run(folder))
-    done = {ended.trial for ended in status.run.journal.events(StepEnded) if ended.trial}
-    opened = datetime.fromtimestamp(status.progress.started_t, UTC).strftime("%Y-%m-%d %H:%M")
-    trials = f"{len(done)} of {len(status.run.plan.trials)}"
-    return status.run.study.study, folder.name, status.state, opened, trials

@@ -15,7 +15,7 @@ from typing import Literal
 from cluster.lifecycle.reap import clear
 from cluster.model.cluster import Site
 from cluster.model.errors import HostBusyError, InputError
-from cluster.providers.provider import Leases, Preflight, provider_of
+from cluster.providers.provider import Leases, provider_of
 from cluster.state import lease, presence
 from cluster.state.atomic import write_text
 from cluster.state.events import RunEnded, RunOpened
@@ -24,7 +24,7 @@ from cluster.state.owner import Owner
 from cluster.state.run_state import busy, run_state
 from workloads.planning.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
 from workloads.planning.planned_study import DEFAULT_RUNS, check_runs
-from workloads.planning.preflight import preflight
+from workloads.planning.preflight import Report, preflight
 from workloads.planning.resolve import check_guest_hosts, resolve_hosts
 from workloads.record.record import close_unfinished
 from workloads.spec.study import Study
@@ -101,13 +101,14 @@ def open_run(
     request: RunRequest = RESUME,
     owner: Owner | None = None,
     check: PlanCheck | None = None,
+    report: Report | None = None,
 ) -> Run:
     """Open a run of the study in `spec`: the newest unfinished run if its study is unchanged, otherwise a
     new run, or a finished one extended by `request`. Finds every fault of the input: InputError,
     nothing started.
 
     `owner` executes the run (default: this process). The run is over when its owner is dead. `check` may
-    reject the plan of a new run.
+    reject the plan of a new run. `report` gets the result of each preflight check.
     """
     file = read_study(spec, overrides)
     runs = runs.absolute()
@@ -126,7 +127,7 @@ def open_run(
 
         while True:
             try:
-                return _open(file, runs, request, owner, new_plan)
+                return _open(file, runs, request, owner, new_plan, report)
             except HostBusyError:
                 if file.study.when_busy == "refuse":
                     raise
@@ -134,7 +135,12 @@ def open_run(
 
 
 def _open(
-    file: StudyFile, runs: Path, request: RunRequest, owner: Owner, new_plan: Callable[[], Plan]
+    file: StudyFile,
+    runs: Path,
+    request: RunRequest,
+    owner: Owner,
+    new_plan: Callable[[], Plan],
+    report: Report | None,
 ) -> Run:
     """HostBusyError if another run uses this machine or one of the study's hosts."""
     study, folder = file.study, runs / file.study.study
@@ -150,10 +156,7 @@ def _open(
                 provider.check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
-        preflight(study, plan, runs)
-        if isinstance(provider, Preflight):
-            for topology in plan.topologies.values():
-                provider.preflight(topology, tag)
+        preflight(study, plan, runs, tag, report)
         if earlier:
             close_unfinished(earlier.records, "the run was interrupted before the trial ended")
             run = replace(earlier, plan=plan)

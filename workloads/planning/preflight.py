@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cluster.machine.host_commands import disk_free_mib
-from cluster.model.errors import InputError
+from cluster.model.configuration import PLAIN
+from cluster.model.errors import InputError, StudyError
 from cluster.model.host import Host
 from cluster.model.ports import allocate_ports
-from cluster.providers.provider import Capacity, FreeResources, provider_of
+from cluster.model.topology import Topology
+from cluster.model.versions import Versions
+from cluster.providers.provider import Capacity, FreeResources, Preflight, provider_of
 from cluster.providers.stacks import ensure_stacks
-from cluster.stack import ensure
+from workloads.planning.arm_checks import check_jvm_flags, check_properties, check_versions
 from workloads.planning.plan import Plan
 from workloads.spec.study import Study
 
 LOGS_MIB = 512
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of the checklist. `fault` says what `study run` would reject, None if nothing."""
+
+    name: str
+    fault: StudyError | None = None
+
+
+Report = Callable[[Check], None]
 
 
 def disk_need_mib(study: Study) -> int:
@@ -26,7 +42,15 @@ def disk_need_mib(study: Study) -> int:
     for setting in study.settings():
         data_set, used_mib = setting.disk_use(study.stack.replication)
         largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
-    return int(sum(largest.values())) + LOGS_MIB
+    return int(sum(largest.values())) + _cache_files_mib(study) + LOGS_MIB
+
+
+def _cache_files_mib(study: Study) -> int:
+    """The block caches that are files, of all RegionServers of a host."""
+    caches = [one.block_cache for one in study.factors.configurations().values()]
+    sizes = [cache.size_mib for cache in caches if cache and cache.place != "off-heap"]
+    servers = max(1, *study.factors.vms_per_host) * max(study.factors.regionservers_per_node)
+    return max(sizes, default=0) * servers
 
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
@@ -44,27 +68,78 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
             )
 
 
-def preflight(study: Study, plan: Plan, runs: Path) -> None:
-    """InputError for the first resource or program that is missing. Starts nothing."""
+def preflight(study: Study, plan: Plan, runs: Path, tag: str, report: Report | None = None) -> None:
+    """InputError for the first resource or program that is missing; `report` gets all. Starts nothing."""
+    faults = []
+    for check in checks(study, plan, runs, tag):
+        if report is not None:
+            report(check)
+        if check.fault is not None:
+            faults.append(check.fault)
+    if faults:
+        raise faults[0]
+
+
+def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
+    """Every check of a run named `tag`, in order, whatever the others find. Starts nothing."""
+    for name, act in _acts(study, plan, runs, tag):
+        yield tried(name, act)
+
+
+def tried(name: str, act: Callable[[], object]) -> Check:
+    try:
+        act()
+    except StudyError as fault:
+        return Check(name, fault)
+    return Check(name)
+
+
+def _acts(
+    study: Study, plan: Plan, runs: Path, tag: str
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    provider = provider_of(study.provider)
     need_mib = disk_need_mib(study)
     for topology in plan.topologies.values():
-        provider = provider_of(topology.provider)
-        if not isinstance(provider, Capacity):
-            continue
-        free = provider.free_resources(topology)
-        for host in topology.hosts:
-            if host.name in free:
-                _check_memory(host, free[host.name])
-                _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
-        provider.check_ports(topology, allocate_ports(topology))
-    dool_path()
-    ensure_software()
+        if isinstance(provider, Capacity):
+            yield (
+                f"memory and disks of {topology.name}",
+                partial(_check_room, provider, topology, runs, need_mib),
+            )
+            yield (
+                f"ports of {topology.name}",
+                partial(provider.check_ports, topology, allocate_ports(topology)),
+            )
+    yield "dool", dool_path
+    topologies = plan.topologies.values()
+    for versions in dict.fromkeys(topology.versions for topology in topologies):
+        name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
+        yield name, partial(ensure_software, versions)
+    for name, topology in plan.topologies.items():
+        if topology.configuration != PLAIN:
+            yield f"configuration of {name}", partial(check_configuration, topology)
+    if isinstance(provider, Preflight):
+        for topology in plan.topologies.values():
+            yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
 
 
-def ensure_software() -> None:
+def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: int) -> None:
+    free = provider.free_resources(topology)
+    for host in topology.hosts:
+        if host.name in free:
+            _check_memory(host, free[host.name])
+            _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
+
+
+def ensure_software(versions: Versions) -> None:
     """Java and the three stacks, assembled unless they are in the cache. InputError if one is missing."""
-    ensure_stacks()
-    ensure("ycsb")
+    check_versions([versions])
+    ensure_stacks(versions)
+
+
+def check_configuration(topology: Topology) -> None:
+    """InputError for a property or a JVM flag that the arm's software does not know."""
+    check_properties(topology)
+    check_jvm_flags(topology)
 
 
 def _check_memory(host: Host, room: FreeResources) -> None:
@@ -101,5 +176,5 @@ def dool_path() -> str:
     raise InputError(
         "the monitor dool is not installed.",
         "monitor.tool dool",
-        "run `make setup`, which installs it with everything else.",
+        "install this program again, with its dependencies.",
     )

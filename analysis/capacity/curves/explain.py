@@ -48,6 +48,30 @@ class Explanation:
     sds: dict[str, float]
     unit: str
 
+    def facts(self) -> dict[str, object]:
+        """For other programs: work time at `hosts` with its 90 % interval, and where it comes from."""
+        log_time, half = float(self.prediction.log_time[0]), self.prediction.half_width(0)
+        return {
+            "hosts": self.hosts,
+            "unit": self.unit,
+            "time_s": float(np.exp(log_time)),
+            "low_s": float(np.exp(log_time - half)),
+            "high_s": float(np.exp(log_time + half)),
+            "sds_of_log_time": self.sds,
+            "degrees_of_freedom": float(self.prediction.degrees),
+            "levels": dict(zip(self.curve.x.tolist(), self.curve.levels.tolist(), strict=True)),
+            "shapes": [
+                {
+                    "law": row.law.name,
+                    "formula": row.law.formula,
+                    "parameters": dict(zip(row.law.parameters, row.parameters, strict=True)),
+                    "weight": row.weight,
+                    "time_s": row.time_s,
+                }
+                for row in self.shapes
+            ],
+        }
+
 
 def surface_of(points: Sequence[Point], group: str, medium: str) -> Surface:
     """medium: may be empty if the group has only one. InputError if the group or medium is unknown."""

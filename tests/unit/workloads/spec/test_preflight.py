@@ -22,7 +22,7 @@ Usage = namedtuple("Usage", "total used free")
 
 @pytest.fixture(autouse=True)
 def no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checked, "ensure_software", lambda: None)
+    monkeypatch.setattr(checked, "ensure_software", lambda _versions: None)
 
 
 def planned(tmp_path: Path, **overrides: object) -> tuple[Study, Plan]:
@@ -33,7 +33,7 @@ def planned(tmp_path: Path, **overrides: object) -> tuple[Study, Plan]:
 
 
 def test_a_machine_with_all_resources_passes(tmp_path: Path) -> None:
-    preflight(*planned(tmp_path), tmp_path)
+    preflight(*planned(tmp_path), tmp_path, "s/r")
 
 
 def test_a_port_in_use_is_named_with_its_remedy(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_port_in_use_is_named_with_its_remedy(tmp_path: Path) -> None:
         listener.bind(("127.0.0.1", 27003))
         listener.listen()
         with pytest.raises(InputError) as caught:
-            preflight(*planned(tmp_path), tmp_path)
+            preflight(*planned(tmp_path), tmp_path, "s/r")
     assert "27003" in str(caught.value)
     assert "base_port" in str(caught.value)
 
@@ -53,7 +53,7 @@ def test_too_little_free_memory_is_reported(
     memory = psutil.virtual_memory()._replace(available=2**30)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     with pytest.raises(InputError, match="1024 MiB are free") as caught:
-        preflight(*planned(tmp_path), tmp_path)
+        preflight(*planned(tmp_path), tmp_path, "s/r")
     assert "'here'" in caught.value.where
 
 
@@ -63,7 +63,7 @@ def test_too_little_disk_space_for_the_study_is_reported(
     small_study, plan = planned(tmp_path)
     monkeypatch.setattr(checked.shutil, "disk_usage", lambda _: Usage(0, 0, 100 * 2**20))
     with pytest.raises(InputError) as caught:
-        preflight(small_study, plan, tmp_path)
+        preflight(small_study, plan, tmp_path, "s/r")
     assert f"up to {disk_need_mib(small_study)} MiB; 100 MiB are free" in caught.value.what
     assert str(tmp_path) in caught.value.where
 

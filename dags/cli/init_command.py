@@ -1,0 +1,164 @@
+"""`study init`: write a study for this machine, or for other hosts."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cluster.model.errors import InputError
+from dags.cli.arguments import examples
+from dags.cli.console import out
+
+EXAMPLES = examples(
+    "study init",
+    "study init first.yaml --provider local --densities 1,2 --memory-gib 6 --repetitions 1",
+    "study init pair.yaml --provider physical --hosts 192.0.2.10,192.0.2.11 --user study",
+)
+TEMPLATE = Path(__file__).with_name("study.yaml.j2")
+MEMORY_SHARE = 0.5  # of this machine's memory: as `memory: auto`
+QUESTIONS = {
+    "local": "Do several workers on this host do more than one, at the same total memory?",
+    "physical": "Does a second RegionServer per host increase throughput?",
+    "libvirt": "How many VMs per host use its CPUs best, at the same total memory?",
+}
+
+
+class Provider(StrEnum):
+    local = "local"
+    physical = "physical"
+    libvirt = "libvirt"
+
+
+def init(
+    output: Annotated[Path, typer.Argument(metavar="YAML", help="The file to write.")] = Path(
+        "study.yaml"
+    ),
+    provider: Annotated[
+        Provider,
+        typer.Option(
+            prompt="Where do clusters run? local: this machine; physical: hosts over SSH; libvirt: VMs",
+            help="What makes the nodes: processes here, hosts over SSH, or VMs on such hosts.",
+        ),
+    ] = Provider.local,
+    hosts: Annotated[
+        str, typer.Option(metavar="ADDRESS,...", help="Addresses of the hosts. Not for local.")
+    ] = "",
+    user: Annotated[str, typer.Option(help="SSH user on the hosts. Not for local.")] = "",
+    densities: Annotated[
+        str,
+        typer.Option(
+            prompt="Workers per host to compare",
+            metavar="N,...",
+            help="VMs (for physical: RegionServers) per host to compare.",
+        ),
+    ] = "1,2",
+    memory_gib: Annotated[
+        int,
+        typer.Option(
+            prompt="Memory that the study may use of each host, in GiB (0: half of this machine's)",
+            min=0,
+            help="Memory of each host that the study may use; 0 is half of this machine's.",
+        ),
+    ] = 0,
+    repetitions: Annotated[
+        int,
+        typer.Option(
+            prompt="How often to build each cluster (1: a first look; 5: intervals and claims)",
+            min=1,
+            help="How often each cluster is built.",
+        ),
+    ] = 1,
+) -> None:
+    """Write a commented study for this machine or for your hosts. Asks for what no option gives.
+
+    An existing file is not overwritten.
+    """
+    from workloads.planning.planned_study import plan_study
+
+    if output.exists():
+        raise InputError("the file exists.", str(output), "name another file, or remove this one.")
+    addresses = _addresses(provider, hosts)
+    if provider is not Provider.local:
+        user = user or typer.prompt("SSH user on the hosts", default="study")
+    text = _text(output, provider, addresses, user, _densities(densities), memory_gib, repetitions)
+    output.write_text(text, encoding="utf-8")
+    out.print(f"study    {output}", markup=False, soft_wrap=True)
+    if provider is Provider.local:
+        planned = plan_study(output).plan
+        minutes = round(planned.estimate_s / 60)
+        out.print(
+            f"plan     {len(planned.builds)} builds, {len(planned.trials)} trials, about {minutes} min"
+        )
+    out.print(
+        f"next     study doctor {output}, then study run {output}", markup=False, soft_wrap=True
+    )
+
+
+def _addresses(provider: Provider, hosts: str) -> list[str]:
+    if provider is Provider.local:
+        return []
+    given = hosts or typer.prompt("Addresses of the hosts, separated by commas")
+    found = [address.strip() for address in given.split(",")]
+    form = r"\d+\.\d+\.\d+\.\d+" if provider is Provider.libvirt else r"[A-Za-z0-9][A-Za-z0-9.:-]*"
+    for address in found:
+        if not re.fullmatch(form, address):
+            raise InputError(
+                f"{address!r} is no address.", "--hosts", "write it like this: 192.0.2.10."
+            )
+    return found
+
+
+def _densities(text: str) -> list[int]:
+    try:
+        found = sorted({int(one) for one in text.split(",")})
+    except ValueError:
+        found = []
+    if not found or found[0] < 1:
+        raise InputError(
+            f"{text!r} is no list of densities.", "--densities", "write it like this: 1,2,4."
+        )
+    return found
+
+
+def _text(
+    output: Path,
+    provider: Provider,
+    addresses: list[str],
+    user: str,
+    densities: list[int],
+    memory_gib: int,
+    repetitions: int,
+) -> str:
+    import jinja2
+
+    from cluster.machine.describe import describe_machine
+    from workloads.spec.schema import schema_file
+
+    here = describe_machine()
+    first = "master, worker, client" if len(addresses) == 1 else "master, client"
+    roles = [first, *["worker"] * (len(addresses) - 1)]
+    template = jinja2.Template(
+        TEMPLATE.read_text("utf-8"), keep_trailing_newline=True, undefined=jinja2.StrictUndefined
+    )
+    text: str = template.render(
+        schema=schema_file(),
+        file=output,
+        name=re.sub(r"[^a-z0-9]+", "-", output.stem.lower()).strip("-") or "study",
+        question=QUESTIONS[provider],
+        provider=provider.value,
+        subnet=f"{addresses[0].rpartition('.')[0]}." if addresses else "",
+        user=user,
+        hosts=[
+            {"name": f"host{number}", "address": address, "roles": of}
+            for number, (address, of) in enumerate(zip(addresses, roles, strict=False), 1)
+        ],
+        cores=here["cores"],
+        memory_gib=memory_gib or max(1, int(here["memory_mib"] * MEMORY_SHARE) // 1024),
+        densities=densities,
+        repetitions=repetitions,
+    )
+    return text

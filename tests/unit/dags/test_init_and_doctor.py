@@ -1,0 +1,114 @@
+"""`study init` writes a study that can be planned; `study doctor` names every fault and its remedy."""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cluster.model.errors import InputError
+from dags.cli import main
+from workloads.planning import preflight
+from workloads.spec.study_file import read_study
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.chdir(tmp_path)
+
+
+def call(*arguments: str, answers: str | None = None) -> Result:
+    return CliRunner().invoke(main.app, list(arguments), input=answers, catch_exceptions=False)
+
+
+def free_server() -> socket.socket:
+    for port in range(27500, 27600):
+        with suppress(OSError):
+            return socket.create_server(("127.0.0.1", port))
+    raise AssertionError("a hundred ports are taken")
+
+
+FLAGS = ("--provider", "local", "--densities", "2,1", "--memory-gib", "6", "--repetitions", "1")
+
+
+def test_flags_write_a_study_without_a_question() -> None:
+    done = call("init", "first look.yaml", *FLAGS)
+    assert done.exit_code == 0 and "2 builds, 8 trials" in done.output
+    study = read_study(Path("first look.yaml")).study
+    assert (study.study, study.repetitions, list(study.factors.vms_per_host)) == (
+        "first-look",
+        1,
+        [1, 2],
+    )
+
+
+def test_answers_and_defaults_write_the_same_study_as_flags() -> None:
+    assert call("init", "a.yaml", answers="\n\n6\n\n").exit_code == 0
+    assert call("init", "b.yaml", *FLAGS).exit_code == 0
+    asked, given = (read_study(Path(name)).study for name in ("a.yaml", "b.yaml"))
+    assert asked.model_copy(update={"study": "b"}) == given
+
+
+@pytest.mark.parametrize("provider", ["physical", "libvirt"])
+@pytest.mark.parametrize("hosts", ["192.0.2.10", "192.0.2.10,192.0.2.11,192.0.2.12"])
+def test_a_study_of_other_hosts_is_valid(provider: str, hosts: str) -> None:
+    flags = ("--provider", provider, "--hosts", hosts, "--user", "me", *FLAGS[2:])
+    assert call("init", "pair.yaml", *flags).exit_code == 0
+    study = read_study(Path("pair.yaml")).study
+    assert study.provider == provider and study.ssh is not None and study.ssh.user == "me"
+    assert [host.address for host in study.hosts] == hosts.split(",")
+    assert any("worker" in host.roles for host in study.hosts)
+
+
+def test_an_existing_file_stays() -> None:
+    Path("mine.yaml").write_text("precious")
+    with pytest.raises(InputError, match="the file exists"):
+        call("init", "mine.yaml", *FLAGS)
+    assert Path("mine.yaml").read_text() == "precious"
+
+
+@pytest.mark.parametrize("bad", ["", "0", "1,x", "-1"])
+def test_densities_that_are_none_are_refused(bad: str) -> None:
+    with pytest.raises(InputError, match="no list of densities"):
+        call("init", "x.yaml", *FLAGS[:2], f"--densities={bad}", *FLAGS[4:])
+    assert not Path("x.yaml").exists()
+
+
+def test_a_sound_study_has_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "ensure_software", lambda _versions: None)
+    call("init", "x.yaml", *FLAGS)
+    done = call("doctor", "x.yaml")
+    assert done.exit_code == 0 and done.output.endswith("checks, no faults\n")
+    assert "fault  " not in done.output
+
+
+def test_every_fault_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_versions: object) -> None:
+        raise InputError("there is no Java.", "PATH", "install a JDK.")
+
+    monkeypatch.setattr(preflight, "ensure_software", missing)
+    call("init", "x.yaml", *FLAGS)
+    with free_server() as taken:
+        base = taken.getsockname()[1]
+        done = call("doctor", "x.yaml", "--json", "--set", f"stack.base_port={base}")
+    assert done.exit_code == 1
+    faults = {check["check"]: check for check in json.loads(done.output) if not check["ok"]}
+    assert set(faults) == {
+        "ports of v1-flash",
+        "ports of v2-flash",
+        "Java, Hadoop, HBase and YCSB",
+    }
+    assert all(fault["what"] and fault["remedy"] for fault in faults.values())
+    assert "remedy: install a JDK." in call("doctor", "x.yaml").output
+
+
+def test_without_a_host_nothing_else_is_checked() -> None:
+    flags = ("--provider", "physical", "--hosts", "192.0.2.10", "--user", "me", *FLAGS[2:])
+    call("init", "x.yaml", *flags)
+    done = call("doctor", "x.yaml", "--set", "ssh.known_hosts=/nonexistent")
+    assert done.exit_code == 1 and "1 checks, 1 fault" in done.output

@@ -1,0 +1,64 @@
+"""`--json`: what a command prints for people, as one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from dags.airflow_home.home import project_root
+from dags.cli import main
+from tests.unit.dags.test_cli import spec  # noqa: F401  a fixture
+from workloads.execution.run import open_run
+
+EXAMPLES = project_root() / "analysis/capacity/inputs/examples"
+
+
+def printed(*arguments: str, code: int = 0) -> Any:
+    done = CliRunner().invoke(main.app, [*arguments, "--json"], catch_exceptions=False)
+    assert done.exit_code == code, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_plan(spec: Path) -> None:  # noqa: F811
+    found = printed("plan", str(spec))
+    assert [step["kind"] for step in found["plan"]["steps"]][:1] == ["up"]
+    assert found["estimate_s"] > 0 and found["disk_mib"] > 0
+    assert any("1 repetition" in warning for warning in found["warnings"])
+
+
+def test_runs_and_their_status(spec: Path, tmp_path: Path) -> None:  # noqa: F811
+    assert printed("list") == []
+    run = open_run(spec, tmp_path / "runs")
+    (listed,) = printed("list")
+    assert listed["study"] == "tiny" and listed["run"] == run.root.name
+    status = printed("status", run.root.name)
+    assert status["state"] == listed["state"] == "running" and status["folder"] == str(run.root)
+    assert status["steps"] == len(run.plan.steps) and status["failures"] == []
+
+
+def test_nothing_to_reap(spec: Path) -> None:  # noqa: F811
+    assert printed("reap", "--dry-run") == {"dry_run": True, "reaped": [], "left_alone": []}
+
+
+def test_capacity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = printed("capacity", "fit", "--points", str(EXAMPLES / "points.csv"))
+    assert model["points"] and Path("model.json").exists()
+    checked = printed("capacity", "check", "model.json")
+    assert {goal["outcome"] for goal in checked["goals"]} <= {"met", "unknown"}
+    assert len(checked["misses"]) > 5
+    of = ("--group", "hdfs-read", "--medium", "flash", "--hosts", "6")
+    explained = printed("capacity", "explain", "model.json", *of)
+    low, middle, high = (explained[name] for name in ("low_s", "time_s", "high_s"))
+    assert 0 < low < middle < high
+    assert sum(shape["weight"] for shape in explained["shapes"]) <= 1.0 + 1e-9
+    inputs = ("--genomes-per-day", "20", "--hosts", str(EXAMPLES / "catalog.yaml"))
+    inputs += ("--model", "model.json", "--slo", "turnaround_p95=24h", "--draws", "100")
+    plan = printed("capacity", "size", *inputs)
+    rows = printed("capacity", "whatif", *inputs)["rows"]
+    assert plan["hosts"] > 0 and any(row["hosts"] for row in rows)
+    assert printed("capacity", "size", *inputs[:-4], "--slo", "turnaround_p95=1min", code=1)

@@ -1,0 +1,79 @@
+"""What `study doctor` checks: all that `study run` would reject, and clocks and KVM. Starts nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from cluster.model.errors import InputError
+from cluster.model.host import Host
+from cluster.providers.libvirt.accel import check_kvm
+from cluster.providers.libvirt.virsh import Virsh
+from cluster.providers.provider import Leases, provider_of
+from cluster.providers.ssh.channel import channel
+from cluster.state import lease
+from cluster.state.owner import Owner
+from workloads.execution.monitoring import read_clock
+from workloads.planning.plan import Plan, make_plan
+from workloads.planning.planned_study import check_runs
+from workloads.planning.preflight import Check, checks, tried
+from workloads.planning.resolve import check_guest_hosts, resolve_hosts
+from workloads.spec.study import Study
+from workloads.spec.study_file import StudyFile, read_study
+
+MAX_CLOCK_PERIODS = 0.5
+"""As in analysis/validity/rules.toml: a larger offset flags every monitored trial (method 18)."""
+
+
+def examine(
+    spec: Path, runs: Path, overrides: Mapping[str, object] | None = None
+) -> Iterator[Check]:
+    """Every check, as soon as it is done. InputError for a faulty study file, which names its line."""
+    file = read_study(spec, overrides)
+    runs = runs.absolute()
+    study, plans = file.study, list[Plan]()
+    yield tried("hosts answer, disks are as declared", lambda: plans.append(_plan(file, runs)))
+    if not plans:
+        return  # everything else needs the hosts
+    (plan,) = plans
+    tag = f"{study.study}/doctor"
+    yield tried(
+        "this machine is free", lambda: lease.check_free(tag, Owner.of_process(os.getpid()))
+    )
+    provider = provider_of(study.provider)
+    if isinstance(provider, Leases):
+        for name, topology in plan.topologies.items():
+            yield tried(f"hosts of {name} are free", partial(provider.check_leases, topology, tag))
+    yield from checks(study, plan, runs, tag)
+    hosts = {host.name: host for topology in plan.topologies.values() for host in topology.hosts}
+    for host in hosts.values():
+        if host.login is not None:
+            yield tried(f"clock of {host.name}", partial(_check_clock, host, study))
+        if host.vms is not None:
+            yield tried(f"KVM of {host.name}", partial(_check_kvm, host.vms.uri))
+
+
+def _plan(file: StudyFile, runs: Path) -> Plan:
+    with file.placing_faults():
+        check_runs(runs)
+        if file.study.provider == "libvirt":
+            check_guest_hosts(file.study, runs)
+        return make_plan(file.study, resolve_hosts(file.study, runs))
+
+
+def _check_kvm(uri: str) -> None:
+    check_kvm(Virsh(uri))
+
+
+def _check_clock(host: Host, study: Study) -> None:
+    """InputError if the host's clock is off so far that samples would fall into the wrong trial second."""
+    read = read_clock(lambda: float(channel(host.target).act("clock")))
+    if abs(read.offset_s) > MAX_CLOCK_PERIODS * study.monitor.period:
+        raise InputError(
+            f"the clock is {read.offset_s:+.2f} s from this machine's (error at most "
+            f"{read.error_s:.3f} s); trials would be flagged.",
+            f"host {host.name!r}",
+            "synchronise the clocks of the hosts with NTP, or use a longer `monitor.period`.",
+        )
