@@ -11,11 +11,17 @@ from __future__ import annotations
 from airflow.sdk import Param, dag, task
 
 from dags.airflow_home.home import project_root
-from dags.stages import study_stages
-from dags.tasks.params import checked_params, runs_param
+from dags.tasks.params import checked_params
+from dags.tasks.study_tasks import RETRIES, RETRY_DELAY, RUNS_FOLDER
 
 PARAMS = {
-    "runs": runs_param("runs"),
+    "runs": Param(
+        RUNS_FOLDER,
+        type="string",
+        minLength=1,
+        title="Runs folder",
+        description="Folder that holds all runs: absolute path, or relative to the project folder.",
+    ),
     "dry_run": Param(
         False,
         type="boolean",
@@ -32,7 +38,7 @@ PARAMS = {
     catchup=False,
     tags=["study", "clean-up"],
     doc_md=__doc__,
-    default_args={"retries": 0},
+    default_args={"retries": RETRIES, "retry_delay": RETRY_DELAY},
 )
 def reap_clusters() -> None:
     """One task. It fails if something could not be removed."""
@@ -40,6 +46,8 @@ def reap_clusters() -> None:
     @task
     def reap() -> list[str]:
         """One line per run that was reaped (or would be) or skipped; usually empty."""
+        from dags.stages import study_stages
+
         params = checked_params()
         swept = study_stages.reap(project_root() / params["runs"], params["dry_run"])
         return [str(run) for run in (*swept.reaped, *swept.left_alone)]

@@ -13,7 +13,7 @@ from dags.airflow_home.child import Child, python
 from dags.airflow_home.home import Home
 from dags.run_status.live import LiveTrial
 from dags.run_status.progress import Progress, Tail, progress
-from dags.stages import study_stages
+from dags.stages import conclusion, study_stages
 from workloads.execution.run import Run
 
 LOG = "airflow.log"
@@ -63,8 +63,8 @@ def clean_up(run: Run, reason: str) -> None:
 
 
 def _failures(run: Run, code: int) -> tuple[str, ...]:
-    found = tuple(study_stages.failures(run))
-    if study_stages.is_concluded(run):
+    found = tuple(conclusion.failures(run))
+    if conclusion.is_concluded(run):
         return found
     ended = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
     return (f"the run did not finish: its process ended {ended}", *found)

@@ -12,7 +12,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dags.run_status.progress import STAGES, Ended, Progress
+from dags.run_status.progress import Ended, Progress
+from dags.stages.task_names import STAGES
 from workloads.planning.plan import Plan, Step
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dags.cli.console import err, out, print_report
 
 if TYPE_CHECKING:
     from dags.cli.carry_out import RunEnd
-    from workloads.execution.run import RunRequest
+    from workloads.execution.opening import RunRequest
     from workloads.planning.preflight import Check
 
 EXAMPLES = examples(
@@ -53,7 +53,7 @@ def run(
     from dags.airflow_home.interrupt import interruptible
     from dags.cli.carry_out import LOG
     from dags.cli.display import failure_lines
-    from workloads.execution.run import RunRequest
+    from workloads.execution.opening import RunRequest
 
     with interruptible():
         end = _run(spec, runs, sets or [], RunRequest(fresh, add_repetitions, tuple(only or ())))
@@ -73,7 +73,7 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
     from dags.cli.display import check_line, clock, progress_display
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan
-    from workloads.execution.run import open_run
+    from workloads.execution.opening import open_run
     from workloads.execution.steps import steps_left
 
     printed = []
