@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from analysis import tables
@@ -24,6 +25,7 @@ from cluster.state.atomic import write_text
 from cluster.state.events import Event
 from cluster.state.journal import Journal
 from workloads.planning.plan import read_plan
+from workloads.record.record import earlier_attempts
 from workloads.spec.hypotheses import read_hypotheses
 
 SUMMARY = "summary.json"
@@ -56,6 +58,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
     )
+    earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
     return Summary(
@@ -68,14 +71,14 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         repetitions=run.repetitions,
         seed=first.seed,
         headline=headline(settings, run.repetitions, first.isolation, len(trials), found),
-        warnings=warnings(run, trials, _planned(run_root), overhead),
+        warnings=warnings(run, trials, _planned(run_root), overhead, earlier),
         settings=settings,
         findings=found,
         trials=trials,
         builds=_builds(at),
         time=time_spent(
             Journal(run_root / "journal.jsonl").events(Event),
-            sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
+            sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
             now_s,
         ),
         disclosure=merge(run.disclosures),
