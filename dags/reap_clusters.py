@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from airflow.sdk import Param, dag, task
 
-from dags.airflow_home.home import project_root
+from dags.airflow_home.home import project_root, runs_folder
 from dags.tasks.params import checked_params
-from dags.tasks.study_tasks import RETRIES, RETRY_DELAY, RUNS_FOLDER
+from dags.tasks.study_tasks import RETRIES, RETRY_DELAY
 
 PARAMS = {
     "runs": Param(
-        RUNS_FOLDER,
+        runs_folder(),
         type="string",
         minLength=1,
         title="Runs folder",

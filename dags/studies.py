@@ -12,12 +12,11 @@ from collections.abc import Iterator
 
 from airflow.sdk import DAG, get_parsing_context
 
-from dags.airflow_home.home import OPEN_RUN
+from dags.airflow_home.home import OPEN_RUN, runs_folder
 from dags.graph.catalogue import study_files
 from dags.graph.run_dag import run_dag
 from dags.graph.study_dag import study_dag
 from dags.stages.task_names import dag_id
-from dags.tasks.study_tasks import RUNS_FOLDER
 
 
 def study_dags(wanted: str | None) -> Iterator[DAG]:
@@ -27,7 +26,7 @@ def study_dags(wanted: str | None) -> Iterator[DAG]:
         return
     for study in study_files():
         if study.outline is not None and wanted in (None, dag_id(study.outline.study)):
-            yield study_dag(study.outline, study.path, RUNS_FOLDER)
+            yield study_dag(study.outline, study.path, runs_folder())
 
 
 for _dag in study_dags(get_parsing_context().dag_id):

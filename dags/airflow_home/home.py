@@ -94,6 +94,11 @@ def project_root() -> Path:
     return Path(__file__).resolve().parents[2]
 
 
+def runs_folder() -> str:
+    """Folder of all runs under Airflow: $DENSITY_STUDY_RUNS if it is set. May be relative to the project."""
+    return os.environ.get("DENSITY_STUDY_RUNS", "runs")
+
+
 def home(environ: Mapping[str, str] = os.environ) -> Home:
     """$AIRFLOW_HOME if it is set, else .airflow/ in the project."""
     project = project_root()

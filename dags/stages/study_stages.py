@@ -15,9 +15,8 @@ from cluster.lifecycle.reap import Swept
 from cluster.lifecycle.reap import reap as reap_clusters
 from cluster.model.errors import InputError, StudyError
 from cluster.state.atomic import write_text
-from cluster.state.events import (
-    TornDown,
-)
+from cluster.state.events import RunOpened, TornDown
+from cluster.state.owner import here
 from cluster.state.presence import present
 from dags.airflow_home.home import ONE_PROCESS, project_root
 from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, format_change
@@ -33,11 +32,25 @@ log = logging.getLogger(__name__)
 def carry_out(root: str, kind: StepKind, name: str) -> StepOutcome:
     """Execute a step of the run: `up` or `down` of the build `name`, or the `trial` of that name."""
     run = load_run(Path(root))
+    _check_machine(run)
     with present(run.root):
         step = _step(run, kind, name)
         outcome = _in_process(run, step) if _in_order(kind) else steps.carry_out(run, step)
     log.info("%s: %s %s", step.label, outcome.outcome, outcome.message)
     return outcome
+
+
+def _check_machine(run: Run) -> None:
+    """StudyError if the run's cluster is on another machine: a team's Airflow has several workers."""
+    opened = run.journal.last(RunOpened)
+    owner = opened.owner if opened else None
+    if run.study.provider == "local" and owner and owner.place.host != here().host:
+        raise StudyError(
+            f"the run was opened on {owner.place.host!r}, and with provider local its cluster is there. This "
+            f"task runs on {here().host!r}.",
+            str(run.root),
+            "give the study's DAG a queue that only one worker serves: docs/how-to/airflow-cluster.md.",
+        )
 
 
 def _step(run: Run, kind: StepKind, name: str) -> Step:
@@ -77,6 +90,7 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
     """
     run = load_run(Path(root))
     try:
+        _check_machine(run)
         with present(run.root):
             close_run(run)
     except StudyError as error:

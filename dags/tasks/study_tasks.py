@@ -7,7 +7,6 @@ The modules behind a task are imported when it runs: Airflow parses the DAG file
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 TABLES = Asset(name="density_study_tables", uri="density-study://tables")
 """The tables and the report of a run: updated by `report`, and what triggers `capacity_plan`."""
-RUNS_FOLDER = os.environ.get("DENSITY_STUDY_RUNS", "runs")
 RUN = "run"
 """Key in the asset event's extra: the folder of the analysed run."""
 ROOT = f"{{{{ ti.xcom_pull(task_ids='{OPEN}') }}}}"

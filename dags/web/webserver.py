@@ -24,7 +24,14 @@ from rich.console import Console
 from cluster.model.errors import InputError, StudyError
 from cluster.state.atomic import write_text
 from dags.airflow_home.child import Child, python
-from dags.airflow_home.home import LOOPBACK, WEB_PORT, Home, home, migrate_once
+from dags.airflow_home.home import (
+    LOOPBACK,
+    WEB_PORT,
+    Home,
+    home,
+    migrate_once,
+    runs_folder,
+)
 from dags.airflow_home.interrupt import Interrupted, interruptible
 from dags.web import rest
 
@@ -130,12 +137,12 @@ def _stop_dag_runs(port: int, password: str, before: datetime | None = None) -> 
 
 
 def _reap(place: Home) -> None:
-    """Reap the project's runs folder, and the folder of the run that holds the lease of this machine."""
+    """Reap the folder of runs, and the folder of the run that holds the lease of this machine."""
     from cluster.state import lease
     from dags.stages import study_stages
 
     held = lease.holder()
-    folders = {place.project / "runs", *([held.root.parents[1]] if held else [])}
+    folders = {place.project / runs_folder(), *([held.root.parents[1]] if held else [])}
     for runs in sorted(folders):
         swept = study_stages.reap(runs, False)
         for run in (*swept.reaped, *swept.left_alone):

@@ -147,7 +147,8 @@ def test_the_dags_folder_holds_a_dag_per_study_and_imports_without_errors(tmp_pa
         "docs = [t.doc_md for t in dag.tasks]\n"
         "print(json.dumps([list(bag.dags), bag.import_errors,\n"
         "    [stat.file for stat in bag.dagbag_stats], dag.max_active_runs, dag.max_active_tasks,\n"
-        "    {k: p.schema for k, p in dag.params.items()}, retries, limits, docs, dag.doc_md]))\n"
+        "    {k: p.schema for k, p in dag.params.items()}, retries, limits, docs, dag.doc_md,\n"
+        "    {name: len(dag.tasks) for name, dag in bag.dags.items()}]))\n"
     )
     environment = Home(tmp_path / "airflow", project_root()).command_environment()
     argv = [sys.executable, "-c", code]
@@ -156,7 +157,7 @@ def test_the_dags_folder_holds_a_dag_per_study_and_imports_without_errors(tmp_pa
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
     found = json.loads(ended.stdout.splitlines()[-1])
-    dags, errors, files, runs, at_once, schema, retries, limits, docs, about = found
+    dags, errors, files, runs, at_once, schema, retries, limits, docs, about, tasks = found
     shipped = (project_root() / "workloads" / "studies").glob("*.yaml")
     studies = [f"study_{path.stem}" for path in shipped]
     assert (set(dags), errors) == ({"capacity_plan", "reap_clusters", *studies}, {})
@@ -169,6 +170,7 @@ def test_the_dags_folder_holds_a_dag_per_study_and_imports_without_errors(tmp_pa
     assert (runs, at_once) == (1, 1)
     assert {key: each["title"] for key, each in schema.items()} == {"fresh": "Start a new run"}
     assert {task: n for task, n in retries.items() if n} == dict.fromkeys(STAGES, 2)
+    assert tasks["study_talk-2013"] == 3 * 50 + len(STAGES) + 2, "4,110 trials, a task per build"
     assert all(limits)
     assert all(docs)
     assert "10 trials on 2 builds" in about

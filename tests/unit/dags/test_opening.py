@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import HostBusyError, InputError
+from cluster.model.errors import HostBusyError, InputError, StudyError
 from cluster.state import lease
 from cluster.state.events import TrialsCleared
-from cluster.state.owner import Owner
+from cluster.state.owner import Owner, here
 from dags.airflow_home.home import SCHEDULER_PID
-from dags.stages import conclusion
+from dags.stages import conclusion, study_stages
 from dags.stages.opening import Asked, airflow_owner, check_fits, opened
 from dags.stages.outline import steps_of
 from dags.stages.task_names import STAGES, trial_task
@@ -181,3 +182,24 @@ def test_a_report_is_old_once_a_trial_was_measured_after_it(tmp_path: Path) -> N
     assert not conclusion._report_is_old(run)
     run.journal.write("trial-state", trial="t", state="closed", outcome="complete")
     assert conclusion._report_is_old(run)
+
+
+def test_a_local_cluster_is_not_touched_from_another_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_one(tmp_path)
+    elsewhere = replace(here(), host="another-worker")
+    monkeypatch.setattr(study_stages, "here", lambda: elsewhere)
+    before = list(run.journal.read())
+    with pytest.raises(StudyError, match="runs on 'another-worker'") as caught:
+        study_stages.carry_out(str(run.root), "up", "b1-v1-flash")
+    assert "queue" in caught.value.remedy
+    assert list(run.journal.read()) == before
+    with pytest.raises(StudyError, match="another-worker"):
+        study_stages.tear_down(str(run.root))
+
+
+def test_a_step_that_the_plan_does_not_have_is_named(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    with pytest.raises(StudyError, match="no step trial 'b9-v9-flash-000-x'"):
+        study_stages.carry_out(str(run.root), "trial", "b9-v9-flash-000-x")
