@@ -11,14 +11,20 @@ from __future__ import annotations
 
 from airflow.sdk import Param, dag, get_current_context, task
 
-from dags.airflow_home.home import base_folder
+from dags.airflow_home.home import base_folder, runs_folder
 from dags.notify.tell import tell
-from dags.stages import study_stages
-from dags.tasks.params import checked_params, runs_param
+from dags.tasks.params import checked_params
 from dags.tasks.ssh_key import use_ssh_connection
+from dags.tasks.study_tasks import RETRIES, RETRY_DELAY
 
 PARAMS = {
-    "runs": runs_param("runs"),
+    "runs": Param(
+        runs_folder(),
+        type="string",
+        minLength=1,
+        title="Runs folder",
+        description="Folder that holds all runs: absolute path, or relative to the project folder.",
+    ),
     "dry_run": Param(
         False,
         type="boolean",
@@ -35,7 +41,11 @@ PARAMS = {
     catchup=False,
     tags=["study", "clean-up"],
     doc_md=__doc__,
-    default_args={"retries": 0, "pre_execute": use_ssh_connection},
+    default_args={
+        "retries": RETRIES,
+        "retry_delay": RETRY_DELAY,
+        "pre_execute": use_ssh_connection,
+    },
 )
 def reap_clusters() -> None:
     """One task. It fails if something could not be removed."""
@@ -43,6 +53,8 @@ def reap_clusters() -> None:
     @task
     def reap() -> list[str]:
         """One line per run that was reaped (or would be) or skipped; usually empty."""
+        from dags.stages import study_stages
+
         params = checked_params()
         runs = base_folder() / params["runs"]
         swept = study_stages.reap(runs, params["dry_run"])

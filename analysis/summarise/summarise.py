@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from analysis import tables
@@ -26,6 +27,7 @@ from cluster.state.atomic import write_text
 from cluster.state.events import Event
 from cluster.state.journal import Journal
 from workloads.planning.plan import read_plan
+from workloads.record.record import earlier_attempts
 from workloads.spec.hypotheses import read_hypotheses
 
 SUMMARY = "summary.json"
@@ -60,13 +62,14 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.incomparable_arms,
         run.declared_between,
     )
+    earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
     answer = headline(evidence, len(trials), found)
-    limits = warnings(run, trials, _planned(run_root), overhead, imported)
+    limits = warnings(run, trials, _planned(run_root), overhead, earlier, imported)
     spent = time_spent(
         Journal(run_root / "journal.jsonl").events(Event),
-        sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
+        sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
         now_s,
     )
     return Summary(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from analysis.findings import MIN_BUILDS
@@ -31,13 +31,16 @@ def warnings(
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
     overhead: MonitoringOverhead | None,
+    earlier: Mapping[str, Sequence[Manifest]],
     imported: ImportSummary | None = None,
 ) -> tuple[SummaryWarning, ...]:
-    """The most serious first. `planned`: names of the trials in the plan."""
+    """The most serious first. `planned`: names of the trials in the plan. `earlier`: attempts of a trial
+    before its record, oldest first."""
     process = any(topology.isolation == "process" for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
         *_missing_records(trials, planned),
+        *repetition_warnings(earlier),
         *trial_warnings(trials),
         *design_warnings(process, run.emulated, run.repetitions),
         *_shared_client_host(run.topologies.values()),
@@ -71,6 +74,27 @@ def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
             message=f"{len(flagged)} of {len(valid)} {have} ({named}). Flags do not change a verdict.",
             remedy="See what each flag means under Validity and trials.",
         )
+
+
+def repetition_warnings(earlier: Mapping[str, Sequence[Manifest]]) -> Iterator[SummaryWarning]:
+    """Trials that were measured more than once: results must not be chosen among attempts."""
+    if not earlier:
+        return
+    named = [
+        f"{trial} ({', '.join(attempt.state for attempt in attempts)})"
+        for trial, attempts in list(earlier.items())[:MAX_NAMED]
+    ]
+    more = "; ..." if len(earlier) > MAX_NAMED else ""
+    cut_short = {attempt.state for attempts in earlier.values() for attempt in attempts} == {
+        "incomplete"
+    }
+    yield SummaryWarning(
+        code="measured-again",
+        level="info" if cut_short else "warning",
+        message=f"{len(earlier)} trial(s) were measured again. The newest attempt counts, whatever its "
+        f"result. Earlier attempts: {'; '.join(named)}{more}.",
+        remedy="Compare them in records.superseded/ of the run.",
+    )
 
 
 def design_warnings(

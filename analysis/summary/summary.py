@@ -222,6 +222,7 @@ class TimeSummary(Frozen):
 
 WarningCode = Literal[
     "missing-records",
+    "measured-again",
     "excluded-trials",
     "flagged-trials",
     "process-nodes",

@@ -50,11 +50,14 @@ class Intent(Event, event="intent"):
 
 
 class RunOpened(Event, event="run-opened"):
+    """`dag_run`: the Airflow DAG run that carries out the run, "<DAG>/<run id>"; empty for `study run`."""
+
     study: str
     run: str
     tag: str
     owner: Owner | None = None
     resumed: bool = False
+    dag_run: str = ""
 
 
 class RunTagged(Event, event="run-tagged"):
@@ -113,6 +116,12 @@ class StepEnded(Event, event="step-ended"):
     trial: str | None
     outcome: Literal["ok", "failed", "skipped"]
     message: str
+
+
+class TrialsCleared(Event, event="trials-cleared"):
+    """A person cleared these trials in Airflow: each is measured again, as a new attempt."""
+
+    trials: tuple[str, ...]
 
 
 class TrialState(Event, event="trial-state"):

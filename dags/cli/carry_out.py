@@ -13,7 +13,7 @@ from dags.airflow_home.child import Child, python
 from dags.airflow_home.home import Home
 from dags.run_status.live import LiveTrial
 from dags.run_status.progress import Progress, Tail, progress
-from dags.stages import study_stages
+from dags.stages import conclusion, study_stages
 from workloads.execution.run import Run
 
 LOG = "airflow.log"
@@ -54,7 +54,7 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
         raise
     if code != 0:
         clean_up(run, "the process executing the run ended before the trial")
-        if run.study.notify and not study_stages.is_concluded(run):
+        if run.study.notify and not conclusion.is_concluded(run):
             tell(run, home, _failures(run, code)[0])
     return RunEnd(run, code == 0, () if code == 0 else _failures(run, code))
 
@@ -73,8 +73,8 @@ def tell(run: Run, home: Home, reason: str) -> None:
 
 
 def _failures(run: Run, code: int) -> tuple[str, ...]:
-    found = tuple(study_stages.failures(run))
-    if study_stages.is_concluded(run):
+    found = tuple(conclusion.failures(run))
+    if conclusion.is_concluded(run):
         return found
     ended = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
     return (f"the run did not finish: its process ended {ended}", *found)

@@ -18,7 +18,8 @@ from rich.text import Text
 
 from analysis.report.charts.quantity import quantity
 from dags.cli.layout import clock, rows_table
-from dags.run_status.progress import STAGES, Ended, Progress
+from dags.run_status.progress import Ended, Progress
+from dags.stages.task_names import STAGES
 
 if TYPE_CHECKING:
     from jobs.first_look.look import FirstLook

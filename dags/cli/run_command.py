@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from dags.cli.carry_out import RunEnd
-    from workloads.execution.run import RunRequest
+    from workloads.execution.opening import RunRequest
     from workloads.planning.preflight import Check
 
 EXAMPLES = examples(
@@ -64,7 +64,7 @@ def run(
     from dags.airflow_home.interrupt import interruptible
     from dags.cli.carry_out import LOG
     from dags.cli.display import failure_lines, notification_lines
-    from workloads.execution.run import RunRequest
+    from workloads.execution.opening import RunRequest
 
     request = RunRequest(fresh, add_repetitions, tuple(only or ()))
     given = parse_tags(tags or [])
@@ -114,7 +114,7 @@ def _run(
     from dags.cli.progress_display import progress_display
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan
-    from workloads.execution.run import open_run
+    from workloads.execution.opening import open_run
     from workloads.execution.steps import steps_left
 
     printed = []

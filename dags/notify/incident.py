@@ -15,7 +15,7 @@ from cluster.model.errors import StudyError
 from cluster.state.events import Notified, RunEnded
 from cluster.state.journal import JOURNAL, Journal, run_folders
 from dags.notify.message import Message, number_of, report_of
-from dags.stages import study_stages
+from dags.stages import conclusion
 from dags.stages.comparison import compare_run, format_change
 from workloads.execution.run import Run
 from workloads.spec.notify import Occasion
@@ -76,7 +76,7 @@ def _failure(run: Run, reason: str) -> list[str]:
         return [reason or "the run did not end."]
     if ends[-1].outcome == "ok":
         return []
-    return (study_stages.failures(run) if ends[-1].finished else []) or [ends[-1].message]
+    return (conclusion.failures(run) if ends[-1].finished else []) or [ends[-1].message]
 
 
 def _recovery(run: Run) -> Message | None:

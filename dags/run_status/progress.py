@@ -20,6 +20,7 @@ from cluster.state.events import (
     RunOpened,
     StepEnded,
     StepStarted,
+    TrialsCleared,
     TrialState,
     event_of,
 )
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from jobs.first_look.look import FirstLook
 
 ANALYSIS_ESTIMATE_S = 40.0
-STAGES = ("ingest", "metrics", "verdicts", "series", "report")
 TRUST_ESTIMATE_S = 10.0
 """Weight of the plan's estimate in the correction, as seconds of steps that took exactly as long as
 planned: one unusual early step must not distort the whole forecast (additive smoothing)."""
@@ -133,10 +133,14 @@ class _Steps:
         self.current: Step | None = None
         self.since_t = 0.0
         self.activity = ""
+        self.cleared: set[str] = set()
         for event in events:
             match event:
+                case TrialsCleared():
+                    self.cleared.update(event.trials)
                 case StepStarted():
                     self.current, self.since_t = plan.steps[event.index], event.t
+                    self.cleared.discard(str(event.trial))
                     self.activity = ""
                 case StepEnded() if self.current:
                     seconds = event.t - self.since_t
@@ -148,10 +152,23 @@ class _Steps:
                     self.activity = event.state
 
     def remaining_s(self, closed: Collection[str], now: float) -> float:
-        """Of the steps, without the trials that were `closed` before the run was opened again."""
+        """Of the steps still to come: those after the last one, without the trials that were `closed` before
+        the run was opened again, and the trials that were cleared since. A build without a trial to measure
+        is not built."""
         last = self.current or (self.ended[-1].step if self.ended else None)
-        later = self.plan.steps[last.index + 1 if last else 0 :]
-        seconds = sum(self._forecast_s(step) for step in later if step.trial not in closed)
+        position, here = (last.index, last.build) if last else (-1, "")
+        trials = {
+            step.trial
+            for step in self.plan.trials
+            if step.trial in self.cleared or (step.index > position and step.trial not in closed)
+        }
+        builds = {here, *(step.build for step in self.plan.trials if step.trial in trials)}
+        seconds = sum(
+            self._forecast_s(step)
+            for step in self.plan.steps
+            if (step.trial in trials if step.kind == "trial" else step.build in builds)
+            and (step.kind == "trial" or step.index > position or step.build != here)
+        )
         if self.current:
             seconds += max(0.0, self._forecast_s(self.current) - (now - self.since_t))
         return seconds

@@ -13,7 +13,7 @@ from cluster.state.events import Event
 from cluster.state.journal import run_folders
 from cluster.state.run_state import run_state
 from dags.run_status.progress import Progress, progress
-from dags.stages import study_stages
+from dags.stages.conclusion import failures
 from workloads.execution.run import Run, load_run
 
 
@@ -78,10 +78,9 @@ def check_not_over(root: Path) -> None:
     found = status_of(load_run(root))
     if found.state not in ("running", "unknown"):
         raise StudyError(
-            f"the run has ended ({found.state}); Airflow's Clear cannot repeat a part of it.",
+            f"the run is not open ({found.state}).",
             str(root),
-            "trigger the study again: this resumes a stopped run, else starts a new one. To repeat "
-            f"only the analysis, use study report {root}.",
+            "clear a trial or the group of a build, which opens it again; or trigger the study again.",
         )
 
 
@@ -100,6 +99,6 @@ def find_run(named: Path | None, runs: Path) -> Run:
 
 def _failures(run: Run, seen: Progress) -> list[str]:
     if seen.finished:
-        return study_stages.failures(run)
+        return failures(run)
     failed = "; ".join(f"{ended.step.label}: {ended.message}" for ended in seen.failed)
     return [text for text in (seen.message, failed) if text]

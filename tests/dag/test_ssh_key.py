@@ -90,11 +90,12 @@ def test_without_the_setting_nothing_changes(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_every_task_that_may_reach_a_host_uses_it() -> None:
-    from dags.density_study import density
     from dags.reap_clusters import reap_hourly
+    from dags.studies import study_dags
     from dags.tasks.ssh_key import use_ssh_connection
 
-    for dag in (density, reap_hourly):
+    (study,) = study_dags("study_quickstart")
+    for dag in (study, reap_hourly):
         assert dag.tasks
         for task in dag.tasks:
             hook = task.partial_kwargs["pre_execute"] if task.is_mapped else task._pre_execute_hook

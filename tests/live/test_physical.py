@@ -23,8 +23,10 @@ from cluster.providers.ssh.options import IDENTITY
 from cluster.state.journal import Journal
 from tests.hosts.fixture import Hosts
 from tests.live.test_killed import left_on, physical_spec
-from workloads.execution.run import Run, open_run
-from workloads.execution.steps import StepOutcome, close_run, next_step, run_next_step
+from workloads.execution.opening import open_run
+from workloads.execution.run import Run
+from workloads.execution.steps import StepOutcome, carry_out, close_run, steps_left
+from workloads.planning.plan import Step
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
 
@@ -84,7 +86,8 @@ def test_a_study_over_ssh_from_its_file_to_its_records(hosts: Hosts, tmp_path: P
     run = open_run(physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")
     lines: list[str] = []
     try:
-        while (ended := run_next_step(run)) is not None:
+        for step in steps_left(run):
+            ended = carry_out(run, step)
             assert ended.outcome == "ok", ended.message
             if ended.step.kind == "up":
                 lines = hosts.on("h1", "ss", "-Hltn").splitlines()
@@ -175,12 +178,12 @@ def test_the_study_continues_after_a_dead_regionserver_and_a_dead_host(
     outcomes: list[StepOutcome] = []
     builds = _builds(run)
     try:
-        while (step := next_step(run)) is not None:
+        for step in steps_left(run):
             victim = None
             if step.kind == "trial" and not any(o.step.build == step.build and o.step.kind == "trial"
                                                 for o in outcomes):  # fmt: skip
                 victim = _kill_regionserver if step.build == builds[0] else _power_off
-            outcomes.append(_ended(run, hosts, victim))
+            outcomes.append(_ended(run, step, hosts, victim))
         with pytest.raises(TearDownError, match="host h3"):
             close_run(run)
     finally:
@@ -202,7 +205,7 @@ def test_the_study_continues_after_a_dead_datanode_and_a_reboot(
     builds = _builds(run)
     begun: set[str] = set()
     try:
-        while (step := next_step(run)) is not None:
+        for step in steps_left(run):
             first_trial = step.kind == "trial" and step.build not in begun
             if step.kind == "trial" and step.build == builds[1] and not first_trial:
                 hosts.kill("h3")
@@ -210,7 +213,7 @@ def test_the_study_continues_after_a_dead_datanode_and_a_reboot(
             if step.kind == "trial":
                 begun.add(step.build)
             kills = first_trial and step.build == builds[0]
-            ended = _ended(run, hosts, _kill_datanode if kills else None)
+            ended = _ended(run, step, hosts, _kill_datanode if kills else None)
             assert ended.outcome == "ok" or step.kind == "trial", ended.message
     finally:
         close_run(run)
@@ -244,8 +247,8 @@ def _check_what_died(run: Run, builds: list[str]) -> None:
     assert "host 'h3'" in second[0].reasons[0]
 
 
-def _ended(run: Run, hosts: Hosts, victim: Any) -> StepOutcome:
-    """The next step; `victim` is killed during its trial."""
+def _ended(run: Run, step: Step, hosts: Hosts, victim: Any) -> StepOutcome:
+    """The step; `victim` is killed during its trial."""
     import threading
     import time
 
@@ -259,9 +262,7 @@ def _ended(run: Run, hosts: Hosts, victim: Any) -> StepOutcome:
     thread = threading.Thread(target=strike, daemon=True)
     if victim:
         thread.start()
-    ended = run_next_step(run)
-    assert ended is not None
-    return ended
+    return carry_out(run, step)
 
 
 def _lines(run: Run) -> list[dict[str, Any]]:

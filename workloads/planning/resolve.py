@@ -26,6 +26,8 @@ from workloads.spec.study import Study
 AUTO_MEMORY_SHARE = 0.5
 PROBES = 4
 """Of a disk that does not show its medium at once; each takes about a second."""
+ASSUMED_CORES = 64
+ASSUMED_MEMORY_MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,24 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     with TemporaryDirectory(prefix="density-study-") as folder:
         known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
         return _hosts(study, _machines(study, study.ssh, known_hosts, probed=False))
+
+
+def assumed_hosts(study: Study) -> tuple[Host, ...]:
+    """Hosts as the study alone describes them, for the shape of its plan: no machine is looked at. What is
+    `auto` is assumed to be large enough, and its medium as in `planned_hosts`."""
+    if study.provider == "libvirt":
+        return declared_hosts(study, Path("/"))
+    machines = {
+        host.name: _Machine(
+            cores=ASSUMED_CORES if host.cores == "auto" else host.cores,
+            memory_mib=ASSUMED_MEMORY_MIB if host.memory == "auto" else host.memory,
+            auto_disk=Path("/auto"),
+            check_disk=lambda _: None,
+            probe=None,
+        )
+        for host in study.hosts
+    }
+    return _hosts(study, machines)
 
 
 def assumed_medium(study: Study, host: HostSpec, disk: DiskSpec) -> Medium:

@@ -19,7 +19,9 @@ from cluster.state.owner import Owner
 from dags.airflow_home.home import project_root
 from dags.cli import main
 from tests.support.summary_factory import one_block
+from workloads.execution import opening
 from workloads.execution import run as runs
+from workloads.execution.opening import open_run
 from workloads.planning import planned_study
 from workloads.spec.study import Study
 
@@ -39,9 +41,9 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         disks = (Disk("/d", "flash"),)
         return (Host("here", "127.0.0.1", 2, 6144, disks, study.hosts[0].roles),)
 
-    monkeypatch.setattr(runs, "resolve_hosts", hosts)
+    monkeypatch.setattr(opening, "resolve_hosts", hosts)
     monkeypatch.setattr(planned_study, "planned_hosts", hosts)
-    monkeypatch.setattr(runs, "preflight", lambda *_: None)
+    monkeypatch.setattr(opening, "preflight", lambda *_: None)
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "tiny.yaml"
@@ -108,7 +110,7 @@ def test_plan_starts_nothing(spec: Path) -> None:
 
 
 def test_status_of_a_running_run(spec: Path) -> None:
-    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    run = open_run(spec, owner=Owner.of_process(os.getpid()))
     run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
     text = study("status")
     assert f"tiny {run.id}: running" in text
@@ -124,7 +126,7 @@ def test_status_of_a_running_run(spec: Path) -> None:
 def test_status_of_a_run_with_a_dead_owner_shows_the_remedy(spec: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
     try:
-        run = runs.open_run(spec, owner=Owner.of_process(owner.pid))
+        run = open_run(spec, owner=Owner.of_process(owner.pid))
     finally:
         owner.kill()
         owner.wait()
@@ -133,7 +135,7 @@ def test_status_of_a_run_with_a_dead_owner_shows_the_remedy(spec: Path) -> None:
 
 
 def test_status_of_a_stopped_run_shows_reason_and_remedy(spec: Path) -> None:
-    run = runs.open_run(spec)
+    run = open_run(spec)
     run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
     runs.end_run(run, "failed", "somebody stopped it.", finished=False)
     text = study("status")
@@ -149,7 +151,7 @@ def test_status_of_a_stopped_run_shows_reason_and_remedy(spec: Path) -> None:
 def test_a_report_in_another_format_is_the_only_standard_output(
     spec: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    run = open_run(spec, owner=Owner.of_process(os.getpid()))
 
     def analysed(root: Path, data: Path | None) -> None:
         (root / "report").mkdir()
@@ -166,7 +168,7 @@ def test_a_report_in_another_format_is_the_only_standard_output(
 
 
 def test_options_of_the_analysis_repeat_it(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    run = open_run(spec, owner=Owner.of_process(os.getpid()))
     (run.root / "report").mkdir()
     (run.root / "report" / "summary.json").write_text(one_block().model_dump_json())
     targets = []
@@ -245,7 +247,7 @@ def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
 
 
 def test_a_torn_journal_does_not_stop_status(spec: Path) -> None:
-    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    run = open_run(spec, owner=Owner.of_process(os.getpid()))
     with Journal(run.journal.path).path.open("a") as stream:
         stream.write('{"event": "st')
     assert run.id in study("status")

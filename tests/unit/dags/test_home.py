@@ -42,10 +42,6 @@ def test_both_load_this_projects_dag_and_no_examples(environment: dict[str, str]
     assert environment["AIRFLOW__CORE__EXECUTOR"] == "LocalExecutor"
 
 
-def test_eight_blocks_of_a_large_study_can_be_mapped() -> None:
-    assert int(HERE.command_environment()["AIRFLOW__CORE__MAX_MAP_LENGTH"]) > 8 * 12 * 60
-
-
 def test_the_users_airflow_home_is_respected() -> None:
     assert home({"AIRFLOW_HOME": "/elsewhere"}).root == Path("/elsewhere")
     assert home(NO_SETTINGS).root == project_root() / ".airflow"

@@ -23,10 +23,11 @@ from dags.cli.list_command import age, size
 from tests.unit.dags.test_cli import spec, study  # noqa: F401  a fixture
 from tests.unit.dags.test_json_output import printed
 from workloads.execution import run as runs
+from workloads.execution.opening import open_run
 
 
 def opened() -> runs.Run:
-    return runs.open_run(Path("tiny.yaml"), owner=Owner.of_process(os.getpid()))
+    return open_run(Path("tiny.yaml"), owner=Owner.of_process(os.getpid()))
 
 
 def ended() -> runs.Run:
