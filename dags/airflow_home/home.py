@@ -26,6 +26,8 @@ ONE_PROCESS = "STUDY_ONE_PROCESS"
 """Environment variable that `study run` sets: one process executes all tasks."""
 MIGRATE = "migrate"
 """Argument with which this module starts itself, in Airflow's environment."""
+RUNS = "DENSITY_STUDY_RUNS"
+"""Environment variable with the folder of the runs that Airflow carries out and shows."""
 MAX_STEPS = 100_000
 """Maximum number of mapped steps. Airflow's default, 1024, is too small for eight large repetitions."""
 
@@ -94,6 +96,11 @@ class Home:
 def project_root() -> Path:
     """The folder that contains the packages of this project."""
     return Path(__file__).resolve().parents[2]
+
+
+def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """$DENSITY_STUDY_RUNS if it is set, else runs/ in the project."""
+    return project_root() / environ.get(RUNS, "runs")
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Home:

@@ -18,6 +18,7 @@ from cluster.state.atomic import write_text
 from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
 from cluster.state.owner import Owner
 from cluster.state.presence import present
+from cluster.state.run_tags import DAG_RUN, tag_run
 from dags.airflow_home.home import ONE_PROCESS, SCHEDULER_PID, project_root
 from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, format_change
 from workloads.execution.run import Run, RunRequest, end_run, load_run, open_run
@@ -53,6 +54,8 @@ def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
             owner=airflow_owner(dag_run),
             check=lambda study, plan: check_plan(study, plan, spec, runs),
         )
+    if ONE_PROCESS not in os.environ:  # the DAG runs of `study run` are in no web UI
+        tag_run(run.root, {DAG_RUN: dag_run})
     log.info("Run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
     return str(run.root)
 

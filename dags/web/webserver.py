@@ -27,6 +27,7 @@ from dags.airflow_home.child import Child, python
 from dags.airflow_home.home import LOOPBACK, WEB_PORT, Home, home
 from dags.airflow_home.interrupt import Interrupted, interruptible
 from dags.web.component import PREPARE
+from dags.web.results import PREFIX
 
 USER = "admin"
 # --skip-serve-logs: that server binds to all addresses, and the UI reads the local log files anyway.
@@ -50,6 +51,7 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PO
     with interruptible(), _components(place, port) as components:
         _wait_ready(port, components)
         out.print(f"Airflow   http://{LOOPBACK}:{port}/dags/density_study", markup=False)
+        out.print(f"results   http://{LOOPBACK}:{port}/{PREFIX}/", markup=False)
         out.print(f"user      {USER}", markup=False)
         out.print(f"password  {password}", markup=False)
         out.print("Press Ctrl-C to stop.")
