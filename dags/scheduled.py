@@ -1,7 +1,7 @@
 """One DAG, study_<name>, per study with a `schedule:` key. Its tasks: dags/tasks/study_tasks.py.
 
-Studies are read from workloads/studies and from the folders in $DENSITY_STUDY_STUDIES (separated like
-PATH). An invalid study gets no DAG; the log and `study plan` show the reason.
+Studies are read from workloads/studies and from the folders of the setting `studies`. An invalid study gets
+no DAG; the log and `study plan` show the reason.
 """
 # mypy: disable-error-code="untyped-decorator"
 
@@ -15,21 +15,24 @@ from pathlib import Path
 from airflow.sdk import DAG, Asset, dag
 
 from cluster.model.errors import StudyError
+from cluster.state.settings import setting
 from dags.airflow_home.home import project_root
+from dags.notify.late import deadline
+from dags.run_status.progress import ANALYSIS_ESTIMATE_S
 from dags.tasks.params import study_params
+from dags.tasks.ssh_key import use_ssh_connection
 from dags.tasks.study_tasks import OPERATING, study_tasks
+from workloads.planning.planned_study import plan_study
 from workloads.spec.study import Study
 from workloads.spec.study_file import read_study
 
 log = logging.getLogger(__name__)
-FOLDERS = "DENSITY_STUDY_STUDIES"
-RUNS = "DENSITY_STUDY_RUNS"
 
 
 def scheduled_studies() -> Iterator[tuple[Path, Study]]:
     """(file, study) of every valid study with a schedule; the first one if two have the same name."""
     folders = [project_root() / "workloads" / "studies"]
-    folders += [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
+    folders += [Path(name) for name in (setting("studies") or "").split(os.pathsep) if name]
     named: set[str] = set()
     for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
         if not path.is_file():
@@ -54,18 +57,24 @@ def study_dag(path: Path, study: Study) -> DAG:
     @dag(
         dag_id=f"study_{study.study}",
         schedule=[Asset(asset)] if asset else cron,
-        params=study_params(str(path), fresh=True, runs=os.environ.get(RUNS, "runs")),
+        params=study_params(str(path), fresh=True, runs=setting("runs") or "runs"),
         max_active_runs=1,
         catchup=False,
         tags=["study", "scheduled"],
         doc_md=f"{study.question or f'The study {study.study}, on its schedule.'}\n{OPERATING}",
-        default_args={"retries": 0},
+        default_args={"retries": 0, "pre_execute": use_ssh_connection},
+        deadline=deadline(str(path), planned_s(path)) if study.reports_late_runs else None,
     )
     def scheduled_study() -> None:
         study_tasks(compared=True)
 
     made: DAG = scheduled_study()
     return made
+
+
+def planned_s(path: Path) -> float:
+    """Estimate of a run, analysis included, in seconds."""
+    return plan_study(path).plan.estimate_s + ANALYSIS_ESTIMATE_S
 
 
 for _path, _study in scheduled_studies():

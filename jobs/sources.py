@@ -105,6 +105,7 @@ def _source(kind: str, *of: Table) -> type[RawFiles]:
 
 SOURCES = (
     _source("dool", tables.HOST_SAMPLES),
+    _source("sar", tables.HOST_SAMPLES),
     _source("nodecpu", tables.NODE_CPU_SAMPLES),
     _source("ycsb-summary", tables.YCSB_SUMMARY),
     _source("ycsb-status", tables.YCSB_STATUS),

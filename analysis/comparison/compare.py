@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from analysis.comparison.causes import candidate_causes, differing
+from analysis.comparison.causes import candidate_causes, declared_differences, differing
 from analysis.comparison.change_points import ChangePoint, change_points
 from analysis.findings.arms import Points, latency_arms, main_operation, rate_points
 from analysis.findings.decide import decide
@@ -51,8 +51,11 @@ class RunComparison(Frozen):
     not_compared: tuple[str, ...] = Field(
         description="settings that are missing or different in some run, and what differs"
     )
+    declared_differences: tuple[str, ...] = Field(
+        (), description="what the study declared differently, versions and properties among it"
+    )
     candidate_causes: tuple[str, ...] = Field(
-        description="other differences between the runs' disclosures"
+        description="differences between the runs' disclosures that were not declared"
     )
     change_points: tuple[ChangePoint, ...] = ()
 
@@ -105,6 +108,7 @@ def compare(
         tolerance=tolerance,
         changes=tuple(Change(outcome=_outcome(one, tolerance), finding=one) for one in found),
         not_compared=tuple(_not_compared(key, sides) for key in every if key not in shared),
+        declared_differences=declared_differences(before[-1], after),
         candidate_causes=candidate_causes(before[-1], after),
         change_points=change_points((*history, after)),
     )

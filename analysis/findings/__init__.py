@@ -2,13 +2,15 @@
 
 With fewer than 5 units per arm there are points and no claim (method 2). Arms of process groups or on
 emulated media show their effect but support no claim (method 24). Arms whose disclosures differ beyond
-the factor under study are not compared (method 23).
+what the study declares are not compared (method 23).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.findings import claims, effects
-from analysis.findings.arms import comparisons, rate
+from analysis.findings.arms import placed, rate
 from analysis.findings.best_density import best_density
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence
@@ -16,12 +18,13 @@ from analysis.statistics.power import MIN_UNITS as MIN_BUILDS
 from analysis.summary.summary import Finding
 from workloads.spec.hypotheses import Hypotheses
 
-__all__ = ["MIN_BUILDS", "Evidence", "comparisons", "findings", "rate"]
+__all__ = ["MIN_BUILDS", "Evidence", "findings", "rate"]
 
 
 def findings(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Finding, ...]:
     """Every finding of a run: effects, the study's own hypotheses, the best density, the talk's
-    claims."""
+    claims. Settings of unknown density or medium are in none of them."""
+    evidence = replace(evidence, settings=placed(evidence.settings))
     questions = (*effects.questions(evidence), *effects.expected(evidence, hypotheses.expect))
     return (
         *decide(questions, evidence.repetitions),

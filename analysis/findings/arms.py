@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from statistics import mean
 
 from analysis.statistics.interval import ratio_of_means
-from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
+from analysis.summary.summary import (
+    MAIN_RATES,
+    UNKNOWN_LEVEL,
+    UNKNOWN_MEDIUM,
+    Metric,
+    SettingSummary,
+)
 
 Points = tuple[float, ...]
 Pair = tuple[SettingSummary, SettingSummary]
@@ -20,17 +25,13 @@ def ratio(first: Points, later: Points) -> float | None:
     return ratio_of_means(first, later)
 
 
-def comparisons(settings: Sequence[SettingSummary]) -> Iterator[Pair]:
-    """(lowest density, highest) of each setting and arm that has several, in the settings' order."""
-    order = list(dict.fromkeys(entry.setting for entry in settings))
-
-    def arm(entry: SettingSummary) -> tuple[int, str, int]:
-        return order.index(entry.setting), entry.medium, entry.regionservers_per_node
-
-    for _, same in groupby(sorted(settings, key=arm), key=arm):
-        by_density = sorted(same, key=lambda entry: entry.vms_per_host)
-        if len(by_density) > 1:
-            yield by_density[0], by_density[-1]
+def placed(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
+    """Settings whose density and medium are known. Records that others made have them only from the map."""
+    return tuple(
+        entry
+        for entry in settings
+        if entry.vms_per_host != UNKNOWN_LEVEL and entry.medium != UNKNOWN_MEDIUM
+    )
 
 
 def rate(entry: SettingSummary) -> float | None:

@@ -50,7 +50,8 @@ def as_csv(summary: Summary) -> str:
     for setting in summary.settings:
         for metric in setting.metrics:
             points = ";".join(map(repr, metric.points))
-            of_setting = (getattr(setting, name) for name in _OF_SETTING)
+            values = setting.model_dump(include=set(_OF_SETTING))
+            of_setting = (values[name] for name in _OF_SETTING)
             of_metric = (getattr(metric, name) for name in _OF_METRIC)
             row = (summary.study, summary.run, *of_setting, metric.name, *of_metric)
             writer.writerow([*map(_cell, row), points])
@@ -70,32 +71,32 @@ def as_markdown(summary: Summary) -> str:
 
 
 def _markdown(summary: Summary) -> Iterator[str]:
-    yield f"# {_escaped(summary.study)}, run {_escaped(summary.run)}\n"
-    yield f"**{_escaped(summary.headline)}**\n"
+    yield f"# {escaped(summary.study)}, run {escaped(summary.run)}\n"
+    yield f"**{escaped(summary.headline)}**\n"
     if summary.question:
-        yield f"Question: {_escaped(summary.question)}\n"
+        yield f"Question: {escaped(summary.question)}\n"
     for one in summary.warnings:
-        yield f"- {_escaped(' '.join(filter(None, (one.message, one.remedy))))}"
+        yield f"- {escaped(' '.join(filter(None, (one.message, one.remedy))))}"
     yield "\n## Settings\n"
     yield from _table(summary_table(summary))
     yield "\n## Findings\n"
     if shared := shared_why(summary):
-        yield f"All verdicts have the same reason: {_escaped(shared)}.\n"
+        yield f"All verdicts have the same reason: {escaped(shared)}.\n"
     yield from _table(findings_table(summary))
-    yield f"\n## Trials\n\n{_escaped(counts(trial.verdict for trial in summary.trials))}\n"
+    yield f"\n## Trials\n\n{escaped(counts(trial.verdict for trial in summary.trials))}\n"
     why = reasons(summary)
     if why.rows:
         yield from _table(why)
 
 
 def _table(table: DataTable) -> Iterator[str]:
-    yield f"| {' | '.join(_escaped(column.header) for column in table.columns)} |"
+    yield f"| {' | '.join(escaped(column.header) for column in table.columns)} |"
     yield f"|{'---|' * len(table.columns)}"
     for row in table.rows:
-        yield f"| {' | '.join(map(_escaped, row))} |"
+        yield f"| {' | '.join(map(escaped, row))} |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """One line that Markdown, and HTML inside it, treats as plain text."""
     return _MEANING.sub(r"\\\1", " ".join(text.split()))
 

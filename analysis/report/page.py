@@ -118,6 +118,11 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
         ("Trials", _trial_counts(summary)),
         ("Measuring", measuring),
     ]
+    if summary.imported is not None:
+        found[:2] = [
+            ("Records", f"made by others, imported from {summary.imported.files} files"),
+            ("Repetitions", f"{summary.repetitions}"),
+        ]
     if cost := summary.monitoring_overhead:
         ends = f" ({ratio(cost.low)} to {ratio(cost.high)})" if cost.low is not None else ""
         rate = f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import pandas as pd
 
 from analysis import tables
 from analysis.summarise import read_series
-from analysis.summary.disclosure import Difference, unexpected_differences
+from analysis.summary.disclosure import Difference, declared_changes, unexpected_differences
 from analysis.summary.summary import SettingSummary
 from analysis.tables.store import read_table
+from cluster.model.arm import declared
 from cluster.model.topology import Topology
 from workloads.base.setting import Setting
+from workloads.record.given import GivenTopology
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
 
@@ -26,7 +29,7 @@ class AnalysedRun:
     """`manifests` in the order the trials ran, `topologies` by name, `settings` and `labels` by id."""
 
     manifests: tuple[Manifest, ...]
-    topologies: Mapping[str, Topology]
+    topologies: Mapping[str, GivenTopology | Topology]
     labels: Mapping[str, str]
     settings: Mapping[str, Setting]
     trials: pd.DataFrame
@@ -45,8 +48,8 @@ class AnalysedRun:
         trials = read_table(run_root, tables.TRIALS).sort_values("order")
         verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
         steady = read_series.steadiness(run_root)
-        valid = trials[trials["trial"].map(verdicts["verdict"]) == "valid"]
-        valid = valid[["trial", "topology", "setting", "repetition", "build"]]
+        counted = trials[trials["trial"].map(verdicts["counted"])]
+        counted = counted[["trial", "topology", "setting", "repetition", "build"]]
         return cls(
             manifests=manifests,
             topologies={topology.name: topology for topology in topologies},
@@ -59,7 +62,7 @@ class AnalysedRun:
             setting_metrics=read_series.with_rows(
                 tables.SETTING_METRICS,
                 read_table(run_root, tables.SETTING_METRICS),
-                read_series.setting_steadiness(steady, valid),
+                read_series.setting_steadiness(steady, counted),
                 read_series.price_performance(run_root),
             ),
             usd_per_hour=read_series.usd_per_hour(run_root),
@@ -83,17 +86,30 @@ class AnalysedRun:
 
     def unexpected_differences(self, *topologies: str) -> tuple[Difference, ...]:
         """Unexpected differences between builds of these topologies; of all builds if none is named."""
-        names = {m.build: m.topology.name for m in self.manifests}
+        of_build = {m.build: m.topology for m in self.manifests}
         chosen = {
             build: disclosure
             for build, disclosure in self.disclosures.items()
-            if not topologies or names[build] in topologies
+            if not topologies or of_build[build].name in topologies
         }
-        media = {build: str(self.topologies[name].medium) for build, name in names.items()}
-        return unexpected_differences(chosen, names, media)
+        return unexpected_differences(
+            chosen,
+            {build: {"topology": t.name, **self.arms[t.name]} for build, t in of_build.items()},
+        )
+
+    @cached_property
+    def arms(self) -> dict[str, dict[str, str]]:
+        """By topology: all by which the study may make it differ; nothing for clusters of others."""
+        return {
+            name: declared(topology) if isinstance(topology, Topology) else {}
+            for name, topology in sorted(self.topologies.items())
+        }
 
     def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         return tuple(map(str, self.unexpected_differences(first.topology, later.topology)))
+
+    def declared_between(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
+        return declared_changes(self.arms[first.topology], self.arms[later.topology])
 
 
 def labels(settings: Mapping[str, Setting]) -> dict[str, str]:

@@ -10,12 +10,11 @@ import pandas as pd
 from analysis.findings import MIN_BUILDS
 from analysis.statistics.interval import mean_interval
 from analysis.summarise.analysed_run import AnalysedRun
-from analysis.summary.summary import Metric, MetricName, SettingSummary, TrialSummary
+from analysis.summary.summary import UNKNOWN_LEVEL, Metric, MetricName, SettingSummary, TrialSummary
 
 _ORDER = {name: place for place, name in enumerate(get_args(MetricName))}
 _OF_TRIAL = (
-    "trial", "order", "repetition", "build", "topology", "vms_per_host", "medium", "setting", "workload",
-    "state",
+    "trial", "order", "repetition", "build", "topology", "medium", "setting", "workload", "state",
 )  # fmt: skip
 
 
@@ -25,6 +24,8 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
     return tuple(
         TrialSummary(
             **{name: row[name] for name in _OF_TRIAL},
+            vms_per_host=_level(_number(row["vms_per_host"])),
+            counted=bool(run.verdicts.loc[row["trial"], "counted"]),
             verdict=run.verdicts.loc[row["trial"], "verdict"],
             reasons=tuple(run.verdicts.loc[row["trial"], "reasons"]),
             measure_s=_number(row["measure_s"]),
@@ -39,31 +40,39 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
 
 def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
     """Every setting on every topology where it ran, including those without a valid trial."""
-    verdicts = run.trials["trial"].map(run.verdicts["verdict"])
-    valid = run.trials[(verdicts == "valid") & run.trials["overhead_pair"].isna()]
-    builds = valid.groupby(["setting", "topology"])["build"].nunique().to_dict()
+    is_counted = run.trials["trial"].map(run.verdicts["counted"])
+    counted = run.trials[is_counted & run.trials["overhead_pair"].isna()]
+    arm = ["setting", "topology"]
+    builds = counted.groupby(arm)["build"].nunique().to_dict()
+    unknown = counted[counted["trial"].map(run.verdicts["verdict"]) == "unknown"]
+    unknown_builds = unknown.groupby(arm)["build"].nunique().to_dict()
     metrics = dict(iter(run.setting_metrics.groupby(["setting", "topology"])))
     tried = set(zip(run.trials["setting"], run.trials["topology"], strict=True))
     place = {setting: number for number, setting in enumerate(run.labels)}
     entries = [
         SettingSummary(
             topology=topology.name,
-            vms_per_host=topology.vms_per_host,
-            regionservers_per_node=topology.regionservers_per_node,
+            vms_per_host=_level(topology.vms_per_host),
+            regionservers_per_node=_level(topology.regionservers_per_node),
             medium=topology.medium,
+            levels=dict(topology.levels),
             setting=setting,
             workload=run.settings[setting].workload,
             label=run.labels[setting],
             n_builds=builds.get((setting, topology.name), 0),
+            n_unknown=unknown_builds.get((setting, topology.name), 0),
             usd_per_hour=run.usd_per_hour.get(topology.name),
             metrics=tuple(map(_with_interval, _metrics(metrics.get((setting, topology.name))))),
             **run.settings[setting].summary_fields(),
         )
         for setting, topology in ((setting, run.topologies[name]) for setting, name in tried)
     ]
-    return tuple(
-        sorted(entries, key=lambda e: (place[e.setting], e.medium, e.vms_per_host, e.topology))
-    )
+
+    def key(entry: SettingSummary) -> tuple[object, ...]:
+        order = run.topologies[entry.topology].order  # baselines come first
+        return place[entry.setting], entry.medium, entry.vms_per_host, order, entry.topology
+
+    return tuple(sorted(entries, key=key))
 
 
 def _with_interval(metric: Metric) -> Metric:
@@ -99,6 +108,10 @@ def _place(metric: Metric) -> tuple[int, str, str, float, str]:
         metric.percentile or 0.0,
         metric.scope or "",
     )
+
+
+def _level(value: float | None) -> int:
+    return UNKNOWN_LEVEL if value is None else int(value)
 
 
 def _number(value: float | None) -> float | None:

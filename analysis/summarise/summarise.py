@@ -14,6 +14,7 @@ from analysis.summarise import read_series
 from analysis.summarise.analysed_run import AnalysedRun
 from analysis.summarise.entries import setting_summaries, trial_summaries
 from analysis.summarise.headline import headline
+from analysis.summarise.imports import import_summary
 from analysis.summarise.monitoring_overhead import monitoring_overhead
 from analysis.summarise.time_spent import time_spent
 from analysis.summarise.warnings import warnings
@@ -48,6 +49,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     trials = trial_summaries(run)
     settings = setting_summaries(run)
     overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
+    imported = import_summary(run.manifests)
     evidence = Evidence(
         settings,
         run.repetitions,
@@ -55,6 +57,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.emulated,
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
+        run.declared_between,
     )
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
@@ -67,8 +70,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=first.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
-        headline=headline(settings, run.repetitions, first.isolation, len(trials), found),
-        warnings=warnings(run, trials, _planned(run_root), overhead),
+        headline=headline(evidence, len(trials), found),
+        warnings=warnings(run, trials, _planned(run_root), overhead, imported),
         settings=settings,
         findings=found,
         trials=trials,
@@ -79,6 +82,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
             now_s,
         ),
         disclosure=merge(run.disclosures),
+        arms=run.arms,
+        imported=imported,
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
         monitoring_overhead=overhead,

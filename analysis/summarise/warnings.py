@@ -7,10 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.findings import MIN_BUILDS
 from analysis.summarise.analysed_run import AnalysedRun
+from analysis.summarise.imports import import_warnings
 from analysis.summarise.monitoring_overhead import sentence
 from analysis.summary.disclosure import Difference
-from analysis.summary.summary import MonitoringOverhead, SummaryWarning, TrialSummary
+from analysis.summary.summary import (
+    ImportSummary,
+    MonitoringOverhead,
+    SummaryWarning,
+    TrialSummary,
+)
 from cluster.model.topology import Topology
+from workloads.record.given import GivenTopology
 from workloads.record.manifest import Manifest
 
 MAX_NAMED = 5
@@ -21,10 +28,12 @@ def warnings(
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
     overhead: MonitoringOverhead | None,
+    imported: ImportSummary | None = None,
 ) -> tuple[SummaryWarning, ...]:
     """The most serious first. `planned`: names of the trials in the plan."""
     process = any(topology.isolation == "process" for topology in run.topologies.values())
     return (
+        *import_warnings(imported, trials),
         *_missing_records(trials, planned),
         *trial_warnings(trials),
         *design_warnings(process, run.emulated, run.repetitions),
@@ -37,12 +46,12 @@ def warnings(
 
 def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
     """Trials that no statistic uses, and valid ones with flags."""
-    verdicts = Counter(trial.verdict for trial in trials)
+    verdicts = Counter(trial.verdict for trial in trials if not trial.counted)
     excluded = [f"{verdicts[name]} {name}" for name in ("invalid", "unknown") if verdicts[name]]
     if excluded:
         yield SummaryWarning(
             code="excluded-trials",
-            message=f"{len(trials) - verdicts['valid']} of {len(trials)} trials are excluded from "
+            message=f"{verdicts.total()} of {len(trials)} trials are excluded from "
             f"all statistics: {' and '.join(excluded)}.",
             remedy="See the reasons under Validity and trials.",
         )
@@ -101,10 +110,12 @@ def _missing_records(
         )
 
 
-def _shared_client_host(topologies: Iterable[Topology]) -> Iterator[SummaryWarning]:
+def _shared_client_host(topologies: Iterable[GivenTopology | Topology]) -> Iterator[SummaryWarning]:
     if any(
-        set(t.client.roles) == {"client"} and t.client.host in {node.host for node in t.workers}
-        for t in topologies
+        client is not None
+        and set(client.roles) == {"client"}
+        and client.host in {node.host for node in workers}
+        for client, workers in ((t.client, t.workers) for t in topologies)
     ):
         yield SummaryWarning(
             code="shared-client-host",

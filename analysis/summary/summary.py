@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from analysis.capacity.plan.plan import PlanOrExcuse
 from analysis.summary.series import TrialSeries
 from workloads.base.values import Frozen
 
 FORMAT: Literal[3] = 3
+Level = int | str | None
+"""Of a factor; None where a study has no levels of it."""
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["reproduced", "contradicted", "no claim"]
 MetricName = Literal[
@@ -37,6 +39,18 @@ MetricName = Literal[
 MAIN_RATES: tuple[MetricName, ...] = ("throughput", "throughput_map_phase")
 """The rate of a setting: of YCSB, and of TestDFSIO."""
 Unit = Literal["MiB/s", "ops/s", "ms", "percent", "count", "ops/s per USD/h", "MiB/s per USD/h"]
+
+
+UNKNOWN_MEDIUM = "unknown"
+UNKNOWN_LEVEL = -1
+CountOrUnknown = Annotated[
+    int,
+    BeforeValidator(lambda value: UNKNOWN_LEVEL if value is None else value),
+    PlainSerializer(lambda value: None if value == UNKNOWN_LEVEL else value),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+]
+"""The level of a factor. In JSON, null is an unknown level; here it is a number below all levels, so that
+levels can be sorted."""
 
 
 class Metric(Frozen):
@@ -69,13 +83,18 @@ class TrialSummary(Frozen):
     repetition: int
     build: str
     topology: str
-    vms_per_host: int
-    medium: str
+    vms_per_host: CountOrUnknown = Field(description="null: unknown")
+    medium: str = Field(description="flash, hdd or unknown")
     setting: str
     workload: str
     state: Literal["complete", "failed", "incomplete"]
     verdict: VerdictName
     reasons: tuple[str, ...]
+    counted: bool = Field(
+        True,
+        description="whether the numbers of settings include it: a valid trial, or an imported one "
+        "whose verdict is unknown only because nobody recorded a fact",
+    )
     measure_s: float | None
     metrics: tuple[Metric, ...]
     warm_up_s: float | None = Field(None, description="cut from the start of the workload's window")
@@ -106,13 +125,19 @@ class SettingSummary(Frozen):
     """One setting on one topology, over its valid trials of all repetitions."""
 
     topology: str
-    vms_per_host: int
-    regionservers_per_node: int
+    vms_per_host: CountOrUnknown = Field(description="null: unknown")
+    regionservers_per_node: CountOrUnknown = Field(description="null: unknown")
     medium: str
+    levels: dict[str, str] = Field(
+        default_factory=dict, description="the arm's levels of the factors stack and configuration"
+    )
     setting: str
     workload: str
     label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
     n_builds: int
+    n_unknown: int = Field(
+        0, description="builds among them with a counted trial whose verdict is unknown"
+    )
     metrics: tuple[Metric, ...]
     mode: str | None = Field(None, description="TestDFSIO's mode, or YCSB's mix")
     files: int | None = Field(None, description="TestDFSIO: files, each read by one map")
@@ -139,6 +164,11 @@ class SettingSummary(Frozen):
         description="noisy-neighbour trial: what ran on another node of the same host, or nobody",
     )
 
+    def level(self, factor: str) -> Level:
+        """The arm's level of any factor."""
+        level: Level = self.levels.get(factor, getattr(self, factor, None))
+        return level
+
 
 class Finding(Frozen):
     """A comparison with its verdict. With fewer than 5 units per arm it is always `no claim`."""
@@ -155,6 +185,9 @@ class Finding(Frozen):
     measure: str | None = Field(None, description="what was compared: 'throughput'")
     arms: str | None = Field(None, description="the two arms: '2 VMs per host over the bare host'")
     among: str | None = Field(None, description="what both arms have in common: 'flash'")
+    declared: tuple[str, ...] = Field(
+        (), description="every difference between the arms that the study declares"
+    )
     family: str | None = Field(None, description="findings that share one Holm adjustment")
     rule: str | None = Field(
         None, description="required ratio, fixed before the data: 'above 1.25'"
@@ -198,6 +231,9 @@ WarningCode = Literal[
     "data-fits-in-memory",
     "incomparable-builds",
     "monitoring-overhead",
+    "imported",
+    "unknown-trials",
+    "accepted-unknown",
 ]
 
 
@@ -213,6 +249,17 @@ class SummaryWarning(Frozen):
     remedy: str | None = Field(None, description="what to do about it; null: nothing to do")
 
 
+class ImportSummary(Frozen):
+    """Records that others made: what is not known about them. Each count is a number of trials."""
+
+    files: int = Field(description="source files that were read")
+    given: dict[str, int] = Field(description="facts that only the map gives")
+    unknown: dict[str, int] = Field(description="facts that neither the files nor the map give")
+    accepted: dict[str, str] = Field(
+        description="checks that the map accepts as unknown, and its reasons"
+    )
+
+
 class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
@@ -220,7 +267,7 @@ class Summary(Frozen):
     question: str | None
     created: str = Field(description="UTC, ISO 8601")
     provider: str
-    isolation: Literal["process", "host", "vm"]
+    isolation: Literal["process", "host", "vm", "unknown"]
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")
@@ -231,6 +278,14 @@ class Summary(Frozen):
     builds: tuple[BuildSummary, ...]
     time: TimeSummary
     disclosure: dict[str, Any]
+    arms: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="by topology: all by which the study may make it differ, versions and properties "
+        "among it",
+    )
+    imported: ImportSummary | None = Field(
+        None, description="how records that others made were read; null: this program made them"
+    )
     monitoring_overhead: MonitoringOverhead | None = Field(
         None, description="null: the study has no such pairs (monitor.overhead_trials)"
     )

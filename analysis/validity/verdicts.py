@@ -2,6 +2,11 @@
 
 Invalid outranks unknown, and unknown outranks valid. A check that crashed or could not run makes a trial
 unknown; it never passes.
+
+In a record of this program, a missing fact means that something broke. In a record that others made, nobody
+may have recorded the fact. There it weighs no more than the violation that it could hide: it is a flag where
+a violation is a flag, and otherwise the verdict is unknown. Such a trial is counted (its numbers are shown)
+but supports no claim, unless the map accepts the check as unknown.
 """
 
 from __future__ import annotations
@@ -41,20 +46,25 @@ class RuleViolation:
 def decide(
     checks: pd.DataFrame, rules: Sequence[Rule] = RULES, docs: Path | None = None
 ) -> pd.DataFrame:
-    """A row of `verdicts` (trial, verdict, reasons) for each row of `checks`, whatever the library does.
+    """A row of `verdicts` for each row of `checks`, whatever the library does.
 
     docs: the folder for Great Expectations' pages of results (Data Docs); its old content is replaced.
     """
     if checks.empty:
-        return pd.DataFrame({"trial": [], "verdict": [], "reasons": []})
+        return pd.DataFrame({"trial": [], "verdict": [], "counted": [], "reasons": []})
     found: dict[str, list[RuleViolation]] = {trial: [] for trial in checks["trial"]}
     for violation in _violations(_typed(checks), rules, docs):
         found[violation.trial].append(violation)
     relevant = [_relevant(violations) for violations in found.values()]
+    imported = dict(zip(checks["trial"], checks["imported"], strict=True))
     return pd.DataFrame(
         {
             "trial": list(found),
             "verdict": [_worst(violations) for violations in relevant],
+            "counted": [
+                _is_counted(bool(imported[trial]), violations)
+                for trial, violations in zip(found, relevant, strict=True)
+            ],
             "reasons": [[violation.reason for violation in each] for each in relevant],
         }
     )
@@ -75,6 +85,23 @@ def _typed(checks: pd.DataFrame) -> pd.DataFrame:
 
 def _worst(violations: Iterable[RuleViolation]) -> str:
     return max((violation.verdict for violation in violations), key=SEVERITY.index, default="valid")
+
+
+def _is_counted(imported: bool, violations: Sequence[RuleViolation]) -> bool:
+    deciding = [violation for violation in violations if violation.verdict != "valid"]
+    return not deciding or (imported and all(one.missing for one in deciding))
+
+
+def _missing(row: Mapping[Any, Any], rule: Rule) -> RuleViolation:
+    """A fact that the rule needs and the record lacks."""
+    trial = row["trial"]
+    if not row["imported"]:
+        return RuleViolation(trial, "unknown", rule.missing, missing=True)
+    if rule.check in row["accepted"]:
+        return RuleViolation(trial, "valid", f"accepted: {rule.missing}", missing=True)
+    if rule.broken == "flag":
+        return RuleViolation(trial, "valid", f"unchecked: {rule.missing}", missing=True)
+    return RuleViolation(trial, "unknown", rule.missing, missing=True)
 
 
 def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
@@ -116,7 +143,7 @@ def _violations(
         for broken in result.result["unexpected_index_list"]:
             row: Mapping[Any, Any] = rows[broken["trial"]]
             if meta["null"]:
-                yield RuleViolation(row["trial"], "unknown", rule.missing, missing=True)
+                yield _missing(row, rule)
             else:
                 yield RuleViolation(row["trial"], verdict, rule.reason.format(**row))
 

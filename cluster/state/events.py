@@ -63,6 +63,14 @@ class RunTagged(Event, event="run-tagged"):
     tags: Mapping[str, str]
 
 
+class RunImported(Event, event="run-imported"):
+    """The run's records were made by others."""
+
+    study: str
+    run: str
+    trials: tuple[str, ...]
+
+
 class RunEnded(Event, event="run-ended"):
     """`finished`: no step is left. `repetitions`: how many the plan had then."""
 
@@ -70,6 +78,18 @@ class RunEnded(Event, event="run-ended"):
     message: str
     repetitions: int | None = None
     finished: bool = True
+
+
+class Notified(Event, event="notified"):
+    """The receivers of the study got a message at the end of the run; `faults` names those that did not.
+
+    `baseline`: the runs that a regression was seen against.
+    """
+
+    occasion: Literal["regression", "failure", "recovery"]
+    headline: str
+    baseline: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 class OwnerDeclaredDead(Event, event="owner-declared-dead"):

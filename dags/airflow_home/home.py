@@ -1,8 +1,8 @@
 """`Home`: folder of the embedded Airflow with its databases and logs, and the environment Airflow needs.
 
-`python -m dags.airflow_home.home` creates the database of `study run`, so that the first study does not
-wait for it. The web UI has a second database, because a scheduler would execute the tasks of a running
-`study run` again if it found them in its own.
+`study setup` creates the database of `study run`, so that the first study does not wait for it. To do so, it
+starts this module in Airflow's environment. The web UI has a second database, because a scheduler would
+execute the tasks of a running `study run` again if it found them in its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from cluster.model.errors import StudyError
 from cluster.state.atomic import write_text
+from cluster.state.settings import setting
 
 LOOPBACK = "127.0.0.1"
 WEB_PORT = 8080
@@ -24,17 +26,13 @@ SCHEDULER_PID = "STUDY_SCHEDULER_PID"
 """Environment variable with the process id of the scheduler started by `make airflow`."""
 ONE_PROCESS = "STUDY_ONE_PROCESS"
 """Environment variable that `study run` sets: one process executes all tasks."""
-MIGRATE = "migrate"
-"""Argument with which this module starts itself, in Airflow's environment."""
-RUNS = "DENSITY_STUDY_RUNS"
-"""Environment variable with the folder of the runs that Airflow carries out and shows."""
 MAX_STEPS = 100_000
 """Maximum number of mapped steps. Airflow's default, 1024, is too small for eight large repetitions."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """`root` is AIRFLOW_HOME; `project` is the folder that contains dags/, workloads/ and runs/."""
+    """`root` is AIRFLOW_HOME; `project` is the folder that contains dags/ and workloads/."""
 
     root: Path
     project: Path
@@ -94,20 +92,29 @@ class Home:
 
 
 def project_root() -> Path:
-    """The folder that contains the packages of this project."""
+    """The folder that contains the packages of this project: the checkout, or site-packages."""
     return Path(__file__).resolve().parents[2]
 
 
+def base_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where .airflow/ and runs/ are, and where the relative paths of a DAG's parameters begin: the setting
+    `home`, else the checkout, else ~/density-study for an installed package."""
+    if given := setting("home", environ):
+        return Path(given).absolute()
+    project = project_root()
+    return project if (project / "pyproject.toml").exists() else Path.home() / "density-study"
+
+
 def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """$DENSITY_STUDY_RUNS if it is set, else runs/ in the project."""
-    return project_root() / environ.get(RUNS, "runs")
+    """The runs that Airflow carries out and shows: the setting `runs`, else runs/ in the base folder."""
+    return base_folder(environ) / (setting("runs", environ) or "runs")
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Home:
-    """$AIRFLOW_HOME if it is set, else .airflow/ in the project."""
-    project = project_root()
+    """$AIRFLOW_HOME if it is set, else .airflow/ in the base folder."""
     given = environ.get("AIRFLOW_HOME")
-    return Home(Path(given).absolute() if given else project / ".airflow", project)
+    root = Path(given).absolute() if given else base_folder(environ) / ".airflow"
+    return Home(root, project_root())
 
 
 def migrate_once(database: Path) -> None:
@@ -126,18 +133,19 @@ def migrate_once(database: Path) -> None:
         write_text(ready, installed)
 
 
-def main() -> None:
+def create_command_database() -> None:
     """Create the database of `study run` if it does not exist; this also fills the bytecode cache."""
     place = home()
-    if sys.argv[1:] == [MIGRATE]:
-        migrate_once(place.command_database)
-        return
-    argv = [sys.executable, "-m", "dags.airflow_home.home", MIGRATE]
+    argv = [sys.executable, "-m", "dags.airflow_home.home"]
     environment = {**os.environ, **place.command_environment()}
     made = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     if made.returncode:
-        sys.exit(f"error: could not create Airflow's database:\n{made.stderr}")
+        raise StudyError(
+            f"Airflow could not create its database: {made.stderr.strip()}",
+            str(place.command_database),
+            "remove the file, unless another version of Airflow uses it, and try again.",
+        )
 
 
 if __name__ == "__main__":
-    main()
+    migrate_once(home().command_database)

@@ -19,6 +19,7 @@ from workloads.execution.run import Run
 LOG = "airflow.log"
 _LOOK_EVERY_S = 0.25
 _GRACE_S = 5.0
+_TELL_WITHIN_S = 600.0
 
 Show = Callable[[Progress], None]
 
@@ -34,7 +35,7 @@ class RunEnd:
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
-    tail, live = Tail(run.journal.path), LiveTrial(run.records)
+    tail, live = Tail(run.journal.path), LiveTrial(run.plan, run.records)
 
     def look() -> None:
         now = time.time()
@@ -53,6 +54,8 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
         raise
     if code != 0:
         clean_up(run, "the process executing the run ended before the trial")
+        if run.study.notify and not study_stages.is_concluded(run):
+            tell(run, home, _failures(run, code)[0])
     return RunEnd(run, code == 0, () if code == 0 else _failures(run, code))
 
 
@@ -60,6 +63,13 @@ def clean_up(run: Run, reason: str) -> None:
     """Remove what the child left: processes, the cluster, an open record."""
     stop_all(tagged(run.tag), _GRACE_S)
     study_stages.tear_down(str(run.root), reason)
+
+
+def tell(run: Run, home: Home, reason: str) -> None:
+    """Send the message that a run without a conclusion could not send itself."""
+    argv = python("dags.notify", "run", str(run.root), reason)
+    with Child(argv, home.command_environment(), run.root / LOG) as child:
+        child.wait(_TELL_WITHIN_S)
 
 
 def _failures(run: Run, code: int) -> tuple[str, ...]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from cluster.model.errors import InputError
-from dags.cli.arguments import RUNS, Json, Runs, examples
+from dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
 from dags.cli.console import out, print_json
-from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
 if TYPE_CHECKING:
     from analysis.comparison.compare import RunComparison
@@ -19,11 +20,21 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "study compare 20261114T020003Z 20261121T020003Z",
     "study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%",
+    "study compare --format junit > compare.xml",
     "study compare 20261114T020003Z 20261121T020003Z --html compare.html",
 )
 
 Value = TypeVar("Value")
-RunName = Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder or id of a run.")]
+RunName = Annotated[
+    Path | None,
+    typer.Argument(metavar="RUN", help="Folder or id of a run.", autocompletion=run_ids),
+]
+
+
+class Format(StrEnum):
+    text = "text"
+    markdown = "markdown"
+    junit = "junit"
 
 
 def compare(
@@ -44,6 +55,12 @@ def compare(
             help="Largest change that is not a regression. Default: the study's tolerance, else 5%.",
         ),
     ] = None,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format", help="For CI: `junit` for test reports, `markdown` for job summaries."
+        ),
+    ] = Format.text,
     html: Annotated[
         Path | None,
         typer.Option(
@@ -61,7 +78,10 @@ def compare(
     """
     from dags.run_status.status import find_run
     from dags.stages.comparison import compare_with, comparison_lines, side_by_side
+    from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
+    if as_json and form is not Format.text:
+        raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")
     run = find_run(later or first, runs)
     pinned = find_run(first, runs).root if later and first else None
     if html is not None:
@@ -85,9 +105,14 @@ def compare(
         )
     if as_json:
         print_json(compared)
-    for line in () if as_json else comparison_lines(compared):
-        out.print(line, markup=False, soft_wrap=True)
-    if html is not None and not as_json:
+    elif form is Format.text:
+        for line in comparison_lines(compared):
+            out.print(line, markup=False, soft_wrap=True)
+    else:
+        from dags.cli.compare_formats import as_junit, as_markdown
+
+        sys.stdout.write({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
+    if html is not None and not as_json and form is Format.text:
         out.print(f"page     {html}", markup=False, soft_wrap=True)
     raise typer.Exit(1 if compared.regressions else 0)
 

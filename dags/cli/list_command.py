@@ -32,7 +32,7 @@ def list_runs(runs: Runs = RUNS, tags: Tags = None, as_json: Json = False) -> No
     runs that have all these tags are listed.
     """
     from cluster.state.run_tags import parse_tags
-    from dags.cli.display import rows_table
+    from dags.cli.layout import rows_table
     from workloads.execution.run_facts import facts_of_runs
 
     wanted = parse_tags(tags or [])

@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cluster.state.events import (
     AnalysisStarted,
@@ -24,6 +24,9 @@ from cluster.state.events import (
     event_of,
 )
 from workloads.planning.plan import Plan, Step
+
+if TYPE_CHECKING:
+    from jobs.first_look.look import FirstLook
 
 ANALYSIS_ESTIMATE_S = 40.0
 STAGES = ("ingest", "metrics", "verdicts", "series", "report")
@@ -48,7 +51,8 @@ class Ended:
 class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
     step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
-    `live` and `numbers`, by trial, come from the trials' files: see `dags.run_status.live`."""
+    `live`, and the first `looks` at closed trials by name, come from the trials' files: see
+    `dags.run_status.live`."""
 
     study: str
     run: str
@@ -66,7 +70,7 @@ class Progress:
     finished: bool = False
     message: str = ""
     live: str = ""
-    numbers: Mapping[str, str] = field(default_factory=dict)
+    looks: Mapping[str, FirstLook] = field(default_factory=dict)
 
     @property
     def position(self) -> int:

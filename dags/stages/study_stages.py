@@ -14,13 +14,12 @@ from typing import Any, Literal
 from cluster.lifecycle.reap import Swept
 from cluster.lifecycle.reap import reap as reap_clusters
 from cluster.model.errors import InputError, StudyError, TearDownError
-from cluster.state.atomic import write_text
 from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
 from cluster.state.owner import Owner
 from cluster.state.presence import present
 from cluster.state.run_tags import DAG_RUN, tag_run
-from dags.airflow_home.home import ONE_PROCESS, SCHEDULER_PID, project_root
-from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, format_change
+from dags.airflow_home.home import ONE_PROCESS, SCHEDULER_PID, base_folder
+from dags.stages.comparison import compare_run, comparison_lines, format_change
 from workloads.execution.run import Run, RunRequest, end_run, load_run, open_run
 from workloads.execution.steps import (
     StepOutcome,
@@ -29,7 +28,8 @@ from workloads.execution.steps import (
     steps_left,
     what_is_left,
 )
-from workloads.record.record import OPEN, close_unfinished, closed_records
+from workloads.record.record import OPEN, close_unfinished, closed_records, is_closed
+from workloads.spec.shipped import study_path
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
     else:
         from dags.stages.planning import check_plan  # the statistics take a second to import
 
-        spec, runs = _absolute(params["spec"]), _absolute(params["runs"])
+        spec, runs = study_path(Path(params["spec"]), base_folder()), _absolute(params["runs"])
         run = open_run(
             spec,
             runs,
@@ -76,7 +76,19 @@ def step(root: str) -> StepOutcome | None:
         log.info("The plan has no step left.")
     else:
         log.info("%s: %s %s", ended.step.label, ended.outcome, ended.message)
+        _log_first_look(Path(root) / "records" / (ended.step.trial or ""))
     return ended
+
+
+def _log_first_look(record: Path) -> None:
+    if not is_closed(record):  # a bring-up or a tear-down
+        return
+    from jobs.first_look.look import first_look
+
+    seen = first_look(record)
+    log.info("Record %s: %s", record, ", ".join((seen.outcome, *seen.numbers)))
+    for reason in (*seen.reasons, *seen.flags):
+        log.info("%s: %s", record.name, reason)
 
 
 def tear_down(root: str, reason: str = "the run was stopped before the trial ended") -> None:
@@ -145,6 +157,12 @@ def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
     from analysis.capacity.sizing.run_plan import plan_run
     from jobs import pipeline
 
+    if not params["hosts"]:
+        raise InputError(
+            "no host catalogue is named.",
+            "capacity_plan",
+            "set the parameter `hosts` or the setting `catalogue` to a file of host types with prices.",
+        )
     wanted = question(float(params["genomes_per_day"]), parse_promises(params["slo"]))
     found = plan_run(Path(root), wanted, params["profile"], _absolute(params["hosts"]))
     if isinstance(found, Plan):
@@ -162,12 +180,9 @@ def regression(root: str) -> str:
     a regression beyond the study's tolerance.
     """
     run = load_run(Path(root))
-    if run.study.compare is None:
-        return ""
-    compared = compare_with(run.root, run.study.compare.baseline, run.study.compare.tolerance)
+    compared = compare_run(run)
     if compared is None:
         return ""
-    write_text(run.root / "report" / COMPARISON, compared.model_dump_json(indent=2) + "\n")
     log.info("%s", "\n".join(comparison_lines(compared)))
     if compared.regressions:
         raise StudyError(
@@ -295,5 +310,5 @@ def airflow_owner(dag_run: str) -> Owner:
 
 
 def _absolute(path: str) -> Path:
-    """Resolve a relative path in the project folder, because a scheduler may run in any folder."""
-    return project_root() / path
+    """Resolve a relative path in the base folder, because a scheduler may run in any folder."""
+    return base_folder() / path

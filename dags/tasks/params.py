@@ -25,7 +25,7 @@ def study_params(
             type="string",
             minLength=1,
             title="Study",
-            description="The study's YAML file: absolute path, or relative to the project folder.",
+            description="Name of a shipped study, or a YAML file: absolute, or relative to the base folder.",
             examples=list(shipped) or [spec],
         ),
         "overrides": Param(

@@ -18,6 +18,7 @@ from typing import Any
 from airflow.sdk import Asset, TriggerRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from dags.notify.tell import could_not_open, tell
 from dags.run_status.status import check_not_over
 from dags.stages import study_stages
 from dags.tasks.params import checked_params
@@ -58,7 +59,7 @@ def study_tasks(compared: bool = False) -> None:
     slower. It is not upstream of `conclude`, because a regression is not a failure of the run.
     """
 
-    @task
+    @task(on_failure_callback=could_not_open)
     def open_run() -> str:
         """Check the input; write the plan and the journal. Builds nothing, because Airflow does not
         run the teardown of a setup that failed.
@@ -140,7 +141,10 @@ def study_tasks(compared: bool = False) -> None:
         This is a teardown too, so that it runs when a user marks the run failed. Airflow then skips all
         other tasks, and would otherwise call the run a success once the cluster is down."""
         marked = _state_of("report") == "skipped"
-        study_stages.conclude(root, MARKED if marked else "")
+        try:
+            study_stages.conclude(root, MARKED if marked else "")
+        finally:
+            tell(root, context=get_current_context())
 
     root = open_run()
     slot = slots(root)

@@ -1,4 +1,4 @@
-"""`python -m dags.web.webserver`: Airflow's web UI and scheduler with this project's DAGs, on loopback.
+"""`study airflow`: Airflow's web UI and scheduler with this project's DAGs, on loopback.
 
 For one user on one machine: SQLite, LocalExecutor, one account with a generated password. Ctrl-C stops
 everything and tears down the clusters of running studies.
@@ -24,7 +24,7 @@ from rich.console import Console
 from cluster.model.errors import InputError, StudyError
 from cluster.state.atomic import write_text
 from dags.airflow_home.child import Child, python
-from dags.airflow_home.home import LOOPBACK, WEB_PORT, Home, home
+from dags.airflow_home.home import LOOPBACK, WEB_PORT, Home, home, runs_folder
 from dags.airflow_home.interrupt import Interrupted, interruptible
 from dags.web.component import PREPARE
 from dags.web.results import PREFIX
@@ -70,8 +70,7 @@ def check_free(port: int) -> None:
             raise InputError(
                 f"port {port} cannot be used: {error.strerror}.",
                 f"{LOOPBACK}:{port}",
-                "stop the process that uses it, or choose another port: "
-                "python -m dags.web.webserver --port 8081.",
+                "stop the process that uses it, or choose another port: study airflow --port 8081.",
             ) from error
 
 
@@ -96,8 +95,8 @@ def _components(place: Home, port: int) -> Iterator[dict[str, Child]]:
     logs = place.root / "logs"
     logs.mkdir(exist_ok=True)
     with ExitStack() as stack:
-        _reap(place)  # leftovers of an earlier web server that was killed
-        stack.callback(_reap, place)
+        _reap()  # leftovers of an earlier web server that was killed
+        stack.callback(_reap)
         preparation = logs / f"{PREPARE}.log"
         with Child(python("dags.web.component", PREPARE), environment, preparation) as child:
             if code := child.wait(_READY_WITHIN_S):
@@ -119,13 +118,13 @@ def _stop(components: dict[str, Child]) -> None:
         child.end(max(0.0, deadline - time.monotonic()))
 
 
-def _reap(place: Home) -> None:
-    """Reap the project's runs folder, and the folder of the run that holds the lease of this machine."""
+def _reap() -> None:
+    """Reap the runs folder, and the folder of the run that holds the lease of this machine."""
     from cluster.state import lease
     from dags.stages import study_stages
 
     held = lease.holder()
-    folders = {place.project / "runs", *([held.root.parents[1]] if held else [])}
+    folders = {runs_folder(), *([held.root.parents[1]] if held else [])}
     for runs in sorted(folders):
         swept = study_stages.reap(runs, False)
         for run in (*swept.reaped, *swept.left_alone):

@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
+from jobs.metrics.throughput import dfsio_work
 from jobs.spark.columns import relative_error
 from jobs.spark.run_tables import Inputs
 
@@ -15,11 +16,6 @@ AGREEING_MODES = ("random", "backward", "skip")
 def dfsio_facts(inputs: Inputs) -> DataFrame:
     """dfsio_share, dfsio_rate_error, access_spread."""
     trials = inputs[tables.TRIALS].where("workload = 'testdfsio'")
-    io = (
-        inputs[tables.DFSIO_IO]
-        .groupBy("trial")
-        .agg(F.sum("bytes").alias("bytes"), F.sum("tasks").alias("tasks"))
-    )
     reported = (
         inputs[tables.DFSIO_RESULTS]
         .groupBy("trial")
@@ -30,17 +26,21 @@ def dfsio_facts(inputs: Inputs) -> DataFrame:
     )
     rates = _metric(inputs, "throughput_per_stream", "per_stream")
     done = (
-        trials.join(io, "trial", "left")
+        trials.join(dfsio_work(inputs), "trial", "left")
         .join(reported, "trial", "left")
         .join(rates, "trial", "left")
     )
     # -skip may stop early, without a message (method 16)
     bytes_share = F.col("bytes") / F.col("asked_bytes")
     share = F.least(F.lit(1.0), F.col("tasks") / F.col("files"), bytes_share)
+    # the request of others may be unknown, and `least` leaves out nulls
+    known = bytes_share.isNotNull() & F.col("files").isNotNull()
+    # a rate that is the reported one cannot contradict it
+    measured = F.when(F.col("task_ms").isNotNull(), F.col("per_stream"))
     return done.select(
         "trial",
-        F.when(F.col("bytes").isNotNull(), share).alias("dfsio_share"),
-        relative_error(F.col("reported_mib_s"), F.col("per_stream")).alias("dfsio_rate_error"),
+        F.when(known, share).alias("dfsio_share"),
+        relative_error(F.col("reported_mib_s"), measured).alias("dfsio_rate_error"),
         _spread().alias("access_spread"),
     )
 

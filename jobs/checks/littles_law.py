@@ -35,11 +35,12 @@ MIN_INTERVALS = 3  # of a load: with fewer, operations that cross the first boun
 def littles_law(inputs: Inputs) -> DataFrame:
     """trial, closed_loop, little_error: |X (R + Z) / N - 1|, null if a client's Z was not measured.
 
-    closed_loop: whether the law must close. This is so for a timed run without a target rate, and for a
-    load that is long enough to be checked.
+    closed_loop: whether the law must close. This is so for a timed run without a target rate, for a load
+    that is long enough to be checked, and for a run of others of unknown duration.
     """
     trials = inputs[tables.TRIALS].where("workload = 'ycsb'")
     asks_no_rate, is_run = F.col("target_ops_s").isNull(), F.col("duration_s").isNotNull()
+    of_others = F.col("imported") & (F.col("mix") != "load")
     busy = (
         inputs[tables.CLIENTS]
         .select("trial", "client")
@@ -55,7 +56,7 @@ def littles_law(inputs: Inputs) -> DataFrame:
     threads = F.col("threads") * F.col("clients")
     return trials.join(busy, "trial", "left").select(
         "trial",
-        (asks_no_rate & (is_run | F.col("found").isNotNull())).alias("closed_loop"),
+        (asks_no_rate & (is_run | F.col("found").isNotNull() | of_others)).alias("closed_loop"),
         F.when(asks_no_rate, F.abs(F.col("found") / threads - 1)).alias("little_error"),
     )
 

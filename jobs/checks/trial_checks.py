@@ -22,7 +22,7 @@ from jobs.spark.run_tables import Inputs
 TABLE = tables.CHECKS
 SHARE_TOLERANCE = 1.0  # points
 READ_MODES = ("read", "random", "backward", "skip")
-SAMPLE_KINDS = ("dool", "nodecpu")
+SAMPLE_KINDS = ("dool", "sar", "nodecpu")
 # Files without metrics: a client's standard error contains arbitrary messages of its JVM.
 NO_NUMBER_KINDS = ("ycsb-status",)
 
@@ -51,9 +51,15 @@ def transform(inputs: Inputs) -> DataFrame:
         .withColumn("closed_loop", F.coalesce("closed_loop", F.lit(False)))
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
         .withColumn("cold_share", _cold_share())
-        .withColumn("rates_unknown", F.when(moves_bytes, F.col("rates_unknown")).otherwise(0))
+        .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
     )
+
+
+def _rates_unknown() -> Column:
+    """Of a record that others made, null if no rate is known. One rate is enough: few keep what all need."""
+    some = F.when(F.col("rates_known") > 0, 0)
+    return F.when(F.col("imported"), some).otherwise(F.col("rates_unknown"))
 
 
 def _of_manifests(inputs: Inputs) -> DataFrame:
@@ -63,6 +69,8 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "trial",
         "workload",
         F.coalesce("mode", "mix").alias("mode"),
+        "imported",
+        "accepted",
         "monitored",
         cold.alias("must_be_cold"),
         F.col("target_ops_s").isNotNull().alias("has_target"),
@@ -128,7 +136,7 @@ def _quarantined(inputs: Inputs) -> DataFrame:
 
 
 def _numbers(inputs: Inputs) -> DataFrame:
-    """ops_s, disk_read_mib_s, rates_unknown, numbers_out_of_range and an example of these.
+    """ops_s, disk_read_mib_s, rates_unknown, rates_known, numbers_out_of_range and an example of these.
 
     A share may leave 0 to 100 % by the tolerance of a sample's sum of shares (method 19). Concurrent maps
     are a count, not a rate."""
@@ -149,6 +157,7 @@ def _numbers(inputs: Inputs) -> DataFrame:
             F.max(F.when(F.col("name") == "throughput", value)).alias("ops_s"),
             F.when(all_disks, exact_sum(F.when(from_disks, value))).alias("disk_read_mib_s"),
             F.count_if(rate & value.isNull()).alias("rates_unknown"),
+            F.count_if(rate & value.isNotNull()).alias("rates_known"),
             F.count_if(bad).alias("numbers_out_of_range"),
             F.min(F.when(bad, number)).alias("number_out_of_range"),
         )

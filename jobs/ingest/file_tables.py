@@ -109,7 +109,9 @@ def summed(table: Table, rows: pa.Table, files: Sequence[tuple[RawFile, int]]) -
     `rows`."""
     if table not in SUMMED:
         return
-    subjects = [Subject(file.trial, file.subject, count, file.facts) for file, count in files]
+    subjects = [
+        Subject(file.trial, file.kind, file.subject, count, file.facts) for file, count in files
+    ]
     try:
         found = list(SUMMED[table](rows, subjects))
     except OverflowError as error:

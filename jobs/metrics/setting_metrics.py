@@ -1,4 +1,5 @@
-"""Metrics of each setting on each topology, over its valid trials.
+"""Metrics of each setting on each topology, over its counted trials: the valid ones, and of imported records
+also those that are unknown only because nobody recorded a fact.
 
 The unit of evidence is the build (method 1): repeated trials of a setting on one build are one point, their
 mean.
@@ -20,13 +21,13 @@ _WHICH = ("name", "unit", "operation", "latency_kind", "percentile", "scope")
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `setting_metrics`. A metric that no trial has is null, without points. Trials that measure the
     monitoring overhead are excluded, because half of them ran without monitors."""
-    valid = inputs[tables.VERDICTS].where("verdict = 'valid'").select("trial")
+    counted = inputs[tables.VERDICTS].where("counted").select("trial")
     studied = inputs[tables.TRIALS].where("overhead_pair IS NULL")
     placed = studied.select("trial", "topology", "setting", "repetition", "build")
     mean = exact_sum(F.col("value")) / F.count("value")
     builds = (
         inputs[tables.METRICS]
-        .join(valid, "trial")
+        .join(counted, "trial")
         .join(placed, "trial")
         .groupBy("topology", "setting", *_WHICH, "repetition", "build")
         .agg(mean.alias("value"))

@@ -2,6 +2,9 @@
 
 TestDFSIO has three (method 13): the mean per stream, over the map phase, and over the whole job. YCSB has
 one: successful operations per second, after the ramp-up.
+
+Records that others made may lack a job's reduce output and history, or a window. For these alone, the tool's
+own rounded result replaces what is missing, except the map phase, which it does not contain.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from analysis import tables
 from jobs.metrics.metric_rows import metric_rows
-from jobs.metrics.window import windows
+from jobs.metrics.window import window_s
 from jobs.spark.columns import exact_sum
 from jobs.spark.run_tables import Inputs
 from workloads.ycsb.output.measurement import READ_MODIFY_WRITE
@@ -23,8 +26,8 @@ SUCCESSES = ("Return=OK", "Return=BATCHED_OK", "Return=0")
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `metrics`: throughput* and concurrent_maps, one row of each per trial with a window; null if
-    the number could not be computed."""
+    """Rows of `metrics`: throughput* and concurrent_maps, one row of each per trial with a window, or of
+    others; null if the number could not be computed."""
     dfsio = metric_rows(
         dfsio_rates(inputs),
         {
@@ -40,13 +43,37 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def _trials(inputs: Inputs, workload: str) -> DataFrame:
-    """trial, warm_up_s of the workload's trials with a window."""
+    """trial, warm_up_s of the workload's trials with a window, and of those that others made."""
     trials = inputs[tables.TRIALS].where(F.col("workload") == workload)
-    return windows(trials).select("trial", "warm_up_s")
+    return trials.where(window_s().isNotNull() | F.col("imported")).select("trial", "warm_up_s")
 
 
 def dfsio_rates(inputs: Inputs) -> DataFrame:
     """trial, bytes, tasks, per_stream, map_phase, job (MiB/s), concurrent_maps."""
+    mib = F.col("bytes") / MIB
+    job_s = F.coalesce("job_s", "reported_job_s")
+    return (
+        _trials(inputs, "testdfsio")
+        .join(dfsio_work(inputs), "trial", "left")
+        .join(map_phases(inputs), "trial", "left")
+        .select(
+            "trial",
+            "bytes",
+            "tasks",
+            # bytes over the sum of task times: the harmonic mean of the streams' rates, weighted by bytes
+            F.coalesce(_over(mib, F.col("task_ms") / 1000.0), "reported_per_stream").alias(
+                "per_stream"
+            ),
+            _over(mib, F.col("map_phase_s")).alias("map_phase"),
+            _over(mib, job_s).alias("job"),
+            "concurrent_maps",
+        )
+    )
+
+
+def dfsio_work(inputs: Inputs) -> DataFrame:
+    """trial, bytes, tasks, task_ms of the job's reduce output. For a trial of others also reported_job_s and,
+    where the output is missing, reported_per_stream (MiB/s), bytes and tasks, all from the tool's result."""
     io = (
         inputs[tables.DFSIO_IO]
         .groupBy("trial")
@@ -56,21 +83,30 @@ def dfsio_rates(inputs: Inputs) -> DataFrame:
             F.sum("task_ms").alias("task_ms"),
         )
     )
-    mib = F.col("bytes") / MIB
-    return (
-        _trials(inputs, "testdfsio")
-        .join(io, "trial", "left")
-        .join(map_phases(inputs), "trial", "left")
-        .select(
-            "trial",
-            "bytes",
-            "tasks",
-            # bytes over the sum of task times: the harmonic mean of the streams' rates, weighted by bytes
-            _over(mib, F.col("task_ms") / 1000.0).alias("per_stream"),
-            _over(mib, F.col("map_phase_s")).alias("map_phase"),
-            _over(mib, F.col("job_s")).alias("job"),
-            "concurrent_maps",
+    result = (
+        inputs[tables.TRIALS]
+        .where("imported")
+        .select("trial")
+        .join(inputs[tables.DFSIO_RESULTS], "trial")
+        .groupBy("trial")
+        .agg(
+            F.max("processed_mib").alias("processed_mib"),
+            F.max("files").alias("reported_tasks"),
+            F.max("throughput_mib_s").alias("reported_per_stream"),
+            F.max("test_s").alias("reported_job_s"),
+            F.count(F.lit(1)).alias("results"),
         )
+        .where("results = 1")
+    )
+    return io.join(result, "trial", "full").select(
+        "trial",
+        F.coalesce("bytes", F.col("processed_mib") * MIB).alias("bytes"),
+        F.coalesce("tasks", "reported_tasks").alias("tasks"),
+        "task_ms",
+        F.when(F.col("task_ms").isNull(), F.col("reported_per_stream")).alias(
+            "reported_per_stream"
+        ),
+        "reported_job_s",
     )
 
 

@@ -113,7 +113,7 @@ def _rounds(hosts: _Hosts, epoch_s: Array) -> pa.Table:
         known = ~np.isnan(at_s)
         about = {"trial": subject.trial, "host": subject.host}
         told += sampling_rounds(
-            "dool", about, at_s[known], before_s[begin:end][known], subject.facts
+            subject.kind, about, at_s[known], before_s[begin:end][known], subject.facts
         )
     return pa.Table.from_pylist(told, arrow_schema(tables.MONITOR_ROUNDS))
 

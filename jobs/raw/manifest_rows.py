@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from cluster.model.errors import StudyError
-from cluster.model.topology import Topology
 from jobs.raw.trial_context import clock_offsets, node_scope
 from workloads.base.values import GuestCpu
+from workloads.record.given import GivenClient
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
 
@@ -61,11 +61,14 @@ def trial_row(manifest: Manifest) -> Row:
     return {
         **_fields(manifest, _OF_MANIFEST),
         "state_reasons": list(manifest.reasons),
+        "imported": manifest.imported is not None,
+        "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
         "topology": topology.name,
         **_fields(topology, _OF_TOPOLOGY),
+        "levels": list(topology.levels.values()),
         "medium_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
         "hosts": len(topology.hosts),
-        "usd_per_hour": _price(topology),
+        "usd_per_hour": _price(host.usd_per_hour for host in topology.hosts),
         "workers": len(topology.workers),
         "setting": manifest.setting_id,
         **setting.table_row(),
@@ -88,10 +91,10 @@ def _fields(value: object, names: Sequence[str]) -> Row:
     return {name: getattr(value, name) if value else None for name in names}
 
 
-def _price(topology: Topology) -> float | None:
+def _price(prices: Iterable[float | None]) -> float | None:
     """Price of all hosts per hour; None unless every host has a price."""
-    prices = [host.usd_per_hour for host in topology.hosts]
-    return math.fsum(price for price in prices if price) if None not in prices else None
+    known = list(prices)
+    return math.fsum(price for price in known if price) if known and None not in known else None
 
 
 def _counted(manifest: Manifest, what: str) -> int | None:
@@ -119,8 +122,8 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
         }
 
 
-def _given_percent(guest: GuestCpu | None, host_cores: int) -> float | None:
-    if guest is None:
+def _given_percent(guest: GuestCpu | None, host_cores: int | None) -> float | None:
+    if guest is None or host_cores is None:
         return None
     return 100.0 * guest.cpu_s / ((guest.to_epoch_s - guest.from_epoch_s) * host_cores)
 
@@ -137,8 +140,10 @@ def client_rows(manifest: Manifest) -> Iterator[Row]:
             "exit_code": client.exit_code,
             "start_epoch_s": client.start_epoch_s,
             "end_epoch_s": client.end_epoch_s,
-            "clock_offset_s": offsets.get(host_of.get(client.node, "")),
-            "operations_asked": _operations_asked(client.argv),
+            "clock_offset_s": offsets.get(host_of.get(client.node or "", "")),
+            "operations_asked": client.operations_asked
+            if isinstance(client, GivenClient)
+            else _operations_asked(client.argv),
         }
 
 
@@ -160,7 +165,7 @@ def monitor_rows(manifest: Manifest) -> Iterator[Row]:
         entry = clock.get(monitor.host)
         yield {
             "trial": manifest.trial,
-            **monitor.model_dump(),
+            **monitor.model_dump(exclude={"time_zone"}),
             "clock_before_s": entry.before_s if entry else None,
             "clock_after_s": entry.after_s if entry else None,
             "clock_offset_s": offsets.get(monitor.host),

@@ -66,7 +66,7 @@ def raw_files(
     manifest: Manifest, record: Path, listing: Listing | None = None
 ) -> Iterator[RawFile]:
     """The files of a trial's record that tables are read from. A missing file of a complete trial has a
-    fault; a failed trial may lack any file.
+    fault; a failed trial, and one of others, may lack any file.
 
     listing: the record's files, of a record at a URI.
     """
@@ -87,7 +87,7 @@ def raw_files(
         )
         for file in found:
             yield replace(file, trial=manifest.trial, kind=kind, subject=subject, facts=facts)
-        if not found and manifest.state == "complete":
+        if not found and manifest.state == "complete" and manifest.imported is None:
             yield RawFile(manifest.trial, kind, subject, pattern, "", "missing from the record")
 
 
@@ -147,7 +147,7 @@ def _refusal(info: os.stat_result) -> str:
 def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
     """(kind, subject, pattern of the file's path in the record, context of its rows)."""
     for monitor in manifest.monitors:
-        facts = facts_of(manifest, monitor.host, monitor.period_s)
+        facts = facts_of(manifest, monitor.host, monitor.period_s, monitor.time_zone)
         yield monitor.kind, monitor.host, monitor.file, facts
     for client in manifest.clients:
         facts = facts_of(manifest, host_of_node(manifest, client.node))

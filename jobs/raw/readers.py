@@ -16,6 +16,7 @@ from jobs.raw.raw_files import RawFile, UnreadableError, content
 from workloads.base.parsing import Parsed, ParseError
 from workloads.monitors.dool import parse_dool
 from workloads.monitors.nodecpu import parse_nodecpu
+from workloads.monitors.sar import parse_sar
 from workloads.testdfsio.output.history import JobHistory, parse_history
 from workloads.testdfsio.output.io_parts import parse_io_part
 from workloads.testdfsio.output.results import parse_results
@@ -33,7 +34,10 @@ def read(file: RawFile) -> Rows:
     try:
         data = bytes_of(file)
         parse, rows_of = READERS[file.kind]
-        parsed = parse(data, file.file)
+        if file.facts.time_zone:
+            parsed = LOCAL_TIMES[file.kind](data, file.file, file.facts.time_zone)
+        else:
+            parsed = parse(data, file.file)
     except (UnreadableError, ParseError) as error:
         yield tables.QUARANTINE, rejected_file_row(file, error)
         return
@@ -145,10 +149,15 @@ def interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
     )
 
 
+# Parsers of monitors whose files may have local times; the third argument is their time zone.
+LOCAL_TIMES: Mapping[str, Callable[[bytes, str, str], Parsed[Any]]] = MappingProxyType(
+    {"dool": parse_dool, "sar": parse_sar}
+)
 # For each kind of file: its parser, and the rows of tables that a parsed row makes.
 READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = MappingProxyType(
     {
         "dool": (parse_dool, _one_table(tables.HOST_SAMPLES, "host")),
+        "sar": (parse_sar, _one_table(tables.HOST_SAMPLES, "host")),
         "nodecpu": (parse_nodecpu, _one_table(tables.NODE_CPU_SAMPLES, "host")),
         "dfsio-results": (
             parse_results,

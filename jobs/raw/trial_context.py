@@ -19,13 +19,15 @@ class TrialFacts:
     """window: start and end, controller's clock, epoch seconds; None if the trial has no window.
     warm_up_s: ramp-up that is cut from its start (method 7).
     clock_offset_s: lead of the file's clock over the controller's. An unknown offset is 0 here, and a check
-    reports it. period_s: sampling period of the monitor. scopes: scope of each node, by name."""
+    reports it. period_s: sampling period of the monitor. scopes: scope of each node, by name.
+    time_zone: of the monitor's local times, if they need one."""
 
     window: tuple[float, float] | None = None
     clock_offset_s: float = 0.0
     period_s: float = 0.0
     warm_up_s: float = 0.0
     scopes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    time_zone: str = ""
 
     @property
     def measured(self) -> tuple[float, float] | None:
@@ -37,15 +39,19 @@ class TrialFacts:
 
 @dataclass(frozen=True)
 class Subject:
-    """A contiguous run of `rows` table rows that came from one file (one trial, one host)."""
+    """A contiguous run of `rows` table rows that came from one file (one trial, one host) of a monitor's
+    `kind`."""
 
     trial: str
+    kind: str
     host: str
     rows: int
     facts: TrialFacts
 
 
-def facts_of(manifest: Manifest, host: str | None, period_s: float = 0.0) -> TrialFacts:
+def facts_of(
+    manifest: Manifest, host: str | None, period_s: float = 0.0, time_zone: str = ""
+) -> TrialFacts:
     """The facts for a file written on `host` (None: unknown host)."""
     window = manifest.window
     has_time = window is not None and window.end_epoch_s > window.start_epoch_s
@@ -55,6 +61,7 @@ def facts_of(manifest: Manifest, host: str | None, period_s: float = 0.0) -> Tri
         period_s=period_s,
         warm_up_s=getattr(manifest.setting, "cut_s", 0.0),
         scopes={node.name: node_scope(node.name, node.roles) for node in manifest.topology.nodes},
+        time_zone=time_zone,
     )
 
 

@@ -59,7 +59,7 @@ def install() -> None:
     """From now on this process builds nothing real: it needs no Java, no ports, no disk."""
     runs.resolve_hosts = hosts
     runs.preflight = lambda *_: None
-    steps.ensure_stacks = lambda: None
+    steps.ensure_stacks = lambda _versions: None
     steps.bring_up = bring_up
     steps.tear_down = tear_down
     steps.run_trial = run_trial

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from analysis.capacity.inputs.catalogue import EXAMPLE
 from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
 from tests.support.capacity.populations import measured, truths
@@ -21,6 +22,7 @@ def main(folder: Path) -> None:
     backend.install()
     os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
     os.environ.update(Home(folder / "airflow", project_root()).command_environment())
+    os.environ["DENSITY_STUDY_CATALOGUE"] = str(EXAMPLE)
     from dags.airflow_home.home import migrate_once
 
     migrate_once(folder / "airflow" / "command.db")
@@ -40,6 +42,7 @@ def main(folder: Path) -> None:
         "listens": _listens(),
         "planned": _plan({"run": root}),
         "not named": nothing,
+        "no catalogue": _plan({"run": root, "hosts": None}),
         "bad promise": _plan({"run": root, "slo": ["sometime"]}),
         "unknown key": _plan({"run": root, "slo": [], "slaa": ["query_p95=3s"]}),
     }))  # fmt: skip

@@ -29,13 +29,12 @@ def _study() -> None:
     from dags.cli import carry_out
     from dags.cli.main import main as study
 
-    carry_out.python = lambda _, *rest: [
-        sys.executable,
-        "-m",
-        "tests.dag.faked",
-        "inprocess",
-        *rest,
-    ]
+    real = carry_out.python
+    carry_out.python = lambda module, *rest: (
+        real("tests.dag.faked", "inprocess", *rest)
+        if module == "dags.inprocess"
+        else real(module, *rest)
+    )
     study()
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from analysis.capacity.inputs.catalogue import EXAMPLE
 from analysis.capacity.plan.plan import PLAN
 from dags.airflow_home.home import Home, project_root
 from dags.run_status.status import Status, status_of
@@ -24,7 +25,8 @@ TRIAL = "trial b1-v2-flash testdfsio-write-n2"
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    with started(tmp_path_factory.mktemp("operator")) as web:
+    folder = tmp_path_factory.mktemp("operator")
+    with started(folder, DENSITY_STUDY_CATALOGUE=str(EXAMPLE)) as web:
         yield web
 
 

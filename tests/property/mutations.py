@@ -12,6 +12,7 @@ from typing import Any
 from workloads.base.parsing import Parsed
 from workloads.monitors.dool import parse_dool
 from workloads.monitors.nodecpu import parse_nodecpu
+from workloads.monitors.sar import parse_sar
 from workloads.testdfsio.output.history import parse_history
 from workloads.testdfsio.output.io_parts import parse_io_part
 from workloads.testdfsio.output.results import parse_results
@@ -31,6 +32,7 @@ PARSERS: tuple[Parser, ...] = (
     parse_hdr,
     parse_dool,
     parse_nodecpu,
+    parse_sar,
 )
 _KINDS: tuple[tuple[str, Parser], ...] = (
     ("TestDFSIO-*.log", parse_results),
@@ -43,6 +45,7 @@ _KINDS: tuple[tuple[str, Parser], ...] = (
     ("d*.csv", parse_dool),
     ("pcp-dstat.csv", parse_dool),
     ("nodecpu-*.csv", parse_nodecpu),
+    ("sar-*.csv", parse_sar),
 )
 
 

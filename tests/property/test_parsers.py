@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from tests.property.mutations import PARSERS, Parser, Sample, mutate, samples
 from workloads.base.parsing import Parsed, ParseError
+from workloads.monitors.sar import parse_sar
 from workloads.testdfsio.output.history import parse_history
 from workloads.testdfsio.output.io_parts import parse_io_part
 from workloads.ycsb.output.status import parse_status
@@ -123,9 +124,10 @@ def cuts(sample: Sample) -> Iterator[int]:
     return iter(sorted(random.Random(size).sample(range(size), min(size, 40))))
 
 
-@pytest.mark.parametrize("sample", ALL, ids=repr)
+@pytest.mark.parametrize("sample", [s for s in ALL if s.parse is not parse_sar], ids=repr)
 def test_a_truncated_file_gives_a_prefix_of_its_rows(sample: Sample) -> None:
-    """Truncation never gives another number: 1067 cut to 106 must not be read."""
+    """Truncation never gives another number: 1067 cut to 106 must not be read. For sar, whose rows have
+    parts at several places of the file, see test_sar.py."""
     whole = sample.parse(sample.data, "some/file").rows
     for cut in cuts(sample):
         result = parsed(sample.parse, sample.data[:cut])

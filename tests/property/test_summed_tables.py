@@ -75,7 +75,7 @@ def node_samples(rng: random.Random) -> pa.Table:
 
 
 def of_one(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, pa.Table]]:
-    return host_tables(samples, [Subject("t", "h", len(samples), facts)])
+    return host_tables(samples, [Subject("t", "dool", "h", len(samples), facts)])
 
 
 def rows_of_table(batches: Iterator[tuple[Table, pa.Table]], table: Table) -> list[Row]:
@@ -152,7 +152,7 @@ def test_files_give_the_same_sums_together_and_alone(run: int) -> None:
         if rng.random() < 0.2:
             samples = samples.slice(0, 1)  # since boot: never used
         pieces.append(renamed(samples, named))
-        subjects.append(Subject(named["trial"], named["host"], len(samples), facts))
+        subjects.append(Subject(named["trial"], "dool", named["host"], len(samples), facts))
     together = list(host_tables(pa.concat_tables(pieces), subjects))
     alone = [
         of_all

@@ -2,7 +2,8 @@
 
 A code block is one script, as a user would paste it, in a shell prepared as README describes, in a
 folder with the contents of a checkout. Inline commands run one by one. Some are not executed:
-- `apt-get`, `study run` and `make` targets install, take minutes to hours, or run this very test.
+- `apt-get`, `study run`, `study setup` and `make` targets install, take minutes to hours, or run this very
+  test; `study airflow` runs until it is stopped; `study notify` needs a study with receivers.
   They are simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for
   real.
 - `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make
@@ -48,9 +49,12 @@ SIMULATED = (
     ("apt-get install", "--simulate"),
     ("make", "--dry-run"),
     ("study run", "--help"),
+    ("study --install-completion", "--help"),
     (f"study report {RUN} --master yarn", "--help"),
     (f"study capacity fit {RUN}", "--help"),
-    ("python -m dags.web.webserver", "--help"),
+    ("study airflow", "--help"),
+    ("study setup", "--help"),
+    ("study notify", "--help"),
     ("python -m tests.support.chromium", "--help"),
 )
 EXAMPLES = "analysis/capacity/inputs/examples"

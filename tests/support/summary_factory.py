@@ -221,6 +221,7 @@ def _trial(
         workload=shape.workload,
         state="complete",
         verdict=verdict,
+        counted=verdict == "valid",
         reasons=() if verdict == "valid" else reasons,
         measure_s=14.0 + order % 9,
         metrics=metrics,

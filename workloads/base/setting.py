@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 from cluster.model.errors import InputError
 from cluster.model.topology import Topology
-from workloads.base.values import ClientRun, Frozen
+from workloads.base.values import ClientFiles, Frozen
 
 
 class Setting(Frozen):
@@ -126,7 +126,7 @@ class Setting(Frozen):
 
     # Analysis
 
-    def raw_files(self, client: ClientRun) -> Iterator[tuple[str, str]]:
+    def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
         """(reader in `jobs.raw.readers`, glob below the record) of each output file of a client."""
         yield from ()
 

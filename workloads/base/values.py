@@ -3,6 +3,8 @@ state."""
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -32,8 +34,22 @@ class ClientRun(Frozen):
     end_epoch_s: float
 
 
+class ClientFiles(Protocol):
+    """What a setting needs to name the output files of a client."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def stdout(self) -> str: ...
+
+    @property
+    def stderr(self) -> str: ...
+
+
 class MonitorRun(Frozen):
-    """One monitor on one host. `kind` is the monitor's registered name: dool or nodecpu."""
+    """One monitor on one host. `kind` is the name of the file's reader: dool, nodecpu or sar. `time_zone`: of
+    local times in a file that others made."""
 
     kind: str
     host: str
@@ -41,6 +57,7 @@ class MonitorRun(Frozen):
     period_s: float
     started_epoch_s: float
     stopped_epoch_s: float
+    time_zone: str = ""
 
 
 class GuestCpu(Frozen):

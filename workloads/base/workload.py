@@ -120,3 +120,5 @@ class WorkloadKind:
     """Unit of that metric: `ops/s`, `MiB/s`."""
     rate_words: str
     """The same for sentences of the report: 'operations a second'."""
+    given: type[Setting] | None = None
+    """A setting of records that others made; None: they cannot be imported."""

@@ -64,7 +64,7 @@ def measured_ops_s(record: Path, manifest: Manifest) -> float:
     setting, raw = manifest.setting, record / "raw"
     try:
         return sum(
-            setting.client_rate(raw, client.name, from_s + offsets_s.get(client.node, 0.0))
+            setting.client_rate(raw, client.name, from_s + offsets_s.get(client.node or "", 0.0))
             for client in manifest.clients
         )
     except StudyError as error:

@@ -138,11 +138,12 @@ def _carry_out(run: Run, step: Step) -> StepOutcome:
 def _up(run: Run, step: Step) -> StepOutcome:
     site = run.site(step.build)
     tear_down(site, run.journal)  # remains of a crashed attempt, if any
+    topology = run.plan.topology_of(step.build)
     try:
         bring_up(
             site,
-            run.plan.topology_of(step.build),
-            ensure_stacks(),
+            topology,
+            ensure_stacks(topology.versions),
             run.journal,
             final_check=lambda cluster: row_written_and_read(cluster, run.journal),
         )

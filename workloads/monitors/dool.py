@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cluster.model.transport import Command
+from workloads.base.local_time import zone_of
 from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
 from workloads.monitors.dool_cells import (
     HostSample,
     bytes_and_operations,
     cells_of,
+    cpu_section,
     cpu_shares,
     has_no_values,
     without_missed,
@@ -31,7 +33,8 @@ from workloads.monitors.dool_header import (
 
 NO_BANNER = "no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'"
 MIN_STEP_S = 0.001
-_OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names
+_MEMORY = "memory usage"
+_OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names, in no fixed order
 
 
 def dool_command(
@@ -53,16 +56,16 @@ def dool_command(
     )
 
 
-def parse_dool(data: bytes | str, file: str) -> Parsed[HostSample]:
+def parse_dool(data: bytes | str, file: str, time_zone: str = "") -> Parsed[HostSample]:
     """Rows in the file's order, for every start of the tool that wrote to the file.
 
-    The result may be empty: Debian's dstat 0.7.4 crashes after the header. ParseError if the file has no
-    banner of this family of tools.
+    The result may be empty: Debian's dstat 0.7.4 crashes after the header. time_zone: of local times, if
+    the file names none or an ambiguous one. ParseError: no banner of this family of tools.
     """
     ledger = Ledger(data, file)
     if not any(read_banner(line.text) for line in ledger.lines):
         raise ledger.refuse(NO_BANNER)
-    return ledger.close(ledger.read(DoolReader().read))
+    return ledger.close(ledger.read(DoolReader(time_zone).read))
 
 
 @dataclass(frozen=True)
@@ -78,10 +81,23 @@ class Layout:
     last_s: float | None
 
 
+def _without_memory(keys: Sequence[Key], cells: list[str]) -> list[str]:
+    """A row of dstat 0.7.2 with its memory unknown. RejectedError unless the CPU shares below can prove that
+    the other cells are in their places."""
+    places = [place for place, (section, _) in enumerate(keys) if section == _MEMORY]
+    first, last = (places[0], places[-1]) if places else (0, 0)
+    in_one_piece = len(places) == 4 == last - first + 1
+    if not in_one_piece or cpu_section(keys) is None:
+        raise RejectedError(f"{len(cells)} cells under {len(keys)} columns")
+    after = cells[last + 1 + _OLD_DSTAT_EXTRA :]
+    return [*cells[:first], *[""] * len(places), *after]
+
+
 class DoolReader:
     """State of the parser: the headers above the current line, and the last accepted row below them."""
 
-    def __init__(self) -> None:
+    def __init__(self, time_zone: str = "") -> None:
+        self._zone = zone_of(time_zone) if time_zone else None
         self._banner: Banner | None = None
         self._begin()
 
@@ -128,7 +144,7 @@ class DoolReader:
         elif text.startswith('"Host:"'):
             self._begin()
         elif text.startswith('"Cmdline:"'):
-            self._start = read_start(text)
+            self._start = read_start(text, self._zone)
             if self._start is None:
                 raise RejectedError("command line not understood")
         else:
@@ -168,9 +184,8 @@ class DoolReader:
                 cells = cells[:-1]
             if "" in cells:
                 raise RejectedError("empty cell: values may be shifted")
-        memory = any(section == "memory usage" for section, _ in keys)
-        if memory and len(cells) == len(keys) + _OLD_DSTAT_EXTRA:
-            raise RejectedError("7 values under the 4 names of memory usage (dstat 0.7.2)")
+        if len(cells) == len(keys) + _OLD_DSTAT_EXTRA:
+            cells = _without_memory(keys, cells)
         if len(cells) != len(keys):
             raise RejectedError(f"{len(cells)} cells under {len(keys)} columns")
         return dict(zip(keys, cells, strict=True))

@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
+from workloads.base.local_time import UTC_NAMES, epoch_of_local
 from workloads.base.parsing import RejectedError
 
 Key = tuple[str, str]  # section, column
@@ -29,7 +30,6 @@ _TIMES = (
     (re.compile(r"[A-Z][a-z]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%b-%d %H:%M:%S"),
     (re.compile(r"[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%d-%m %H:%M:%S"),
 )
-_UTC_NAMES = frozenset({"UTC", "GMT", "Z"})
 DAY_S = 86400.0
 _LEAP_YEAR = 2004
 _BITS_SINCE = (1, 3)
@@ -53,23 +53,33 @@ def read_banner(text: str) -> Banner | None:
 
 @dataclass(frozen=True)
 class Start:
-    """One start of the tool: its arguments, and its local time with the zone's name."""
+    """One start of the tool: its arguments, and its local time with the zone's name.
+
+    given_zone: the zone of local times, if somebody knows it: names of zones are ambiguous, except UTC.
+    """
 
     arguments: tuple[str, ...]
     date_text: str
+    given_zone: tzinfo | None = None
+
+    @cached_property
+    def zone(self) -> tzinfo | None:
+        """The time zone of the file's times; None if it is unknown."""
+        match = _DATE.fullmatch(self.date_text)
+        return UTC if match and match.group(2) in UTC_NAMES else self.given_zone
 
     @cached_property  # every row needs it
     def epoch_s(self) -> float | None:
-        """The date in epoch seconds; None unless its time zone is UTC: names of other zones are ambiguous."""
+        """The date in epoch seconds; None if its time zone is unknown."""
         match = _DATE.fullmatch(self.date_text)
-        if match is None or match.group(2) not in _UTC_NAMES:
+        if match is None or self.zone is None:
             return None
-        return _epoch_s(match.group(1), "%d %b %Y %H:%M:%S")
+        return _epoch_s(match.group(1), "%d %b %Y %H:%M:%S", self.zone)
 
 
-def read_start(text: str) -> Start | None:
+def read_start(text: str, given_zone: tzinfo | None = None) -> Start | None:
     match = _CMDLINE.fullmatch(text)
-    return Start(tuple(match.group(1).split()), match.group(2)) if match else None
+    return Start(tuple(match.group(1).split()), match.group(2), given_zone) if match else None
 
 
 @dataclass(frozen=True)
@@ -134,19 +144,21 @@ def epoch_of(time_text: str, start: Start | None) -> float | None:
     if form is None:
         raise RejectedError(f"not a time: {time_text[:40]!r}")
     begun_s = start.epoch_s if start else None
-    known = start is not None and begun_s is not None
-    year = int(start.date_text.split()[2]) if start is not None and known else _LEAP_YEAR
+    zone = start.zone if start is not None and begun_s is not None else None
+    year = int(start.date_text.split()[2]) if start is not None and zone else _LEAP_YEAR
     for candidate in (year, year + 1):
-        epoch_s = _epoch_s(f"{candidate} {time_text}", f"%Y {form}")
+        epoch_s = _epoch_s(f"{candidate} {time_text}", f"%Y {form}", zone or UTC)
         if epoch_s is not None and (begun_s is None or epoch_s >= begun_s - DAY_S):
-            return epoch_s if known else None
+            return epoch_s if zone else None
     raise RejectedError(f"no such time: {time_text[:40]!r}")
 
 
-def _epoch_s(text: str, form: str) -> float | None:
-    """None if the moment does not exist or is in another century, which indicates a damaged year."""
+def _epoch_s(text: str, form: str, zone: tzinfo) -> float | None:
+    """None if the date does not exist or is in another century, which indicates a damaged year.
+    RejectedError for a time that its zone has twice or never."""
     try:
-        epoch_s = datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
+        local = datetime.strptime(text, form)
     except ValueError:
         return None
+    epoch_s = epoch_of_local(local, zone)
     return epoch_s if YEARS_S[0] <= epoch_s <= YEARS_S[1] else None

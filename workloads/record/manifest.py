@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cluster.model.cluster import Phase
-from cluster.model.topology import Topology
+from cluster.model.topology import Isolation, Topology
 from workloads.base.values import (
     ClientRun,
     ClockOffset,
@@ -18,6 +18,7 @@ from workloads.base.values import (
     TargetRate,
     Window,
 )
+from workloads.record.given import GivenClient, GivenTopology, Imported
 from workloads.spec.registry import AnySetting
 
 FORMAT: Literal[1] = 1
@@ -45,10 +46,13 @@ class Manifest(Frozen):
     target: TargetRate | None = Field(
         None, description="resolved rate, if the target is relative to a measured saturation"
     )
-    topology: Topology
-    isolation: Literal["process", "host", "vm"]
+    topology: GivenTopology | Topology
+    isolation: Isolation | Literal["unknown"]
+    imported: Imported | None = Field(
+        None, description="how a record that others made was read; null: a record of this program"
+    )
     window: Window | None = None
-    clients: tuple[ClientRun, ...] = ()
+    clients: tuple[ClientRun | GivenClient, ...] = ()
     monitors: tuple[MonitorRun, ...] = ()
     clock: tuple[ClockOffset, ...] = ()
     guests: tuple[GuestCpu, ...] = Field(

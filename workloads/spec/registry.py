@@ -73,13 +73,16 @@ def _unusable(point: EntryPoint, why: str) -> InputError:
 
 
 def parse_setting(value: Any) -> Any:
-    """A setting from its JSON form; the key `workload` names its class. ValueError if it is not valid."""
+    """A setting from its JSON form; the keys `workload` and `given` name its class. ValueError if it is not
+    valid."""
     if not isinstance(value, dict):
         return value
     try:
         kind = kind_of(str(value.get("workload")))
     except InputError as error:
         raise ValueError(str(error)) from error
+    if value.get("given") and kind.given is not None:
+        return kind.given.model_validate(value)
     return kind.setting.model_validate(value)
 
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from workloads.spec.study import Study
 
+_HERE = Path(__file__).parent
+_PLACES = (
+    _HERE.parents[1] / "docs" / "reference" / "study.schema.json",  # in a checkout
+    _HERE / "study.schema.json",  # in an installed package (pyproject.toml)
+)
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -35,9 +42,19 @@ class _AsWritten(GenerateJsonSchema):
         return found
 
 
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a YAML file that `model` validates."""
+    return {"$schema": DIALECT, **model.model_json_schema(schema_generator=_AsWritten)}
+
+
 def study_schema() -> dict[str, Any]:
     """The schema, generated from the models that validate a study."""
-    return {"$schema": DIALECT, **Study.model_json_schema(schema_generator=_AsWritten)}
+    return schema_of(Study)
+
+
+def schema_file() -> Path:
+    """The same as a file, for editors."""
+    return next((path for path in _PLACES if path.exists()), _PLACES[-1])
 
 
 def study_schema_json() -> str:

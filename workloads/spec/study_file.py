@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,9 +12,11 @@ import yaml
 from pydantic import ValidationError
 
 from cluster.model.errors import InputError
-from workloads.base.checked import dotted, location_of, sentence, similar_key
+from workloads.base.yaml_faults import fault_of, place_of
 from workloads.base.yaml_text import Document, parse_yaml, read_text
 from workloads.spec.study import Study
+
+REFERENCE = "docs/reference/study-file.md"
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class StudyFile:
         except InputError as error:
             if not error.key:
                 raise
-            where = _where(self.document, error.key, self.overridden)
+            where = place_of(self.document, error.key, self.overridden)
             raise replace(error, where=f"{where} ({error.where})", key=()) from error
 
 
@@ -60,7 +62,7 @@ def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = N
     try:
         study = Study.model_validate(value)
     except ValidationError as error:
-        raise _input_error(error, document, overridden) from error
+        raise fault_of(error, document, Study, REFERENCE, overridden) from error
     kept = yaml.safe_dump(value, sort_keys=False) if overrides else text
     return StudyFile(study, kept, document, overridden)
 
@@ -77,35 +79,3 @@ def _override(value: dict[str, Any], dotted_key: str, new: object, name: str) ->
             )
         value = inner
     value[keys[-1]] = new
-
-
-def _input_error(
-    error: ValidationError, document: Document, overridden: Sequence[str]
-) -> InputError:
-    # A misspelt key causes two errors, an unknown and a missing key: report the unknown one.
-    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-    location = location_of(first)
-    more = error.error_count() - 1
-    message = sentence(first, dotted(location))
-    return InputError(
-        message + (f" (and {more} more)" if more else ""),
-        _where(document, location, overridden),
-        _remedy(first, dotted(location)),
-    )
-
-
-def _where(document: Document, location: Sequence[object], overridden: Sequence[str]) -> str:
-    """File, line and key; for an overridden key, the override."""
-    key = dotted(location)
-    for override in overridden:
-        if key == override or key.startswith((f"{override}.", f"{override}[")):
-            return f"{document.name} with {override} replaced, key {key}"
-    return f"{document.name}:{document.line_of(location)}" + (f", key {key}" if key else "")
-
-
-def _remedy(first: Any, key: str) -> str:
-    if first["type"] != "extra_forbidden":
-        return "correct the value; docs/reference/study-file.md lists every key with its unit."
-    similar = similar_key(key, Study)
-    hint = "check the spelling;" if similar is None else f"did you mean {similar}?"
-    return f"{hint} docs/reference/study-file.md lists every key."

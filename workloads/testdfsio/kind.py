@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workloads.base.workload import Workload, WorkloadKind
+from workloads.testdfsio.given import GivenDfsio
 from workloads.testdfsio.setting import DfsioSetting
 from workloads.testdfsio.spec import DfsioSpec
 
@@ -21,4 +22,5 @@ TESTDFSIO = WorkloadKind(
     rate="throughput_map_phase",
     rate_unit="MiB/s",
     rate_words="MiB/s over the map phase",
+    given=GivenDfsio,
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from cluster.model.topology import Topology
 from workloads.base.setting import Setting
-from workloads.base.values import ClientRun
+from workloads.base.values import ClientFiles
 from workloads.testdfsio.hdfs_policies import (
     Compression,
     ErasureCoding,
@@ -51,6 +51,13 @@ def size_words(size_bytes: int) -> str:
         if size_bytes % unit == 0:
             return f"{size_bytes // unit} {words}"
     return f"{size_bytes} B"
+
+
+def output_files(client: ClientFiles) -> Iterator[tuple[str, str]]:
+    """As `Setting.raw_files`."""
+    yield "dfsio-results", f"raw/{client.name}.log"
+    yield "dfsio-io", "raw/io/part-*"
+    yield "dfsio-history", "raw/history/*.jhist"
 
 
 class DfsioSetting(Setting):
@@ -190,10 +197,8 @@ class DfsioSetting(Setting):
         if self.storage_policy is not None:
             require_storage(self.storage_policy, topology)
 
-    def raw_files(self, client: ClientRun) -> Iterator[tuple[str, str]]:
-        yield "dfsio-results", f"raw/{client.name}.log"
-        yield "dfsio-io", "raw/io/part-*"
-        yield "dfsio-history", "raw/history/*.jhist"
+    def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
+        yield from output_files(client)
 
     def table_row(self) -> dict[str, Any]:
         return {**self.model_dump(), "asked_bytes": self.asked_bytes}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workloads.base.workload import Workload, WorkloadKind
 from workloads.ycsb.genomics import GenomicsSpec
+from workloads.ycsb.given import GivenYcsb
 from workloads.ycsb.setting import YcsbSetting
 from workloads.ycsb.spec import YcsbSpec
 
@@ -22,4 +23,5 @@ YCSB = WorkloadKind(
     rate="throughput",
     rate_unit="ops/s",
     rate_words="operations per second",
+    given=GivenYcsb,
 )

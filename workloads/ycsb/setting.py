@@ -11,7 +11,7 @@ from pydantic import Field
 from cluster.model.errors import InputError
 from cluster.model.topology import Topology
 from workloads.base.setting import Setting
-from workloads.base.values import ClientRun
+from workloads.base.values import ClientFiles
 from workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from workloads.ycsb.mixes import MIXES, Mix, is_load
 from workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
@@ -244,7 +244,7 @@ class YcsbSetting(Setting):
             ("factors", "vms_per_host"),
         )
 
-    def raw_files(self, client: ClientRun) -> Iterator[tuple[str, str]]:
+    def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
         yield "ycsb-summary", client.stdout
         yield "ycsb-status", client.stderr
         yield "ycsb-hdr", f"raw/{client.name}-*.hdr"

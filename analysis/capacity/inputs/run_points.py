@@ -1,8 +1,9 @@
 """Points of a study's run, from its tables: valid trials only, one point per trial and number.
 
-The group is the setting without its target rate, so that a sweep of targets and the saturation they
-are a share of are in one group. Trials without a target give rates. Trials with a target give utilizations
-at the achieved load and, if they sustained it, latencies (intended time if recorded).
+The group is the setting without its target rate, so that a sweep of targets and the saturation they are a
+share of are in one group; an arm's version and configuration are part of it. Trials without a target give
+rates. Trials with a target give utilizations at the achieved load and, if they sustained it, latencies
+(intended time if recorded).
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was m
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
-    """InputError if the run has no valid trial; StudyError if it was not analysed."""
+    """InputError if the run has no valid trial of known density and medium; StudyError if it was not
+    analysed."""
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
     verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"]
     nodes = read_table(run_root, tables.NODES)
@@ -35,6 +37,9 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     workers = nodes[nodes["roles"].map(lambda roles: "worker" in list(roles))]
     hosts = {str(trial): set(names) for trial, names in workers.groupby("trial")["host"]}
     valid = trials[verdicts.reindex(trials.index) == "valid"].sort_values("order")
+    # imported records may lack them, and a point without its place in the model is none
+    valid = valid[valid["vms_per_host"].notna() & (valid["medium"] != "unknown")]
+    valid = valid[valid.index.isin(hosts)]
     by_trial = {str(trial): rows for trial, rows in metrics.groupby("trial")}
     points = [
         point
@@ -43,7 +48,11 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
         for point in _of_trial(run_root, str(trial), row, hosts[str(trial)], by_trial[str(trial)])
     ]
     if not points:
-        raise InputError("the run has no valid trial.", str(run_root), "name a run that has one.")
+        raise InputError(
+            "the run has no valid trial of known density and medium.",
+            str(run_root),
+            "name a run that has one.",
+        )
     return tuple(_with_shares(points))
 
 
@@ -73,7 +82,7 @@ def _of_trial(
 
     def point(quantity: Quantity, value: float, unit: str, **more: Any) -> Point:
         return Point(
-            group=TARGET.sub("", str(row["setting"])),
+            group=_group(row),
             hosts=len(hosts),
             vms_per_host=int(row["vms_per_host"]),
             medium=str(row["medium"]),
@@ -99,6 +108,11 @@ def _of_trial(
             # milliseconds in the table
             yield point("latency", one["value"] / 1e3, "s", load=rate, busy=busy,
                         percentile=one["percentile"], operation=one["operation"])  # fmt: skip
+
+
+def _group(row: pd.Series) -> str:
+    """The setting without its target, and what else distinguishes the arm beside density and medium."""
+    return " ".join((TARGET.sub("", str(row["setting"])), *map(str, row.get("levels", ()))))
 
 
 def _held(row: pd.Series, rate: float) -> bool:

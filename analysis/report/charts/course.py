@@ -41,8 +41,8 @@ def course(view: View) -> tuple[Figure | None, tuple[str, ...]]:
 
 
 def _hosts(summary: Summary) -> Iterator[HostCourse]:
-    """The first host's series of each valid trial."""
-    trials = {trial.trial: trial for trial in summary.trials if trial.verdict == "valid"}
+    """The first host's series of each counted trial."""
+    trials = {trial.trial: trial for trial in summary.trials if trial.counted}
     for at, series in enumerate(summary.series):
         hosts = [i for i, cpu in enumerate(series.cpu) if cpu.scope.startswith("host:")]
         if series.trial in trials and hosts:

@@ -21,14 +21,17 @@ def shared_why(summary: Summary) -> str:
 
 
 def findings_table(summary: Summary) -> DataTable:
-    """Every finding: statement, verdict, effect, interval, required ratio and units per arm. If any
-    finding was tested: the test, p before and after Holm, and the minimum detectable effect. The
-    reason, unless `shared_why` gives one for all."""
+    """Every finding: statement, verdict, effect, interval, required ratio and units per arm. If any finding
+    was tested: the test, p before and after Holm, and the minimum detectable effect. What the study
+    declares to differ, if it compares versions or configurations. The reason, unless `shared_why` gives
+    one for all."""
     left_out = {"Why"} if shared_why(summary) else set()
     if not any(finding.test for finding in summary.findings):
         left_out |= {*_TESTED}
     if not any(finding.rule for finding in summary.findings):
         left_out |= {"Required"}
+    if not any(setting.levels for setting in summary.settings):
+        left_out |= {"Declared difference"}  # the arms' names say it all
     cells = {column: cell for column, cell in _CELLS.items() if column.header not in left_out}
     return DataTable(
         tuple(cells),
@@ -67,5 +70,6 @@ _CELLS: dict[Column, Callable[[Finding], str]] = {
     Column("Detectable", numeric=True): lambda one: (
         ratio(one.detectable) if one.detectable else NONE
     ),
+    Column("Declared difference"): lambda one: "; ".join(one.declared) or NONE,
     Column("Why"): lambda one: one.why,
 }

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from analysis.report.charts.palette import Style, styles
-from analysis.summary.summary import Metric, SettingSummary, Summary
+from analysis.summary.summary import UNKNOWN_LEVEL, UNKNOWN_MEDIUM, Metric, SettingSummary, Summary
 
 Row = dict[str, Any]  # one datum of a chart: plain JSON values
 # Setting, vms_per_host and medium: the attributes that the page's filters use.
@@ -77,9 +77,13 @@ class View:
 
     def density(self, vms_per_host: int) -> str:
         """The tick on a chart's axis."""
+        if vms_per_host == UNKNOWN_LEVEL:
+            return "unknown"
         return "bare" if vms_per_host == 0 else str(vms_per_host)
 
     def density_in_words(self, vms_per_host: int) -> str:
+        if vms_per_host == UNKNOWN_LEVEL:
+            return "unknown density"
         if vms_per_host == 0:
             return "bare host"
         noun = "worker" if self.process else "VM"
@@ -107,11 +111,19 @@ class View:
         return f"{medium} (emulated)" if medium in self.emulated else medium
 
     def arm(self, setting: SettingSummary) -> str:
-        """What colour and shape encode: the medium, and RegionServers per node if they vary."""
+        """What colour and shape encode: all but the density. The medium, RegionServers per node if they vary,
+        and the levels of factors that have names."""
         medium, servers = self.medium(setting.medium), setting.regionservers_per_node
-        if not self._many_regionservers:
-            return medium
-        return f"{medium}, {servers} RegionServer{'s' if servers > 1 else ''} per node"
+        medium = "unknown medium" if medium == UNKNOWN_MEDIUM else medium
+        many = f"{servers} RegionServer{'s' if servers > 1 else ''} per node"
+        control = (many,) if self._many_regionservers and servers != UNKNOWN_LEVEL else ()
+        return ", ".join((medium, *control, *setting.levels.values()))
+
+    @property
+    def arm_header(self) -> str:
+        """The header of a column with `arm`."""
+        named = any(setting.levels for setting in self.summary.settings)
+        return "Arm" if named else "Medium"
 
     @cached_property
     def _many_regionservers(self) -> bool:
@@ -120,8 +132,10 @@ class View:
     @property
     def arm_styles(self) -> dict[str, Style]:
         """The style of each arm of the run: an arm looks the same in every figure."""
-        arms = {(one.medium, one.regionservers_per_node): one for one in self.summary.settings}
-        return styles([self.arm(arms[key]) for key in sorted(arms)])
+        ordered = sorted(
+            self.summary.settings, key=lambda one: (one.medium, one.regionservers_per_node)
+        )
+        return styles(list(dict.fromkeys(map(self.arm, ordered))))
 
     def where(self, setting: SettingSummary) -> str:
         return f"{self.density_in_words(setting.vms_per_host)}, {self.arm(setting)}"

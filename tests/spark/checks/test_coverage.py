@@ -57,7 +57,7 @@ def dool(trial: str, sampled: list[float]) -> pa.Table:
         for n, at_s in enumerate(sampled)
     ]
     table = pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES))
-    subject = Subject(trial, "h", len(table), FACTS)
+    subject = Subject(trial, "dool", "h", len(table), FACTS)
     return dict(host_tables(with_host_neighbours(table), [subject]))[tables.MONITOR_ROUNDS]
 
 

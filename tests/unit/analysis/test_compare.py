@@ -15,8 +15,10 @@ from analysis.comparison.compare import compare
 from analysis.comparison.history import earlier, newest, read_summary, seen_spread
 from analysis.summary.summary import Summary
 from cluster.model.errors import InputError
+from cluster.render.conf_files import configuration_xml
 from cluster.state.atomic import write_text
 from cluster.state.journal import Journal
+from dags.stages.comparison import comparison_lines
 from tests.support.arms import dfsio, noisy, ycsb
 from tests.support.summary_factory import one_block
 
@@ -110,11 +112,35 @@ def test_differences_of_disclosure_are_candidate_causes_except_paths() -> None:
     after = _summary(2, disclosure=disclosed(2, "Linux 6.2", "-Xmx2g"))
     comparison = compare([before], after, 0.05)
     assert comparison.candidate_causes == (
-        "daemons.w1/rs: rendered differently",
+        "daemons.w1/rs: -Xmx1g -> -Xmx2g",
         "machine.kernel: Linux 6.1 -> Linux 6.2",
     )
     same = _summary(2, disclosure=disclosed(2, "Linux 6.1", "-Xmx1g"))
     assert compare([before], same, 0.05).candidate_causes == ()
+
+
+def test_a_declared_difference_between_runs_is_no_candidate_cause() -> None:
+    """A study whose versions and properties were changed between the runs, on a host whose kernel was."""
+
+    def run(number: int, hadoop: str, handlers: str, kernel: str) -> Summary:
+        text = configuration_xml({"hbase.handlers": handlers, "hbase.other": str(number)})
+        disclosure = {
+            "machine": {"kernel": kernel},
+            "stacks": {"hadoop": {"version": hadoop}, "java": "17.0.1"},
+            "files": {"nodes/w1/hbase-site.xml": {"text": text}},
+        }
+        declared = {"stack.hadoop": hadoop, "configuration.hbase-site.hbase.handlers": handlers}
+        return _summary(number, disclosure=disclosure, arms={"v1-flash": declared})
+
+    upgraded = compare([run(1, "3.4.1", "30", "6.1")], run(2, "3.4.2", "30", "6.2"), 0.05)
+    assert upgraded.declared_differences == ("stack.hadoop: 3.4.1 -> 3.4.2",)
+    assert upgraded.candidate_causes == ("machine.kernel: 6.1 -> 6.2",)
+    tuned = compare([run(1, "3.4.2", "30", "6.1")], run(2, "3.4.2", "60", "6.1"), 0.05)
+    assert tuned.declared_differences == ("configuration.hbase-site.hbase.handlers: 30 -> 60",)
+    assert tuned.candidate_causes == ("files.nodes/w1/hbase-site.xml.hbase.other: 1 -> 2",)
+    text = "\n".join(comparison_lines(upgraded))
+    assert "declared          stack.hadoop: 3.4.1 -> 3.4.2" in text
+    assert "candidate cause   machine.kernel" in text
 
 
 def test_settings_of_only_one_run_are_named() -> None:

@@ -20,7 +20,8 @@ NUMBERS = {"int", "long", "double"}
 TYPES = {column.name: column.type for column in CHECKS.columns}
 SOUND: dict[str, Any] = {
     **{column.name: None for column in CHECKS.columns},
-    "workload": "ycsb", "mode": "load", "monitored": True, "must_be_cold": True, "has_target": True,
+    "workload": "ycsb", "mode": "load", "imported": False, "accepted": [], "monitored": True,
+    "must_be_cold": True, "has_target": True,
     "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
     "failed_operations": 0, "work_share": 1.0, "monitor_coverage": 1.0, "monitor_worst": "dool on h1",
     "clock_periods": 0.1, "cpu_sum_error": 0.01, "cold_share": 1.0, "client_cpu_share": 0.3,
@@ -41,6 +42,7 @@ def _broken(rule: Rule) -> Any:
 
 
 NEEDED = [rule for rule in RULES if rule.null == "unknown"]
+IMPORTED: dict[str, Any] = {"imported": True}
 FLAG, UNKNOWN, INVALID = {"clock_periods": 2.0}, {"rate_error": None}, {"failed_operations": 4}
 ROWS: dict[str, list[dict[str, Any]]] = {
     "sound": [{}],
@@ -52,6 +54,17 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         if limit is not None
     ],
     "null": [{rule.check: None} for rule in NEEDED],
+    "imported, null": [{**IMPORTED, rule.check: None} for rule in NEEDED],
+    "imported, broken": [{**IMPORTED, rule.check: _broken(rule)} for rule in RULES],
+    "accepted": [{**IMPORTED, "accepted": [rule.check], rule.check: None} for rule in NEEDED],
+    "accepted, broken": [
+        {**IMPORTED, "accepted": [rule.check], rule.check: _broken(rule)} for rule in RULES
+    ],
+    "imported, several": [
+        {**IMPORTED, "clients_failed": None, "little_error": None, "clock_periods": None},
+        {**IMPORTED, "clients_failed": None, "result_lines_quarantined": 1},
+        {**IMPORTED, "clients_failed": None, "failed_operations": 4},
+    ],
     "null is normal": [
         {rule.check: None}
         for rule in RULES
@@ -73,15 +86,25 @@ second, however few the rows."""
 
 
 @cache
+def _counted() -> dict[str, bool]:
+    return dict(zip(_table()["trial"], _table()["counted"], strict=True))
+
+
+@cache
 def _together() -> dict[str, tuple[str, list[str]]]:
+    verdicts = _table()
+    rows = zip(verdicts["trial"], verdicts["verdict"], verdicts["reasons"], strict=True)
+    return {trial: (verdict, reasons) for trial, verdict, reasons in rows}
+
+
+@cache
+def _table() -> pd.DataFrame:
     checks = [
         {**SOUND, "trial": f"{name} {number}", **row}
         for name, rows in ROWS.items()
         for number, row in enumerate(rows)
     ]
-    verdicts = decide(pd.DataFrame(checks))
-    rows = zip(verdicts["trial"], verdicts["verdict"], verdicts["reasons"], strict=True)
-    return {trial: (verdict, reasons) for trial, verdict, reasons in rows}
+    return decide(pd.DataFrame(checks))
 
 
 def _decided(name: str) -> list[tuple[str, list[str]]]:
@@ -91,7 +114,7 @@ def _decided(name: str) -> list[tuple[str, list[str]]]:
 def test_a_trial_that_satisfies_every_rule_is_valid_without_a_reason() -> None:
     assert _decided("sound") == [("valid", [])]
     assert decide(pd.DataFrame([{**SOUND, "trial": "alone"}])).to_dict("records") == [
-        {"trial": "alone", "verdict": "valid", "reasons": []}
+        {"trial": "alone", "verdict": "valid", "counted": True, "reasons": []}
     ]
 
 
@@ -112,6 +135,34 @@ def test_a_check_that_could_not_run_is_unknown_not_valid() -> None:
     for rule, (verdict, reasons) in zip(NEEDED, _decided("null"), strict=True):
         assert (verdict, reasons) == ("unknown", [rule.missing]), rule.check
         assert rule.missing, rule.check
+
+
+def test_a_missing_fact_of_others_weighs_no_more_than_the_violation_it_may_hide() -> None:
+    for rule, (verdict, reasons) in zip(NEEDED, _decided("imported, null"), strict=True):
+        flag = rule.broken == "flag"
+        expected = [f"unchecked: {rule.missing}"] if flag else [rule.missing]
+        assert (verdict, reasons) == ("valid" if flag else "unknown", expected), rule.check
+
+
+def test_a_violation_by_others_has_the_same_outcome() -> None:
+    assert _decided("imported, broken") == _decided("broken")
+    assert _decided("accepted, broken") == _decided("broken")
+
+
+def test_an_accepted_unknown_is_a_flag() -> None:
+    for rule, (verdict, reasons) in zip(NEEDED, _decided("accepted"), strict=True):
+        assert (verdict, reasons) == ("valid", [f"accepted: {rule.missing}"]), rule.check
+
+
+def test_trials_of_others_count_if_only_facts_are_missing() -> None:
+    verdicts = [verdict for verdict, _ in _decided("imported, several")]
+    assert verdicts == ["unknown", "unknown", "invalid"]
+    counted = _counted()
+    assert [counted[f"imported, several {number}"] for number in range(3)] == [True, False, False]
+    assert not any(counted[f"null {number}"] for number in range(len(NEEDED)))
+    assert all(counted[f"imported, null {number}"] for number in range(len(NEEDED)))
+    for number, (verdict, _) in enumerate(_decided("broken")):
+        assert counted[f"broken {number}"] == (verdict == "valid")
 
 
 def test_an_optional_check_may_be_missing() -> None:

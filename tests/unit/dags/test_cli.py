@@ -157,9 +157,25 @@ def test_a_report_in_another_format_is_the_only_standard_output(
 
     monkeypatch.setattr("jobs.remote_analysis.start_spark", lambda: None)
     monkeypatch.setattr("jobs.pipeline.analyse", analysed)
-    result = CliRunner().invoke(main.app, ["report", str(run.root), "--format", form])
-    assert result.exit_code == 0
-    assert result.stdout_bytes.decode() == FORMATS[form](one_block())
+    for _ in range(
+        2
+    ):  # the second time from the summary: `analysed` would fail, as its folder exists
+        result = CliRunner().invoke(main.app, ["report", str(run.root), "--format", form])
+        assert result.exit_code == 0
+        assert result.stdout_bytes.decode() == FORMATS[form](one_block())
+
+
+def test_options_of_the_analysis_repeat_it(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.open_run(spec, owner=Owner.of_process(os.getpid()))
+    (run.root / "report").mkdir()
+    (run.root / "report" / "summary.json").write_text(one_block().model_dump_json())
+    targets = []
+    monkeypatch.setattr("jobs.remote_analysis.analyse_elsewhere", lambda _, to: targets.append(to))
+    arguments = ["report", str(run.root), "--format", "csv"]
+    assert CliRunner().invoke(main.app, arguments).exit_code == 0 and not targets
+    for option in (["--master", "local[2]"], ["--conf", "spark.ui.enabled=true"]):
+        assert CliRunner().invoke(main.app, [*arguments, *option]).exit_code == 0
+    assert [target.master for target in targets] == ["local[2]", "local[*]"]
 
 
 def test_an_invalid_run_is_refused_with_the_command_that_lists_runs(spec: Path) -> None:
@@ -191,7 +207,7 @@ def test_a_missing_run_is_bad_input(spec: Path) -> None:
 def test_an_error_has_location_problem_and_remedy_but_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise BringUpError(
             "died.", "node w1", "see its log.", daemon="datanode", log_tail="disk [full]"
         )
@@ -217,7 +233,7 @@ def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
         f"sys.argv = ['study', *{arguments!r}]\n"
         "try:\n    main()\n"
         "except SystemExit:\n    pass\n"
-        "heavy = {'airflow', 'pyspark', 'great_expectations', 'pandas'}\n"
+        "heavy = {'airflow', 'pyspark', 'great_expectations', 'pandas', 'scipy.stats', 'scipy.optimize'}\n"
         "print('heavy:', sorted(heavy & set(sys.modules)))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(project_root())}

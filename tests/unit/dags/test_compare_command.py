@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -53,6 +55,45 @@ def test_a_run_is_compared_with_a_window(runs: Path) -> None:
     assert _compare("--runs", str(runs))[0] == 1  # the newest against the one before
 
 
+def test_junit_has_a_case_per_number_and_a_failure_per_regression(runs: Path) -> None:
+    code, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "junit")
+    assert code == 1
+    (suite,) = ElementTree.fromstring(text)
+    counts = [int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == [6, 3, 0, len(suite.findall("testcase/skipped"))]
+    slow = [case for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert [case.attrib["classname"] for case in slow] == ["study.nightly"] * 3
+    assert slow[0].attrib["name"] == "YCSB load, v1-flash: throughput"
+    message = slow[0].find("failure").attrib["message"]  # type: ignore[union-attr]
+    assert message.startswith("YCSB load, v1-flash: throughput 0.80x (0.7")
+    facts = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+    assert (facts["run"], facts["baseline"], facts["tolerance"]) == (_id(3), _id(1), "5.0%")
+    code, text = _compare(_id(1), _id(2), "--runs", str(runs), "--format", "junit")
+    assert (code, ElementTree.fromstring(text)[0].attrib["failures"]) == (0, "0")
+
+
+def test_junit_skips_what_cannot_be_compared_and_stays_xml(runs: Path) -> None:
+    added = _summary(3).settings[0].model_copy(update={"setting": "new\x1b", "label": "new"})
+    _write(runs, _summary(3, settings=(*_summary(3).settings, added)))
+    _, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "junit")
+    cases = ElementTree.fromstring(text)[0].findall("testcase")
+    (new,) = [case for case in cases if case.attrib["name"] == "new? on v1-flash"]
+    assert "missing in a run" in new.find("skipped").attrib["message"]  # type: ignore[union-attr]
+
+
+def test_markdown_is_a_table_with_the_headline_and_the_causes(runs: Path) -> None:
+    code, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "markdown")
+    assert code == 1
+    lines = text.splitlines()
+    assert lines[0] == f"# nightly: run {_id(3)} compared with {_id(1)}"
+    assert lines[2].startswith("**Slower: 3 of 6 numbers are worse by more than 5.0%.")
+    assert lines[4].startswith("| Outcome | Setting | Topology |")
+    row = next(line for line in lines if line.startswith("| regression"))
+    assert re.fullmatch(
+        r"\| regression \| .* \| throughput \| 0\.80x \| 0\.\d\d to 0\.\d\d \| .* \|", row
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     (
@@ -61,6 +102,7 @@ def test_a_run_is_compared_with_a_window(runs: Path) -> None:
         ((_id(3), "--tolerance", "5"), "not a quantity in percent"),
         ((_id(3), "--baseline", "20260101T000000Z"), "not analysed"),
         (("20260101T000000Z",), "not the folder of a run"),
+        ((_id(3), "--json", "--format", "junit"), "two formats are requested"),
     ),
 )
 def test_incomparable_runs_are_refused(

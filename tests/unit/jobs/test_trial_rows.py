@@ -20,9 +20,12 @@ from jobs.raw.manifest_rows import (
 )
 from jobs.raw.raw_files import RawFile, raw_files
 from jobs.raw.readers import READERS, read
+from jobs.raw.trial_context import TrialFacts
 from tests.support.record_factory import RUN, RunFactory
 from workloads.base.values import GuestCpu
 from workloads.record.manifest import Manifest
+
+SAMPLES = Path(__file__).parents[2] / "samples"
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +98,8 @@ def test_every_file_has_a_reader_and_gives_rows(run: tuple[Path, tuple[Manifest,
         for manifest in run[1]
         for file in raw_files(manifest, run[0] / "records" / manifest.trial)
     ]
+    sample = SAMPLES / "sar-12.6.1.csv"  # no monitor of ours
+    files.append(RawFile("t", "sar", "h1", sample.name, str(sample)))
     assert {file.kind for file in files} == set(READERS)
     for file in files:
         rows = list(read(file))
@@ -154,3 +159,11 @@ def test_the_price_covers_all_hosts_or_is_unknown(
     hosts = tuple(replace(host, name=f"h{n}", usd_per_hour=usd) for n, usd in enumerate(prices))
     priced = manifest.model_copy(update={"topology": replace(manifest.topology, hosts=hosts)})
     assert trial_row(priced)["usd_per_hour"] == pytest.approx(total)
+
+
+def test_local_times_are_read_in_the_monitors_time_zone() -> None:
+    sample = SAMPLES / "sar-12.6.1_restart_local.csv"
+    facts = TrialFacts(time_zone="Europe/Berlin")
+    file = RawFile("t", "sar", "h1", sample.name, str(sample), facts=facts)
+    assert next(read(file))[1]["epoch_s"] == 1795425458.0
+    assert next(read(replace(file, facts=TrialFacts())))[1]["epoch_s"] is None

@@ -1,4 +1,4 @@
-"""TestDFSIO's result file (`-resFile`): one block per job, appended.
+"""TestDFSIO's result file (`-resFile`): one block per job, appended. Console output has the same blocks.
 
 Source: `TestDFSIO.analyzeResult` of hadoop-mapreduce-client-jobclient (tests), 0.20 to 3.4. The tool's
 "mb" is MiB, its "Throughput" is bytes over the sum of task times: a mean per stream (method 13).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +28,11 @@ MODES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-_HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
+# Before each line of the tool, where the console's output was kept: log4j's pattern of Hadoop's clients.
+_PREFIX = re.compile(
+    r"(?:[0-9]{2,4}[-/][0-9]{2}[-/][0-9]{2}[ T][0-9:.,]+ +)?INFO +(?:[\w.$]+\.)?TestDFSIO(?:\$\w+)?: "
+)
+HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
 _FIELD = re.compile(r" *(\S[^:]*): (.*)")
 _DATE = re.compile(r"\S.*[0-9]{4}")
 _WRONG_BY_1000 = "Total Throughput mb/sec"  # of older releases: MiB over milliseconds
@@ -67,7 +71,7 @@ def _number(text: str) -> float:
 
 
 # Field of DfsioResult, and reader of the value, by the tool's label.
-_FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
+FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
     {
         "Date & time": ("date_text", _date),
         "Number of files": ("files", partial(whole, most=2**31 - 1)),
@@ -92,11 +96,17 @@ def parse_results(data: bytes | str, file: str) -> Parsed[DfsioResult]:
     return ledger.close(row for block in blocks if (row := _read(ledger, block)) is not None)
 
 
+def bare(text: str) -> str:
+    """A line of the tool without the prefix of a console's log."""
+    prefix = _PREFIX.match(text)
+    return text[prefix.end() :] if prefix else text
+
+
 def _blocks(ledger: Ledger) -> Iterator[list[Line]]:
     """A header and the lines up to the next one. Lines before the first header belong to no block."""
     block: list[Line] = []
-    for line in ledger.lines:
-        if _HEADER.fullmatch(line.text):
+    for line in (replace(line, text=bare(line.text)) for line in ledger.lines):
+        if HEADER.fullmatch(line.text):
             if block:
                 yield block
             block = [line]
@@ -141,11 +151,11 @@ def _fields(ledger: Ledger, block: list[Line]) -> dict[str, Line]:
         label = _label(line)
         if _is_unused(line):
             ledger.skip(line)
-        elif label in _FIELDS and label in found:
+        elif label in FIELDS and label in found:
             raise _BlockError(f"second {label!r} in one block", line)
-        elif label in _FIELDS:
+        elif label in FIELDS:
             found[label] = line
-    missing = [label for label in _FIELDS if label not in found]
+    missing = [label for label in FIELDS if label not in found]
     if missing:
         raise _BlockError(f"block is incomplete: no {missing[0]!r}")
     return found
@@ -165,7 +175,7 @@ def _row(header: Line, fields: Mapping[str, Line]) -> DfsioResult:
     if test not in MODES:
         raise _BlockError(f"unknown type of test {test!r}", header)
     values = {}
-    for label, (name, read) in _FIELDS.items():
+    for label, (name, read) in FIELDS.items():
         line = fields[label]
         if not line.ended:
             raise _BlockError("last line is cut off: no newline ends it", line)

@@ -104,12 +104,43 @@ def test_headers_alone_give_no_samples() -> None:
     assert (parsed.rows, parsed.skipped, parsed.quarantined) == ((), 6, ())
 
 
-def test_seven_values_under_four_names_are_never_read() -> None:
+def test_seven_values_under_four_names_leave_memory_unknown() -> None:
     """dstat 0.7.2: the values after memory are shifted, and CPU would read 116830208 percent."""
-    parsed = parse_dool(read("dstat-0.7.2_memory"), "d.csv")
+    first, later = parse_dool(read("dstat-0.7.2_memory"), "d.csv").rows
+    assert (first.cpu_user, first.cpu_system, first.cpu_idle) == (0.173, 0.123, 99.670)
+    assert (first.cpu_irq, later.cpu_idle) == (0.026, 100.0)
+    assert first.memory_used_bytes is None and first.memory_cached_bytes is None
+
+
+def test_seven_values_under_four_names_are_rejected_where_nothing_proves_the_places() -> None:
+    text = read("dstat-0.7.2_memory").decode().replace("total cpu usage", "cpu0 usage")
+    parsed = parse_dool(text, "d.csv")
     assert parsed.rows == ()
-    assert [q.line for q in parsed.quarantined] == [8, 9]
-    assert all("7 values under the 4 names" in q.reason for q in parsed.quarantined)
+    assert all("14 cells under 11 columns" in q.reason for q in parsed.quarantined)
+
+
+def test_local_times_need_a_time_zone() -> None:
+    text = read("dstat-0.7.3").decode().replace(" UTC", " CET")
+    utc, local, given = (
+        parse_dool(*arguments).rows
+        for arguments in ((read("dstat-0.7.3"), "d"), (text, "d"), (text, "d", "Europe/Berlin"))
+    )
+    assert [row.epoch_s for row in local] == [None] * len(utc)
+    assert [row.epoch_s for row in given] == [(row.epoch_s or 0) - 3600 for row in utc]
+    assert [row.cpu_used for row in given] == [row.cpu_used for row in utc]
+
+
+def test_a_given_zone_does_not_replace_utc() -> None:
+    found = parse_dool(read("dstat-0.7.3"), "d", "Asia/Tokyo").rows
+    assert found == parse_dool(read("dstat-0.7.3"), "d").rows
+
+
+def test_a_local_time_that_occurs_twice_is_rejected() -> None:
+    text = read("dstat-0.7.3").decode().replace("20 Nov 2026 17", "25 Oct 2026 02")
+    text = text.replace("20-11 17:", "25-10 02:").replace(" UTC", " CEST")
+    parsed = parse_dool(text, "d", "Europe/Berlin")
+    assert parsed.rows == ()
+    assert all("occurs twice or never" in q.reason for q in parsed.quarantined)
 
 
 def test_separate_interrupt_columns_count_as_used() -> None:

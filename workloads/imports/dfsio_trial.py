@@ -1,0 +1,124 @@
+"""A TestDFSIO trial of others: its setting, its window and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from workloads.imports.built_trial import RecordFile, Workload, settled_window
+from workloads.imports.choose import Chosen, Knowledge
+from workloads.imports.found_windows import window_of_result, window_of_spans
+from workloads.imports.map_model import DfsioEntry, TrialEntry
+from workloads.imports.piece import DfsioFacts, Kind, Piece
+from workloads.record.given import GivenClient
+from workloads.testdfsio.given import GivenDfsio
+
+CLIENT = "testdfsio"
+# Modes in which a job processes every byte of its files once, so that the result shows their size.
+_WHOLE_FILES = ("write", "read", "append")
+_NAMES: dict[Kind, str] = {
+    "dfsio-results": "results",
+    "dfsio-io": "reduce outputs",
+    "dfsio-history": "job histories",
+}
+
+
+def dfsio_trial(
+    knowledge: Knowledge, trial: TrialEntry, entry: DfsioEntry, pieces: Sequence[Chosen]
+) -> Workload:
+    """InputError if the trial has two jobs, or if map and files contradict each other."""
+    result, part, history = (_only(knowledge, pieces, kind) for kind in _NAMES)
+    facts = result.dfsio if result else None
+    if result is None and part is None and history is None:
+        raise knowledge.fault(
+            "the trial has no output of TestDFSIO.", "add the job's result.", "files"
+        )
+    setting = _setting(knowledge, entry, facts)
+    zone = knowledge.file.map.time_zone
+    window, source = settled_window(
+        knowledge,
+        trial,
+        (
+            window_of_spans([history], "job history") if history else None,
+            window_of_result(facts, zone) if facts else None,
+        ),
+    )
+    knowledge.note("exit code", trial.exit_code)
+    for piece, fact in ((part, "reduce output"), (history, "job history")):
+        if piece is None:
+            knowledge.note(fact, None)
+    named = (
+        (result, f"raw/{CLIENT}.log"),
+        (part, "raw/io/part-00000"),
+        (history, f"raw/history/{_stem(history)}.jhist"),
+    )
+    ended = history.span.tool if history else "SUCCEEDED"
+    return Workload(
+        setting=setting,
+        clients=(GivenClient(name=CLIENT, exit_code=trial.exit_code),),
+        files=tuple(RecordFile(path, piece.file, piece.lines) for piece, path in named if piece),
+        window=window,
+        window_source=source,
+        problems=() if ended == "SUCCEEDED" else (f"the job's history says {ended}",),
+    )
+
+
+def _stem(history: Piece | None) -> str:
+    return PurePosixPath(history.file).name.removesuffix(".jhist") if history else ""
+
+
+def _only(knowledge: Knowledge, pieces: Sequence[Chosen], kind: Kind) -> Piece | None:
+    found = [one for one in pieces if one.piece.kind == kind]
+    if len(found) > 1:
+        raise knowledge.fault(
+            f"the trial has {len(found)} {_NAMES[kind]}.",
+            "make a trial of each job.",
+            *found[1].key,
+        )
+    return found[0].piece if found else None
+
+
+def _setting(knowledge: Knowledge, entry: DfsioEntry, facts: DfsioFacts | None) -> GivenDfsio:
+    mode = entry.mode if facts is None else facts.mode
+    if mode is None:
+        raise knowledge.fault(
+            "the mode is unknown: the trial has no result of TestDFSIO.",
+            "write mode: write, read, random, ...",
+            "testdfsio",
+        )
+    if entry.mode not in (None, mode):
+        knowledge.settled("mode", entry.mode, mode, "testdfsio", "mode")
+    asked_mib = facts.asked_file_mib if facts else None
+    whole_mib = int(asked_mib) if asked_mib is not None and asked_mib == int(asked_mib) else None
+    files = knowledge.settled(
+        "requested files", entry.files, facts.asked_files if facts else None, "testdfsio", "files"
+    )
+    size_mib = knowledge.settled(
+        "requested file size", entry.file_size, whole_mib, "testdfsio", "file_size"
+    )
+    read_size = knowledge.settled(
+        "read size",
+        entry.read_size,
+        facts.buffer_bytes if facts else None,
+        *("testdfsio", "read_size"),
+    )
+    is_request = files is not None and size_mib is not None
+    if facts is not None and not is_request:
+        files = files or facts.files
+        size_mib = size_mib or _shown_size(facts)
+    return GivenDfsio.model_validate(
+        {
+            "mode": mode,
+            "files": files,
+            "file_size_mib": size_mib,
+            "read_size_bytes": read_size,
+            "skip_size_bytes": entry.skip_size,
+            "is_request": is_request,
+        }
+    )
+
+
+def _shown_size(facts: DfsioFacts) -> int | None:
+    size_mib = facts.total_mib / facts.files if facts.files else 0.0
+    is_whole = facts.mode in _WHOLE_FILES and size_mib >= 1 and size_mib == int(size_mib)
+    return int(size_mib) if is_whole else None

@@ -1,0 +1,178 @@
+"""`Piece`: the part of a source file that becomes one file of a record, and what the part itself says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Kind = Literal[
+    "ycsb-run", "ycsb-status", "ycsb-hdr", "dfsio-results", "dfsio-io", "dfsio-history",
+    "dool", "sar", "nodecpu",
+]  # fmt: skip
+YCSB: tuple[Kind, ...] = ("ycsb-run", "ycsb-status", "ycsb-hdr")
+DFSIO: tuple[Kind, ...] = ("dfsio-results", "dfsio-io", "dfsio-history")
+# Monitors of a whole machine: a host has at most one of them in a trial.
+HOST_MONITORS: tuple[Kind, ...] = ("dool", "sar")
+MONITORS: tuple[Kind, ...] = (*HOST_MONITORS, "nodecpu")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines `first` to `last` of the source file, and their bytes. The whole file if `whole`."""
+
+    first: int
+    last: int
+    data: bytes
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class YcsbFacts:
+    """What a YCSB client printed about its run. `properties` are the `-p` options of its command line.
+
+    at: local time of a status line, and the seconds and operations it reports. counts: attempts by
+    operation, from Return counts. problem: why the run failed, as its own output shows.
+    """
+
+    argv: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    at: datetime | None = None
+    at_elapsed_s: int = 0
+    run_s: float | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    problem: str = ""
+
+    def number(self, *names: str) -> int | None:
+        """The first of these properties or options (`-threads`) that is a whole number."""
+        for name in names:
+            text = self.option(name) if name.startswith("-") else self.properties.get(name)
+            if text is not None and text.isdecimal():
+                return int(text)
+        return None
+
+    def option(self, name: str) -> str | None:
+        """What follows the option on the command line."""
+        if name not in self.argv[:-1]:
+            return None
+        return self.argv[self.argv.index(name) + 1]
+
+
+@dataclass(frozen=True)
+class DfsioFacts:
+    """A TestDFSIO result, and the request that its console output shows, if it does."""
+
+    mode: str
+    files: int
+    total_mib: float
+    exec_s: float
+    date_text: str
+    asked_files: int | None = None
+    asked_file_mib: float | None = None
+    buffer_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class SpanFacts:
+    """Of a monitor, an interval log or a job history. Times are epoch seconds; None if the file has none.
+
+    subject: host of a monitor, measurement of a log, name of a job. period_s: of a monitor. local: its times
+    need a time zone. bad_lines: lines that the analysis will report and not read.
+    """
+
+    subject: str = ""
+    tool: str = ""
+    since_s: float | None = None
+    until_s: float | None = None
+    period_s: float = 0.0
+    rows: int = 0
+    local: bool = False
+    bad_lines: int = 0
+    problem: str = ""
+
+
+Facts = YcsbFacts | DfsioFacts | SpanFacts
+
+
+@dataclass(frozen=True)
+class Piece:
+    """file: path below the imported folder. number: among the pieces of its kind in the file, from 1.
+
+    status: for a YCSB run, the lines of its status, where they are apart from its summary.
+    """
+
+    file: str
+    kind: Kind
+    number: int
+    lines: Lines
+    facts: Facts
+    status: Lines | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.lines.whole else f", lines {self.lines.first} to {self.lines.last}"
+        return f"{self.file}{where}"
+
+    @property
+    def ycsb(self) -> YcsbFacts:
+        assert isinstance(self.facts, YcsbFacts)
+        return self.facts
+
+    @property
+    def dfsio(self) -> DfsioFacts:
+        assert isinstance(self.facts, DfsioFacts)
+        return self.facts
+
+    @property
+    def span(self) -> SpanFacts:
+        assert isinstance(self.facts, SpanFacts)
+        return self.facts
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A part of a file that is of a known format and cannot be read whole. line: 0 for the whole file."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.file}:{self.line}: {self.reason}"
+            if self.line
+            else f"{self.file}: {self.reason}"
+        )
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """What a source file holds. Neither pieces nor refused parts: a file of no known format."""
+
+    file: str
+    sha256: str = ""
+    pieces: tuple[Piece, ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+
+class Text:
+    """A source file's lines, for pieces that are parts of it."""
+
+    def __init__(self, file: str, data: bytes) -> None:
+        self.file = file
+        self.data = data
+        self._raw = data.split(b"\n")
+        if self._raw and not self._raw[-1]:
+            self._raw.pop()
+        self.lines = tuple(
+            raw.removesuffix(b"\r").decode("utf-8", "backslashreplace") for raw in self._raw
+        )
+
+    def cut(self, first: int, last: int) -> Lines:
+        """Lines from `first` to `last`, from 1, byte for byte."""
+        if first == 1 and last == len(self._raw):
+            return Lines(first, last, self.data, whole=True)
+        ended = last < len(self._raw) or self.data.endswith(b"\n")
+        body = b"\n".join(self._raw[first - 1 : last]) + (b"\n" if ended else b"")
+        return Lines(first, last, body)

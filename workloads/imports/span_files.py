@@ -1,0 +1,167 @@
+"""Whole files: monitors, interval logs, job histories, reduce outputs; and the time that each one covers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import PurePosixPath
+from statistics import median
+
+from workloads.base.parsing import Parsed, ParseError
+from workloads.imports.piece import Kind, Piece, Refused, SpanFacts, Text
+from workloads.monitors.dool import parse_dool
+from workloads.monitors.dool_cells import HostSample
+from workloads.monitors.dool_header import read_banner
+from workloads.monitors.nodecpu import TITLE, parse_nodecpu
+from workloads.monitors.sar import HEADER as SAR
+from workloads.monitors.sar import parse_sar
+from workloads.testdfsio.output.history import parse_history
+from workloads.testdfsio.output.io_parts import parse_io_part
+from workloads.ycsb.output.interval_log import name_of, parse_hdr
+
+_HOST = re.compile(r'"Host:","([^"]*)".*')
+_IO = re.compile(r"[fl]:(?:rate|sqrate|size|tasks|time)\t.*")
+_HDR = ("#[Logging for:", "#[Histogram log format", "#[StartTime:", '"StartTimestamp"')
+
+
+def kind_of_span(text: Text) -> Kind | None:
+    """The kind of a file that is read whole; None for any other file."""
+    first = next((line for line in text.lines if line.strip()), "")
+    if first.startswith("Avro-"):
+        return "dfsio-history"
+    if TITLE.fullmatch(first):
+        return "nodecpu"
+    if first.startswith(SAR):
+        return "sar"
+    if first.startswith(_HDR):
+        return "ycsb-hdr"
+    if _IO.fullmatch(first):
+        return "dfsio-io"
+    return "dool" if any(read_banner(line) for line in text.lines[:20]) else None
+
+
+def span_piece(text: Text, kind: Kind, time_zone: str = "") -> Piece | Refused:
+    """time_zone: of a monitor's local times."""
+    try:
+        facts = _READ[kind](text, time_zone)
+    except ParseError as error:
+        return Refused(text.file, error.line, error.reason)
+    if facts.problem:
+        return Refused(text.file, 0, facts.problem)
+    return Piece(text.file, kind, 1, text.cut(1, len(text.lines)), facts)
+
+
+def _monitor(text: Text, time_zone: str) -> SpanFacts:
+    parsed = parse_dool(text.data, text.file, time_zone)
+    found = (match for line in text.lines[:20] if (match := _HOST.fullmatch(line)))
+    host = next((match.group(1) for match in found), "")
+    banner = next(banner for line in text.lines if (banner := read_banner(line)))
+    version = ".".join(map(str, banner.version[:3]))
+    return _samples(parsed, host, f"{banner.tool} {version}")
+
+
+def _sar(text: Text, time_zone: str) -> SpanFacts:
+    parsed = parse_sar(text.data, text.file, time_zone)
+    rows = (line for line in text.lines if line and not line.startswith("#"))
+    return _samples(parsed, next(rows, "").partition(";")[0], "sar")
+
+
+def _samples(parsed: Parsed[HostSample], host: str, tool: str) -> SpanFacts:
+    rows = [row for row in parsed.rows if not row.since_boot]
+    at_s = [row.epoch_s for row in rows if row.epoch_s is not None]
+    local = bool(rows) and not at_s
+    bad = f": {parsed.quarantined[0].reason}" if parsed.quarantined else ""
+    if not local and len(at_s) < 2:
+        return SpanFacts(problem=f"fewer than two samples can be read{bad}")
+    return SpanFacts(
+        subject=host.partition(".")[0],
+        tool=tool,
+        since_s=min(at_s, default=None),
+        until_s=max(at_s, default=None),
+        period_s=_period_s(at_s),
+        rows=len(rows),
+        local=local,
+        bad_lines=len(parsed.quarantined),
+    )
+
+
+def _period_s(at_s: Sequence[float]) -> float:
+    """These tools sample at whole seconds."""
+    ordered = sorted(set(at_s))
+    steps = [later - first for first, later in pairwise(ordered)]
+    return float(max(1, round(median(steps)))) if steps else 0.0
+
+
+def _nodecpu(text: Text, _: str) -> SpanFacts:
+    parsed = parse_nodecpu(text.data, text.file)
+    at_s = [row.epoch_s for row in parsed.rows]
+    if len(set(at_s)) < 2:
+        return SpanFacts(problem="fewer than two rounds can be read")
+    return SpanFacts(
+        subject=parsed.rows[0].host,
+        tool="nodecpu",
+        since_s=min(at_s),
+        until_s=max(at_s),
+        period_s=_period_s(at_s),
+        rows=len(parsed.rows),
+        bad_lines=len(parsed.quarantined),
+    )
+
+
+def _hdr(text: Text, _: str) -> SpanFacts:
+    parsed = parse_hdr(text.data, text.file)
+    for bad in parsed.quarantined:
+        return SpanFacts(problem=f"line {bad.line}: {bad.reason}")
+    if not parsed.rows:
+        return SpanFacts(problem="the interval log has no interval")
+    names = {row.name for row in parsed.rows}
+    if len(names) > 1:
+        return SpanFacts(problem=f"intervals of {', '.join(sorted(names))} in one log")
+    return SpanFacts(
+        subject=parsed.rows[0].name,
+        tool="HdrHistogram",
+        since_s=min(row.start_epoch_s for row in parsed.rows),
+        until_s=max(row.start_epoch_s + row.length_s for row in parsed.rows),
+        rows=len(parsed.rows),
+    )
+
+
+def _history(text: Text, _: str) -> SpanFacts:
+    parsed = parse_history(text.data, text.file)
+    if not parsed.rows:
+        return SpanFacts(problem="the job history records no submission of a job")
+    (job,) = parsed.rows
+    end = None if job.finish_epoch_ms is None else job.finish_epoch_ms / 1000
+    return SpanFacts(
+        subject=job.name,
+        tool=job.status or "job without an end",
+        since_s=job.submit_epoch_ms / 1000,
+        until_s=end,
+        rows=len(job.attempts),
+        bad_lines=len(parsed.quarantined),
+    )
+
+
+def _io(text: Text, _: str) -> SpanFacts:
+    parsed = parse_io_part(text.data, text.file)
+    for bad in parsed.quarantined:
+        return SpanFacts(problem=f"line {bad.line}: {bad.reason}")
+    return SpanFacts(tool="TestDFSIO's reduce output", rows=len(parsed.rows))
+
+
+_READ = {
+    "dool": _monitor,
+    "sar": _sar,
+    "nodecpu": _nodecpu,
+    "ycsb-hdr": _hdr,
+    "dfsio-history": _history,
+    "dfsio-io": _io,
+}
+
+
+def log_prefix(file: str) -> str:
+    """What names the client in a log's file name: `ycsb-1` of `raw/ycsb-1-READ.hdr`."""
+    name = PurePosixPath(file).name
+    measured = name_of(name)
+    return name.removesuffix(f"{measured}.hdr").rstrip("-_") if measured else ""

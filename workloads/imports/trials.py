@@ -1,0 +1,172 @@
+"""From a map and the recognised files to the trials of a run. Reads nothing and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cluster.model.errors import InputError
+from workloads.base.values import ColdProof, MonitorRun, Window
+from workloads.imports.built_trial import RecordFile, Workload
+from workloads.imports.choose import Chosen, Knowledge, chosen
+from workloads.imports.dfsio_trial import dfsio_trial
+from workloads.imports.given_cluster import clocks, host_of, monitors, topology
+from workloads.imports.map_file import MapFile
+from workloads.imports.map_model import TrialEntry
+from workloads.imports.piece import HOST_MONITORS, MONITORS, Kind, Recognised
+from workloads.imports.ycsb_trial import ycsb_trial
+from workloads.record.given import GivenTopology, Imported, Source
+from workloads.record.manifest import Manifest
+from workloads.testdfsio.given import GivenDfsio
+
+# Kinds that are of one trial alone; a monitor's file may cover many.
+_RESULTS: tuple[Kind, ...] = ("ycsb-run", "ycsb-hdr", "dfsio-results", "dfsio-io", "dfsio-history")
+_COLD_MODES = ("read", "backward", "skip")
+
+
+@dataclass(frozen=True)
+class ImportedTrial:
+    """A trial to be written: its manifest without the files' hashes, and its files."""
+
+    manifest: Manifest
+    files: tuple[RecordFile, ...]
+    window_source: str
+
+    @property
+    def imported(self) -> Imported:
+        assert self.manifest.imported is not None
+        return self.manifest.imported
+
+
+def assemble(
+    file: MapFile, recognised: Mapping[str, Recognised], run: str
+) -> tuple[ImportedTrial, ...]:
+    """The trials in the order of the map. InputError with file, line and key for all that does not fit.
+
+    run: id of the run to be.
+    """
+    chosen_of = [
+        chosen(Knowledge(file, place), trial, recognised)
+        for place, trial in enumerate(file.map.trials)
+    ]
+    _require_one_use(file, chosen_of)
+    seen: dict[str | None, list[str]] = {}
+    for place, (trial, pieces) in enumerate(zip(file.map.trials, chosen_of, strict=True)):
+        hosts = [
+            host_of(Knowledge(file, place), one) for one in pieces if one.piece.kind in MONITORS
+        ]
+        seen.setdefault(trial.arm, []).extend(hosts)
+    topologies = {arm: topology(file.map, arm, hosts) for arm, hosts in seen.items()}
+    return tuple(
+        _assembled(file, place, trial, pieces, topologies[trial.arm], recognised, run)
+        for place, (trial, pieces) in enumerate(zip(file.map.trials, chosen_of, strict=True))
+    )
+
+
+def _require_one_use(file: MapFile, chosen_of: Sequence[Sequence[Chosen]]) -> None:
+    users: dict[tuple[str, Kind, int], int] = {}
+    for place, pieces in enumerate(chosen_of):
+        for one in pieces:
+            if one.piece.kind not in _RESULTS:
+                continue
+            identity = (one.piece.file, one.piece.kind, one.piece.number)
+            if identity in users:
+                raise InputError(
+                    f"{one.piece} is already in trials[{users[identity]}].",
+                    file.place("trials", place, *one.key),
+                    "a result belongs to one trial.",
+                )
+            users[identity] = place
+
+
+def _assembled(
+    file: MapFile,
+    place: int,
+    trial: TrialEntry,
+    pieces: Sequence[Chosen],
+    cluster: GivenTopology,
+    recognised: Mapping[str, Recognised],
+    run: str,
+) -> ImportedTrial:
+    knowledge = Knowledge(file, place)
+    ran = _workload(knowledge, trial, pieces)
+    monitored, monitor_files = monitors(knowledge, pieces, ran.window)
+    offsets = clocks(knowledge, monitored)
+    if not monitored:
+        knowledge.note("monitors", None)
+    files = (*ran.files, *monitor_files)
+    build = f"b{trial.repetition}-{cluster.name}"
+    arm = file.map.arms.get(trial.arm or "")
+    about = {**file.map.about, **(arm.about if arm else {})}
+    manifest = Manifest(
+        study=file.map.study,
+        run=run,
+        trial=f"{build}-{place:03d}-{ran.setting.id}",
+        repetition=trial.repetition,
+        build=build,
+        order=place,
+        seed=0,
+        state="failed" if ran.problems else "complete",
+        reasons=ran.problems,
+        setting_id=ran.setting.id,
+        setting=ran.setting,
+        monitored=bool(monitored),
+        topology=cluster,
+        isolation=cluster.isolation,
+        imported=Imported(
+            sources={one.path: _source(one, recognised) for one in files},
+            given=tuple(knowledge.given),
+            unknown=tuple(knowledge.unknown),
+            accepted=file.map.accept,
+        ),
+        window=ran.window,
+        clients=ran.clients,
+        monitors=monitored,
+        clock=offsets,
+        cold=_cold(ran, cluster, monitored),
+        total_ram_mib=_total_ram_mib(cluster),
+        times_s=_times_s(ran.window),
+        disclosure={"about": about} if about else {},
+    )
+    return ImportedTrial(manifest, files, ran.window_source)
+
+
+def _workload(knowledge: Knowledge, trial: TrialEntry, pieces: Sequence[Chosen]) -> Workload:
+    if trial.ycsb is not None:
+        return ycsb_trial(knowledge, trial, trial.ycsb, pieces)
+    assert trial.testdfsio is not None
+    return dfsio_trial(knowledge, trial, trial.testdfsio, pieces)
+
+
+def _source(one: RecordFile, recognised: Mapping[str, Recognised]) -> Source:
+    lines: dict[str, Any] = {}
+    if not one.lines.whole:
+        lines = {"first_line": one.lines.first, "last_line": one.lines.last}
+    return Source(file=one.file, sha256=recognised[one.file].sha256, **lines)
+
+
+def _times_s(window: Window | None) -> dict[Any, float]:
+    return {} if window is None else {"measure": window.end_epoch_s - window.start_epoch_s}
+
+
+def _total_ram_mib(cluster: GivenTopology) -> float | None:
+    """Memory of the workers; None unless the map gives it for each of them."""
+    known = [node.memory_mib for node in cluster.workers]
+    total = sum(size for size in known if size is not None)
+    return float(total) if known and None not in known else None
+
+
+def _cold(
+    ran: Workload, cluster: GivenTopology, monitored: Sequence[MonitorRun]
+) -> ColdProof | None:
+    """For a TestDFSIO read whose workers are all known and monitored: the disks' reads can be compared with
+    the bytes requested. A missing host would make a cold read look warm."""
+    workers = {node.host for node in cluster.workers}
+    watched = {run.host for run in monitored if run.kind in HOST_MONITORS}
+    setting = ran.setting
+    if not isinstance(setting, GivenDfsio) or setting.mode not in _COLD_MODES:
+        return None
+    if not workers or not workers <= watched or setting.asked_bytes is None:
+        return None
+    return ColdProof(method="not recorded", distinct_bytes_asked=setting.asked_bytes)

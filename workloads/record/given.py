@@ -1,0 +1,98 @@
+"""What a record that others made says about its cluster, its clients and its files. None is "not known"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import Field
+
+from cluster.model.host import Disk, Medium, Role
+from cluster.model.topology import Isolation
+from workloads.base.values import Frozen
+
+UNKNOWN: Literal["unknown"] = "unknown"
+
+
+@dataclass(frozen=True)
+class GivenHost:
+    """A host that the map names. `roles`: empty if nobody knows them."""
+
+    name: str
+    cores: int | None = None
+    memory_mib: int | None = None
+    usd_per_hour: float | None = None
+    roles: tuple[Role, ...] = ()
+
+
+@dataclass(frozen=True)
+class GivenNode:
+    """A node of a host; the host itself, if the map names no nodes."""
+
+    name: str
+    host: str
+    roles: tuple[Role, ...] = ()
+    cores: int | None = None
+    memory_mib: int | None = None
+    disk: Disk | None = None
+
+
+@dataclass(frozen=True)
+class GivenTopology:
+    """A cluster that others built. The attributes are those of `cluster.model.topology.Topology`."""
+
+    provider: Literal["imported"]
+    name: str
+    isolation: Isolation | Literal["unknown"] = UNKNOWN
+    medium: Medium | Literal["unknown"] = UNKNOWN
+    vms_per_host: int | None = None
+    regionservers_per_node: int | None = None
+    replication: int | None = None
+    hosts: tuple[GivenHost, ...] = ()
+    nodes: tuple[GivenNode, ...] = ()
+    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    order: int = 0
+
+    @property
+    def client(self) -> GivenNode | None:
+        return next((node for node in self.nodes if "client" in node.roles), None)
+
+    @property
+    def workers(self) -> tuple[GivenNode, ...]:
+        return tuple(node for node in self.nodes if "worker" in node.roles)
+
+
+class GivenClient(Frozen):
+    """A client process of others. Paths are relative to the record; empty: there is no such file."""
+
+    name: str
+    node: str | None = None
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    start_epoch_s: float | None = None
+    end_epoch_s: float | None = None
+    operations_asked: int | None = None
+
+
+class Source(Frozen):
+    """Where a file of the record came from."""
+
+    file: str = Field(description="path below the imported folder")
+    sha256: str = Field(description="SHA-256 of the whole source file")
+    first_line: int | None = Field(None, description="first line taken; null: the whole file")
+    last_line: int | None = Field(None, description="last line taken")
+
+
+class Imported(Frozen):
+    """How a record that others made was read."""
+
+    sources: dict[str, Source] = Field(description="by file of the record")
+    given: tuple[str, ...] = Field((), description="facts that only the map gives")
+    unknown: tuple[str, ...] = Field(
+        (), description="facts that neither the files nor the map give"
+    )
+    accepted: dict[str, str] = Field(
+        default={}, description="checks that the map accepts as unknown, and why"
+    )
