@@ -1,13 +1,13 @@
 """The tables of several runs in one place, each row with its study, run and trial, for other programs.
 
-As Parquet there is a file for each table and run, `<folder>/<table>/<study>.<run>.parquet`; in DuckDB there is
-a table for each table. Exporting a run again replaces its rows and leaves those of other runs.
+As Parquet, each table of each run is a file, `<folder>/<table>/<study>.<run>.parquet`. In DuckDB each table
+is one table. Exporting a run again replaces its rows and leaves those of other runs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -33,9 +33,8 @@ _MEANINGS = {
     "run": "run's id",
     "trial": "null: the rows of this table are not about single trials",
 }
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,120}", re.ASCII)
 _ROWS_PER_BATCH = 100_000
-Rows = dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Exported:
     """A run, and how many rows of each table were exported."""
 
     source: Source
-    rows: Rows
+    rows: dict[str, int]
 
 
 @cache
@@ -107,14 +106,27 @@ def _source(root: Path) -> Source:
 
 
 def to_parquet(runs: Sequence[Source], folder: Path) -> tuple[Exported, ...]:
-    """Write each table of each run as a file below `folder`, each one whole or not at all."""
+    """Write each table of each run as a file below `folder`, each one whole or not at all.
+
+    StudyError if a table cannot be read or written.
+    """
     if folder.exists() and not folder.is_dir():
         raise InputError(
             "this is a file, and not a DuckDB database by its name.",
             str(folder),
             f"name a folder, or a file that ends in {DUCKDB}.",
         )
-    return tuple(Exported(run, _each(lambda table: _to_file(run, table, folder))) for run in runs)  # noqa: B023
+    try:
+        return tuple(
+            Exported(run, {table.name: _to_file(run, table, folder) for table in TABLES.values()})
+            for run in runs
+        )
+    except (OSError, pa.ArrowException) as error:
+        raise StudyError(
+            f"the export stopped: {error}",
+            str(folder),
+            "name a folder that you can write to. Write a damaged table again: study report RUN.",
+        ) from error
 
 
 def _to_file(run: Source, table: Table, folder: Path) -> int:
@@ -132,51 +144,56 @@ def _to_file(run: Source, table: Table, folder: Path) -> int:
 
 def to_duckdb(runs: Sequence[Source], path: Path) -> tuple[Exported, ...]:
     """Write all tables of all runs into the database `path`: all of them or nothing."""
-    database = _duckdb()
+    import duckdb
+
     is_new = not path.exists()
+    done = []
     try:
-        with database.connect(str(path)) as connection:
+        with duckdb.connect(str(path)) as connection:
             connection.begin()
-            done = tuple(
-                Exported(run, _each(lambda table: _to_table(run, table, connection)))
-                for run in runs
-            )  # noqa: B023
+            for table in TABLES.values():
+                _create(table, connection, path)
+            for run in runs:
+                rows = {table.name: _insert(run, table, connection) for table in TABLES.values()}
+                done.append(Exported(run, rows))
             connection.commit()
-            return done
-    except (database.Error, InputError) as error:
+    except BaseException as error:
         if is_new:
             path.unlink(missing_ok=True)
-        if isinstance(error, InputError):
+        if not isinstance(error, duckdb.Error):
             raise
         raise InputError(
             f"DuckDB cannot write this database: {str(error).splitlines()[0]}",
             str(path),
             "name a file that no other program has open, or a new one.",
         ) from error
+    return tuple(done)
 
 
-def _to_table(run: Source, table: Table, connection: duckdb.DuckDBPyConnection) -> int:
+def _create(table: Table, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Create a table that is not there. InputError if one with other columns is."""
     wanted = exported(table)
-    schema = arrow_schema(wanted)
-    name = f'"{table.name}"'
-    connection.register("none", schema.empty_table())
-    there = connection.execute(
-        "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", [table.name]
-    ).fetchone()
-    if there == (0,):
-        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM none")
-        _comment(wanted, connection)
-    columns = [row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()]
-    if columns != schema.names:
+    connection.register("none", arrow_schema(wanted).empty_table())
+    connection.execute(f'CREATE TABLE IF NOT EXISTS "{table.name}" AS SELECT * FROM none')
+    connection.unregister("none")
+    found = connection.execute(f'DESCRIBE "{table.name}"').fetchall()
+    if tuple(row[0] for row in found) != wanted.column_names:
         raise InputError(
             f"the table {table.name!r} of this database has other columns: another version wrote it.",
-            "the database",
+            str(path),
             "export all runs into a new file.",
         )
-    connection.execute(f"DELETE FROM {name} WHERE study = ? AND run = ?", [run.study, run.run])
-    reader = pa.RecordBatchReader.from_batches(schema, _batches(run, table))
-    connection.register("rows", reader)
-    inserted = connection.execute(f"INSERT INTO {name} SELECT * FROM rows").fetchone()
+    _comment(wanted, connection)
+
+
+def _insert(run: Source, table: Table, connection: duckdb.DuckDBPyConnection) -> int:
+    """Insert the run's rows in place of those that are there. Returns their number."""
+    connection.execute(
+        f'DELETE FROM "{table.name}" WHERE study = ? AND run = ?', [run.study, run.run]
+    )
+    schema = arrow_schema(exported(table))
+    connection.register("rows", pa.RecordBatchReader.from_batches(schema, _batches(run, table)))
+    inserted = connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM rows').fetchone()
     connection.unregister("rows")
     return int(inserted[0]) if inserted else 0
 
@@ -193,10 +210,6 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _each(write: Callable[[Table], int]) -> Rows:
-    return {table.name: write(table) for table in TABLES.values()}
-
-
 def _batches(run: Source, table: Table) -> Iterator[pa.RecordBatch]:
     """The rows of a table with their study and run, a batch at a time."""
     schema = arrow_schema(exported(table))
@@ -210,15 +223,3 @@ def _batches(run: Source, table: Table) -> Iterator[pa.RecordBatch]:
             for name in schema.names
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _duckdb() -> duckdb:  # type: ignore[valid-type]  # the module itself
-    try:
-        import duckdb
-    except ImportError as error:
-        raise InputError(
-            "DuckDB is not installed.",
-            f"--to FILE{DUCKDB}",
-            "install the extra: pip install 'density-study[duckdb]', or export to a folder.",
-        ) from error
-    return duckdb

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dags.cli.arguments import RUNS, Json, Runs, examples
+from cluster.model.extras import need
+from dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
 from dags.cli.console import out, print_json
 
 EXAMPLES = examples(
@@ -18,7 +19,10 @@ EXAMPLES = examples(
 
 def export(
     named: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders or ids of analysed runs.")
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Folders or ids of analysed runs.", autocompletion=run_ids
+        ),
     ],
     to: Annotated[
         Path,
@@ -35,10 +39,14 @@ def export(
 
     Every table is documented in docs/reference/tables.md. Exporting a run again replaces its rows.
     """
+    need("study export", "spark")
     from analysis.tables.export import DUCKDB, sources, to_duckdb, to_parquet
 
+    to_database = to.suffix == DUCKDB
+    if to_database:
+        need(f"--to {to.name}", "duckdb")
     found = sources([_folder(one, runs) for one in named])
-    done = to_duckdb(found, to) if to.suffix == DUCKDB else to_parquet(found, to)
+    done = to_duckdb(found, to) if to_database else to_parquet(found, to)
     if as_json:
         facts = [{"study": e.source.study, "run": e.source.run, "rows": e.rows} for e in done]
         print_json({"to": to, "runs": facts})
