@@ -1,4 +1,4 @@
-"""`python -m tests.dag.rights_scenario FOLDER`: the plugin's pages for somebody who may read one DAG.
+"""`python -m tests.dag.plugin.rights_scenario FOLDER`: the plugin's pages for somebody who may read one DAG.
 
 Prints one JSON object: the status of each request. The runs and the reader's rights are made up; the pages
 and Airflow's checks are real.

@@ -176,7 +176,7 @@ def links_beside(runs: Path) -> list[str]:
 
 
 def test_rights_of_a_reader_who_may_read_one_dag(tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "tests.dag.rights_scenario", str(tmp_path)]
+    argv = [sys.executable, "-m", "tests.dag.plugin.rights_scenario", str(tmp_path)]
     ended = subprocess.run(argv, capture_output=True, text=True, cwd=project_root(), check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]
     assert json.loads(ended.stdout.splitlines()[-1]) == {
