@@ -48,8 +48,12 @@ def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Findi
 
 
 def _group(entry: SettingSummary) -> tuple[str, int, tuple[str, ...]]:
-    """Densities compete at equal levels of the other factors."""
-    return entry.mode or "", entry.records or 0, (entry.medium, *entry.levels.values())
+    return entry.mode or "", entry.records or 0, held_equal(entry)
+
+
+def held_equal(entry: SettingSummary) -> tuple[str, ...]:
+    """Densities compete at equal levels of these factors."""
+    return entry.medium, *entry.levels.values()
 
 
 def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
@@ -95,7 +99,7 @@ def _compliance(entry: SettingSummary, slo: Mapping[str, float]) -> Compliance:
 
 def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, float]) -> Finding:
     limits = ", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items())
-    subject, shared = densities[0].entry.label.split(",")[0], _group(densities[0].entry)[2]
+    subject, shared = densities[0].entry.label.split(",")[0], held_equal(densities[0].entry)
     among = ", ".join(shared)
     able = [arm for arm in densities if arm.slo != "violated" and rate_points(arm.entry)]
     base: dict[str, Any] = {
@@ -108,13 +112,14 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
         "unit": "build",
     }
     if not able:
-        words = f"{subject}, {among}: best density under the SLO ({limits}): none meets it"
+        words = f"No density meets the SLO ({limits}) for {subject}, {among}"
         why = "every density violates the SLO"
         return Finding(**base, statement=words, verdict="no claim", why=why)
     best = max(able, key=lambda arm: _middle(arm.entry))
     others = [arm for arm in able if arm is not best]
     words = evidence.density(best.entry.vms_per_host)
-    statement = f"{subject}, {among}: best density under the SLO ({limits}): {words}"
+    begun = f"{words[:1].upper()}{words[1:]}"
+    statement = f"{begun} is the best density for {subject}, {among}, under the SLO ({limits})"
     pairs = decide([_question(evidence, best, other) for other in others], evidence.repetitions)
     verdict, why = _verdict(evidence, best, pairs)
     # "above every other" is an intersection of tests: as uncertain as its least certain comparison

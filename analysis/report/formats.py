@@ -66,13 +66,15 @@ def _cell(value: object) -> object:
 
 
 def as_markdown(summary: Summary) -> str:
-    """Headline, warnings, settings, findings, and the trials that are not valid."""
+    """Headline, what is undecided, warnings, settings, findings, and the trials that are not valid."""
     return "\n".join(_markdown(summary)) + "\n"
 
 
 def _markdown(summary: Summary) -> Iterator[str]:
     yield f"# {escaped(summary.study)}, run {escaped(summary.run)}\n"
     yield f"**{escaped(summary.headline)}**\n"
+    if summary.undecided:
+        yield f"{escaped(summary.undecided)}\n"
     if summary.question:
         yield f"Question: {escaped(summary.question)}\n"
     for one in summary.warnings:
@@ -80,7 +82,7 @@ def _markdown(summary: Summary) -> Iterator[str]:
     yield "\n## Settings\n"
     yield from _table(summary_table(summary))
     yield "\n## Findings\n"
-    if shared := shared_why(summary):
+    if shared := shared_why(summary.findings):
         yield f"All verdicts have the same reason: {escaped(shared)}.\n"
     yield from _table(findings_table(summary))
     yield f"\n## Trials\n\n{escaped(counts(trial.verdict for trial in summary.trials))}\n"

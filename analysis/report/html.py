@@ -38,12 +38,12 @@ def inline_script(source: str) -> Markup:
     return Markup(source.replace("</script", "<\\/script"))
 
 
-def policy(scripts: Iterable[Markup], *sources: str) -> str:
+def policy(scripts: Iterable[str], *sources: str) -> str:
     """The page's Content-Security-Policy: only these scripts may run, and nothing may be loaded.
 
     sources: further sources of scripts, such as 'unsafe-eval' in its quotes.
     """
-    hashes = (hashlib.sha256(str(text).encode()).digest() for text in scripts)
+    hashes = (hashlib.sha256(text.encode()).digest() for text in scripts)
     allowed = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes]
     return (
         f"default-src 'none'; script-src {' '.join((*allowed, *sources))}; "

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from analysis.findings import Evidence, rate
 from analysis.findings.arms import Pair, rate_points, ratio, used_cpu
+from analysis.findings.best_density import held_equal
 from analysis.findings.factors import FACTORS, Factor, pairs
 from analysis.summary.summary import Finding, SettingSummary
 from workloads.spec.registry import kind_of
@@ -33,27 +35,49 @@ _DOING = {
 }
 
 
-def headline(evidence: Evidence, trials: int, findings: Sequence[Finding] = ()) -> str:
+@dataclass(frozen=True)
+class Headline:
+    """The sentence, and the id of the setting it is about; None if there is no valid number."""
+
+    text: str
+    setting: str | None = None
+
+
+def headline(evidence: Evidence, trials: int, findings: Sequence[Finding] = ()) -> Headline:
     """The best density if there is one; otherwise the highest density compared with the lowest, or where
     there is one density, the first other factor with several levels; and whether that is a claim."""
     for finding in findings:
         if finding.family == "best-density" and finding.verdict == "reproduced":
-            return f"{finding.statement} ({finding.why})."
+            p = finding.p_adjusted
+            sure = finding.why if p is None else f"p = {p:.1g} against every other density"
+            return Headline(f"{finding.statement}: {sure}.", _fastest(evidence.settings, finding))
     for factor in FACTORS:
         found = [pair for pair in pairs(evidence.settings, factor) if _rate_ratio(pair) is not None]
         if found:
             preferred = min(found, key=lambda pair: _place(pair[0]))
-            return _compared(evidence, factor, preferred, findings)
+            sentence = _compared(evidence, factor, preferred, findings)
+            return Headline(sentence, preferred[0].setting)
     alone = [entry for entry in evidence.settings if rate(entry) is not None]
     if not alone:
         if not any(entry.n_builds for entry in evidence.settings):
-            return f"No result: none of the {trials} trials is valid."
-        return "No result: no trial has its main rate."
+            return Headline(f"No result: none of the {trials} trials is valid.")
+        return Headline("No result: no trial has its main rate.")
     entry = min(alone, key=_place)
-    return (
+    return Headline(
         f"No comparison: no setting has valid trials on two clusters that differ in one factor. "
-        f"{entry.label} ran at {rate(entry):.4g} {_unit(entry)} on {entry.topology}."
+        f"{entry.label} ran at {rate(entry):.4g} {_unit(entry)} on {entry.topology}.",
+        entry.setting,
     )
+
+
+def _fastest(settings: Sequence[SettingSummary], best: Finding) -> str | None:
+    """Of the settings that a finding of the best density compares, the one with the highest rate."""
+    able = [
+        entry
+        for entry in settings
+        if entry.label.split(",")[0] == best.subject and ", ".join(held_equal(entry)) == best.among
+    ]
+    return max(able, key=lambda entry: rate(entry) or 0.0).setting if able else None
 
 
 def _compared(evidence: Evidence, factor: Factor, pair: Pair, findings: Sequence[Finding]) -> str:

@@ -17,6 +17,7 @@ from analysis.summarise.headline import headline
 from analysis.summarise.imports import import_summary
 from analysis.summarise.monitoring_overhead import monitoring_overhead
 from analysis.summarise.time_spent import time_spent
+from analysis.summarise.undecided import undecided
 from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary
@@ -61,6 +62,13 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     )
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
+    answer = headline(evidence, len(trials), found)
+    limits = warnings(run, trials, _planned(run_root), overhead, imported)
+    spent = time_spent(
+        Journal(run_root / "journal.jsonl").events(Event),
+        sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
+        now_s,
+    )
     return Summary(
         study=first.study,
         run=first.run,
@@ -70,17 +78,15 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=first.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
-        headline=headline(evidence, len(trials), found),
-        warnings=warnings(run, trials, _planned(run_root), overhead, imported),
+        headline=answer.text,
+        headline_setting=answer.setting,
+        undecided=undecided(found, evidence, limits, spent.total_s),
+        warnings=limits,
         settings=settings,
         findings=found,
         trials=trials,
         builds=_builds(at),
-        time=time_spent(
-            Journal(run_root / "journal.jsonl").events(Event),
-            sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
-            now_s,
-        ),
+        time=spent,
         disclosure=merge(run.disclosures),
         arms=run.arms,
         imported=imported,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
 
 from analysis.findings import MIN_BUILDS
 from analysis.summarise.analysed_run import AnalysedRun
@@ -21,6 +22,8 @@ from workloads.record.given import GivenTopology
 from workloads.record.manifest import Manifest
 
 MAX_NAMED = 5
+SHORT_S = 60.0
+"""HBase flushes and compacts every few minutes, and a few collections of garbage decide a p99 of seconds."""
 
 
 def warnings(
@@ -39,6 +42,7 @@ def warnings(
         *design_warnings(process, run.emulated, run.repetitions),
         *_shared_client_host(run.topologies.values()),
         *_memory(run.manifests),
+        *short_trials(trials),
         *comparability_warnings(run.unexpected_differences()),
         *_overhead(overhead),
     )
@@ -140,6 +144,20 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
             f"{len(small)} of {len(manifests)} trials ({min(small):.2g} to {max(small):.2g} times). "
             "TestDFSIO reads are checked against bytes read from disk; YCSB reads are not.",
             remedy="Load more data than the hosts have RAM.",
+        )
+
+
+def short_trials(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
+    """Half of the valid trials, or more, end before a server's rare and slow work begins."""
+    measured_s = sorted(
+        trial.measure_s for trial in trials if trial.verdict == "valid" and trial.measure_s
+    )
+    if measured_s and median(measured_s) < SHORT_S:
+        yield SummaryWarning(
+            code="short-trials",
+            message=f"Trials measured for {measured_s[0]:.0f} to {measured_s[-1]:.0f} s each. That is too "
+            "short for flushes, compactions, long garbage collections and slow drift to show.",
+            remedy="Use larger files and more records, and a duration of minutes.",
         )
 
 

@@ -229,6 +229,7 @@ WarningCode = Literal[
     "few-repetitions",
     "shared-client-host",
     "data-fits-in-memory",
+    "short-trials",
     "incomparable-builds",
     "monitoring-overhead",
     "imported",
@@ -271,6 +272,12 @@ class Summary(Frozen):
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")
+    headline_setting: str | None = Field(
+        None, description="id of the setting that the headline is about; null: no valid number"
+    )
+    undecided: str | None = Field(
+        None, description="what cannot be decided, and what it would take; null: nothing is open"
+    )
     warnings: tuple[SummaryWarning, ...]
     settings: tuple[SettingSummary, ...]
     findings: tuple[Finding, ...]

@@ -110,7 +110,7 @@ class Figure:
 def titled(id_: str, **values: object) -> dict[str, Any]:
     """Id, title and caption of a figure, from figures.toml, with `values` filled in."""
     texts = TEXTS[id_]
-    return {"id": id_, "title": texts["title"], "caption": texts["caption"].format(**values)}
+    return {"id": id_} | {part: texts[part].format(**values) for part in ("title", "caption")}
 
 
 def legend(entries: dict[str, Style]) -> tuple[LegendEntry, ...]:

@@ -20,8 +20,8 @@ from analysis.summary.summary import Summary
 from cluster.state.journal import Journal
 from cluster.state.run_tags import tag_run
 from tests.support.drafts import QUICKSTART, plan
+from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.analysis.report.test_report_page import Elements
 from tests.unit.analysis.test_compare import _id, _summary, _write
 from workloads.planning.plan import write_plan
 

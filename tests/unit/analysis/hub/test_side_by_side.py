@@ -10,8 +10,8 @@ from analysis.hub.side_by_side import Pair, render
 from analysis.report.charts.quantity import quantity
 from analysis.summary.summary import Summary
 from tests.support.drafts import QUICKSTART
+from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.analysis.report.test_report_page import Elements
 from tests.unit.analysis.test_compare import _summary
 from workloads.spec.study_file import StudyFile, parse_study
 
