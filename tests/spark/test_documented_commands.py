@@ -172,6 +172,8 @@ def test_the_documented_query_reads_an_export(checkout: Path) -> None:
     analyse_first(checkout, activate, env)
     text = (CHECKOUT / "docs/how-to/results-in-a-notebook.md").read_text()
     (sql,) = re.findall(r"^```sql\n(.*?)^```", text, re.M | re.S)
+    assert sql.count("'valid'") == 1
+    sql = sql.replace("'valid'", "'unknown'")  # the runs made here do not prove enough to be valid
     exported = f"study export {' '.join(RUNS)} --to export"
     code = f"import duckdb\nfor row in duckdb.sql({sql!r}).fetchall(): print(row)"
     script = f"{activate}\n{exported}\npython - <<'CODE'\n{code}\nCODE"
