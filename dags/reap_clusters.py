@@ -19,7 +19,7 @@ from dags.tasks.study_tasks import RETRIES, RETRY_DELAY
 
 PARAMS = {
     "runs": Param(
-        runs_folder(),
+        str(runs_folder()),
         type="string",
         minLength=1,
         title="Runs folder",

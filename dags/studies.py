@@ -26,7 +26,7 @@ def study_dags(wanted: str | None) -> Iterator[DAG]:
         return
     for study in study_files():
         if study.outline is not None and wanted in (None, dag_id(study.outline.study)):
-            yield study_dag(study.outline, study.path, runs_folder())
+            yield study_dag(study.outline, study.path, str(runs_folder()))
 
 
 for _dag in study_dags(get_parsing_context().dag_id):

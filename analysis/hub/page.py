@@ -12,20 +12,18 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
+from analysis.hub.files import HUB, hub_policy, hub_scripts
 from analysis.hub.results import HubRun, HubStudy, results
 from analysis.hub.trend import trend
 from analysis.report.charts.figure import Figure
 from analysis.report.charts.quantity import ratio
-from analysis.report.html import inline_script, policy, static, templates
+from analysis.report.html import static, templates
 from cluster.state import atomic
-from cluster.state.run_tags import DAG_RUN
 
 log = logging.getLogger(__name__)
 
-HUB = "index.html"
 GENERATOR = "density-study results hub"
 """Marks the page as ours: another index.html is never overwritten."""
-SCRIPTS = ("sorting.js", "hub.js")
 
 
 def rebuild(runs: Path) -> None:
@@ -52,7 +50,6 @@ def _may_write(path: Path) -> bool:
 
 def render(studies: Sequence[HubStudy], now: float) -> str:
     """The whole page, as of `now` (epoch seconds). It needs no network and no server."""
-    scripts = tuple(map(inline_script, map(static, SCRIPTS)))
     every = [run for study in studies for run in study.runs]
     return _environment().get_template("hub.html.j2").render(
         generator=GENERATOR,
@@ -62,12 +59,12 @@ def render(studies: Sequence[HubStudy], now: float) -> str:
         figures={study.name: _figure(study) for study in studies},
         changes={study.name: _change(study) for study in studies},
         states=sorted({run.facts.state for run in every}),
-        tags=sorted({tag for run in every for tag in _tags(run) if not tag.startswith(f"{DAG_RUN}=")}),
+        tags=sorted({tag for run in every for tag in _tags(run)}),
         tags_of=_tags,
         utc=_utc,
         css=Markup(static("report.css") + static("hub.css")),
-        scripts=scripts,
-        policy=policy(scripts),
+        scripts=hub_scripts(),
+        policy=hub_policy(),
     )  # fmt: skip
 
 

@@ -12,11 +12,11 @@ from urllib.parse import quote
 from analysis.comparison.change_points import ChangePoint, change_points
 from analysis.comparison.compare import RunComparison
 from analysis.comparison.history import read_summary
+from analysis.hub.files import REPORT
 from analysis.summary.summary import Summary
 from cluster.model.errors import StudyError
 from workloads.execution.run_facts import RunFacts, facts_of_runs
 
-REPORT = Path("report/index.html")
 COMPARISON = Path("report/comparison.json")
 
 

@@ -11,6 +11,7 @@ MODULES = {
     "airflow": ("airflow",),
     "spark": ("pyspark", "great_expectations", "pandas", "pyarrow", "pyhdrh"),
     "report": ("altair", "vl_convert"),
+    "duckdb": ("duckdb",),
 }
 """Extra -> the modules that this program imports from it (pyproject.toml)."""
 

@@ -13,8 +13,6 @@ from cluster.model.errors import InputError
 from cluster.state.events import RunTagged
 from cluster.state.journal import JOURNAL, Journal
 
-DAG_RUN = "dag_run"
-"""Tag of a run that Airflow carried out: `<DAG id>/<run id>`."""
 MAX_VALUE = 250
 _KEY = re.compile(r"[a-z][a-z0-9_.-]{0,39}", re.ASCII)
 

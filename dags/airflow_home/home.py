@@ -95,11 +95,6 @@ def project_root() -> Path:
     return Path(__file__).resolve().parents[2]
 
 
-def runs_folder() -> str:
-    """Folder of all runs under Airflow: the setting `runs`. May be relative to the base folder."""
-    return setting("runs") or "runs"
-
-
 def base_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Where .airflow/ and runs/ are, and where the relative paths of a DAG's parameters begin: the setting
     `home`, else the checkout, else ~/density-study for an installed package."""
@@ -107,6 +102,11 @@ def base_folder(environ: Mapping[str, str] = os.environ) -> Path:
         return Path(given).absolute()
     project = project_root()
     return project if (project / "pyproject.toml").exists() else Path.home() / "density-study"
+
+
+def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """The runs that Airflow carries out and shows: the setting `runs`, else runs/ in the base folder."""
+    return base_folder(environ) / (setting("runs", environ) or "runs")
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Home:

@@ -18,6 +18,7 @@ from dags.cli import (
     capacity_command,
     compare_command,
     doctor_command,
+    export_command,
     init_command,
     list_command,
     notify_command,
@@ -55,6 +56,7 @@ app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
 app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
+app.command(epilog=export_command.EXAMPLES)(export_command.export)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)

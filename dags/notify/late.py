@@ -1,7 +1,7 @@
 """`deadline`: a study's DAG reports a run that takes longer than planned, by Airflow's deadline alerts.
 
 The scheduler notices the missed deadline, and its executor calls `late`, as it would execute a task. Airflow
-calls deadline alerts experimental; LocalExecutor on SQLite executes them (tests/dag/test_late.py).
+calls deadline alerts experimental; LocalExecutor on SQLite executes them (tests/dag/notify/test_late.py).
 What `late` needs is imported when it runs, because Airflow parses DAG files often.
 """
 

@@ -24,17 +24,10 @@ from rich.console import Console
 from cluster.model.errors import InputError, StudyError
 from cluster.state.atomic import write_text
 from dags.airflow_home.child import Child, python
-from dags.airflow_home.home import (
-    LOOPBACK,
-    WEB_PORT,
-    Home,
-    base_folder,
-    home,
-    migrate_once,
-    runs_folder,
-)
+from dags.airflow_home.home import LOOPBACK, WEB_PORT, Home, home, migrate_once, runs_folder
 from dags.airflow_home.interrupt import Interrupted, interruptible
 from dags.web import rest
+from dags.web.results import PREFIX
 
 USER = "admin"
 # --skip-serve-logs: that server binds to all addresses, and the UI reads the local log files anyway.
@@ -61,6 +54,7 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PO
         _wait_ready(port, components)
         _stop_dag_runs(port, password, before=started)  # of an earlier web server that was killed
         out.print(f"Airflow   http://{LOOPBACK}:{port}", markup=False)
+        out.print(f"results   http://{LOOPBACK}:{port}/{PREFIX}/", markup=False)
         out.print(f"user      {USER}", markup=False)
         out.print(f"password  {password}", markup=False)
         out.print("Press Ctrl-C to stop.")
@@ -142,7 +136,7 @@ def _reap() -> None:
     from dags.stages import study_stages
 
     held = lease.holder()
-    folders = {base_folder() / runs_folder(), *([held.root.parents[1]] if held else [])}
+    folders = {runs_folder(), *([held.root.parents[1]] if held else [])}
     for runs in sorted(folders):
         swept = study_stages.reap(runs, False)
         for run in (*swept.reaped, *swept.left_alone):

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from analysis.comparison.compare import compare
-from analysis.hub.page import HUB, rebuild
+from analysis.hub.files import HUB
+from analysis.hub.page import rebuild
 from analysis.hub.side_by_side import Pair, write
 from cluster.state.run_tags import tag_run
 from tests.browser.reading import choose

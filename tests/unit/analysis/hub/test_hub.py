@@ -12,7 +12,8 @@ import pytest
 
 from analysis.comparison.change_points import change_points
 from analysis.comparison.compare import compare
-from analysis.hub.page import HUB, rebuild
+from analysis.hub.files import HUB
+from analysis.hub.page import rebuild
 from analysis.hub.results import results
 from analysis.hub.trend import NEWEST, trend
 from analysis.summary.summary import Summary
