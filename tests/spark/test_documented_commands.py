@@ -3,7 +3,8 @@
 A code block is one script, as a user would paste it, in a shell prepared as README describes, in a
 folder with the contents of a checkout. Inline commands run one by one. Some are not executed:
 - `apt-get`, `study run`, `study setup` and `make` targets install, take minutes to hours, or run this very
-  test; `study airflow` runs until it is stopped; `study notify` needs a study with receivers.
+  test; `study airflow` runs until it is stopped; `study notify` needs a study with receivers;
+  `study stack add` downloads hundreds of megabytes.
   They are simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for
   real.
 - `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make
@@ -58,6 +59,7 @@ SIMULATED = (
     ("study airflow", "--help"),
     ("study setup", "--help"),
     ("study notify", "--help"),
+    ("study stack add", "--help"),
     ("python -m tests.support.chromium", "--help"),
 )
 EXAMPLES = "analysis/capacity/inputs/examples"
@@ -66,7 +68,9 @@ MADE = (
     f"study capacity import-trace {EXAMPLES}/trace.txt --genomes 2 -o profile.yaml",
 )
 """Variables that several blocks read, and an earlier block of the same page defines."""
-NAMES = re.compile(r"(study capacity( [a-z-]+)?|study (report|compare|export|plan)|spark-submit)")
+NAMES = re.compile(
+    r"(study capacity( [a-z-]+)?|study (report|compare|export|plan|init|doctor|rm|stack)|spark-submit)"
+)
 
 
 def blocks(text: str) -> Iterator[list[str]]:
