@@ -34,6 +34,8 @@ def carry_out(root: str, kind: StepKind, name: str) -> StepOutcome:
     _check_machine(run)
     with present(run.root):
         step = _step(run, kind, name)
+        if ONE_PROCESS in os.environ and step == run.plan.steps[-1]:
+            _prepare_analysis()  # nothing is measured any more
         return _in_process(run, step) if _in_order(kind) else _carry_out(run, step)
 
 
@@ -142,9 +144,17 @@ def analyse(root: str, stage: str) -> None:
     from jobs import pipeline
 
     if ONE_PROCESS in os.environ:
-        pipeline.prepare()  # with a process per task, only the stages that need it start Spark
+        _prepare_analysis()
     with present(Path(root)):
         pipeline.run_stage(stage, Path(root))
+
+
+def _prepare_analysis() -> None:
+    """For a process that also executes the analysis. With a process per task, only the stages that need
+    Spark start it."""
+    from jobs import pipeline
+
+    pipeline.prepare()
 
 
 def runs_to_plan(params: Mapping[str, Any], triggering: Sequence[str | None]) -> list[str]:
