@@ -176,7 +176,7 @@ def test_the_dags_folder_holds_a_dag_per_study_and_imports_without_errors(tmp_pa
     assert "10 trials on 2 builds" in about
     assert "`b1-v2-flash`" in about
     trial = next(doc for doc in docs if "TestDFSIO write" in doc)
-    assert "| files | 4 |" in trial
+    assert "| files | 2 |" in trial
 
 
 def test_reap_clusters_runs_alone_and_removes_remains_of_a_killed_run(
