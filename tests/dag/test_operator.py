@@ -1,34 +1,30 @@
 """An operator stops, marks and repeats runs in Airflow's UI. States stay true, and never do two
-clusters stand at once (`started` asserts it). Clear is in test_clear.py."""
+clusters stand at once (the fixture `web` asserts it). Clear is in test_clear.py."""
 
 from __future__ import annotations
 
-import signal
-import sqlite3
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from analysis.capacity.inputs.catalogue import EXAMPLE
 from analysis.capacity.plan.plan import PLAN
-from cluster.state import lease
 from cluster.state.tags import tagged
 from dags.run_status.status import status_of
 from tests.dag.backend import order, wait_until
-from tests.dag.web import Study, Web, started
+from tests.dag.web import Study, Web
 from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v2-flash testdfsio-write-n2"
-NAMES = ("twice", "failed", "success", "one-trial", "waits", "refuses", "up", "misspelt", "cut")
+NAMES = ("twice", "failed", "success", "one-trial", "waits", "refuses", "up", "misspelt")
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    folder = tmp_path_factory.mktemp("operator")
-    with started(folder, *NAMES, DENSITY_STUDY_CATALOGUE=str(EXAMPLE)) as web:
-        yield web
+@pytest.fixture
+def planning(web: Web) -> Iterator[None]:
+    """`capacity_plan` follows each run."""
+    web.pause("capacity_plan", False)
+    yield
+    web.pause("capacity_plan", True)
 
 
 @pytest.fixture
@@ -47,6 +43,7 @@ def task_of_trial(study: Study) -> str:
     return f"{step.build}.{str(step.trial).removeprefix(f'{step.build}-')}"
 
 
+@pytest.mark.usefixtures("planning")
 def test_a_study_runs_repeatedly_with_a_capacity_plan_between(web: Web) -> None:
     study = Study(web, "twice")
     for count in (1, 2):
@@ -136,18 +133,19 @@ def test_a_bring_up_marked_by_hand_leaves_no_cluster_and_no_trial(web: Web, stat
 def test_two_studies_at_once_wait_for_the_host_or_are_refused(web: Web) -> None:
     waits, refuses = Study(web, "waits"), Study(web, "refuses")
     first = Study(web, "twice")
-    first.break_down(**{TRIAL: "sleep 60"})
+    first.break_down(**{TRIAL: "sleep 300"})
     run_id = first.trigger(fresh=True)
     first.reaches(TRIAL)
     refused = refuses.trigger()
     assert refuses.wait_over(refused) == "failed"
-    assert "study 'twice' is running" in refuses.log_of(refused, "open")
+    assert f"study {first.name!r} is running" in refuses.log_of(refused, "open")
     assert not refuses.runs.exists()
     waits.file.write_text(waits.file.read_text() + "when_busy: queue\n")
     waiting = waits.trigger()
     wait_until(
         lambda: waits.states(waiting)["open"] == "up_for_reschedule", 120, "it waits, in no worker"
     )
+    first.end_trial()
     assert first.wait_over(run_id) == "success"
     assert waits.wait_over(waiting) == "success"
     ended = max(end for row in first.rows(run_id) if (end := row["end_date"]))
@@ -163,33 +161,3 @@ def test_an_unknown_key_is_refused_and_starts_nothing(web: Web) -> None:
     assert not study.runs.exists()
     log = study.log_of(run_id, "open")
     assert "unknown key 'frsh'; did you mean 'fresh'?" in log
-
-
-@pytest.mark.parametrize("measuring", ["cut"], indirect=True)
-def test_a_run_cut_short_ends_when_airflow_stops(web: Web, measuring: tuple[Study, str]) -> None:
-    """The last test: it stops Airflow."""
-    study, run_id = measuring
-    stopped = datetime.now(UTC)
-    web.process.send_signal(signal.SIGINT)
-    web.process.wait(200)
-    assert f"stopped   {study.dag} {run_id}" in web.out.read_text()
-    assert study.nothing_stands()
-    assert status_of(study.run).stopped
-    with sqlite3.connect(web.folder / "airflow" / "web.db") as database:
-        [(state, ended)] = database.execute(
-            "select state, end_date from dag_run where run_id = ?", (run_id,)
-        ).fetchall()
-        tasks = database.execute(
-            "select state, start_date, end_date, duration from task_instance where run_id = ?",
-            (run_id,),
-        ).fetchall()
-    assert state == "failed"
-    assert stopped < _time(ended) < stopped + timedelta(seconds=200)
-    assert {state for state, *_ in tasks} == {"success", "failed", "skipped"}
-    begun = [task for task in tasks if task[1]]
-    assert [task for task in begun if task[2] is None or task[3] is None] == []
-    assert lease.holder() is None or lease.holder().tag != study.run.tag  # type: ignore[union-attr]
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from dags.airflow_home.home import REFRESH_EVERY_S
-from tests.dag.backend import wait_until
-from tests.dag.web import Study, Web, started
+from tests.dag.backend import SMALL, wait_until
+from tests.dag.web import Study, Web
 
 pytestmark = pytest.mark.dag
+NAMES = ("edited",)
 # Twice, because the test's machine may be busy.
 WITHIN_S = 2 * 60
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    with started(tmp_path_factory.mktemp("files"), "edited") as web:
-        yield web
-
-
 def test_a_new_and_an_edited_study_show_up_within_a_minute(web: Web) -> None:
+    """Airflow of the tests reads the files more often than `make airflow` does."""
     assert REFRESH_EVERY_S < 60
     edited = Study(web, "edited")
     assert len(edited.group("b1-v1-flash")) == 4
@@ -43,5 +37,5 @@ def test_an_invalid_study_is_an_import_error_and_hides_no_other(web: Web) -> Non
     assert "key factor: unknown key 'factor'" in text
     assert "did you mean factors?" in text
     assert web.dags() == before
-    broken.unlink()
+    broken.write_text(SMALL.replace("study: small", "study: broken"))
     wait_until(lambda: not web.import_errors(), WITHIN_S, "the error is gone")
