@@ -51,7 +51,7 @@ test: packages-test lint docs java-test ## all but `make live` and `live-vm`: a 
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them
-	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh
+	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 
 java-test: setup ## the YCSB binding's unit tests
 	@$(BIN)/python -m cluster.stack test

@@ -49,8 +49,15 @@ def _violations(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width_px", [1280, 390])
+@pytest.mark.parametrize(
+    ("scheme", "width_px"),
+    [
+        ("light", 390),
+        ("dark", 1280),
+        pytest.param("light", 1280, marks=pytest.mark.slow),
+        pytest.param("dark", 390, marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_no_violation(
     page: Page,
     reports: dict[str, Path],
