@@ -122,7 +122,9 @@ def order(root: Path) -> list[str]:
 
 def most_standing(runs: Path) -> int:
     """The largest number of clusters that stood at once below the folder."""
-    return max(len(line.split()) for line in (runs / "stands.log").read_text().splitlines())
+    log = runs / "stands.log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return max((len(line.split()) for line in lines), default=0)
 
 
 def break_down(study_runs: Path, faults: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dags.stages.task_names import cleared_trials, pending_trials, trial_task
+from dags.stages.task_names import build_group, cleared_trials, pending_trials, trial_task
 from tests.support.drafts import plan
 from workloads.planning.plan import Plan
 
@@ -17,7 +17,7 @@ def made() -> Plan:
 def named(made: Plan) -> dict[str, str]:
     """Task by trial."""
     return {
-        str(step.trial): f"{step.build}.{trial_task(step.build, str(step.trial))}"
+        str(step.trial): f"{build_group(step.build)}.{trial_task(step.build, str(step.trial))}"
         for step in made.trials
     }
 
@@ -30,6 +30,16 @@ def test_a_trials_task_is_unique_within_the_group_of_its_build(made: Plan) -> No
     tasks = named(made)
     assert len(set(tasks.values())) == len(tasks)
     assert tasks[next(iter(tasks))].startswith("b1-v1-flash.000-")
+
+
+def test_the_dots_of_a_version_separate_no_group_from_its_task() -> None:
+    versions: list[object] = [{"hadoop": "3.4.1"}, {"hadoop": "3.4.2"}]
+    made = plan(factors={"vms_per_host": [1], "stack": versions})
+    groups = {task.partition(".")[0] for task in named(made).values()}
+    assert groups == {"b1-v1-flash-hadoop-3_4_1", "b1-v1-flash-hadoop-3_4_2"}
+    first, *others = named(made).items()
+    states: dict[str, str | None] = {first[1]: None, **{task: "success" for _, task in others}}
+    assert list(pending_trials(made, states)) == [first[0]]
 
 
 @pytest.mark.parametrize("state", [None, "scheduled", "queued", "running", "restarting"])
