@@ -70,6 +70,7 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
         },
         deadline=deadline(str(spec), outline.estimate_s + ANALYSIS_ESTIMATE_S)
         if outline.reports_late_runs
+        and not run  # no scheduler looks at the deadlines of `study run`
         else None,
     )
     first = 2 * len(outline.builds) + outline.trials + len(tasks.STAGES) + 3
