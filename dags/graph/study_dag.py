@@ -80,7 +80,7 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
             poke_interval=tasks.LOOK_FOR_HOST_EVERY_S,
             priority_weight=next(weights),
             execution_timeout=LEAST,
-        )(str(spec), runs, outline.steps, run).as_setup()
+        )(spec=str(spec), runs=runs, steps=outline.steps, run=run).as_setup()
         last = opened
         for number, build in enumerate(outline.builds):
             last = _build(outline, build, last, number == 0, weights)

@@ -12,6 +12,7 @@ from cluster.state.tags import tagged
 from dags.run_status.status import status_of
 from tests.dag.backend import order, wait_until
 from tests.dag.web import Study, Web
+from tests.support.receivers import Hook
 from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.dag
@@ -126,17 +127,21 @@ def test_a_bring_up_marked_by_hand_leaves_no_cluster_and_no_trial(web: Web, stat
     }
 
 
-def test_two_studies_at_once_wait_for_the_host_or_are_refused(web: Web) -> None:
+def test_two_studies_at_once_wait_for_the_host_or_are_refused(web: Web, hook: Hook) -> None:
     """The first one runs again, after the capacity plan of its first run."""
     waits, refuses = Study(web, "waits"), Study(web, "refuses")
     first = Study(web, "twice")
     first.break_down(**{TRIAL: "sleep 300"})
     run_id = first.trigger(fresh=True)
     first.reaches(TRIAL)
+    refuses.file.write_text(refuses.file.read_text() + "notify: [{webhook: hook}]\n")
     refused = refuses.trigger()
     assert refuses.wait_over(refused) == "failed"
     assert f"study {first.name!r} is running" in refuses.log_of(refused, "open")
     assert not refuses.runs.exists()
+    told = [body for body in hook.bodies if body["study"] == refuses.name]
+    assert [body["event"] for body in told] == ["failure"]
+    assert told[0]["headline"].startswith("the run could not start: one study at a time on a host")
     waits.file.write_text(waits.file.read_text() + "when_busy: queue\n")
     waiting = waits.trigger()
     wait_until(

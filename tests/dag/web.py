@@ -16,9 +16,8 @@ from typing import Any
 import psutil
 import requests
 
-from cluster.state.tags import tagged
 from dags.airflow_home.home import project_root
-from tests.dag.backend import SMALL, break_down, most_standing, wait_until
+from tests.dag.backend import SMALL, break_down, end_clients, most_standing, wait_until
 from workloads.execution.run import Run, load_run
 
 OVER = ("success", "failed")
@@ -128,6 +127,7 @@ class Study:
     def __init__(self, web: Web, name: str, text: str = SMALL) -> None:
         self.web, self.name, self.dag = web, name, f"study_{name}"
         self.runs = web.runs / name
+        self._written: dict[Path, int] = {}
         self.file = web.studies / f"{name}.yaml"
         if not self.file.exists():
             self.file.write_text(text.replace("study: small", f"study: {name}"))
@@ -136,6 +136,7 @@ class Study:
         return self.web.ask(method, f"/dags/{self.dag}{path}", **body)
 
     def trigger(self, **conf: Any) -> str:
+        self._written = {log: len(log.read_text()) for log in self.runs.glob("*/order.log")}
         return self.web.trigger(self.dag, **conf)
 
     def wait_over(self, run_id: str) -> str:
@@ -202,17 +203,17 @@ class Study:
         return load_run(self.folders()[-1])
 
     def reaches(self, label: str) -> None:
-        """Waits until the step has begun."""
+        """Waits until the step has begun, since the last trigger."""
 
         def has_begun() -> bool:
-            return any(label in log.read_text() for log in self.runs.glob("*/order.log"))
+            logs = self.runs.glob("*/order.log")
+            return any(label in log.read_text()[self._written.get(log, 0) :] for log in logs)
 
         wait_until(has_begun, 400, f"{label} begins")
 
     def end_trial(self) -> None:
-        """Its `sleep` ends at once."""
-        for process in tagged(self.run.tag):
-            psutil.Process(process.pid).kill()
+        """Its client ends at once."""
+        end_clients(self.run.root)
 
     def nothing_stands(self) -> bool:
         return not list(self.runs.glob("*/builds/*/standing"))
