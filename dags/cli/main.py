@@ -16,6 +16,7 @@ from dags.cli import (
     capacity_command,
     compare_command,
     doctor_command,
+    import_command,
     init_command,
     report_command,
     run_command,
@@ -38,6 +39,7 @@ app = typer.Typer(
         "study list",
         "study status",
         "study report runs/quickstart/20261120T201530Z",
+        "study import old-results --init",
         "study capacity fit --points points.csv -o model.json",
         "study reap --dry-run",
     ),
@@ -48,6 +50,7 @@ app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=report_command.EXAMPLES)(report_command.report)
+app.command("import", epilog=import_command.EXAMPLES)(import_command.import_records)
 
 
 @app.command(epilog=examples("study schema > study.schema.json"))
