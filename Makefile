@@ -14,27 +14,27 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
 
 setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; again: nothing to do
-	@$(BIN)/python -m cluster.stack ensure all
-	@$(BIN)/python -m dags.airflow_home.home
+	@$(BIN)/study setup
 
 # The stacks and the environment wait for the network in turns; together they take less.
 $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
 	@python3 cluster/stack/requirements.py
 	@test -x .uv/bin/pip || python3 -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
-	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked --quiet)
+	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked --all-extras --quiet)
 	@touch $@
 # uv sync downloads from the addresses in uv.lock. A mirror has the same files elsewhere: only their hashes count.
+# Without --python, `uv pip` would change the interpreter that UV_PYTHON names.
 FROM_MIRROR = $(UV) venv --quiet --allow-existing $(VENV) \
-	&& $(UV) export --frozen --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
-	&& $(UV) pip sync --quiet --require-hashes $(VENV)/requirements.txt \
-	&& $(UV) pip install --quiet --no-deps --editable .
+	&& $(UV) export --frozen --all-extras --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
+	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes $(VENV)/requirements.txt \
+	&& $(UV) pip install --python $(VENV) --quiet --no-deps --editable .
 
 study: setup ## run the quickstart study through Airflow and print where the report is
-	@$(BIN)/study run workloads/studies/quickstart.yaml
+	@$(BIN)/study run quickstart
 
 airflow: setup ## Airflow's web UI on loopback with these DAGs; prints address and password
-	@$(BIN)/python -m dags.web.webserver
+	@$(BIN)/study airflow
 
 lint: setup ## ruff, types, import direction
 	$(BIN)/ruff check .
@@ -51,7 +51,7 @@ test: packages-test lint docs java-test ## all but `make live` and `live-vm`: a 
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them
-	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh
+	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 
 java-test: setup ## the YCSB binding's unit tests
 	@$(BIN)/python -m cluster.stack test

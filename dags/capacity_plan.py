@@ -1,8 +1,9 @@
 """DAG `capacity_plan`: size a cluster from each newly analysed run, and add the plan to the run's report.
 
-The asset that `density_study` updates triggers it. To trigger it by hand, name the run. If no plan
-fits, the file holds the reasons instead, and the DAG run still succeeds. The tasks are thin; see
-dags/stages/study_stages.py.
+It plans only with a host catalogue that somebody named: a plan with other prices says nothing. With the
+setting `catalogue`, the asset that every study updates triggers it after each run. To trigger it by
+hand, name the run, and the catalogue if the setting does not. If no plan fits, the file holds the reasons
+instead, and the DAG run still succeeds. The tasks are thin; see dags/stages/study_stages.py.
 """
 # mypy does not follow Airflow's decorators (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
@@ -13,10 +14,11 @@ from typing import Any
 
 from airflow.sdk import Param, dag, task
 
-from dags.stages import study_stages
+from cluster.state.settings import setting
 from dags.tasks.params import checked_params
-from dags.tasks.study_tasks import RUN, TABLES
+from dags.tasks.study_tasks import RETRIES, RETRY_DELAY, RUN, TABLES
 
+CATALOGUE = setting("catalogue")
 PARAMS = {
     "genomes_per_day": Param(
         100,
@@ -33,12 +35,11 @@ PARAMS = {
         description="Workload of one genome: wgs30x, exome, cohort-query, or a YAML file.",
     ),
     "hosts": Param(
-        "analysis/capacity/inputs/examples/catalog.yaml",
-        type="string",
-        minLength=1,
+        CATALOGUE,
+        type=["null", "string"],
         title="Host catalogue",
-        description="YAML file: absolute path, or relative to the project folder. The prices of the "
-        "example are made up.",
+        description="YAML file with your host types and prices: absolute path, or relative to the project "
+        "folder. Default: the setting `catalogue`.",
     ),
     "slo": Param(
         ["turnaround_p95=24h", "query_p95=3s"],
@@ -57,12 +58,12 @@ PARAMS = {
 
 
 @dag(
-    schedule=[TABLES],
+    schedule=[TABLES] if CATALOGUE else None,
     params=PARAMS,
     catchup=False,
     tags=["study", "capacity"],
     doc_md=__doc__,
-    default_args={"retries": 0},
+    default_args={"retries": RETRIES, "retry_delay": RETRY_DELAY},
 )
 def capacity_plan() -> None:
     """Find the runs, then plan for each."""
@@ -70,6 +71,8 @@ def capacity_plan() -> None:
     @task
     def runs(triggering_asset_events: Any = None) -> list[str]:
         """The run given as a parameter, else the runs of the triggering events, without duplicates."""
+        from dags.stages import study_stages
+
         events = (triggering_asset_events or {}).get(TABLES, ())
         triggering = [event.extra.get(RUN) for event in events]
         return study_stages.runs_to_plan(checked_params(), triggering)
@@ -77,6 +80,8 @@ def capacity_plan() -> None:
     @task(map_index_template="{{ task.op_kwargs['root'] }}")
     def plan(root: str, params: dict[str, Any] | None = None) -> str:
         """Write report/capacity-plan.json, and the report again with its planning section."""
+        from dags.stages import study_stages
+
         return study_stages.plan_capacity(root, params or {})
 
     plan.expand(root=runs())

@@ -1,4 +1,4 @@
-"""`python -m dags.inprocess RUN`: execute the DAG for an open run, in process, with `dag.test` on SQLite.
+"""`python -m dags.inprocess RUN`: execute the DAG of an open run, in process, with `dag.test` on SQLite.
 
 `study run` starts this module and sets AIRFLOW_HOME and the other variables of
 dags/airflow_home/home.py, because Airflow reads them when it is imported.
@@ -10,7 +10,7 @@ import os
 import sys
 
 from dags.airflow_home.child import watch
-from dags.airflow_home.home import home, migrate_once
+from dags.airflow_home.home import OPEN_RUN, home, migrate_once
 
 SUCCESS, FAILURE = 0, 1
 
@@ -19,12 +19,14 @@ def main(root: str) -> int:
     """Exit code: 0 if the DAG run succeeded."""
     # No clean-up here: a task may be in any state. The parent or `study reap` cleans up.
     watch(lambda: os._exit(FAILURE))
-    migrate_once(home().command_database)
+    os.environ[OPEN_RUN] = root  # for dags/studies.py, which `dag.test` reads too
+    place = home()
+    migrate_once(place.command_database, place.command_environment())
     from airflow.sdk import DagRunState
 
-    from dags.density_study import density
+    from dags.graph.run_dag import run_dag
 
-    run = density.test(run_conf={"run": root})
+    run = run_dag(root).test()
     return SUCCESS if run.state == DagRunState.SUCCESS else FAILURE
 
 

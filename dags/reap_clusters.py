@@ -1,21 +1,30 @@
 """DAG `reap_clusters`: hourly, remove the leftovers of ended and killed runs and verify that they are gone.
 
 It skips live runs, runs with an owner that cannot be checked from this worker, and everything that the
-project did not create. `study reap` does the same by hand.
+project did not create. `study reap` does the same by hand. The receivers of a killed run's study (its key
+`notify`) get a message.
 """
 # mypy does not follow Airflow's decorators (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
-from airflow.sdk import Param, dag, task
+from airflow.sdk import Param, dag, get_current_context, task
 
-from dags.airflow_home.home import project_root
-from dags.stages import study_stages
-from dags.tasks.params import checked_params, runs_param
+from dags.airflow_home.home import base_folder, runs_folder
+from dags.notify.tell import tell
+from dags.tasks.params import checked_params
+from dags.tasks.ssh_key import use_ssh_connection
+from dags.tasks.study_tasks import RETRIES, RETRY_DELAY
 
 PARAMS = {
-    "runs": runs_param("runs"),
+    "runs": Param(
+        str(runs_folder()),
+        type="string",
+        minLength=1,
+        title="Runs folder",
+        description="Folder that holds all runs: absolute path, or relative to the project folder.",
+    ),
     "dry_run": Param(
         False,
         type="boolean",
@@ -32,7 +41,11 @@ PARAMS = {
     catchup=False,
     tags=["study", "clean-up"],
     doc_md=__doc__,
-    default_args={"retries": 0},
+    default_args={
+        "retries": RETRIES,
+        "retry_delay": RETRY_DELAY,
+        "pre_execute": use_ssh_connection,
+    },
 )
 def reap_clusters() -> None:
     """One task. It fails if something could not be removed."""
@@ -40,8 +53,13 @@ def reap_clusters() -> None:
     @task
     def reap() -> list[str]:
         """One line per run that was reaped (or would be) or skipped; usually empty."""
+        from dags.stages import study_stages
+
         params = checked_params()
-        swept = study_stages.reap(project_root() / params["runs"], params["dry_run"])
+        runs = base_folder() / params["runs"]
+        swept = study_stages.reap(runs, params["dry_run"])
+        for killed in () if params["dry_run"] else swept.reaped:
+            tell(str(runs / killed.tag), "the run was killed", get_current_context())
         return [str(run) for run in (*swept.reaped, *swept.left_alone)]
 
     reap()

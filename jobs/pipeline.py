@@ -11,19 +11,20 @@ import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial, reduce
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from types import MappingProxyType
 from typing import Protocol
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from analysis import tables
 from analysis.tables import Table
 from analysis.tables.storage import is_local, place
-from analysis.tables.store import read_table, write_table
+from analysis.tables.store import read_table, write_arrow, write_table
 from cluster.model.errors import StudyError
 from cluster.state.events import AnalysisEnded, AnalysisStarted
 from cluster.state.journal import Journal
@@ -32,7 +33,7 @@ from jobs.ingest import ingest as ingesting
 from jobs.metrics import latency, price_performance, setting_metrics, throughput, utilization
 from jobs.run_folder import page_of, point_to_newest, require_inside
 from jobs.series import bring_up_times, rate_series, steadiness
-from jobs.spark.run_tables import Inputs, RunTables, describe, write
+from jobs.spark.run_tables import Inputs, RunTables, conform, describe, write
 from jobs.spark.session import spark_session, start_spark, tune
 
 log = logging.getLogger(__name__)
@@ -81,6 +82,7 @@ def prepare() -> None:
 def _import_libraries() -> None:
     import_module("analysis.validity.verdicts")
     import_module("analysis.summarise.summarise")
+    import_module("scipy.stats")  # else at its first use, in the report
 
 
 def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:
@@ -125,12 +127,19 @@ def series(_: Path, data: Path) -> None:
 
 
 def report(run_root: Path, data: Path) -> None:
-    """Write summary.json and the report page."""
+    """Write summary.json, the report page, and the results hub of the folder of all runs."""
+    from analysis.hub.page import rebuild
     from analysis.report import page
     from analysis.summarise.summarise import write_summary
 
-    page.write(write_summary(run_root, data), page_of(run_root))
+    summary = write_summary(run_root, data)
+    page.write(summary, page_of(run_root))
     point_to_newest(run_root)
+    study = run_root.absolute().parent
+    if (
+        is_local(run_root) and study.name == summary.study
+    ):  # else the run is not in a folder of runs
+        rebuild(study.parent)
 
 
 STAGES: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(
@@ -149,24 +158,17 @@ def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
     """Write the union of the jobs' rows as their common table."""
 
     def frame(job: Job) -> DataFrame:
-        return job.transform(RunTables(spark, run_root))
+        describe(spark, f"compute {job.__name__}")
+        return conform(job.transform(RunTables(spark, run_root)), job.TABLE)
 
-    if len(jobs) == 1:
+    # a row per second: the only table here that can be large
+    if jobs[0].TABLE is tables.TRIAL_RATE_SERIES:
         write(frame(jobs[0]), run_root, jobs[0].TABLE)
         return
-
-    def made(job: Job) -> DataFrame:
-        describe(spark, f"compute {job.__name__}")
-        rows = frame(job).persist()
-        rows.count()
-        return rows
-
-    # Spark plans a union on one thread, which took longer than computing it. So compute each part first.
+    # To plan a union of a few rows per trial, and to write it, took Spark longer than computing its parts.
     with ThreadPoolExecutor(len(jobs)) as pool:
-        frames = list(pool.map(made, jobs))
-    write(reduce(DataFrame.unionByName, frames), run_root, jobs[0].TABLE)
-    for rows in frames:
-        rows.unpersist()
+        parts = list(pool.map(lambda job: frame(job).toArrow(), jobs))
+    write_arrow(run_root, jobs[0].TABLE, pa.concat_tables(parts))
 
 
 def _session(run_root: Path) -> SparkSession:

@@ -54,10 +54,12 @@ def point_to_newest(run_root: Path) -> None:
     """Point the link runs/<study>/report to the newest report of the study."""
     study = run_root.absolute().parent
     published = [run for run in run_folders(study.parent, study.name) if page_of(run).exists()]
-    taken = (study / "report").is_dir() and not (study / "report").is_symlink()
-    if taken or not published:
+    link = study / "report"
+    if link.is_symlink() and not published:
+        link.unlink()  # the last report was removed
+    if not published or (link.is_dir() and not link.is_symlink()):
         return  # the run is not in the folder of a study
     aside = study / f".report.{os.getpid()}"
     aside.unlink(missing_ok=True)
     aside.symlink_to(page_of(published[-1]).parent.relative_to(study), target_is_directory=True)
-    aside.rename(study / "report")
+    aside.rename(link)

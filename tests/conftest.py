@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import Any
 
@@ -14,6 +15,8 @@ from xdist.scheduler import LoadScopeScheduling
 # workers of pytest-xdist have none.
 if not hasattr(sys.modules["__main__"], "__file__"):
     sys.modules["__main__"].__file__ = __file__
+
+os.environ["DENSITY_STUDY_SETTINGS"] = os.devnull  # not those of the person who runs the tests
 
 # `make bench` measures speed; on a busy machine an example may take any time.
 settings.register_profile("untimed", deadline=None)

@@ -3,14 +3,22 @@ candidate causes of a change (method 23)."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from analysis.summary.disclosure import ABSENT, DIFFERENCES, leaves, one_line
+from analysis.summary.disclosure import (
+    ABSENT,
+    DIFFERENCES,
+    declared_changes,
+    follows_from,
+    leaves,
+    one_line,
+)
 from analysis.summary.summary import SettingSummary, Summary
 
-_SHORT = 80
+_SHORT, _LONG = 80, 1000
 _RUN_PATH = re.compile(r"/\S*?(?=/<own>)")  # a run's folder: a different path is not a cause
 
 
@@ -37,22 +45,61 @@ def _shown(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
+def declared_differences(before: Summary, after: Summary) -> tuple[str, ...]:
+    """'stack.hadoop: 3.4.1 -> 3.4.2': what the studies of the two runs declare differently, on shared
+    topologies."""
+    shared = [name for name in after.arms if name in before.arms]
+    changes = (declared_changes(before.arms[name], after.arms[name]) for name in shared)
+    return tuple(dict.fromkeys(change for found in changes for change in found))
+
+
 def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
     """'machine.kernel: Linux 6.1 -> Linux 6.2', one per key, from the first build of each shared topology.
 
-    Files are named without their text, which is in the reports of both runs.
+    Without what follows from a declared difference.
     """
     found: dict[str, str] = {}
     for topology in dict.fromkeys(entry.topology for entry in after.settings):
         old, new = _build_of(before, topology), _build_of(after, topology)
         if old is None or new is None:
             continue
+        declared = {
+            change.partition(": ")[0]
+            for change in declared_changes(
+                before.arms.get(topology, {}), after.arms.get(topology, {})
+            )
+        }
         first, later = _own(before, old), _own(after, new)
         for key in sorted({*first, *later}):
             values = first.get(key, ABSENT), later.get(key, ABSENT)
-            if values[0] != values[1]:
+            if values[0] != values[1] and not _follows(key, declared):
                 found.setdefault(key, _change(key, *values))
     return tuple(found.values())
+
+
+def _follows(key: str, declared: Set[str]) -> bool:
+    """Whether a difference between two runs at this key of their disclosures follows from what was declared.
+
+    Other versions lie in other folders, which files and command lines name. A configuration explains its own
+    properties in files, and command lines, where it changes the division of memory.
+    """
+    if declared & {*follows_from(key)}:
+        return True
+    if not key.startswith(("files.", "daemons.")):
+        return False
+    if any(name.startswith("stack.") for name in declared):
+        return True
+    configured = {name for name in declared if name.startswith("configuration.")}
+    if key.startswith("daemons."):
+        return bool(configured)
+    return any(key.endswith(_in_file(name)) for name in configured)
+
+
+def _in_file(name: str) -> str:
+    """configuration.hbase-site.hbase.x -> /hbase-site.xml.hbase.x"""
+    _, _, rest = name.partition(".")
+    site, _, key = rest.partition(".")
+    return f"/{site}.xml.{key}"
 
 
 def _build_of(summary: Summary, topology: str) -> str | None:
@@ -72,6 +119,10 @@ def _own(summary: Summary, build: str) -> dict[str, str]:
 
 
 def _change(key: str, old: str, new: str) -> str:
-    if key.startswith(("files.", "daemons.")):
+    if key.startswith("daemons.") and ABSENT not in (old, new):
+        first, later = json.loads(old), json.loads(new)
+        old = " ".join(word for word in first if word not in later) or "in another order"
+        new = " ".join(word for word in later if word not in first) or "in another order"
+    elif key.startswith("files.") and (len(old) > _LONG or len(new) > _LONG):
         return f"{key}: rendered differently"
     return f"{key}: {one_line(old, _SHORT)} -> {one_line(new, _SHORT)}"

@@ -8,6 +8,7 @@ single split separates it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
@@ -18,7 +19,7 @@ from analysis.comparison.causes import differing
 from analysis.findings.arms import rate_points
 from analysis.statistics.interval import ratio_of_means
 from analysis.statistics.power import ALPHA
-from analysis.summary.summary import Summary
+from analysis.summary.summary import SettingSummary, Summary
 from workloads.base.values import Frozen
 
 MIN_RUNS = 8
@@ -37,21 +38,28 @@ class ChangePoint(Frozen):
 
 
 def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
-    """Changes of rate over runs, oldest first; none with fewer than 8 runs."""
-    if len(summaries) < MIN_RUNS:
-        return ()
-    series = dict(_series(summaries))
-    alpha = ALPHA / max(1, len(series))  # Bonferroni: without a change, at most 5 % report one
+    """Changes of rate over runs, oldest first.
+
+    Each setting of the newest run is searched over the runs that measured it with the same parameters;
+    with fewer than 8 of these, no change can be found.
+    """
+    every = list(_series(summaries))
+    alpha = ALPHA / max(1, len(every))  # Bonferroni: without a change, at most 5 % report one
     found = []
-    for subject, levels in series.items():
-        changes = splits(levels, alpha)
-        edges = [0, *(at for at, _ in changes), len(levels)]
+    for one in every:
+        changes = splits(one.levels, alpha)
+        edges = [0, *(at for at, _ in changes), len(one.levels)]
         for (at, p), start, end in zip(changes, edges, edges[2:], strict=False):
-            before, after = np.exp(levels[start:at]), np.exp(levels[at:end])
+            before, after = np.exp(one.levels[start:at]), np.exp(one.levels[at:end])
             ratio = ratio_of_means(before.tolist(), after.tolist())
-            run, p = summaries[at].run, min(1.0, p * len(series))
-            found.append(ChangePoint(subject=subject, run=run, ratio=ratio, p=p))
+            run, p = one.runs[at], min(1.0, p * len(every))
+            found.append(ChangePoint(subject=one.subject, run=run, ratio=ratio, p=p))
     return tuple(sorted(found, key=lambda change: change.run))
+
+
+def subject_of(entry: SettingSummary) -> str:
+    """What a change point of this setting is called."""
+    return f"{entry.label}, {entry.topology}"
 
 
 def splits(levels: Floats, alpha: float = ALPHA) -> list[tuple[int, float]]:
@@ -92,17 +100,30 @@ def _statistics(rows: Floats) -> Floats:
     return result
 
 
-def _series(summaries: Sequence[Summary]) -> Iterator[tuple[str, Floats]]:
-    """Mean logarithm of a run's builds, for each setting that is comparable in all runs."""
+@dataclass(frozen=True)
+class _Series:
+    """Of one setting: the mean logarithm of the builds' rates in each of `runs`, oldest first."""
+
+    subject: str
+    runs: tuple[str, ...]
+    levels: Floats
+
+
+def _series(summaries: Sequence[Summary]) -> Iterator[_Series]:
+    """Of each setting of the newest run that enough runs measured in the same way."""
     by_run = [
-        {(e.setting, e.topology): e for e in summary.settings if e.target_ops_s is None}
+        (
+            summary.run,
+            {(e.setting, e.topology): e for e in summary.settings if e.target_ops_s is None},
+        )
         for summary in summaries
     ]
-    for key, last in by_run[-1].items():
-        entries = [run[key] for run in by_run if key in run]
-        points = [rate_points(entry) for entry in entries]
-        if len(entries) < len(by_run) or differing(entries):
-            continue
-        if all(one and min(one) > 0 for one in points):
-            means = [sum(map(log, one)) / len(one) for one in points]
-            yield f"{last.label}, {last.topology}", np.array(means)
+    for key, last in by_run[-1][1].items() if by_run else ():
+        means = {
+            run: sum(map(log, points)) / len(points)
+            for run, entries in by_run
+            if key in entries and not differing((entries[key], last))
+            if (points := rate_points(entries[key])) and min(points) > 0
+        }
+        if len(means) >= MIN_RUNS:
+            yield _Series(subject_of(last), tuple(means), np.array(list(means.values())))

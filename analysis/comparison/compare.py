@@ -1,4 +1,4 @@
-"""A run against earlier runs of its study. The unit is the build; all earlier builds are one arm.
+"""A run against earlier runs, usually of its study. The unit is the build; all earlier builds are one arm.
 
 Any difference between runs is a change, and the tolerance says which changes matter. Rates are one
 family and tail latencies another, each adjusted by Holm.
@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from analysis.comparison.causes import candidate_causes, differing
+from analysis.comparison.causes import candidate_causes, declared_differences, differing
 from analysis.comparison.change_points import ChangePoint, change_points
 from analysis.findings.arms import Points, latency_arms, main_operation, rate_points
 from analysis.findings.decide import decide
@@ -42,15 +42,20 @@ class RunComparison(Frozen):
 
     format: Literal[1] = FORMAT
     study: str
-    baseline: tuple[str, ...] = Field(description="ids of the earlier runs, oldest first")
+    baseline: tuple[str, ...] = Field(
+        description="ids of the earlier runs, oldest first; of another study: <study>/<id>"
+    )
     run: str
     tolerance: float
     changes: tuple[Change, ...]
     not_compared: tuple[str, ...] = Field(
         description="settings that are missing or different in some run, and what differs"
     )
+    declared_differences: tuple[str, ...] = Field(
+        (), description="what the study declared differently, versions and properties among it"
+    )
     candidate_causes: tuple[str, ...] = Field(
-        description="other differences between the runs' disclosures"
+        description="differences between the runs' disclosures that were not declared"
     )
     change_points: tuple[ChangePoint, ...] = ()
 
@@ -77,9 +82,10 @@ def compare(
     tolerance: float,
     history: Sequence[Summary] = (),
 ) -> RunComparison:
-    """`after` against `before`, oldest first. InputError if there is none, or of another study.
+    """`after` against `before`, oldest first. InputError if there is none, or if a run of another study has
+    no setting in common with it.
 
-    `history`: all earlier runs, which are searched for change points.
+    `history`: all earlier runs of the study, which are searched for change points.
     """
     _check(before, after)
     sides = [{(e.setting, e.topology): e for e in summary.settings} for summary in (*before, after)]
@@ -97,11 +103,12 @@ def compare(
     every = dict.fromkeys(key for side in sides for key in side)
     return RunComparison(
         study=after.study,
-        baseline=tuple(summary.run for summary in before),
+        baseline=tuple(_name(summary, after.study) for summary in before),
         run=after.run,
         tolerance=tolerance,
         changes=tuple(Change(outcome=_outcome(one, tolerance), finding=one) for one in found),
         not_compared=tuple(_not_compared(key, sides) for key in every if key not in shared),
+        declared_differences=declared_differences(before[-1], after),
         candidate_causes=candidate_causes(before[-1], after),
         change_points=change_points((*history, after)),
     )
@@ -115,15 +122,24 @@ def _check(before: Sequence[Summary], after: Summary) -> None:
             "run the study again later, or name a run.",
         )
     for summary in before:
-        if summary.study != after.study:
-            raise InputError(
-                f"runs of two studies, {summary.study!r} and {after.study!r}, cannot be compared.",
-                f"run {summary.run}",
-                "name runs of one study.",
-            )
-        if summary.run == after.run:
+        if (summary.study, summary.run) == (after.study, after.run):
             raise InputError("a run cannot be compared with itself.", f"run {after.run}",
                              "name another run.")  # fmt: skip
+        if summary.study != after.study and not _keys(summary) & _keys(after):
+            raise InputError(
+                f"runs of two studies, {summary.study!r} and {after.study!r}, have no setting on the same "
+                "topology in common.",
+                f"run {summary.run}",
+                "name runs that measured the same setting.",
+            )
+
+
+def _keys(summary: Summary) -> set[Key]:
+    return {(entry.setting, entry.topology) for entry in summary.settings}
+
+
+def _name(summary: Summary, study: str) -> str:
+    return summary.run if summary.study == study else f"{summary.study}/{summary.run}"
 
 
 def _not_compared(key: Key, sides: Sequence[Mapping[Key, SettingSummary]]) -> str:

@@ -2,7 +2,7 @@
 
 With fewer than 5 units per arm there are points and no claim (method 2). Arms of process groups or on
 emulated media show their effect but support no claim (method 24). Arms whose disclosures differ beyond
-the factor under study are not compared (method 23).
+what the study declares are not compared (method 23).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analysis.findings import claims, effects
-from analysis.findings.arms import comparisons, placed, rate
+from analysis.findings.arms import placed, rate
 from analysis.findings.best_density import best_density
 from analysis.findings.decide import decide
 from analysis.findings.question import Evidence
@@ -18,7 +18,7 @@ from analysis.statistics.power import MIN_UNITS as MIN_BUILDS
 from analysis.summary.summary import Finding
 from workloads.spec.hypotheses import Hypotheses
 
-__all__ = ["MIN_BUILDS", "Evidence", "comparisons", "findings", "rate"]
+__all__ = ["MIN_BUILDS", "Evidence", "findings", "rate"]
 
 
 def findings(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Finding, ...]:

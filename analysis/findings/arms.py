@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from statistics import mean
 
 from analysis.statistics.interval import ratio_of_means
@@ -33,19 +32,6 @@ def placed(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
         for entry in settings
         if entry.vms_per_host != UNKNOWN_LEVEL and entry.medium != UNKNOWN_MEDIUM
     )
-
-
-def comparisons(settings: Sequence[SettingSummary]) -> Iterator[Pair]:
-    """(lowest density, highest) of each placed setting and arm that has several, in the settings' order."""
-    order = list(dict.fromkeys(entry.setting for entry in settings))
-
-    def arm(entry: SettingSummary) -> tuple[int, str, int]:
-        return order.index(entry.setting), entry.medium, entry.regionservers_per_node
-
-    for _, same in groupby(sorted(placed(settings), key=arm), key=arm):
-        by_density = sorted(same, key=lambda entry: entry.vms_per_host)
-        if len(by_density) > 1:
-            yield by_density[0], by_density[-1]
 
 
 def rate(entry: SettingSummary) -> float | None:

@@ -1,10 +1,11 @@
 """The best density under the SLO: the highest rate among densities that meet the latency limits.
 
-Rule, fixed before the data: a density meets the SLO if the whole interval of each limited latency is at
-or below its limit, and violates it if the whole interval is above. A density is best if it meets the SLO
-and its rate is above that of every other density that does not violate it (Mann-Whitney, Holm over the
-densities). There is one finding per mix and medium. A density's rate is its highest over threads and
-targets that meet the SLO. With fewer than 5 builds per density: the highest point, and no claim.
+Rule, fixed before the data: a density meets the SLO if the whole interval of each limited latency is at or
+below its limit, and violates it if the whole interval is above. A density is best if it meets the SLO and
+its rate is above that of every other density that does not violate it (Mann-Whitney, Holm over the
+densities). There is one finding per mix and medium (and version, and configuration). A density's rate is
+its highest over threads and targets that meet the SLO. With fewer than 5 builds per density: the highest
+point, and no claim.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Literal
 
 from analysis.findings.arms import latency, points_of, rate_points
 from analysis.findings.decide import decide
+from analysis.findings.factors import is_baseline
 from analysis.findings.question import RISES, Evidence, Question
 from analysis.statistics.interval import mean_interval
 from analysis.statistics.power import MIN_UNITS
@@ -45,8 +47,13 @@ def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Findi
             yield _finding(evidence, densities, slo)
 
 
-def _group(entry: SettingSummary) -> tuple[str, int, str]:
-    return entry.mode or "", entry.records or 0, entry.medium
+def _group(entry: SettingSummary) -> tuple[str, int, tuple[str, ...]]:
+    return entry.mode or "", entry.records or 0, held_equal(entry)
+
+
+def held_equal(entry: SettingSummary) -> tuple[str, ...]:
+    """Densities compete at equal levels of these factors."""
+    return entry.medium, *entry.levels.values()
 
 
 def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
@@ -56,9 +63,8 @@ def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
 
 def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_Arm]:
     """One per density, ascending, with the fewest RegionServers per node in the run."""
-    least = min(entry.regionservers_per_node for entry in entries)
     # the control arm would compete with the density that it explains
-    plain = [entry for entry in entries if entry.regionservers_per_node == least]
+    plain = [entry for entry in entries if is_baseline(entry, entries, "regionservers_per_node")]
     plain.sort(key=lambda entry: entry.vms_per_host)
     return [
         max(
@@ -93,25 +99,27 @@ def _compliance(entry: SettingSummary, slo: Mapping[str, float]) -> Compliance:
 
 def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, float]) -> Finding:
     limits = ", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items())
-    subject, medium = densities[0].entry.label.split(",")[0], densities[0].entry.medium
+    subject, shared = densities[0].entry.label.split(",")[0], held_equal(densities[0].entry)
+    among = ", ".join(shared)
     able = [arm for arm in densities if arm.slo != "violated" and rate_points(arm.entry)]
     base: dict[str, Any] = {
-        "id": f"best-density-{densities[0].entry.mode}-r{densities[0].entry.records or 0}-{medium}",
+        "id": f"best-density-{densities[0].entry.mode}-r{densities[0].entry.records or 0}-{'-'.join(shared)}",
         "family": "best-density",
         "subject": subject,
         "measure": "best density under the SLO",
-        "among": medium,
+        "among": among,
         "rule": "meets the SLO, and its rate is above that of every other density",
         "unit": "build",
     }
     if not able:
-        words = f"{subject}, {medium}: best density under the SLO ({limits}): none meets it"
+        words = f"No density meets the SLO ({limits}) for {subject}, {among}"
         why = "every density violates the SLO"
         return Finding(**base, statement=words, verdict="no claim", why=why)
     best = max(able, key=lambda arm: _middle(arm.entry))
     others = [arm for arm in able if arm is not best]
     words = evidence.density(best.entry.vms_per_host)
-    statement = f"{subject}, {medium}: best density under the SLO ({limits}): {words}"
+    begun = f"{words[:1].upper()}{words[1:]}"
+    statement = f"{begun} is the best density for {subject}, {among}, under the SLO ({limits})"
     pairs = decide([_question(evidence, best, other) for other in others], evidence.repetitions)
     verdict, why = _verdict(evidence, best, pairs)
     # "above every other" is an intersection of tests: as uncertain as its least certain comparison
@@ -141,6 +149,7 @@ def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
         later=rate_points(later),
         obstacles=evidence.about_vms(first, later),
         refused=evidence.differences(first, later),
+        declared=evidence.declared(first, later),
     )
 
 

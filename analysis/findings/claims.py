@@ -28,6 +28,8 @@ _QUESTIONS: dict[str, Callable[[Evidence], Iterable[Question]]] = {
     "C8": ask.c8,
 }
 
+_WHOLE = "claim of the talk"
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -51,6 +53,11 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
     return tuple(finding for claim in CLAIMS for finding in _claim(claim, evidence))
 
 
+def is_whole(finding: Finding) -> bool:
+    """Whether this is a claim as a whole, which has parts but no ratio of its own."""
+    return finding.measure == _WHOLE
+
+
 def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
     questions = tuple(_QUESTIONS[claim.id](evidence))
     parts = decide(questions, evidence.repetitions)
@@ -59,7 +66,7 @@ def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
         id=claim.id,
         statement=f"{claim.id}: {claim.statement}",
         subject=claim.id,
-        measure="claim of the talk",
+        measure=_WHOLE,
         family=claim.id,
         rule=claim.rule,
         verdict=verdict,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy import stats
+import scipy
 
 from analysis.findings.arms import ratio
 from analysis.findings.question import Question, Rule
@@ -22,7 +22,8 @@ from analysis.summary.summary import Finding, FindingVerdict
 RANK_TEST = "Mann-Whitney, exact"
 EQUIVALENCE_TEST = "two one-sided t tests"
 LEVEL_TEST = "one-sample t"
-_OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit")
+_OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit",
+                "declared")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _level(question: Question, reference: float) -> _Tested:
     effect = sum(shares) / len(shares)
     if min(shares) == max(shares):  # the t test divides by the spread
         return _Tested(effect, effect, effect, 0.0, LEVEL_TEST)
-    result = stats.ttest_1samp(shares, question.rule.nearest(effect))
+    result = scipy.stats.ttest_1samp(shares, question.rule.nearest(effect))
     ends = result.confidence_interval(CONFIDENCE)
     return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), LEVEL_TEST)
 

@@ -1,66 +1,53 @@
-"""The standard comparisons of every study (density, medium, control arm, noisy neighbour), and the study's
+"""The standard comparisons of every study (one family per factor, and the noisy neighbour), and the study's
 own hypotheses (`expect:`).
 
 Each standard comparison is a family with one comparison per setting. Rules, fixed before any data: more
 VMs per host, flash, and more RegionServers per node raise throughput and used CPU; the first two also lower
-latency. A noisy neighbour lowers a victim's throughput and raises its latency.
+latency. A later stack or configuration raises throughput, and lowers latency and used CPU. A noisy neighbour
+lowers a victim's throughput and raises its latency.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, product
+from itertools import product
 
 from analysis.findings.arms import (
     Pair,
     Points,
-    comparisons,
     cpu_points,
     latency_arms,
     main_operation,
     rate_points,
 )
+from analysis.findings.factors import FACTORS, Factor, factor_of, levels, others, pairs
 from analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
-from analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
+from analysis.summary.summary import SettingSummary
 from workloads.spec.hypotheses import Expectation, latency_name
 from workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
-FACTORS = ("vms_per_host", "medium", "regionservers_per_node")
 MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts"}
 TAIL = 99.0  # the percentile of latency effects
-FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS}
-BUSIER = {"rate": RISES, "cpu": RISES}
 SLOWER = {"rate": FALLS, "latency": RISES}
 
 
 def questions(evidence: Evidence) -> Iterator[Question]:
     """All standard comparisons, family by family."""
-    for family in (density, medium, control, isolation):
-        yield from family(evidence)
+    for factor in FACTORS:
+        yield from by_factor(evidence, factor)
+    yield from isolation(evidence)
 
 
-def density(evidence: Evidence) -> Iterator[Question]:
-    """The highest density over the lowest, at equal medium and RegionServers per node."""
-    for first, later in comparisons(_alone(evidence.settings)):
-        arms = f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}"
-        yield from _questions(evidence, "density", (first, later), arms, FASTER)
-
-
-def medium(evidence: Evidence) -> Iterator[Question]:
-    """Flash over hdd, at equal density and RegionServers per node."""
-    for first, later in _pairs(evidence.settings, "medium"):
-        flash, hdd = sorted((first, later), key=lambda entry: entry.medium)
-        arms = f"{flash.medium} over {hdd.medium}"
-        yield from _questions(evidence, "medium", (hdd, flash), arms, FASTER)
-
-
-def control(evidence: Evidence) -> Iterator[Question]:
-    """More RegionServers per node over fewer, at equal density and medium: the part of a density
-    effect that more RegionServers alone explain (method 3)."""
-    for few, many in _pairs(evidence.settings, "regionservers_per_node"):
-        arms = f"{many.regionservers_per_node} over {few.regionservers_per_node} RegionServers per node"
-        yield from _questions(evidence, "control", (few, many), arms, BUSIER)
+def by_factor(evidence: Evidence, factor: Factor) -> Iterator[Question]:
+    """The levels of one factor, at equal levels of all others."""
+    alone = [entry for entry in evidence.settings if entry.neighbour is None]
+    for pair in pairs(alone, factor):
+        first, later = (factor.words(evidence, entry.level(factor.name)) for entry in pair)
+        among, obstacles = _among(evidence, pair[0], factor.name), factor.obstacles(evidence, pair)
+        for one in _questions(evidence, factor.effect, pair, f"{later} over {first}", factor.rules):
+            # every factor is a property of the build (method 1)
+            yield replace(one, among=among, unit="build", obstacles=obstacles)
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
@@ -72,11 +59,10 @@ def isolation(evidence: Evidence) -> Iterator[Question]:
         alone = _victim_alone(evidence.settings, entry)
         if alone is not None:
             arms = f"beside {entry.neighbour} over alone"
-            yield from _questions(evidence, "isolation", (alone, entry), arms, SLOWER)
-
-
-def _alone(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
-    return tuple(entry for entry in settings if entry.neighbour is None)
+            # a neighbour is a property of the trial
+            among, obstacles = _among(evidence, alone), evidence.about_vms(alone, entry)
+            for one in _questions(evidence, "isolation", (alone, entry), arms, SLOWER):
+                yield replace(one, among=among, unit="trial", obstacles=obstacles)
 
 
 def _victim_alone(
@@ -89,27 +75,11 @@ def _victim_alone(
     return next((e for e in settings if e.neighbour == NOBODY and same(e) == same(victim)), None)
 
 
-def _pairs(settings: Sequence[SettingSummary], factor: str) -> Iterator[Pair]:
-    """The lowest and highest level of `factor` per setting, at equal other factors."""
-    others = [name for name in FACTORS if name != factor]
-
-    def alike(entry: SettingSummary) -> tuple[object, ...]:
-        return (entry.setting, *(getattr(entry, name) for name in others))
-
-    order = {alike(entry): place for place, entry in reversed(list(enumerate(settings)))}
-    for _, group in groupby(sorted(_alone(settings), key=lambda e: order[alike(e)]), key=alike):
-        known = [entry for entry in group if getattr(entry, factor) != UNKNOWN_LEVEL]
-        levels = sorted(known, key=lambda entry: getattr(entry, factor))
-        if len(levels) > 1:
-            yield levels[0], levels[-1]  # not all pairs: each further comparison costs power
-
-
 def _questions(
     evidence: Evidence, effect: str, pair: Pair, arms: str, rules: Mapping[str, Rule]
 ) -> Iterator[Question]:
     """One for each measure in `rules` that the setting has."""
     first, later = pair
-    about = evidence.about_vms if effect in ("density", "isolation") else evidence.about_media
     for what, rule in rules.items():
         measured = _measured(what, first, later)
         if measured is None:
@@ -121,14 +91,11 @@ def _questions(
             subject=first.label,
             measure=measure,
             arms=arms,
-            among=", ".join(_among(effect, first, evidence)) or None,
             rule=rule,
             first=first_points,
             later=later_points,
-            # a neighbour is a property of the trial, all other factors are of the build (method 1)
-            unit="trial" if effect == "isolation" else "build",
-            obstacles=about(first, later),
             refused=evidence.differences(first, later),
+            declared=evidence.declared(first, later),
         )
 
 
@@ -147,14 +114,15 @@ def _measured(
     return (f"{found[0]} {operation} p{TAIL:g}", *found[1:]) if found else None
 
 
-def _among(effect: str, arm: SettingSummary, evidence: Evidence) -> Iterator[str]:
-    """What both arms have in common, if the run has several values of it."""
-    if effect != "medium":
-        yield arm.medium
-    if effect != "density" and len({e.vms_per_host for e in evidence.settings}) > 1:
-        yield evidence.density(arm.vms_per_host)
-    if effect != "control" and arm.regionservers_per_node > 1:
-        yield f"{arm.regionservers_per_node} RegionServers per node"
+def _among(evidence: Evidence, arm: SettingSummary, compared: str = "") -> str | None:
+    """What both arms have in common: the medium, and each factor of which the run has several levels."""
+    shared = [
+        factor.words(evidence, arm.level(factor.name))
+        for factor in FACTORS
+        if factor.name != compared
+        and (factor.name == "medium" or len(levels(evidence.settings, factor.name)) > 1)
+    ]
+    return ", ".join(shared) or None
 
 
 def expected(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Question]:
@@ -179,29 +147,28 @@ def expected(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Ques
 def _expected_pairs(settings: Sequence[SettingSummary], one: Expectation) -> Iterator[Pair]:
     """The workload's settings that differ in the compared factor alone."""
     fitting = [e for e in settings if e.mode == one.workload and e.neighbour is None]
-    others = ("setting", *(name for name in FACTORS if name != one.compare))
     for first, later in product(fitting, fitting):
-        levels = str(getattr(first, one.compare)), str(getattr(later, one.compare))
-        alike = all(getattr(first, name) == getattr(later, name) for name in others)
-        if levels == (one.first, one.later) and alike:
+        compared = str(first.level(one.compare)), str(later.level(one.compare))
+        alike = others(first, one.compare) == others(later, one.compare)
+        if compared == (one.first, one.later) and alike and first.setting == later.setting:
             yield first, later
 
 
 def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair: Pair) -> Question:
     first, later = pair
-    shared = [name for name in FACTORS if name != one.compare]
-    about = evidence.about_vms if one.compare == "vms_per_host" else evidence.about_media
+    shared = {f.name: first.level(f.name) for f in FACTORS if f.name != one.compare}
     measure, first_points, later_points = _expected_points(first, later, one.metric)
     return replace(
         without_arms,
         id=f"expect-{one.name}-{first.setting}-{first.topology}-{later.topology}",
         subject=first.label,
         measure=measure,
-        among=", ".join(f"{name} {getattr(first, name)}" for name in shared),
+        among=", ".join(f"{name} {level}" for name, level in shared.items() if level is not None),
         first=first_points,
         later=later_points,
-        obstacles=about(first, later),
+        obstacles=factor_of(one.compare).obstacles(evidence, pair),
         refused=evidence.differences(first, later),
+        declared=evidence.declared(first, later),
     )
 
 

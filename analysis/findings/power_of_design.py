@@ -100,9 +100,10 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     )
 
 
-def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) -> Iterator[str]:
-    """What each family can detect, one line per family."""
-    found = families(study, plan)
+def notes(
+    found: Mapping[str, int], plan: Plan, noise: Noise, wanted: float = WANTED_RATIO
+) -> Iterator[str]:
+    """What each family that was found can detect, one line per family."""
     for family, size in found.items():
         name = f"{family} ({size} comparison{'s' if size > 1 else ''})"
         if not _can(plan, size):
@@ -117,11 +118,10 @@ def notes(study: Study, plan: Plan, noise: Noise, wanted: float = WANTED_RATIO) 
         yield f"a ratio of {wanted:g} needs {repetitions} in the largest family ({noise.source})"
 
 
-def warnings(study: Study, plan: Plan) -> Iterator[str]:
+def warnings(found: Mapping[str, int], plan: Plan) -> Iterator[str]:
     """A family that can never be significant at this number of repetitions."""
     if plan.repetitions < MIN_UNITS:
         return
-    found = families(study, plan)
     never = [f"{name} ({size})" for name, size in found.items() if not _can(plan, size)]
     if never:
         size = max(found.values())
@@ -158,6 +158,7 @@ def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingS
         vms_per_host=topology.vms_per_host,
         regionservers_per_node=topology.regionservers_per_node,
         medium=topology.medium,
+        levels=dict(topology.levels),
         setting=setting.id,
         workload=setting.workload,
         label=setting.id,

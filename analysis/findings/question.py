@@ -52,7 +52,8 @@ class Evidence:
     """The input of all findings. `emulated`: the emulated media; `emulated_guests`: VMs ran without
     hardware virtualization.
 
-    differences: how two arms' disclosures differ beyond the factor under study (method 23).
+    differences: how two arms' disclosures differ beyond what the study declares (method 23).
+    declared: how they differ by what it declares.
     """
 
     settings: tuple[SettingSummary, ...]
@@ -61,6 +62,7 @@ class Evidence:
     emulated: frozenset[str] = frozenset()
     emulated_guests: bool = False
     differences: Differences = lambda _first, _later: ()
+    declared: Differences = lambda _first, _later: ()
 
     def about_vms(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms support no claim about VMs (method 24)."""
@@ -98,6 +100,7 @@ class Question:
     part: the inequality of a claim that this is.
     obstacles: why it cannot support a claim; its effect is shown nevertheless.
     refused: why the arms are not comparable; no effect is shown.
+    declared: the differences between the arms that the study declares.
     """
 
     id: str
@@ -114,6 +117,7 @@ class Question:
     reference: float | None = None
     obstacles: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
 
     @property
     def statement(self) -> str:

@@ -8,8 +8,10 @@ from itertools import groupby
 from typing import Any
 
 from analysis.findings.arms import Pair, Points, rate_points
+from analysis.findings.factors import is_baseline
 from analysis.findings.question import Evidence, Question, Rule
 from analysis.summary.summary import SettingSummary
+from workloads.spec.factors import NAMED
 
 _ABOUT_VMS = ("C5", "C6", "C7")
 
@@ -43,6 +45,7 @@ def compared(
         later=later,
         obstacles=about(*pair),
         refused=evidence.differences(*pair),
+        declared=evidence.declared(*pair),
         **fields,
     )
 
@@ -60,8 +63,9 @@ def least_dense(
 
 
 def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
-    """Settings of a mode without noisy neighbour, control arm, target rate or other storage options."""
-    least = min((e.regionservers_per_node for e in evidence.settings), default=1)
+    """Settings of a mode without noisy neighbour, control arm, later version or configuration, target rate or
+    other storage options."""
+    baselines = ("regionservers_per_node", *NAMED)
     return tuple(
         entry
         for entry in evidence.settings
@@ -69,7 +73,7 @@ def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
         and entry.neighbour is None
         and entry.target_ops_s is None
         and not _SPECIAL_DFSIO.fullmatch(entry.setting)
-        and entry.regionservers_per_node == least
+        and is_baseline(entry, evidence.settings, *baselines)
     )
 
 

@@ -66,37 +66,39 @@ def _cell(value: object) -> object:
 
 
 def as_markdown(summary: Summary) -> str:
-    """Headline, warnings, settings, findings, and the trials that are not valid."""
+    """Headline, what is undecided, warnings, settings, findings, and the trials that are not valid."""
     return "\n".join(_markdown(summary)) + "\n"
 
 
 def _markdown(summary: Summary) -> Iterator[str]:
-    yield f"# {_escaped(summary.study)}, run {_escaped(summary.run)}\n"
-    yield f"**{_escaped(summary.headline)}**\n"
+    yield f"# {escaped(summary.study)}, run {escaped(summary.run)}\n"
+    yield f"**{escaped(summary.headline)}**\n"
+    if summary.undecided:
+        yield f"{escaped(summary.undecided)}\n"
     if summary.question:
-        yield f"Question: {_escaped(summary.question)}\n"
+        yield f"Question: {escaped(summary.question)}\n"
     for one in summary.warnings:
-        yield f"- {_escaped(' '.join(filter(None, (one.message, one.remedy))))}"
+        yield f"- {escaped(' '.join(filter(None, (one.message, one.remedy))))}"
     yield "\n## Settings\n"
     yield from _table(summary_table(summary))
     yield "\n## Findings\n"
-    if shared := shared_why(summary):
-        yield f"All verdicts have the same reason: {_escaped(shared)}.\n"
+    if shared := shared_why(summary.findings):
+        yield f"All verdicts have the same reason: {escaped(shared)}.\n"
     yield from _table(findings_table(summary))
-    yield f"\n## Trials\n\n{_escaped(counts(trial.verdict for trial in summary.trials))}\n"
+    yield f"\n## Trials\n\n{escaped(counts(trial.verdict for trial in summary.trials))}\n"
     why = reasons(summary)
     if why.rows:
         yield from _table(why)
 
 
 def _table(table: DataTable) -> Iterator[str]:
-    yield f"| {' | '.join(_escaped(column.header) for column in table.columns)} |"
+    yield f"| {' | '.join(escaped(column.header) for column in table.columns)} |"
     yield f"|{'---|' * len(table.columns)}"
     for row in table.rows:
-        yield f"| {' | '.join(map(_escaped, row))} |"
+        yield f"| {' | '.join(map(escaped, row))} |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """One line that Markdown, and HTML inside it, treats as plain text."""
     return _MEANING.sub(r"\\\1", " ".join(text.split()))
 

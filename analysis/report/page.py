@@ -1,43 +1,45 @@
 """`render` and `write`: a `Summary` as one HTML file that needs no network and no server.
 
 Charts are drawn once, here, as SVG: they need no script, and they print. Only the charts inside a trial
-are drawn in the browser, by the page's own copy of Vega.
+are drawn in the browser, by the page's own copy of Vega, when a reader comes near them.
 """
 
 from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
-import re
 import tomllib
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from analysis.capacity.plan.plan import facts, plan_sentence, spread
 from analysis.report import trials
-from analysis.report.charts import effects, findings_table, inside, seconds
+from analysis.report.charts import findings_table, inside, seconds
+from analysis.report.charts.answer import answer
 from analysis.report.charts.datatable import other_table
 from analysis.report.charts.figure import DATA, vega_bundle
 from analysis.report.charts.observations import View
 from analysis.report.charts.palette import CPU, VERDICT, config
-from analysis.report.charts.quantity import duration, quantity, ratio
+from analysis.report.charts.quantity import duration, quantity
 from analysis.report.charts.sections import sections
 from analysis.report.charts.talk import talk_charts
 from analysis.report.disclosure import entries
+from analysis.report.forest import forest
+from analysis.report.html import inline_script, policy, static, templates
 from analysis.report.matrix import matrix
+from analysis.report.trust import trust
 from analysis.summary.summary import SettingSummary, Summary, TrialSummary
 from cluster.state import atomic
 
 _HERE = Path(__file__).parent
-# Our own scripts, in the order they run, after Vega's bundle.
-SCRIPTS = ("inside.js", "filters.js", "report.js")
+# Our own scripts, in the order they run.
+SCRIPTS = ("sorting.js", "inside.js", "filters.js", "report.js")
 # JSON longer than this many characters is compressed, so that a long study's page stays small.
 LONG_JSON = 300_000
 
@@ -50,14 +52,16 @@ def write(summary: Summary, path: Path) -> None:
 def render(summary: Summary) -> str:
     """The whole page. Every number in it comes from `summary`."""
     view = View(summary)
-    own = ((_HERE / "static" / name).read_text("utf-8") for name in SCRIPTS)
-    scripts = tuple(map(_script, (vega_bundle(), *own)))
+    scripts = tuple(inline_script(static(name)) for name in SCRIPTS)
     return _environment().get_template("page.html.j2").render(
         summary=summary,
         view=view,
         created=f"{datetime.fromisoformat(summary.created):%d %b %Y, %H:%M} UTC",
         facts=_facts(summary),
-        headline_figure=effects.headline_figure(view),
+        trust=trust(view),
+        answer=answer(view),
+        forest=forest(summary),
+        claims=findings_table.claims_table(summary),
         sections=list(sections(view)),
         time_figures=list(seconds.figures(view)),
         plan=summary.plan,
@@ -70,19 +74,19 @@ def render(summary: Summary) -> str:
         cpu_kinds=CPU,
         others=other_table(view),
         findings=findings_table.findings_table(summary),
-        why=findings_table.shared_why(summary),
         trials=sorted(summary.trials, key=lambda trial: trial.order),
         trial_counts=_trial_counts(summary),
         disclosure=entries(summary.disclosure),
         terms=tomllib.loads((_HERE / "glossary.toml").read_text("utf-8")),
-        css=Markup((_HERE / "static/report.css").read_text("utf-8")),
+        css=Markup(static("report.css")),
         scripts=scripts,
-        policy=_policy(scripts),
+        policy=policy((*scripts, vega_bundle()), "'unsafe-eval'"),  # Vega compiles its expressions
         data=[
             embedded("summary", summary_values(summary)),
             embedded(
                 "charts-data", {"data": DATA, "config": config(), "shapes": inside.shapes()}
             ),
+            embedded("vega", vega_bundle()),
         ],
     )  # fmt: skip
 
@@ -112,24 +116,17 @@ def _trial_counts(summary: Summary) -> str:
     return trials.counts(trial.verdict for trial in summary.trials)
 
 
-def _facts(summary: Summary) -> list[tuple[str, str]]:
-    measuring = f"{duration(summary.time.measuring_s)} of {duration(summary.time.total_s)}"
-    found = [
-        ("Provider", f"{summary.provider}, isolation: {summary.isolation}"),
-        ("Repetitions", f"{summary.repetitions}, seed {summary.seed}"),
-        ("Trials", _trial_counts(summary)),
-        ("Measuring", measuring),
-    ]
+def _facts(summary: Summary) -> tuple[str, ...]:
+    """What ran, for how long, in a few words each."""
+    repetitions = (
+        "1 repetition" if summary.repetitions == 1 else f"{summary.repetitions} repetitions"
+    )
+    time = summary.time
+    measuring = f"measuring {duration(time.measuring_s)} of {duration(time.total_s)}"
     if summary.imported is not None:
-        found[:2] = [
-            ("Records", f"made by others, imported from {summary.imported.files} files"),
-            ("Repetitions", f"{summary.repetitions}"),
-        ]
-    if cost := summary.monitoring_overhead:
-        ends = f" ({ratio(cost.low)} to {ratio(cost.high)})" if cost.low is not None else ""
-        rate = f"{ratio(cost.ratio)}{ends}, {cost.n} pairs"
-        found.append(("Rate with monitors / without", rate))
-    return found
+        made = f"records made by others, imported from {summary.imported.files} files"
+        return made, repetitions, measuring
+    return f"provider {summary.provider}", f"{repetitions}, seed {summary.seed}", measuring
 
 
 def embedded(id_: str, value: object) -> dict[str, Any]:
@@ -143,39 +140,9 @@ def embedded(id_: str, value: object) -> dict[str, Any]:
     return {"id": id_, "text": base64.b64encode(packed).decode(), "encoding": "gzip"}
 
 
-def _script(source: str) -> Markup:
-    """JavaScript for an inline element. `</script` inside a string literal means the same as `<\\/script`."""
-    return Markup(source.replace("</script", "<\\/script"))
-
-
-def _policy(scripts: tuple[Markup, ...]) -> str:
-    """Only these scripts may run, and nothing may be loaded. Vega compiles its expressions: eval."""
-    hashes = (hashlib.sha256(str(text).encode()).digest() for text in scripts)
-    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
-    return (
-        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-_NUMBER_AND_UNIT = re.compile(r"(\d) (?=(?:ms|s|min|h|MiB|GiB|ops)\b|%)")
-
-
-def _unbroken(text: str) -> str:
-    """Free text in which a number and its unit stay on one line."""
-    return _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)
-
-
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("analysis.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["unbroken"] = _unbroken
+    environment = templates()
     environment.globals |= {"quantity": quantity, "main_rate": trials.main_rate}
     environment.globals |= {"plan_facts": facts, "plan_sentence": plan_sentence, "spread": spread}
     return environment

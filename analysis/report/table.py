@@ -21,7 +21,15 @@ def summary_table(summary: Summary) -> DataTable:
     ordered = sorted(
         summary.settings, key=lambda one: (labels.index(one.label), one.vms_per_host, view.arm(one))
     )
-    header = ("Setting", view.density_header, "Medium", "Throughput", "p99", "Host CPU", "Trials")
+    header = (
+        "Setting",
+        view.density_header,
+        view.arm_header,
+        "Throughput",
+        "p99",
+        "Host CPU",
+        "Trials",
+    )
     rows = tuple(
         (
             one.label,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import exp, log
 
 import numpy as np
-from scipy import stats
+import scipy
 
 CONFIDENCE = 0.95
 
@@ -33,7 +33,7 @@ def ratio_interval(first: Sequence[float], later: Sequence[float]) -> Interval:
         return Interval(middle, middle)
     # B. L. Welch, Biometrika 34 (1947), with the degrees of freedom of Welch-Satterthwaite: the pooled t
     # interval is too narrow if the smaller arm is the noisier one.
-    ends = stats.ttest_ind(b, a, equal_var=False).confidence_interval(CONFIDENCE)
+    ends = scipy.stats.ttest_ind(b, a, equal_var=False).confidence_interval(CONFIDENCE)
     return Interval(exp(float(ends.low)), exp(float(ends.high)))
 
 
@@ -43,7 +43,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
     # rates and latencies vary in proportion to their size
     positive = min(values) > 0
     units = _logs(values) if positive else np.asarray(values, dtype=float)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(units) - 1) * stats.sem(units))
+    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(units) - 1) * scipy.stats.sem(units))
     middle = float(units.mean())
     low, high = middle - half, middle + half
     return Interval(exp(low), exp(high)) if positive else Interval(low, high)

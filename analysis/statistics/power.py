@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from math import exp, log, sqrt
 
-from scipy import optimize, stats
+from scipy import special  # scipy.stats would take most of `study plan`'s time to import
 
 from analysis.statistics.significance import least_p
 
@@ -20,7 +20,7 @@ ASSUMED_SPREAD = 0.025  # between builds, if no earlier run of the study shows i
 MAX_UNITS = 1000
 # Efficiency of the Mann-Whitney test relative to the t test for normal noise, 3 / pi (Lehmann 1975).
 _RANK_EFFICIENCY = 3 / 3.141592653589793
-_MAX_LOG_RATIO = 20.0  # end of the search: a ratio of half a billion
+_MAX_LOG_RATIO = 20.0  # a ratio of half a billion; its exponential still is a number
 
 
 def can_claim(first: int, later: int, comparisons: int = 1) -> bool:
@@ -35,13 +35,18 @@ def power(
     first, later = units, units if others is None else others
     if not can_claim(first, later, comparisons):
         return 0.0
+    freedom, error, critical = _design(first, later, comparisons)
+    return float(1 - special.nctdtr(freedom, abs(log(ratio)) / (error * spread), critical))
+
+
+def _design(first: int, later: int, comparisons: int) -> tuple[float, float, float]:
+    """Degrees of freedom, standard error of a difference in units of the spread, and critical t."""
     # Two-sample t test, from the noncentral t distribution (Cohen 1988, Statistical Power Analysis for the
     # Behavioral Sciences, ch. 2), with sample sizes reduced to what they are worth to the rank test.
     freedom = (first + later) * _RANK_EFFICIENCY - 2
-    error = spread * sqrt((1 / first + 1 / later) / _RANK_EFFICIENCY)
+    error = sqrt((1 / first + 1 / later) / _RANK_EFFICIENCY)
     # the strongest effect must pass the first and strictest step of Holm, alpha / comparisons, two-sided
-    critical = stats.t.ppf(1 - ALPHA / comparisons / 2, freedom)
-    return float(stats.nct.sf(critical, freedom, abs(log(ratio)) / error))
+    return freedom, error, float(special.stdtrit(freedom, 1 - ALPHA / comparisons / 2))
 
 
 def detectable_ratio(
@@ -58,11 +63,8 @@ def _detectable_spreads(first: int, later: int, comparisons: int) -> float | Non
     # power depends on log(ratio) / spread only, so one solution per design serves every spread
     if not can_claim(first, later, comparisons):
         return None
-
-    def lacking(log_ratio: float) -> float:
-        return power(exp(log_ratio), first, 1.0, comparisons, later) - POWER
-
-    return float(optimize.brentq(lacking, 1e-9, _MAX_LOG_RATIO))
+    freedom, error, critical = _design(first, later, comparisons)
+    return float(special.nctdtrinc(freedom, 1 - POWER, critical)) * error
 
 
 def units_needed(ratio: float, spread: float, comparisons: int = 1) -> int | None:

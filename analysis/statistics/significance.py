@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import comb, log
 
 import numpy as np
-from scipy import stats
+import scipy
 
 MARGIN = (0.8, 1.25)  # symmetric in logs: 0.8 = 1 / 1.25
 # With ties, up to this many arrangements are enumerated; beyond, the normal approximation is used.
@@ -24,11 +24,11 @@ def rank_p(first: Sequence[float], later: Sequence[float], ratio: float = 1.0) -
     if not tied:
         method: object = "exact"  # scipy's exact distribution is wrong for ties
     elif few:
-        method = stats.PermutationMethod(n_resamples=MAX_ARRANGEMENTS)
+        method = scipy.stats.PermutationMethod(n_resamples=MAX_ARRANGEMENTS)
     else:
         method = "asymptotic"
     # at most 1: a two-sided p is twice that of one tail
-    return min(float(stats.mannwhitneyu(later, shifted, method=method).pvalue), 1.0)
+    return min(float(scipy.stats.mannwhitneyu(later, shifted, method=method).pvalue), 1.0)
 
 
 def least_p(first: int, later: int) -> float:
@@ -47,8 +47,8 @@ def equivalence_p(
     a, b = (np.log(np.asarray(arm, dtype=float)) for arm in (first, later))
     if a.std() == b.std() == 0.0:
         return 0.0 if low < float(np.exp(b[0] - a[0])) < high else 1.0
-    above = stats.ttest_ind(b, a + log(low), equal_var=False, alternative="greater").pvalue
-    below = stats.ttest_ind(b, a + log(high), equal_var=False, alternative="less").pvalue
+    above = scipy.stats.ttest_ind(b, a + log(low), equal_var=False, alternative="greater").pvalue
+    below = scipy.stats.ttest_ind(b, a + log(high), equal_var=False, alternative="less").pvalue
     return float(max(above, below))  # both must reject
 
 

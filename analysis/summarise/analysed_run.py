@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import pandas as pd
 
 from analysis import tables
 from analysis.summarise import read_series
-from analysis.summary.disclosure import Difference, unexpected_differences
+from analysis.summary.disclosure import Difference, declared_changes, unexpected_differences
 from analysis.summary.summary import SettingSummary
 from analysis.tables.store import read_table
+from cluster.model.arm import declared
 from cluster.model.topology import Topology
 from workloads.base.setting import Setting
 from workloads.record.given import GivenTopology
@@ -84,17 +86,30 @@ class AnalysedRun:
 
     def unexpected_differences(self, *topologies: str) -> tuple[Difference, ...]:
         """Unexpected differences between builds of these topologies; of all builds if none is named."""
-        names = {m.build: m.topology.name for m in self.manifests}
+        of_build = {m.build: m.topology for m in self.manifests}
         chosen = {
             build: disclosure
             for build, disclosure in self.disclosures.items()
-            if not topologies or names[build] in topologies
+            if not topologies or of_build[build].name in topologies
         }
-        media = {build: str(self.topologies[name].medium) for build, name in names.items()}
-        return unexpected_differences(chosen, names, media)
+        return unexpected_differences(
+            chosen,
+            {build: {"topology": t.name, **self.arms[t.name]} for build, t in of_build.items()},
+        )
+
+    @cached_property
+    def arms(self) -> dict[str, dict[str, str]]:
+        """By topology: all by which the study may make it differ; nothing for clusters of others."""
+        return {
+            name: declared(topology) if isinstance(topology, Topology) else {}
+            for name, topology in sorted(self.topologies.items())
+        }
 
     def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         return tuple(map(str, self.unexpected_differences(first.topology, later.topology)))
+
+    def declared_between(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
+        return declared_changes(self.arms[first.topology], self.arms[later.topology])
 
 
 def labels(settings: Mapping[str, Setting]) -> dict[str, str]:

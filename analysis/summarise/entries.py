@@ -55,6 +55,7 @@ def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
             vms_per_host=_level(topology.vms_per_host),
             regionservers_per_node=_level(topology.regionservers_per_node),
             medium=topology.medium,
+            levels=dict(topology.levels),
             setting=setting,
             workload=run.settings[setting].workload,
             label=run.labels[setting],
@@ -66,9 +67,12 @@ def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
         )
         for setting, topology in ((setting, run.topologies[name]) for setting, name in tried)
     ]
-    return tuple(
-        sorted(entries, key=lambda e: (place[e.setting], e.medium, e.vms_per_host, e.topology))
-    )
+
+    def key(entry: SettingSummary) -> tuple[object, ...]:
+        order = run.topologies[entry.topology].order  # baselines come first
+        return place[entry.setting], entry.medium, entry.vms_per_host, order, entry.topology
+
+    return tuple(sorted(entries, key=key))
 
 
 def _with_interval(metric: Metric) -> Metric:

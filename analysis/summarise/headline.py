@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from analysis.findings import comparisons, rate
+from analysis.findings import Evidence, rate
 from analysis.findings.arms import Pair, rate_points, ratio, used_cpu
+from analysis.findings.best_density import held_equal
+from analysis.findings.factors import FACTORS, Factor, pairs
 from analysis.summary.summary import Finding, SettingSummary
 from workloads.spec.registry import kind_of
 
@@ -32,41 +35,60 @@ _DOING = {
 }
 
 
-def headline(
-    settings: Sequence[SettingSummary],
-    repetitions: int,
-    isolation: str,
-    trials: int,
-    findings: Sequence[Finding] = (),
-) -> str:
-    """The best density if there is one; otherwise the highest density compared with the lowest,
-    and whether that difference is a claim."""
+@dataclass(frozen=True)
+class Headline:
+    """The sentence, and the id of the setting it is about; None if there is no valid number."""
+
+    text: str
+    setting: str | None = None
+
+
+def headline(evidence: Evidence, trials: int, findings: Sequence[Finding] = ()) -> Headline:
+    """The best density if there is one; otherwise the highest density compared with the lowest, or where
+    there is one density, the first other factor with several levels; and whether that is a claim."""
     for finding in findings:
         if finding.family == "best-density" and finding.verdict == "reproduced":
-            return f"{finding.statement} ({finding.why})."
-    found = [pair for pair in comparisons(settings) if _rate_ratio(pair) is not None]
-    if found:
-        preferred = min(found, key=lambda pair: _place(pair[0]))
-        return _compared(preferred, repetitions, isolation, findings)
-    alone = [entry for entry in settings if rate(entry) is not None]
+            p = finding.p_adjusted
+            sure = finding.why if p is None else f"p = {p:.1g} against every other density"
+            return Headline(f"{finding.statement}: {sure}.", _fastest(evidence.settings, finding))
+    for factor in FACTORS:
+        found = [pair for pair in pairs(evidence.settings, factor) if _rate_ratio(pair) is not None]
+        if found:
+            preferred = min(found, key=lambda pair: _place(pair[0]))
+            sentence = _compared(evidence, factor, preferred, findings)
+            return Headline(sentence, preferred[0].setting)
+    alone = [entry for entry in evidence.settings if rate(entry) is not None]
     if not alone:
-        if not any(entry.n_builds for entry in settings):
-            return f"No result: none of the {trials} trials is valid."
-        return "No result: no trial has its main rate."
+        if not any(entry.n_builds for entry in evidence.settings):
+            return Headline(f"No result: none of the {trials} trials is valid.")
+        return Headline("No result: no trial has its main rate.")
     entry = min(alone, key=_place)
-    return (
-        f"No comparison: no setting has valid trials at two densities. {entry.label} ran at "
-        f"{rate(entry):.4g} {_unit(entry)} on {entry.topology}."
+    return Headline(
+        f"No comparison: no setting has valid trials on two clusters that differ in one factor. "
+        f"{entry.label} ran at {rate(entry):.4g} {_unit(entry)} on {entry.topology}.",
+        entry.setting,
     )
 
 
-def _compared(pair: Pair, repetitions: int, isolation: str, findings: Sequence[Finding]) -> str:
+def _fastest(settings: Sequence[SettingSummary], best: Finding) -> str | None:
+    """Of the settings that a finding of the best density compares, the one with the highest rate."""
+    able = [
+        entry
+        for entry in settings
+        if entry.label.split(",")[0] == best.subject and ", ".join(held_equal(entry)) == best.among
+    ]
+    return max(able, key=lambda entry: rate(entry) or 0.0).setting if able else None
+
+
+def _compared(evidence: Evidence, factor: Factor, pair: Pair, findings: Sequence[Finding]) -> str:
+    repetitions = evidence.repetitions
     counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
     what = f"the {_unit(pair[0])}"
-    claim = _claimed(pair, findings)
-    begun, sure = (f"No claim ({counted}): {_with(pair, isolation)}", "")
+    claim = _claimed(factor, pair, findings)
+    words = _with(evidence, factor, pair)
+    begun, sure = (f"No claim ({counted}): {words}", "")
     if claim is not None:
-        begun = f"W{_with(pair, isolation)[1:]}"
+        begun = f"W{words[1:]}"
         sure = f" (interval {claim.low:.2f} to {claim.high:.2f}, {counted})"
     sentence = (
         f"{begun} and equal total memory, {_doing(pair[0])} ran "
@@ -82,19 +104,18 @@ def _rate_ratio(pair: Pair) -> float | None:
     return ratio(*map(rate_points, pair))
 
 
-def _claimed(pair: Pair, findings: Sequence[Finding]) -> Finding | None:
+def _claimed(factor: Factor, pair: Pair, findings: Sequence[Finding]) -> Finding | None:
     """The finding that decided this comparison of rates, if any."""
     first, later = pair
-    wanted = f"density-rate-{later.setting}-{first.topology}-{later.topology}"
+    wanted = f"{factor.effect}-rate-{later.setting}-{first.topology}-{later.topology}"
     return next((f for f in findings if f.id == wanted and f.verdict != "no claim"), None)
 
 
-def _with(pair: Pair, isolation: str) -> str:
-    noun = "worker" if isolation == "process" else "VM"
-    first, later = (entry.vms_per_host for entry in pair)
-    if first == 0:
-        return f"with {later} {noun}{'s' if later > 1 else ''} per host instead of the bare host"
-    return f"with {later} {noun}s per host instead of {first}"
+def _with(evidence: Evidence, factor: Factor, pair: Pair) -> str:
+    """'with 2 VMs per host instead of 1', 'with hadoop-3.4.2 instead of hadoop-3.4.1'."""
+    first, later = (factor.words(evidence, entry.level(factor.name)) for entry in pair)
+    number = first.partition(" ")[0]
+    return f"with {later} instead of {number if number.isdigit() else first}"
 
 
 def _doing(entry: SettingSummary) -> str:

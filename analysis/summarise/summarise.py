@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from analysis import tables
@@ -17,6 +18,7 @@ from analysis.summarise.headline import headline
 from analysis.summarise.imports import import_summary
 from analysis.summarise.monitoring_overhead import monitoring_overhead
 from analysis.summarise.time_spent import time_spent
+from analysis.summarise.undecided import undecided
 from analysis.summarise.warnings import warnings
 from analysis.summary.disclosure import guests_are_emulated, merge
 from analysis.summary.summary import BuildSummary, Summary
@@ -25,6 +27,7 @@ from cluster.state.atomic import write_text
 from cluster.state.events import Event
 from cluster.state.journal import Journal
 from workloads.planning.plan import read_plan
+from workloads.record.record import earlier_attempts
 from workloads.spec.hypotheses import read_hypotheses
 
 SUMMARY = "summary.json"
@@ -57,9 +60,18 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.emulated,
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
+        run.declared_between,
     )
+    earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
+    answer = headline(evidence, len(trials), found)
+    limits = warnings(run, trials, _planned(run_root), overhead, earlier, imported)
+    spent = time_spent(
+        Journal(run_root / "journal.jsonl").events(Event),
+        sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
+        now_s,
+    )
     return Summary(
         study=first.study,
         run=first.run,
@@ -69,18 +81,17 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=first.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
-        headline=headline(settings, run.repetitions, first.isolation, len(trials), found),
-        warnings=warnings(run, trials, _planned(run_root), overhead, imported),
+        headline=answer.text,
+        headline_setting=answer.setting,
+        undecided=undecided(found, evidence, limits, spent.total_s),
+        warnings=limits,
         settings=settings,
         findings=found,
         trials=trials,
         builds=_builds(at),
-        time=time_spent(
-            Journal(run_root / "journal.jsonl").events(Event),
-            sum(manifest.times_s.get("measure", 0.0) for manifest in run.manifests),
-            now_s,
-        ),
+        time=spent,
         disclosure=merge(run.disclosures),
+        arms=run.arms,
         imported=imported,
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,

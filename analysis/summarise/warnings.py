@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median
 
 from analysis.findings import MIN_BUILDS
 from analysis.summarise.analysed_run import AnalysedRun
@@ -21,6 +22,8 @@ from workloads.record.given import GivenTopology
 from workloads.record.manifest import Manifest
 
 MAX_NAMED = 5
+SHORT_S = 60.0
+"""HBase flushes and compacts every few minutes, and a few collections of garbage decide a p99 of seconds."""
 
 
 def warnings(
@@ -28,17 +31,21 @@ def warnings(
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
     overhead: MonitoringOverhead | None,
+    earlier: Mapping[str, Sequence[Manifest]],
     imported: ImportSummary | None = None,
 ) -> tuple[SummaryWarning, ...]:
-    """The most serious first. `planned`: names of the trials in the plan."""
+    """The most serious first. `planned`: names of the trials in the plan. `earlier`: attempts of a trial
+    before its record, oldest first."""
     process = any(topology.isolation == "process" for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
         *_missing_records(trials, planned),
+        *repetition_warnings(earlier),
         *trial_warnings(trials),
         *design_warnings(process, run.emulated, run.repetitions),
         *_shared_client_host(run.topologies.values()),
         *_memory(run.manifests),
+        *short_trials(trials),
         *comparability_warnings(run.unexpected_differences()),
         *_overhead(overhead),
     )
@@ -67,6 +74,27 @@ def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
             message=f"{len(flagged)} of {len(valid)} {have} ({named}). Flags do not change a verdict.",
             remedy="See what each flag means under Validity and trials.",
         )
+
+
+def repetition_warnings(earlier: Mapping[str, Sequence[Manifest]]) -> Iterator[SummaryWarning]:
+    """Trials that were measured more than once: results must not be chosen among attempts."""
+    if not earlier:
+        return
+    named = [
+        f"{trial} ({', '.join(attempt.state for attempt in attempts)})"
+        for trial, attempts in list(earlier.items())[:MAX_NAMED]
+    ]
+    more = "; ..." if len(earlier) > MAX_NAMED else ""
+    cut_short = {attempt.state for attempts in earlier.values() for attempt in attempts} == {
+        "incomplete"
+    }
+    yield SummaryWarning(
+        code="measured-again",
+        level="info" if cut_short else "warning",
+        message=f"{len(earlier)} trial(s) were measured again. The newest attempt counts, whatever its "
+        f"result. Earlier attempts: {'; '.join(named)}{more}.",
+        remedy="Compare them in records.superseded/ of the run.",
+    )
 
 
 def design_warnings(
@@ -140,6 +168,20 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
             f"{len(small)} of {len(manifests)} trials ({min(small):.2g} to {max(small):.2g} times). "
             "TestDFSIO reads are checked against bytes read from disk; YCSB reads are not.",
             remedy="Load more data than the hosts have RAM.",
+        )
+
+
+def short_trials(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
+    """Half of the valid trials, or more, end before a server's rare and slow work begins."""
+    measured_s = sorted(
+        trial.measure_s for trial in trials if trial.verdict == "valid" and trial.measure_s
+    )
+    if measured_s and median(measured_s) < SHORT_S:
+        yield SummaryWarning(
+            code="short-trials",
+            message=f"Trials measured for {measured_s[0]:.0f} to {measured_s[-1]:.0f} s each. That is too "
+            "short for flushes, compactions, long garbage collections and slow drift to show.",
+            remedy="Use larger files and more records, and a duration of minutes.",
         )
 
 

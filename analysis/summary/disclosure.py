@@ -1,9 +1,10 @@
 """The disclosures of a run's builds: merged into one, and compared (method 23).
 
-Rendered files and daemon command lines follow from the topology, so the factor under study explains
-their differences. Paths below a build's own folders and ports belong to the build. Every other
-difference is unexpected: any between builds of one topology, and between topologies any in what is not
-rendered (machine, kernel, Java, Hadoop, HBase, native library, disks).
+A study declares by what its arms differ: density, medium, versions, properties
+(`cluster.model.arm.declared`). Each part of a disclosure may follow from some of that: rendered files and
+command lines from the whole topology, the jars of HBase from the versions of HBase and Hadoop, the kernel
+from nothing. Builds for which all of that is equal must agree in the part; any other difference was not
+declared. Paths below a build's own folders and ports belong to the build.
 """
 
 from __future__ import annotations
@@ -13,12 +14,24 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from xml.etree import ElementTree as ET
 
 DIFFERENCES = "differences"
-# computed from the topology by pure functions (cluster/render, cluster/disclosure)
-RENDERED = ("files", "daemons", "listens_on_all_addresses")
-OF_MEDIUM = ("disks", "emulated")  # may differ where the medium is the factor
+_FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    # computed from the topology by pure functions (cluster/render, cluster/lifecycle)
+    (r"(files|daemons|listens_on_all_addresses)\..*", ("topology",)),
+    (r"(disks|emulated)(\..*)?", ("medium", "configuration.block_cache")),
+    (r"stacks\.java", ("stack.java",)),
+    # a bare host is described by itself, a host of guests by the study
+    (r"(provider|isolation|acceleration|machines)(\..*)?", ("vms_per_host", "stack.java")),
+    (r"stacks\.hadoop\..*", ("stack.hadoop",)),
+    (r"stacks\.hbase\.version", ("stack.hbase",)),
+    (r"stacks\.hbase\..*", ("stack.hbase", "stack.hadoop")),  # its HDFS client is Hadoop's
+    (r"in_effect\..*", ("topology",)),
+)
+"""What of a disclosure follows from which declared keys; anything else follows from none."""
 ABSENT = "not disclosed"
+UNSET = "not set"
 _PORT = re.compile(r"(?<=[\w.\]]):\d{2,5}\b")
 _SHORT = 60
 
@@ -56,27 +69,37 @@ def merge(disclosures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {**common, DIFFERENCES: differences} if differences else common
 
 
+def follows_from(key: str) -> tuple[str, ...]:
+    """The declared keys that may explain a difference at the dotted `key` of two disclosures."""
+    return next((keys for form, keys in _FOLLOWS if re.fullmatch(form, key)), ())
+
+
 def unexpected_differences(
-    disclosures: Mapping[str, Mapping[str, Any]],
-    topologies: Mapping[str, str],
-    media: Mapping[str, str],
+    disclosures: Mapping[str, Mapping[str, Any]], declared: Mapping[str, Mapping[str, str]]
 ) -> tuple[Difference, ...]:
-    """Differences that no factor explains, by key. `disclosures` by build; `topologies` names each
-    build's topology, `media` each build's medium."""
+    """Differences that no factor explains, by key. `disclosures` by build; `declared` by build: what its
+    study declares, and the name of its topology at the key `topology`."""
     plain = {build: dict(leaves(value, build)) for build, value in disclosures.items()}
     found: dict[str, Difference] = {}
-    for topology in dict.fromkeys(topologies[build] for build in plain):
-        same = {build: own for build, own in plain.items() if topologies[build] == topology}
-        for difference in _differing(same):
-            found.setdefault(difference.key, difference)
-    explained = RENDERED + (OF_MEDIUM if len({media[build] for build in plain}) > 1 else ())
-    shared = {
-        build: {key: text for key, text in own.items() if key.split(".")[0] not in explained}
-        for build, own in plain.items()
-    }
-    for difference in _differing(shared):
-        found[difference.key] = difference
-    return tuple(found[key] for key in sorted(found))
+    for key in sorted({key for own in plain.values() for key in own}):
+        alike: dict[tuple[str | None, ...], dict[str, str]] = {}
+        for build, own in plain.items():
+            explains = tuple(declared[build].get(name) for name in follows_from(key))
+            alike.setdefault(explains, {})[build] = own.get(key, ABSENT)
+        for values in alike.values():
+            by_value = _by_value(values)
+            if len(by_value) > 1:
+                found.setdefault(key, Difference(key, by_value))
+    return tuple(found.values())
+
+
+def declared_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+    """'stack.hadoop: 3.4.1 -> 3.4.2', one per declared key that differs."""
+    return tuple(
+        f"{key}: {before.get(key, UNSET)} -> {after.get(key, UNSET)}"
+        for key in sorted({*before, *after})
+        if before.get(key, UNSET) != after.get(key, UNSET)
+    )
 
 
 def guests_are_emulated(disclosure: Mapping[str, Any]) -> bool:
@@ -86,8 +109,9 @@ def guests_are_emulated(disclosure: Mapping[str, Any]) -> bool:
 
 def leaves(disclosure: Mapping[str, Any], build: str, *mine: str) -> Iterator[tuple[str, str]]:
     """(dotted key, text) of every value, without what is specific to the build: its name, the texts
-    `mine`, ports, and file hashes (the file's text is compared instead, or holds only paths)."""
-    for path, value in _flat(disclosure):
+    `mine`, ports, and file hashes (the file's text is compared instead, or holds only paths). A property of
+    a rendered file is a value of its own: files.nodes/w1/hbase-site.xml.<name>."""
+    for path, value in _properties(_flat(disclosure)):
         if path[0] == "files" and path[-1] == "sha256":
             continue
         if path[0] == "emulated" and "measured" in path:
@@ -96,6 +120,27 @@ def leaves(disclosure: Mapping[str, Any], build: str, *mine: str) -> Iterator[tu
         for own in (build, *mine):
             text = text.replace(own, "<own>")
         yield ".".join(path), _PORT.sub(":<port>", text)
+
+
+def _properties(
+    values: Iterator[tuple[tuple[str, ...], Any]],
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for path, value in values:
+        properties = _in_xml(value) if path[0] == "files" and path[-1] == "text" else None
+        if properties is None:
+            yield path, value
+        else:
+            yield from (((*path[:-1], name), text) for name, text in properties.items())
+
+
+def _in_xml(text: object) -> dict[str, str] | None:
+    """The properties of a Hadoop configuration file; None for any other text."""
+    try:
+        root = ET.fromstring(str(text))
+    except ET.ParseError:
+        return None
+    pairs = [(one.findtext("name"), one.findtext("value")) for one in root.iter("property")]
+    return {name: value or "" for name, value in pairs if name}
 
 
 def one_line(text: str, limit: int) -> str:
@@ -126,13 +171,6 @@ def _by_value(values: Mapping[str, str]) -> dict[str, list[str]]:
     for name, text in values.items():
         names.setdefault(text, []).append(name)
     return names
-
-
-def _differing(builds: Mapping[str, Mapping[str, str]]) -> Iterator[Difference]:
-    for key in dict.fromkeys(key for own in builds.values() for key in own):
-        by_value = _by_value({build: own.get(key, ABSENT) for build, own in builds.items()})
-        if len(by_value) > 1:
-            yield Difference(key, by_value)
 
 
 def _put(tree: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

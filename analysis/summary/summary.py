@@ -14,6 +14,8 @@ from analysis.summary.series import TrialSeries
 from workloads.base.values import Frozen
 
 FORMAT: Literal[3] = 3
+Level = int | str | None
+"""Of a factor; None where a study has no levels of it."""
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["reproduced", "contradicted", "no claim"]
 MetricName = Literal[
@@ -41,7 +43,7 @@ Unit = Literal["MiB/s", "ops/s", "ms", "percent", "count", "ops/s per USD/h", "M
 
 UNKNOWN_MEDIUM = "unknown"
 UNKNOWN_LEVEL = -1
-Level = Annotated[
+CountOrUnknown = Annotated[
     int,
     BeforeValidator(lambda value: UNKNOWN_LEVEL if value is None else value),
     PlainSerializer(lambda value: None if value == UNKNOWN_LEVEL else value),
@@ -81,7 +83,7 @@ class TrialSummary(Frozen):
     repetition: int
     build: str
     topology: str
-    vms_per_host: Level = Field(description="null: unknown")
+    vms_per_host: CountOrUnknown = Field(description="null: unknown")
     medium: str = Field(description="flash, hdd or unknown")
     setting: str
     workload: str
@@ -123,9 +125,12 @@ class SettingSummary(Frozen):
     """One setting on one topology, over its valid trials of all repetitions."""
 
     topology: str
-    vms_per_host: Level = Field(description="null: unknown")
-    regionservers_per_node: Level = Field(description="null: unknown")
+    vms_per_host: CountOrUnknown = Field(description="null: unknown")
+    regionservers_per_node: CountOrUnknown = Field(description="null: unknown")
     medium: str
+    levels: dict[str, str] = Field(
+        default_factory=dict, description="the arm's levels of the factors stack and configuration"
+    )
     setting: str
     workload: str
     label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
@@ -159,6 +164,11 @@ class SettingSummary(Frozen):
         description="noisy-neighbour trial: what ran on another node of the same host, or nobody",
     )
 
+    def level(self, factor: str) -> Level:
+        """The arm's level of any factor."""
+        level: Level = self.levels.get(factor, getattr(self, factor, None))
+        return level
+
 
 class Finding(Frozen):
     """A comparison with its verdict. With fewer than 5 units per arm it is always `no claim`."""
@@ -175,6 +185,9 @@ class Finding(Frozen):
     measure: str | None = Field(None, description="what was compared: 'throughput'")
     arms: str | None = Field(None, description="the two arms: '2 VMs per host over the bare host'")
     among: str | None = Field(None, description="what both arms have in common: 'flash'")
+    declared: tuple[str, ...] = Field(
+        (), description="every difference between the arms that the study declares"
+    )
     family: str | None = Field(None, description="findings that share one Holm adjustment")
     rule: str | None = Field(
         None, description="required ratio, fixed before the data: 'above 1.25'"
@@ -209,6 +222,7 @@ class TimeSummary(Frozen):
 
 WarningCode = Literal[
     "missing-records",
+    "measured-again",
     "excluded-trials",
     "flagged-trials",
     "process-nodes",
@@ -216,6 +230,7 @@ WarningCode = Literal[
     "few-repetitions",
     "shared-client-host",
     "data-fits-in-memory",
+    "short-trials",
     "incomparable-builds",
     "monitoring-overhead",
     "imported",
@@ -258,6 +273,12 @@ class Summary(Frozen):
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")
+    headline_setting: str | None = Field(
+        None, description="id of the setting that the headline is about; null: no valid number"
+    )
+    undecided: str | None = Field(
+        None, description="what cannot be decided, and what it would take; null: nothing is open"
+    )
     warnings: tuple[SummaryWarning, ...]
     settings: tuple[SettingSummary, ...]
     findings: tuple[Finding, ...]
@@ -265,6 +286,11 @@ class Summary(Frozen):
     builds: tuple[BuildSummary, ...]
     time: TimeSummary
     disclosure: dict[str, Any]
+    arms: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="by topology: all by which the study may make it differ, versions and properties "
+        "among it",
+    )
     imported: ImportSummary | None = Field(
         None, description="how records that others made were read; null: this program made them"
     )

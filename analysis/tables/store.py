@@ -70,12 +70,14 @@ def read_table(run_root: Path, table: Table) -> pd.DataFrame:
 def write_table(run_root: Path, table: Table, frame: pd.DataFrame) -> None:
     """Write a small table from pandas, rows in the order of its key."""
     schema = arrow_schema(table)
-    _write(run_root, table, pa.Table.from_pandas(frame[schema.names], schema, preserve_index=False))
+    write_arrow(
+        run_root, table, pa.Table.from_pandas(frame[schema.names], schema, preserve_index=False)
+    )
 
 
 def write_rows(run_root: Path, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write a small table from its rows; a column that a row does not name is null."""
-    _write(run_root, table, pa.Table.from_pylist(list(rows), arrow_schema(table)))
+    write_arrow(run_root, table, pa.Table.from_pylist(list(rows), arrow_schema(table)))
 
 
 def write_parquet(rows: pa.Table, path: Path) -> None:
@@ -83,8 +85,10 @@ def write_parquet(rows: pa.Table, path: Path) -> None:
         pq.write_table(rows, sink)
 
 
-def _write(run_root: Path, table: Table, rows: pa.Table) -> None:
-    ordered = rows.sort_by([(name, "ascending") for name in table.key])
+def write_arrow(run_root: Path, table: Table, rows: pa.Table) -> None:
+    """Write a small table, rows in the order of its key."""
+    typed = rows.cast(arrow_schema(table))
+    ordered = typed.sort_by([(name, "ascending") for name in table.key])
 
     def write(folder: Path) -> None:
         folder.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from cluster.model.cluster import Cluster
 from cluster.model.memory import CLIENT_HEAP_MIB
@@ -22,9 +23,9 @@ def hadoop_command(
     `jvm_flags` may include system properties, for example -Dtest.build.data=/benchmarks/TestDFSIO.
     """
     conf = node_paths(cluster.site, cluster.topology).client_conf
-    archive, path = archive_flag(cluster.hadoop_home), classpath_flag(conf, "hadoop")
-    program = (archive, *jvm_flags, path, main_class, *args)
-    return _java(cluster, name, CLIENT_HEAP_MIB, program)
+    archive = archive_flag(cluster.hadoop_home, cluster.topology.versions.java)
+    program = (archive, *jvm_flags, classpath_flag(conf, "hadoop"), main_class, *args)
+    return _java(cluster, cluster.java_home, name, CLIENT_HEAP_MIB, program)
 
 
 def java_command(
@@ -39,17 +40,19 @@ def java_command(
     """A Java program on `classpath`, to which the client's conf folder is appended last.
 
     `classpath` is the class path of a stack (`cluster.stack.classpath`): jars, then the stack's home. It
-    is passed in the environment (CLASSPATH) to keep the command line short.
+    is passed in the environment (CLASSPATH) to keep the command line short. Its Java is the machine's own,
+    which is the same in all arms.
     """
     conf = node_paths(cluster.site, cluster.topology).client_conf
     entries = [remote_path(cluster.topology, entry) for entry in classpath]
     program = (archive_flag(entries[-1]), *NETTY, *jvm_flags, main_class, *args)
     env = {"CLASSPATH": ":".join((*entries, str(conf)))}
-    return _java(cluster, name, heap_mib, program, env)
+    return _java(cluster, cluster.client_java_home, name, heap_mib, program, env)
 
 
 def _java(
     cluster: Cluster,
+    java_home: Path,
     name: str,
     heap_mib: int,
     program: Sequence[str],
@@ -59,7 +62,7 @@ def _java(
     # The client node's own directory: tear-down removes what a client leaves there.
     directory = str(places.data[cluster.topology.client.name])
     argv = (
-        f"{cluster.java_home}/bin/java",
+        f"{java_home}/bin/java",
         *heap_flags(heap_mib),
         "-XX:+UseSerialGC",
         *jit_flags(timeout_scale_of(cluster.disclosure.get("acceleration", {}))),

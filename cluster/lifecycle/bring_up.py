@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cluster.lifecycle.in_effect import in_effect
 from cluster.lifecycle.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
 from cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from cluster.model.cluster import CLUSTER, Cluster, Phase, Site, cluster_json
+from cluster.model.configuration import PLAIN
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Node, Topology
 from cluster.model.transport import Command, ProcessId, Transport
@@ -131,6 +133,12 @@ class _Build:
         disclosure["emulated"] = emulated_of(self.site.tag, self.journal)
         if found := acceleration(self.site.tag, self.journal):
             disclosure["acceleration"] = found
+        limit_s = REQUEST_TIMEOUT_S * self.timeout_scale * 10  # /conf is large
+        configuration = self.topology.configuration
+        if configuration != PLAIN:
+            disclosure["in_effect"] = in_effect(
+                self.rendered.daemons, configuration, lambda url: fetch_json(url, limit_s)
+            )
         disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)
         return Cluster(
             site=self.site,
@@ -140,6 +148,7 @@ class _Build:
             processes=tuple(watch.running),
             hadoop_home=Path(homes.hadoop),
             java_home=Path(homes.java),
+            client_java_home=Path(homes.client_java),
             client_conf=Path(self.blueprint.places.client_conf),
             disclosure=disclosure,
         )
@@ -233,7 +242,6 @@ def disclose(
         "provider": topology.provider,
         "isolation": topology.isolation,
         "stacks": stacks.disclose(),
-        "wal_provider": blueprint.wal_provider,
         "files": {path: _file(path, text) for path, text in sorted(rendered.files.items())},
         "daemons": {
             f"{daemon.node}/{daemon.name}": list(daemon.command.argv) for daemon in rendered.daemons

@@ -16,7 +16,7 @@ from cluster.machine.processes import stop_all
 from cluster.model.cluster import Site
 from cluster.model.errors import StudyError, TearDownError
 from cluster.state import lease, presence
-from cluster.state.events import OwnerDeclaredDead
+from cluster.state.events import BuildDestroyed, Event, Intent, OwnerDeclaredDead
 from cluster.state.journal import JOURNAL, Journal, run_folders
 from cluster.state.run_state import RunState, run_state
 from cluster.state.tags import is_below, tagged
@@ -95,6 +95,28 @@ def clear(root: Path) -> None:
     state = run_state(root, lock_free=True)
     if state is not None:
         _clear(root, state.tag)
+
+
+def not_proved_gone(root: Path, tag: str) -> tuple[str, ...]:
+    """What of an ended run still exists here, or may exist elsewhere: its processes, its lease, and
+    whatever is found of a build whose removal the journal does not prove. Changes nothing.
+
+    StudyError if a host with such a build does not answer.
+    """
+    journal, held = Journal(root / JOURNAL), lease.holder()
+    proved: dict[str, bool] = {}
+    for event in journal.events(Event):
+        if isinstance(event, BuildDestroyed):
+            proved[event.tag] = True
+        elif isinstance(event, Intent) and event.act == "build":
+            proved[event.tag] = False
+    found = [str(process) for process in tagged(tag)]
+    for site in _sites(root, tag, journal):
+        if not proved.get(site.tag, False):
+            found += leftovers_of(site, journal)
+    if held is not None and held.tag == tag:
+        found.append("the host's lease")
+    return tuple(dict.fromkeys(found))
 
 
 def _sweep(

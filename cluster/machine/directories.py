@@ -31,13 +31,24 @@ def data_on(disk: Disk, site: Site, node: Node) -> Path:
     return Path(disk.path).absolute() / FOLDER / site.tag / node.name
 
 
+def cache_dir(site: Site, node: Node) -> Path | None:
+    """The directory of the node's block caches on a disk of their own; None if they have none."""
+    if node.cache_disk is None or node.cache_disk == node.disk:
+        return None
+    return data_on(node.cache_disk, site, node)
+
+
 def make(site: Site, node: Node, journal: Journal) -> Path:
-    """Create the node's directory, empty. InputError if the disk is not writable."""
-    path = data_dir(site, node)
+    """Create the node's directories, empty; returns the first. InputError if a disk is not writable."""
+    for path in filter(None, (data_dir(site, node), cache_dir(site, node))):
+        _make(path, site, journal)
+    return data_dir(site, node)
+
+
+def _make(path: Path, site: Site, journal: Journal) -> None:
     journal.intend("make-dir", site.tag, path=str(path))
     make_at(path, site.tag)
     journal.write("dir-made", tag=site.tag, path=str(path))
-    return path
 
 
 def make_at(path: Path, tag: str) -> None:

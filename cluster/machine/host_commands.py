@@ -37,8 +37,8 @@ def _describe() -> dict[str, Any]:
     }
 
 
-def _java() -> dict[str, str]:
-    java = find_java()
+def _java(feature: int | None = None) -> dict[str, str]:
+    java = find_java(feature=feature)
     return {"home": str(java.home), "version": java.version}
 
 

@@ -47,7 +47,10 @@ class Site:
 
 @dataclass(frozen=True)
 class Cluster:
-    """What a trial needs to know of the daemons. Saved as <site.root>/cluster.json."""
+    """What a trial needs to know of the daemons. Saved as <site.root>/cluster.json.
+
+    `java_home` is of daemons, containers and Hadoop's own clients, `client_java_home` of HBase's clients.
+    """
 
     site: Site
     topology: Topology
@@ -56,6 +59,7 @@ class Cluster:
     processes: tuple[ProcessId, ...]
     hadoop_home: Path
     java_home: Path
+    client_java_home: Path
     client_conf: Path
     disclosure: dict[str, Any]
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cluster.model.configuration import PLAIN, Configuration
 from cluster.model.errors import InputError
 from cluster.model.topology import Node
 
 OVERHEAD_MIB = 160
 """Of each JVM, beyond its heap."""
 REGIONSERVER_LEAST_MIB = 256
-"""Heap. A RegionServer gets what is left of its node, never less than this."""
+"""Heap. A RegionServer gets what is left of its node, never less than this, unless a study sets it."""
 CONTAINER_MIB = 256
 """Every YARN container: ApplicationMaster, map and reduce alike, so that as many fit at any density."""
 CLIENT_HEAP_MIB = 512
@@ -32,37 +33,56 @@ def _with_overhead(heaps: Mapping[str, int]) -> int:
     return sum(heaps.values()) + len(heaps) * OVERHEAD_MIB
 
 
-MASTER_RESERVE_MIB = _with_overhead(_MASTER_HEAPS)
+def _heaps(own: Mapping[str, int], configuration: Configuration) -> dict[str, int]:
+    """The heaps that the configuration names, else our own."""
+    return {kind: configuration.of(kind).heap_mib or mib for kind, mib in own.items()}
 
 
-def worker_minimum_mib(regionservers: int) -> int:
+def master_reserve_mib(configuration: Configuration = PLAIN) -> int:
+    """What the master's daemons need."""
+    return _with_overhead(_heaps(_MASTER_HEAPS, configuration))
+
+
+def worker_minimum_mib(regionservers: int, configuration: Configuration = PLAIN) -> int:
     """The minimum that a worker node needs for its daemons, without YARN's containers."""
-    return _with_overhead(_WORKER_HEAPS) + regionservers * (REGIONSERVER_LEAST_MIB + OVERHEAD_MIB)
+    fixed_mib = _with_overhead(_heaps(_WORKER_HEAPS, configuration))
+    return fixed_mib + regionservers * _regionserver_least_mib(configuration)
 
 
-def daemon_heaps(node: Node) -> dict[str, int]:
+def _regionserver_least_mib(configuration: Configuration) -> int:
+    """Heap, a JVM's overhead, and what it keeps off the heap."""
+    heap_mib = configuration.of("regionserver").heap_mib or REGIONSERVER_LEAST_MIB
+    return heap_mib + OVERHEAD_MIB + configuration.off_heap_mib
+
+
+def daemon_heaps(node: Node, configuration: Configuration = PLAIN) -> dict[str, int]:
     """Heap of each kind of daemon on `node`, MiB; every one of its RegionServers gets `regionserver`.
 
     InputError if the node's memory cannot hold its daemons and its containers.
     """
-    heaps = dict(_MASTER_HEAPS) if "master" in node.roles else {}
+    heaps = _heaps(_MASTER_HEAPS, configuration) if "master" in node.roles else {}
     if "worker" not in node.roles:
         return heaps
-    heaps |= _WORKER_HEAPS
+    heaps |= _heaps(_WORKER_HEAPS, configuration)
     if node.regionservers:
         fixed_mib = _with_overhead(heaps) + node.container_mib
-        heaps["regionserver"] = _regionserver_heap(node, fixed_mib)
+        heaps["regionserver"] = _regionserver_heap(node, fixed_mib, configuration)
     return heaps
 
 
-def _regionserver_heap(node: Node, fixed_mib: int) -> int:
-    heap_mib = (node.memory_mib - fixed_mib) // node.regionservers - OVERHEAD_MIB
-    if heap_mib >= REGIONSERVER_LEAST_MIB:
-        return heap_mib
-    least_mib = fixed_mib + node.regionservers * (REGIONSERVER_LEAST_MIB + OVERHEAD_MIB)
-    raise InputError(
-        f"{node.memory_mib} MiB cannot hold its daemons, {node.container_mib} MiB of containers and "
-        f"{node.regionservers} RegionServer(s).",
-        f"node {node.name!r}",
-        f"give it {least_mib} MiB or more, or use fewer RegionServers or fewer nodes per host.",
-    )
+def _regionserver_heap(node: Node, fixed_mib: int, configuration: Configuration) -> int:
+    least_mib = _regionserver_least_mib(configuration)
+    share_mib = (node.memory_mib - fixed_mib) // node.regionservers
+    if share_mib < least_mib:
+        off_heap = f", {configuration.off_heap_mib} MiB off-heap each" * bool(
+            configuration.off_heap_mib
+        )
+        raise InputError(
+            f"{node.memory_mib} MiB cannot hold its daemons, {node.container_mib} MiB of containers and "
+            f"{node.regionservers} RegionServer(s){off_heap}.",
+            f"node {node.name!r}",
+            f"give it {fixed_mib + node.regionservers * least_mib} MiB or more, or use fewer RegionServers "
+            "or fewer nodes per host.",
+        )
+    own_mib = share_mib - OVERHEAD_MIB - configuration.off_heap_mib
+    return configuration.of("regionserver").heap_mib or own_mib

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
+from cluster.model.configuration import PLAIN, Configuration
 from cluster.model.host import Disk, Host, Medium, Role
+from cluster.model.versions import VERSIONS, Versions
 
 Isolation = Literal["process", "host", "vm"]
 
@@ -16,7 +19,8 @@ class Node:
 
     `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
     containers; `regionservers` how many RegionServers the node carries. `disk` holds everything that
-    the node writes; its DataNode stores blocks on `more_disks`, too.
+    the node writes; its DataNode stores blocks on `more_disks`, too. `cache_disk` holds its RegionServers'
+    block caches, where they are files.
     """
 
     name: str
@@ -29,6 +33,7 @@ class Node:
     container_mib: int = 0
     regionservers: int = 0
     more_disks: tuple[Disk, ...] = ()
+    cache_disk: Disk | None = None
 
     @property
     def disks(self) -> tuple[Disk, ...]:
@@ -42,7 +47,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Topology:
-    """One placement of nodes on the hosts. Different names mean different topologies."""
+    """An arm placed on the hosts. Different names mean different topologies.
+
+    `order`: position among the study's topologies. The first level of a factor is its baseline.
+    """
 
     name: str
     provider: str
@@ -54,6 +62,10 @@ class Topology:
     hosts: tuple[Host, ...]
     nodes: tuple[Node, ...]
     base_port: int = 21000
+    versions: Versions = VERSIONS
+    configuration: Configuration = PLAIN
+    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    order: int = 0
 
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""

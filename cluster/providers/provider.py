@@ -9,7 +9,7 @@ from pathlib import PurePath
 from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
-from cluster.machine.directories import data_dir
+from cluster.machine.directories import cache_dir, data_dir
 from cluster.model.cluster import Site
 from cluster.model.errors import InputError
 from cluster.model.ports import Ports
@@ -167,7 +167,8 @@ def node_paths(site: Site, topology: Topology) -> NodePaths:
         return provider.node_paths(site, topology)
     root = site.root.absolute()
     data = {node.name: data_dir(site, node) for node in topology.nodes}
-    return NodePaths(conf=root / "conf", logs=root / "logs", data=data)
+    cache = {n.name: path for n in topology.nodes if (path := cache_dir(site, n))}
+    return NodePaths(conf=root / "conf", logs=root / "logs", data=data, cache=cache)
 
 
 def install_dirs(topology: Topology, stacks: Stacks) -> InstallDirs:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
 
+from cluster.model.versions import VERSIONS, Versions
 from cluster.render.blueprint import InstallDirs
 from cluster.stack import Java, Stack, classpath, ensure_all, find_java
 from cluster.stack.archive import ensure_archives
@@ -15,21 +16,24 @@ from cluster.stack.archive import ensure_archives
 
 @dataclass(frozen=True)
 class Stacks:
-    """Java and the two trees every node of a cluster uses."""
+    """Java and the two trees every node of a cluster uses. `client_java`: of HBase's clients."""
 
     java: Java
+    client_java: Java
     hadoop: Stack
     hbase: Stack
 
     def install_dirs(
         self,
         java: PurePath | None = None,
+        client_java: PurePath | None = None,
         home_of: Callable[[Stack], PurePath] = attrgetter("home"),
     ) -> InstallDirs:
         """Where they are on every node; by default, where they are on the controller."""
         hadoop, hbase = home_of(self.hadoop), home_of(self.hbase)
         return InstallDirs(
             java=java or self.java.home,
+            client_java=client_java or self.client_java.home,
             hadoop=hadoop,
             hbase=hbase,
             hadoop_classpath=classpath(self.hadoop, hadoop),
@@ -40,6 +44,7 @@ class Stacks:
         """Versions, and one hash over all jars of each tree."""
         return {
             "java": self.java.version,
+            "client_java": self.client_java.version,
             **{
                 stack.name: {"version": stack.version, "jars_sha256": stack.jars_sha256}
                 for stack in (self.hadoop, self.hbase)
@@ -47,15 +52,16 @@ class Stacks:
         }
 
 
-def ensure_stacks() -> Stacks:
+def ensure_stacks(versions: Versions = VERSIONS) -> Stacks:
     """Java, the stacks and their class-data archives (YCSB's too), made if not in the cache.
 
     InputError if one cannot be made.
     """
-    java = find_java()
-    hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"))
-    ensure_archives((hadoop, hbase, ycsb), java)
-    return Stacks(java, hadoop, hbase)
+    java, client_java = find_java(feature=versions.java), find_java()
+    hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"), versions)
+    ensure_archives((hadoop, hbase), java, versions.java)
+    ensure_archives((ycsb,), client_java)
+    return Stacks(java, client_java, hadoop, hbase)
 
 
 def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:

@@ -13,9 +13,13 @@ from cluster.render.names import check_address, check_name, check_path, check_ta
 
 @dataclass(frozen=True)
 class InstallDirs:
-    """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order."""
+    """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order.
+
+    `client_java` is that of HBase's clients, which is the same in all arms.
+    """
 
     java: PurePath
+    client_java: PurePath
     hadoop: PurePath
     hbase: PurePath
     hadoop_classpath: tuple[str, ...]
@@ -26,22 +30,31 @@ class InstallDirs:
 class NodePaths:
     """Where a build's files are on its nodes: `conf` and `logs` hold one folder per node.
 
-    `data` is each node's own directory on its disk, `more_data` those on further drives of its DataNode.
-    Only the build uses them, and tear-down removes them.
+    `data` is each node's own directory on its disk, `more_data` those on further drives of its DataNode,
+    `cache` the one of its RegionServers' block caches, if that is another. Only the build uses them, and
+    tear-down removes them.
     """
 
     conf: PurePath
     logs: PurePath
     data: Mapping[str, PurePath]
     more_data: Mapping[str, tuple[PurePath, ...]] = field(default_factory=dict)
+    cache: Mapping[str, PurePath] = field(default_factory=dict)
 
     def data_of(self, node: Node) -> tuple[PurePath, ...]:
         """The node's directory on each of its drives."""
         return (self.data[node.name], *self.more_data.get(node.name, ()))
 
+    def cache_of(self, node: Node) -> PurePath:
+        """Where block caches that are files lie."""
+        return self.cache.get(node.name, self.data[node.name])
+
     def all_data(self, nodes: Sequence[Node]) -> list[tuple[str, PurePath]]:
         """(node, directory) of all drives of all nodes."""
-        return [(node.name, path) for node in nodes for path in self.data_of(node)]
+        found = [(node.name, path) for node in nodes for path in self.data_of(node)]
+        return found + [
+            (node.name, self.cache[node.name]) for node in nodes if node.name in self.cache
+        ]
 
     def conf_of(self, node: Node) -> PurePath:
         return self.conf / "nodes" / node.name
@@ -67,7 +80,6 @@ class Blueprint:
     ports: Ports
     homes: InstallDirs
     places: NodePaths
-    wal_provider: str = "asyncfs"
     timeout_scale: float = 1.0
 
     def check(self) -> Blueprint:
@@ -83,7 +95,7 @@ class Blueprint:
         for path in (homes.java, homes.hadoop, places.conf, places.logs, *jars):
             check_path(path, "place of the run or of the stack")
         for node in self.topology.nodes:
-            for path in places.data_of(node):
+            for path in (*places.data_of(node), places.cache_of(node)):
                 check_path(path, f"disk of node {node.name!r}")
         return self
 

@@ -1,7 +1,8 @@
 """Configuration files of nodes and clients, from `templates/`.
 
-`<name>.properties` holds the properties of <name>.xml, as `name = value` lines with comments; other templates
-are the files' own text. A misspelt variable in a template is an error.
+`<name>.properties` holds the properties of <name>.xml, as `name = value` lines with comments; a study may
+set those of `name ?= value` lines to something else. Other templates are the files' own text. A misspelt
+variable in a template is an error.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from xml.etree import ElementTree as ET
 
 import jinja2
 
+from cluster.model.configuration import SITES, Site
 from cluster.model.host import Medium
 from cluster.model.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
 from cluster.model.topology import Node
@@ -32,7 +34,6 @@ RACK_FAULT_TOLERANT = (
 """A rack is a host: replicas go to as many hosts as possible before two go to the same one."""
 STORAGE: dict[Medium, tuple[str, str]] = {"flash": ("SSD", "ALL_SSD"), "hdd": ("DISK", "HOT")}
 """A medium's storage type, and the policy that places blocks there."""
-_SITES = ("core-site", "hdfs-site", "yarn-site", "mapred-site", "hbase-site")
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
     undefined=jinja2.StrictUndefined,
@@ -45,11 +46,11 @@ _TEMPLATES = jinja2.Environment(
 def node_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     """Name -> text of the files in the conf folder of a node with daemons."""
     values = _values(blueprint, node)
-    files = {f"{site}.xml": _xml(site, values) for site in _SITES}
+    files = _site_files(blueprint, values)
     files["log4j.properties"] = _text("log4j-daemon.properties", values)
     files["hadoop-metrics2.properties"] = _text("hadoop-metrics2.properties", values)
     if "master" in node.roles:
-        files["capacity-scheduler.xml"] = _xml("capacity-scheduler", values)
+        files["capacity-scheduler.xml"] = configuration_xml(_ours("capacity-scheduler", values))
         files["racks"] = _text("racks", values)
         files["zoo.cfg"] = _text("zoo.cfg", values)
     return files | _classpath_files(blueprint.homes, blueprint.places.conf_of(node))
@@ -58,7 +59,7 @@ def node_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
 def client_files(blueprint: Blueprint) -> dict[str, str]:
     """The same for clients. They may share a node with daemons, but must not get the daemons' settings."""
     values = _values(blueprint, replace(blueprint.topology.client, roles=("client",)))
-    files = {f"{site}.xml": _xml(site, values) for site in _SITES}
+    files = _site_files(blueprint, values)
     files["log4j.properties"] = _text("log4j-client.properties", values)
     return files | _classpath_files(blueprint.homes, blueprint.places.client_conf)
 
@@ -106,7 +107,6 @@ def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
         "datanode_dirs": [f"[{storage_type}]file://{d}/datanode" for d in places.data_of(node)],
         "storage_policy": storage_policy,
         "racks": sorted({f"{worker.address} /{worker.host}" for worker in topology.workers}),
-        "wal_provider": blueprint.wal_provider,
         "beat_ms": blueprint.beat_ms,
         "jit_flags": jit_flags(blueprint.timeout_scale),
         "ADD_OPENS": ADD_OPENS,
@@ -123,15 +123,38 @@ def _text(template: str, values: Mapping[str, Any]) -> str:
     return _TEMPLATES.get_template(template).render(values)
 
 
-def _xml(name: str, values: Mapping[str, Any]) -> str:
-    return configuration_xml(dict(_properties(_text(f"{name}.properties", values))))
+def _site_files(blueprint: Blueprint, values: Mapping[str, Any]) -> dict[str, str]:
+    """Our properties, and those that the study sets."""
+    given = blueprint.topology.configuration.properties
+    return {
+        f"{site}.xml": configuration_xml({**_ours(site, values), **given.get(site, {})})
+        for site in SITES
+    }
 
 
-def _properties(text: str) -> Iterator[tuple[str, str]]:
+def _ours(name: str, values: Mapping[str, Any]) -> dict[str, str]:
+    text = _text(f"{name}.properties", values)
+    return {name: value for name, _, value in _properties(text)}
+
+
+def fixed_properties() -> Mapping[str, Site]:
+    """The properties that we set and a study cannot: name -> the file that has it."""
+    folder = Path(__file__).with_name("templates")
+    return {
+        name: site
+        for site in SITES
+        for name, mark, _ in _properties((folder / f"{site}.properties").read_text())
+        if mark == "="
+    }
+
+
+def _properties(text: str) -> Iterator[tuple[str, str, str]]:
+    """(name, "=" or "?=", value) of each line that is a property."""
     for line in text.splitlines():
-        if not line.startswith("#"):
-            name, _, value = line.partition(" = ")
-            yield name, value
+        if line and line[0] not in "#{":  # a comment, or what Jinja has yet to read
+            name, mark, value = line.split(" ", 2)
+            assert mark in ("=", "?="), line
+            yield name, mark, value
 
 
 def _classpath_files(homes: InstallDirs, conf: PurePath) -> dict[str, str]:

@@ -13,7 +13,9 @@ from cluster.render.conf_files import StackName, classpath_flag, log_flags
 from cluster.render.jvm import (
     FAST_START,
     NETTY,
+    collector_flag,
     common_flags,
+    direct_memory_flags,
     heap_flags,
     jit_flags,
 )
@@ -100,15 +102,19 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
     conf = places.conf_of(node)
     stack: StackName = "hbase" if kind in _OF_HBASE else "hadoop"
     home = homes.hbase if stack == "hbase" else homes.hadoop
+    configuration = blueprint.topology.configuration
+    heap_mib, jvm = daemon_heaps(node, configuration)[kind], configuration.of(kind)
+    off_heap_mib = configuration.off_heap_mib if kind == "regionserver" else 0
     return (
         f"{homes.java}/bin/java",
-        *heap_flags(daemon_heaps(node)[kind]),
-        # By kind, never by size: a collector that changes with density would be a confounder.
-        "-XX:+UseG1GC" if kind == "regionserver" else "-XX:+UseSerialGC",
+        *heap_flags(heap_mib),
+        *direct_memory_flags(heap_mib, off_heap_mib),
+        collector_flag(kind, jvm),
         *(FAST_START if name == PREPARE else jit_flags(blueprint.timeout_scale)),
         *common_flags(f"{blueprint.data(node)}/tmp"),
         *(NETTY if kind in _OF_HBASE else ()),
-        archive_flag(home),
+        *jvm.flags,
+        archive_flag(home, blueprint.topology.versions.java),
         *log_flags(str(conf)),
         f"-Dstudy.log={places.log(node, name, 'log')}",
         classpath_flag(conf, stack),
@@ -131,8 +137,21 @@ def _arguments(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[
         properties = {
             "hbase.regionserver.port": str(blueprint.ports.port(node, f"{name}.rpc")),
             "hbase.regionserver.info.port": str(blueprint.ports.port(node, f"{name}.http")),
+            **_block_cache(blueprint, node, name),
         }
     else:
         return ()
     defined = (part for key, value in properties.items() for part in ("-D", f"{key}={value}"))
     return (*defined, "start")
+
+
+def _block_cache(blueprint: Blueprint, node: Node, name: str) -> dict[str, str]:
+    """Of a RegionServer alone: each has a file of its own, and the HMaster needs no cache."""
+    cache = blueprint.topology.configuration.block_cache
+    if cache is None:
+        return {}
+    file = f"file:{blueprint.places.cache_of(node)}/block-cache-{name}"
+    return {
+        "hbase.bucketcache.ioengine": "offheap" if cache.place == "off-heap" else file,
+        "hbase.bucketcache.size": str(cache.size_mib),
+    }

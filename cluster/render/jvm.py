@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cluster.model.configuration import Collector, Jvm
+
 _OPENED = (
     "java.base/java.io",
     "java.base/java.lang",
@@ -34,6 +36,18 @@ FIRST_HEAP_MIB = 64
 def heap_flags(heap_mib: int) -> tuple[str, ...]:
     """A heap that grows to `heap_mib`: idle daemons on a small host must not hold all of it."""
     return (f"-Xms{min(FIRST_HEAP_MIB, heap_mib)}m", f"-Xmx{heap_mib}m")
+
+
+def collector_flag(kind: str, jvm: Jvm) -> str:
+    """By kind, never by size: a collector that changes with density would be a confounder."""
+    chosen: Collector = jvm.collector or ("G1" if kind == "regionserver" else "Serial")
+    return f"-XX:+Use{'ZGC' if chosen == 'ZGC' else f'{chosen}GC'}"
+
+
+def direct_memory_flags(heap_mib: int, off_heap_mib: int) -> tuple[str, ...]:
+    """Room for what lies off the heap, and for other direct buffers as much as without: by default, a JVM
+    allows as much as its heap."""
+    return (f"-XX:MaxDirectMemorySize={heap_mib + off_heap_mib}m",) if off_heap_mib else ()
 
 
 def jit_flags(timeout_scale: float) -> tuple[str, ...]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cluster.model.errors import StudyError
+from cluster.model.versions import HADOOP, HBASE, VERSIONS, Versions
+from cluster.stack.adding import delivered
 from cluster.stack.archive import ensure_archives
 from cluster.stack.java import find_java
 from cluster.stack.maven import find_maven, run_maven
 from cluster.stack.prune import in_use, other_trees, remove, size_mib
 from cluster.stack.recipe import RECIPES, Recipe, recipe_of
 from cluster.stack.stack import ensure_all, java_for
-from cluster.stack.tree import fetch_jars, third_party
+from cluster.state.atomic import write_text
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 Which = Annotated[str, typer.Argument(help=f"one of {', '.join(RECIPES)}, or all")]
@@ -33,15 +34,19 @@ def ensure(which: Which = "all") -> None:
         print(f"{stack.name} {stack.version} {stack.home}")
 
 
-@app.command(epilog="Example, after a change of hbase/pom.xml: python -m cluster.stack lock hbase")
-def lock(which: Which = "all") -> None:
-    """Write jars.sha256 anew from what Maven delivers today. Review the difference."""
-    for recipe in _chosen(which):
-        with tempfile.TemporaryDirectory(prefix="stack-lock-") as scratch:
-            maven, java = find_maven(recipe.name), java_for(recipe)
-            locked = third_party(recipe, fetch_jars(recipe, maven, java, Path(scratch)))
-        recipe.lock.write_text(locked.text())
-        print(f"{recipe.lock}: {len(locked.jars)} jars")
+@app.command(
+    epilog="Example, for a version to ship: python -m cluster.stack lock hadoop --hadoop 3.4.1"
+)
+def lock(
+    which: Which = "all",
+    hadoop: Annotated[str, typer.Option(help="Hadoop's version.")] = HADOOP,
+    hbase: Annotated[str, typer.Option(help="HBase's version.")] = HBASE,
+) -> None:
+    """Write the shipped locks anew from what Maven delivers today. Review the difference."""
+    for recipe in _chosen(which, Versions(hadoop, hbase)):
+        locked = delivered(recipe)
+        write_text(recipe.shipped_lock, locked.text())
+        print(f"{recipe.shipped_lock}: {len(locked.jars)} jars")
 
 
 @app.command(epilog="Example: python -m cluster.stack prune --dry-run")
@@ -61,7 +66,7 @@ def prune(
 @app.command(epilog="Example: python -m cluster.stack test")
 def test() -> None:
     """Compile, lint and unit-test the Java that we build ourselves, outside the source tree."""
-    for recipe in (recipe for recipe in RECIPES.values() if recipe.built):
+    for recipe in (recipe for recipe in _chosen("all") if recipe.built):
         with tempfile.TemporaryDirectory(prefix="stack-test-") as scratch:
             maven, java = find_maven(recipe.name), java_for(recipe)
             target = f"-Dstack.build={scratch}"
@@ -69,8 +74,8 @@ def test() -> None:
         print(f"{recipe.title}: Java tests passed")
 
 
-def _chosen(which: str) -> list[Recipe]:
-    return list(RECIPES.values()) if which == "all" else [recipe_of(which)]
+def _chosen(which: str, versions: Versions = VERSIONS) -> list[Recipe]:
+    return [recipe_of(name, versions) for name in (RECIPES if which == "all" else (which,))]
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """Class-data archives: a stack's classes, parsed and verified once, mapped by every JVM after that.
 
 A daemon starts in half the time with one, and its JIT is left as it is. Its classes were
-recorded from running daemons (`python -m tests.support.record_classes`) and are kept beside each pom.xml.
+recorded from running daemons (`python -m tests.support.record_classes`) and are kept beside each pom.xml; of
+another version, the JVM leaves out those that it does not find.
 The JVM binds an archive to the exact jars before it on the class path, and silently ignores it where they
 differ.
 """
@@ -22,22 +23,27 @@ from cluster.stack.recipe import recipe_of
 from cluster.stack.stack import Stack, classpath
 from cluster.state import atomic
 
-ARCHIVE = "classes.jsa"
 CLASSES = "classes.txt.gz"
 """One class or call site of a lambda per line, as the JVM writes them; beside the stack's pom.xml."""
-_KEY = "classes.key"
 _HEAP = "-Xmx512m"
 
 
-def archive_flag(home: PurePath | str) -> str:
+def archive_name(feature: int | None) -> str:
+    """The archive's file in the stack's tree: of the Java that a study names by its feature release, else of
+    the machine's own."""
+    return f"classes{f'-{feature}' if feature else ''}.jsa"
+
+
+def archive_flag(home: PurePath | str, feature: int | None = None) -> str:
     """For any JVM whose class path begins with the stack's jars."""
-    return f"-XX:SharedArchiveFile={home}/{ARCHIVE}"
+    return f"-XX:SharedArchiveFile={home}/{archive_name(feature)}"
 
 
-def ensure_archives(stacks: Sequence[Stack], java: Java) -> None:
+def ensure_archives(stacks: Sequence[Stack], java: Java, feature: int | None = None) -> None:
     """Make the archives that are missing or of another Java, some 15 s each. StudyError if Java fails."""
+    name = archive_name(feature)
     with ThreadPoolExecutor(max_workers=max(1, len(stacks))) as pool:
-        list(pool.map(lambda stack: _ensure(stack, java), stacks))
+        list(pool.map(lambda stack: _ensure(stack, java, name), stacks))
 
 
 def class_list(stack: Stack) -> str:
@@ -49,32 +55,33 @@ def _recorded(stack: Stack) -> Path:
     return recipe_of(stack.name).directory / CLASSES
 
 
-def _ensure(stack: Stack, java: Java) -> None:
+def _ensure(stack: Stack, java: Java, name: str) -> None:
     made_from = f"{java.home} {java.version} {stack.jars_sha256} ".encode()
     key = hashlib.sha256(made_from + _recorded(stack).read_bytes()).hexdigest()
-    if _is_there(stack.home, key):
+    archive, kept = stack.home / name, (stack.home / name).with_suffix(".key")
+    if _is_there(archive, kept, key):
         return
     with atomic.locked(stack.home / ".classes.lock"):
-        if not _is_there(stack.home, key):
-            _make(stack, java)
-            atomic.write_text(stack.home / _KEY, key)
+        if not _is_there(archive, kept, key):
+            _make(stack, java, archive)
+            atomic.write_text(kept, key)
 
 
-def _is_there(home: Path, key: str) -> bool:
+def _is_there(archive: Path, kept: Path, key: str) -> bool:
     try:
-        return (home / _KEY).read_text() == key and (home / ARCHIVE).exists()
+        return kept.read_text() == key and archive.exists()
     except FileNotFoundError:
         return False
 
 
-def _make(stack: Stack, java: Java) -> None:
+def _make(stack: Stack, java: Java, archive: Path) -> None:
     listed = stack.home / f".classes.{os.getpid()}.txt"
     jars = ":".join(classpath(stack)[:-1])
-    for left in atomic.left_aside(stack.home, ARCHIVE):
+    for left in atomic.left_aside(stack.home, archive.name):
         left.unlink(missing_ok=True)
     try:
         listed.write_text(class_list(stack))
-        with atomic.replacing(stack.home / ARCHIVE) as aside:
+        with atomic.replacing(archive) as aside:
             files = (f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={aside}")
             _java(stack, java, _HEAP, "-Xshare:dump", *files, "-cp", jars)
             _java(stack, java, "-Xshare:on", files[1], "-cp", jars, "-version")  # the JVM takes it
@@ -90,5 +97,5 @@ def _java(stack: Stack, java: Java, *arguments: str) -> None:
         raise StudyError(
             f"Java could not create the class-data archive of {stack.name}: {done.stderr.strip()[-500:]}",
             str(stack.home),
-            "check the free disk space and the JDK, then run `make setup` again.",
+            "check the free disk space and the JDK, then run `study setup`.",
         )

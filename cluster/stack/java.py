@@ -6,15 +6,22 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.model.errors import InputError
 
-# Hadoop 3.4 and HBase 2.6 run on these. From 24 on, the removed SecurityManager stops them.
 FEATURES = (17, 21)
+"""Every version of Hadoop and HBase that is known here runs on these."""
 JDK = " or ".join(f"{feature}" for feature in FEATURES)
+OLDEST = 17
+NO_SECURITY_MANAGER = 24
+WITHOUT_SECURITY_MANAGER = "3.5.0"
+"""From Java 24 on there is no SecurityManager, and from this Hadoop on nobody needs it (HADOOP-19212)."""
+INSTALLED = Path("/usr/lib/jvm")
+"""Where Debian, Red Hat and Adoptium's packages install JDKs, a folder each."""
 _REMEDY = (
     f"install a JDK {JDK} (Debian 12 and 13: apt install default-jdk-headless) "
     "and point JAVA_HOME at it."
@@ -43,18 +50,72 @@ class Java:
         return os.access(self.home / "bin" / "javac", os.X_OK)
 
 
-def find_java(environ: Mapping[str, str] | None = None) -> Java:
+def find_java(environ: Mapping[str, str] | None = None, feature: int | None = None) -> Java:
     """The JDK 17 or 21 of JAVA_HOME, else of the `java` on PATH. A wrong JAVA_HOME is not passed by.
 
+    With a `feature`, the JDK of that release: this one, or another one that is installed.
     Raises InputError when there is none, or one of another version.
     """
-    home, where = _home(os.environ if environ is None else environ)
+    environ = os.environ if environ is None else environ
+    if feature is not None:
+        return _of_feature(feature, environ)
+    home, where = _home(environ)
     if not os.access(home / "bin" / "java", os.X_OK):
         raise InputError(f"{home} has no executable bin/java.", where, _REMEDY)
     java = Java(home, _version(home, where))
     if java.feature not in FEATURES:
         raise InputError(f"{home} holds Java {java.version}, not {JDK}.", where, _REMEDY)
     return java
+
+
+def fault_of(feature: int, hadoop: str) -> str:
+    """Why this version of Hadoop does not run on a feature release of Java; empty if it does."""
+    if feature < OLDEST:
+        return f"needs Java {OLDEST} or later, not {feature}"
+    if feature >= NO_SECURITY_MANAGER and _numbers(hadoop) < _numbers(WITHOUT_SECURITY_MANAGER):
+        return (
+            f"does not run on Java {feature}: it needs the SecurityManager, which Java "
+            f"{NO_SECURITY_MANAGER} removed; Hadoop {WITHOUT_SECURITY_MANAGER} does not need it"
+        )
+    return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))
+
+
+def installed_features() -> tuple[int, ...]:
+    """The feature releases of the JDKs on this machine that some version of Hadoop runs on."""
+    return tuple(
+        sorted({java.feature for java in _installed(os.environ) if java.feature >= OLDEST})
+    )
+
+
+def _of_feature(feature: int, environ: Mapping[str, str]) -> Java:
+    installed = list(_installed(environ))
+    for java in installed:
+        if java.feature == feature:
+            return java
+    found = ", ".join(dict.fromkeys(f"{java.version} in {java.home}" for java in installed))
+    raise InputError(
+        f"no JDK {feature} is installed; found: {found or 'none'}.",
+        "Java",
+        f"install a JDK {feature} (Debian: apt install openjdk-{feature}-jdk-headless) below {INSTALLED}, "
+        "or point JAVA_HOME at it.",
+    )
+
+
+def _installed(environ: Mapping[str, str]) -> Iterator[Java]:
+    """JAVA_HOME's, PATH's, then those of the usual folder; what is no JDK is passed by."""
+    homes = [Path(environ["JAVA_HOME"])] if environ.get("JAVA_HOME") else []
+    if command := shutil.which("java", path=environ.get("PATH", "")):
+        homes.append(Path(command).resolve().parent.parent)
+    if INSTALLED.is_dir():
+        homes += sorted(home for home in INSTALLED.iterdir() if not home.is_symlink())
+    for home in dict.fromkeys(homes):
+        if os.access(home / "bin" / "java", os.X_OK):
+            with suppress(InputError):
+                yield Java(home, _version(home, str(home)))
 
 
 def _home(environ: Mapping[str, str]) -> tuple[Path, str]:

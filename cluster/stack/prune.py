@@ -12,8 +12,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from cluster.stack.recipe import RECIPES
-from cluster.stack.stack import cache_root, locked, stack_home
+from cluster.stack.cache import cache_root
+from cluster.stack.recipe import RECIPES, locked_versions
+from cluster.stack.stack import locked, stack_home
 from cluster.stack.tree import MANIFEST
 
 _PROC = Path("/proc")
@@ -24,7 +25,7 @@ _NAMED_IN = ("cmdline", "environ", "maps")
 def other_trees() -> list[Path]:
     """Trees that no recipe of this version names, by name. Only what says itself that it is one: its
     folder's name and its manifest's stack and version agree. Links are none."""
-    ours = {stack_home(name) for name in RECIPES}
+    ours = {stack_home(name, versions) for name in RECIPES for versions in locked_versions()}
     stacks = cache_root() / "stacks"
     if not stacks.is_dir():
         return []

@@ -1,17 +1,27 @@
-"""`Recipe`: what a stack is made from. Its key names the assembled tree in the cache."""
+"""`Recipe`: what a stack is made from. Its key names the assembled tree in the cache.
+
+Hadoop and HBase have one pom.xml each, for any version on Maven Central, and a lock for each version. The
+shipped locks lie beside the pom; `study stack add` writes others to the cache.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cluster.model.errors import InputError
+from cluster.model.versions import VERSIONS, Versions
+from cluster.stack.cache import cache_root
+from cluster.stack.lock import read_lock
 
 # Raise it when the shape of the assembled tree changes: old trees are then left alone and not used.
-TREE_FORMAT = 1
+TREE_FORMAT = 2
 
 _HERE = Path(__file__).parent
+_LOCKS = "locks"
+_SUFFIX = ".sha256"
 # YARN's own pages (cluster, node, proxy) are in its jars; those of HDFS and HBase are in none.
 _HADOOP_WEBAPPS = ("webapps/hdfs", "webapps/secondary", "webapps/datanode", "webapps/static")
 _HBASE_WEBAPPS = ("hbase-webapps/master", "hbase-webapps/regionserver", "hbase-webapps/static")
@@ -19,10 +29,11 @@ _HBASE_WEBAPPS = ("hbase-webapps/master", "hbase-webapps/regionserver", "hbase-w
 
 @dataclass(frozen=True)
 class Recipe:
-    """`directory` holds pom.xml, the lock jars.sha256 and, where we build a jar ourselves, src/.
+    """`directory` holds pom.xml, the shipped locks and, where we build a jar ourselves, src/.
 
     `built` names that jar: it is no third party's and therefore not in the lock.
     `webapps` are empty directories the daemons' web servers look for on the class path.
+    `properties` are those of the pom that determine the versions.
     """
 
     name: str
@@ -30,52 +41,115 @@ class Recipe:
     directory: Path
     built: str | None = None
     webapps: tuple[str, ...] = ()
+    lock_name: str = "jars.sha256"
+    properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pom(self) -> Path:
         return self.directory / "pom.xml"
 
     @property
+    def shipped_lock(self) -> Path:
+        return self.directory / self.lock_name
+
+    @property
+    def own_lock(self) -> Path:
+        """Where `study stack add` writes the lock of a version that is not shipped."""
+        return cache_root() / _LOCKS / self.name / Path(self.lock_name).name
+
+    @property
     def lock(self) -> Path:
-        return self.directory / "jars.sha256"
+        """The lock in force; it may be missing."""
+        own = self.own_lock
+        return own if own.exists() and not self.shipped_lock.exists() else self.shipped_lock
 
     @property
     def title(self) -> str:
         return f"{self.name} {self.version}"
 
     def key(self) -> str:
-        """16 hex digits over the pom, the lock if there is one yet, and the sources of what we build (no
-        tests): other content, other tree."""
-        shape = f"tree format {TREE_FORMAT}, {' '.join(self.webapps)}\n"
+        """16 hex digits over the pom and its properties, the lock if there is one yet, and the sources of
+        what we build (no tests): other content, other tree."""
+        given = "".join(f"{name}={value}\n" for name, value in sorted(self.properties.items()))
+        shape = f"tree format {TREE_FORMAT}, {' '.join(self.webapps)}\n{given}"
         digest = hashlib.sha256(shape.encode())
-        locks = [self.lock] if self.lock.exists() else []
         sources = sorted(p for p in (self.directory / "src" / "main").rglob("*") if p.is_file())
-        for path in (self.pom, *locks, *sources):
-            content = path.read_bytes()
-            name = path.relative_to(self.directory).as_posix()
-            digest.update(f"{name} {len(content)}\n".encode() + content)
+        for path in (self.pom, *sources):
+            _add(digest.update, path.relative_to(self.directory).as_posix(), path)
+        if self.lock.exists():
+            _add(digest.update, self.lock_name, self.lock)
         return digest.hexdigest()[:16]
 
 
-RECIPES: dict[str, Recipe] = {
-    recipe.name: recipe
-    for recipe in (
-        Recipe("hadoop", "3.4.2", _HERE / "hadoop", webapps=_HADOOP_WEBAPPS),
-        Recipe("hbase", "2.6.4-hadoop3", _HERE / "hbase", webapps=_HBASE_WEBAPPS),
-        Recipe(
-            "ycsb",
-            "0.17.0",
-            _HERE.parents[1] / "workloads" / "ycsb" / "java",
-            built="density-ycsb-hbase-0.17.0.jar",
-        ),
+def _add(update: Callable[[bytes], None], name: str, path: Path) -> None:
+    content = path.read_bytes()
+    update(f"{name} {len(content)}\n".encode() + content)
+
+
+def _hadoop(versions: Versions) -> Recipe:
+    return Recipe(
+        "hadoop",
+        versions.hadoop,
+        _HERE / "hadoop",
+        webapps=_HADOOP_WEBAPPS,
+        lock_name=f"{_LOCKS}/{versions.hadoop}{_SUFFIX}",
+        properties={"hadoop.version": versions.hadoop},
     )
+
+
+def _hbase(versions: Versions) -> Recipe:
+    """Its client of HDFS has the version of the DataNodes, so there is a tree for each pair of versions."""
+    hadoop = _hadoop(versions)
+    return Recipe(
+        "hbase",
+        versions.hbase,
+        _HERE / "hbase",
+        webapps=_HBASE_WEBAPPS,
+        lock_name=f"{_LOCKS}/{versions.hbase}+{versions.hadoop}{_SUFFIX}",
+        properties={
+            "hbase.version": versions.hbase,
+            "hadoop.version": versions.hadoop,
+            "netty.version": _netty(hadoop) if hadoop.lock.exists() else "",
+        },
+    )
+
+
+def _netty(hadoop: Recipe) -> str:
+    """The release of netty that this Hadoop brings: HBase's HDFS client must not mix two of them."""
+    prefix = "netty-handler-"
+    found = next(name for name in read_lock(hadoop).jars if name.startswith(prefix))
+    return found.removeprefix(prefix).removesuffix(".jar")
+
+
+def _ycsb(_: Versions) -> Recipe:
+    """HBase's client has one version, whatever the servers have: only they differ between two arms."""
+    directory = _HERE.parents[1] / "workloads" / "ycsb" / "java"
+    return Recipe("ycsb", "0.17.0", directory, built="density-ycsb-hbase-0.17.0.jar")
+
+
+RECIPES: dict[str, Callable[[Versions], Recipe]] = {
+    "hadoop": _hadoop,
+    "hbase": _hbase,
+    "ycsb": _ycsb,
 }
 
 
-def recipe_of(name: str) -> Recipe:
-    """The recipe registered under `name`; InputError names those that exist."""
+def recipe_of(name: str, versions: Versions = VERSIONS) -> Recipe:
+    """The recipe registered under `name`, by default of the default versions. InputError names those that
+    exist."""
     if name not in RECIPES:
         raise InputError(
             f"stack {name!r} does not exist.", "stack", f"use one of {', '.join(RECIPES)}, or all."
         )
-    return RECIPES[name]
+    return RECIPES[name](versions)
+
+
+def locked_versions() -> Iterator[Versions]:
+    """Every pair of Hadoop and HBase that has locks, shipped ones and added ones."""
+    folders = (_HERE / "hbase" / _LOCKS, cache_root() / _LOCKS / "hbase")
+    names = {path.stem for folder in folders for path in folder.glob(f"*+*{_SUFFIX}")}
+    for name in sorted(names):
+        hbase, hadoop = name.split("+")
+        versions = Versions(hadoop, hbase)
+        if _hadoop(versions).lock.exists():
+            yield versions

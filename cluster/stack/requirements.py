@@ -18,12 +18,14 @@ JDKS = (17, 21)
 MIN_MEMORY_MIB = 7000
 """A machine sold with 8 GB: the quickstart study uses 6 GiB."""
 MIN_DISK_MIB = 6000
+MIN_CACHE_MIB = 3000
+"""Downloads and stacks, if they are on another disk than the checkout."""
 
 PACKAGES = {
     "apt-get install": {
         "git": "git",
         "Maven": "maven",
-        "JDK": "default-jdk-headless",
+        "JDK": "openjdk-21-jdk-headless",
         "Python": "python3-venv",
     },
     "dnf install": {
@@ -33,8 +35,15 @@ PACKAGES = {
         "Python": "python3",
     },
 }
-DEFAULT_JDK_11 = ("bullseye", "focal", "jammy")
-"""Releases of Debian and Ubuntu with a package of JDK 17 beside an older default."""
+# Releases of Debian and Ubuntu; each later one has the package above, whatever its default JDK is.
+JDK_PACKAGES = {
+    "bullseye": "openjdk-17-jdk-headless",
+    "focal": "openjdk-17-jdk-headless",
+    "jammy": "openjdk-17-jdk-headless",
+    "bookworm": "default-jdk-headless",
+    "trixie": "default-jdk-headless",
+    "noble": "default-jdk-headless",
+}
 
 
 def missing() -> dict[str, str]:
@@ -52,18 +61,30 @@ def scarce() -> Iterator[str]:
     memory_mib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
     if memory_mib < MIN_MEMORY_MIB:
         yield f"{memory_mib} MiB of memory; the quickstart study needs {MIN_MEMORY_MIB} MiB."
-    disk_mib = shutil.disk_usage(".").free // 2**20
-    if disk_mib < MIN_DISK_MIB:
-        yield f"{disk_mib} MiB free here; set-up and the quickstart need {MIN_DISK_MIB} MiB."
+    here, cache = Path().absolute(), _cache()
+    needs_mib = {here: MIN_DISK_MIB}
+    if cache.stat().st_dev != here.stat().st_dev:
+        needs_mib[cache] = MIN_CACHE_MIB
+    for folder, need_mib in needs_mib.items():
+        free_mib = shutil.disk_usage(folder).free // 2**20
+        if free_mib < need_mib:
+            yield f"{free_mib} MiB free in {folder}; set-up and the quickstart need {need_mib} MiB."
+
+
+def _cache() -> Path:
+    """Where the stacks will be, or the nearest folder above it that exists."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    cache = Path(os.environ.get("DENSITY_STUDY_CACHE") or Path(home, "density-study")).absolute()
+    return next(folder for folder in (cache, *cache.parents) if folder.is_dir())
 
 
 def install_line(names: dict[str, str], codename: str) -> str | None:
     """The command that installs `names` on this distribution; None if the distribution is not known."""
     for command, packages in PACKAGES.items():
         if shutil.which(command.split()[0]):
-            line = " ".join([command, *(packages[name] for name in names)])
-            old = codename in DEFAULT_JDK_11
-            return line.replace("default-jdk", "openjdk-17-jdk") if old else line
+            if command.startswith("apt-get"):
+                packages = packages | {"JDK": JDK_PACKAGES.get(codename, packages["JDK"])}
+            return " ".join([command, *(packages[name] for name in names)])
     return None
 
 
@@ -112,6 +133,8 @@ def main() -> int:
         print(f"error: {needed.get(name, name)} is needed: {instead}.", file=sys.stderr)
     line = install_line(found, _codename())
     remedy = f"as root: {line}" if line else "install these with your distribution's packages"
+    if "JDK" in found and os.environ.get("JAVA_HOME"):
+        remedy += "; then set JAVA_HOME to the JDK, or unset it"
     print(f"remedy: {remedy}", file=sys.stderr)
     return 2
 

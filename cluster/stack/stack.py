@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from cluster.model.errors import InputError
+from cluster.model.versions import VERSIONS, Versions
+from cluster.stack.cache import cache_root
 from cluster.stack.java import Java, find_java
+from cluster.stack.lock import read_lock
 from cluster.stack.maven import find_maven
 from cluster.stack.recipe import Recipe, recipe_of
 from cluster.stack.tree import read_tree, write_tree
@@ -29,39 +31,31 @@ class Stack:
     jars_sha256: str
 
 
-def cache_root() -> Path:
-    """$DENSITY_STUDY_CACHE, else $XDG_CACHE_HOME/density-study, else ~/.cache/density-study."""
-    if own := os.environ.get("DENSITY_STUDY_CACHE"):
-        return Path(own).absolute()
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        return Path(xdg).absolute() / "density-study"
-    return Path.home() / ".cache" / "density-study"
-
-
-def stack_home(name: str) -> Path:
+def stack_home(name: str, versions: Versions = VERSIONS) -> Path:
     """Where the stack is, or will be: its directory's name holds a hash of all it is made from."""
-    return _home(recipe_of(name))
+    return _home(recipe_of(name, versions))
 
 
-def ensure(name: str) -> Stack:
+def ensure(name: str, versions: Versions = VERSIONS) -> Stack:
     """The stack `name`, assembled from Maven Central first if the cache does not hold it whole.
 
     Safe to call from several processes at once: one assembles, the others wait for it.
-    Raises InputError: no Java 17 or 21, no Maven and nothing cached, Maven failing, a jar not as locked.
+    Raises InputError: no lock for these versions, no Java 17 or 21, no Maven and nothing cached, Maven
+    failing, a jar not as locked.
     """
-    recipe = recipe_of(name)
+    recipe = recipe_of(name, versions)
     home = _home(recipe)
     return Stack(recipe.name, recipe.version, home, read_tree(home) or _assemble(recipe, home))
 
 
-def ensure_all(names: Sequence[str]) -> tuple[Stack, ...]:
+def ensure_all(names: Sequence[str], versions: Versions = VERSIONS) -> tuple[Stack, ...]:
     """`ensure` each, at the same time: Maven mostly waits for the network.
 
     Maven's local repository takes several readers and writers of released artifacts: each file is
     downloaded aside and renamed. What arrives is held against the lock in any case.
     """
     with ThreadPoolExecutor(max_workers=max(1, len(names))) as pool:
-        return tuple(pool.map(ensure, names))
+        return tuple(pool.map(lambda name: ensure(name, versions), names))
 
 
 def java_for(recipe: Recipe) -> Java:
@@ -81,6 +75,7 @@ def _home(recipe: Recipe) -> Path:
 
 
 def _assemble(recipe: Recipe, home: Path) -> str:
+    read_lock(recipe)  # before Maven is started for jars that nobody can check
     java, maven = java_for(recipe), find_maven(recipe.name)
     with locked(home):
         if jars_sha256 := read_tree(home):  # by another process meanwhile

@@ -50,11 +50,20 @@ class Intent(Event, event="intent"):
 
 
 class RunOpened(Event, event="run-opened"):
+    """`dag_run`: the Airflow DAG run that carries out the run, "<DAG>/<run id>"; empty for `study run`."""
+
     study: str
     run: str
     tag: str
     owner: Owner | None = None
     resumed: bool = False
+    dag_run: str = ""
+
+
+class RunTagged(Event, event="run-tagged"):
+    """`tags` that a person or Airflow gave the run; see `cluster.state.run_tags`."""
+
+    tags: Mapping[str, str]
 
 
 class RunImported(Event, event="run-imported"):
@@ -72,6 +81,18 @@ class RunEnded(Event, event="run-ended"):
     message: str
     repetitions: int | None = None
     finished: bool = True
+
+
+class Notified(Event, event="notified"):
+    """The receivers of the study got a message at the end of the run; `faults` names those that did not.
+
+    `baseline`: the runs that a regression was seen against.
+    """
+
+    occasion: Literal["regression", "failure", "recovery"]
+    headline: str
+    baseline: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 class OwnerDeclaredDead(Event, event="owner-declared-dead"):
@@ -95,6 +116,12 @@ class StepEnded(Event, event="step-ended"):
     trial: str | None
     outcome: Literal["ok", "failed", "skipped"]
     message: str
+
+
+class TrialsCleared(Event, event="trials-cleared"):
+    """A person cleared these trials in Airflow: each is measured again, as a new attempt."""
+
+    trials: tuple[str, ...]
 
 
 class TrialState(Event, event="trial-state"):

@@ -14,6 +14,7 @@ from cluster.state.journal import JOURNAL, Journal
 from cluster.state.owner import Owner, State, here, judge
 
 ONE_STUDY = "one study at a time on a host"
+_IN_WORDS = {"alive": "running", "dead": "interrupted", "unknown": "unknown"}
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class RunState:
     """The last opening of a run, and its state since.
 
     `state`: "ended" if the journal records the end, else the state of the owner. `owner` is None if the
-    journal does not name one.
+    journal does not name one. `outcome` is that of an ended run.
     """
 
     tag: str
@@ -29,6 +30,13 @@ class RunState:
     state: State | Literal["ended"]
     opened_t: float
     silent_s: float
+    outcome: Literal["ok", "failed"] | None = None
+
+    @property
+    def in_words(self) -> str:
+        """running, interrupted (the owner died before the run ended), unknown (the owner cannot be checked
+        from here), ok or failed."""
+        return self.outcome or _IN_WORDS[self.state]
 
     @property
     def owner_name(self) -> str:
@@ -48,14 +56,16 @@ def run_state(root: Path, lock_free: bool | None) -> RunState | None:
     silent_s = presence.silent_s(root)
     declared_dead = bool(journal.since_opening(OwnerDeclaredDead))
     state: State | Literal["ended"] = "unknown"
-    if journal.since_opening(RunEnded):
+    ends = journal.since_opening(RunEnded)
+    if ends:
         state = "ended"
     elif owner is not None:
         # The declaration is a fresh line of the journal, but not a sign that the owner lives.
         state = judge(owner, lock_free, float("inf") if declared_dead else silent_s)
     if state == "unknown" and declared_dead:
         state = "dead"
-    return RunState(opening.tag, owner, state, opening.t, silent_s)
+    outcome = ends[-1].outcome if ends else None
+    return RunState(opening.tag, owner, state, opening.t, silent_s, outcome)
 
 
 def busy(root: Path, found: RunState) -> HostBusyError:

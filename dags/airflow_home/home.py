@@ -1,13 +1,12 @@
 """`Home`: folder of the embedded Airflow with its databases and logs, and the environment Airflow needs.
 
-`python -m dags.airflow_home.home` creates the database of `study run`, so that the first study does not
-wait for it. The web UI has a second database, because a scheduler would execute the tasks of a running
-`study run` again if it found them in its own.
+`study setup` creates the database of `study run`, so that the first study does not wait for it. To do so, it
+starts this module in Airflow's environment. The web UI has a second database, because a scheduler would
+execute the tasks of a running `study run` again if it found them in its own.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -16,23 +15,24 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from cluster.state.atomic import write_text
+from cluster.model.errors import StudyError
+from cluster.state.atomic import locked, write_text
+from cluster.state.settings import setting
 
 LOOPBACK = "127.0.0.1"
+REFRESH_EVERY_S = 45
 WEB_PORT = 8080
 SCHEDULER_PID = "STUDY_SCHEDULER_PID"
 """Environment variable with the process id of the scheduler started by `make airflow`."""
 ONE_PROCESS = "STUDY_ONE_PROCESS"
 """Environment variable that `study run` sets: one process executes all tasks."""
-MIGRATE = "migrate"
-"""Argument with which this module starts itself, in Airflow's environment."""
-MAX_STEPS = 100_000
-"""Maximum number of mapped steps. Airflow's default, 1024, is too small for eight large repetitions."""
+OPEN_RUN = "STUDY_OPEN_RUN"
+"""Environment variable with the folder of the run whose DAG `study run` executes."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """`root` is AIRFLOW_HOME; `project` is the folder that contains dags/, workloads/ and runs/."""
+    """`root` is AIRFLOW_HOME; `project` is the folder that contains dags/ and workloads/."""
 
     root: Path
     project: Path
@@ -69,8 +69,8 @@ class Home:
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(self.passwords),
             "AIRFLOW__CORE__PARALLELISM": "2",
             "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
-            # Parsing takes CPU time from running trials, and the DAG files do not change.
-            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "3600",
+            # A new or edited study shows up within a minute. Parsing takes CPU time from running trials.
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": str(REFRESH_EVERY_S),
         }
 
     def _common(self, database: Path) -> dict[str, str]:
@@ -81,7 +81,6 @@ class Home:
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
-            "AIRFLOW__CORE__MAX_MAP_LENGTH": str(MAX_STEPS),
             "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(self.root / "logs"),
             "NO_COLOR": "1",  # the console is a log file
             # Airflow, Spark and Great Expectations have about 3,000 modules. Cache their bytecode
@@ -92,45 +91,54 @@ class Home:
 
 
 def project_root() -> Path:
-    """The folder that contains the packages of this project."""
+    """The folder that contains the packages of this project: the checkout, or site-packages."""
     return Path(__file__).resolve().parents[2]
 
 
-def home(environ: Mapping[str, str] = os.environ) -> Home:
-    """$AIRFLOW_HOME if it is set, else .airflow/ in the project."""
+def base_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where .airflow/ and runs/ are, and where the relative paths of a DAG's parameters begin: the setting
+    `home`, else the checkout, else ~/density-study for an installed package."""
+    if given := setting("home", environ):
+        return Path(given).absolute()
     project = project_root()
+    return project if (project / "pyproject.toml").exists() else Path.home() / "density-study"
+
+
+def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """The runs that Airflow carries out and shows: the setting `runs`, else runs/ in the base folder."""
+    return base_folder(environ) / (setting("runs", environ) or "runs")
+
+
+def home(environ: Mapping[str, str] = os.environ) -> Home:
+    """$AIRFLOW_HOME if it is set, else .airflow/ in the base folder."""
     given = environ.get("AIRFLOW_HOME")
-    return Home(Path(given).absolute() if given else project / ".airflow", project)
+    root = Path(given).absolute() if given else base_folder(environ) / ".airflow"
+    return Home(root, project_root())
 
 
-def migrate_once(database: Path) -> None:
-    """Create or upgrade `database`, unless this version of Airflow has already done so. Airflow reads its
-    environment when it is imported."""
+def migrate_once(database: Path, environment: Mapping[str, str]) -> None:
+    """Create or upgrade `database`, unless this version of Airflow has already done so. `environment` names
+    the database to Airflow. StudyError with Airflow's message if that fails."""
     installed = version("apache-airflow")  # importing Airflow for this takes seconds
     ready = database.with_suffix(".ready")
     if database.exists() and ready.exists() and ready.read_text() == installed:
         return
-    from airflow.utils.db import initdb
-
-    database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with ready.with_suffix(".lock").open("w") as lock:  # serialises two concurrent first runs
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        initdb()
+    with locked(ready.with_suffix(".lock")):  # serialises two concurrent first runs
+        migrated = subprocess.run(
+            [sys.executable, "-m", "airflow", "db", "migrate"],
+            env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if migrated.returncode:
+            raise StudyError(
+                f"Airflow could not create its database: {migrated.stderr.strip()}",
+                str(database),
+                "remove the file, unless another version of Airflow uses it, and try again.",
+            )
         write_text(ready, installed)
 
 
-def main() -> None:
+def create_command_database() -> None:
     """Create the database of `study run` if it does not exist; this also fills the bytecode cache."""
     place = home()
-    if sys.argv[1:] == [MIGRATE]:
-        migrate_once(place.command_database)
-        return
-    argv = [sys.executable, "-m", "dags.airflow_home.home", MIGRATE]
-    environment = {**os.environ, **place.command_environment()}
-    made = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
-    if made.returncode:
-        sys.exit(f"error: could not create Airflow's database:\n{made.stderr}")
-
-
-if __name__ == "__main__":
-    main()
+    place.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    migrate_once(place.command_database, place.command_environment())

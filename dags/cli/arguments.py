@@ -18,7 +18,20 @@ def examples(*commands: str) -> str:
     return "\n".join(("\nExamples:\n", *(f"    {command}" for command in commands), ""))
 
 
-Spec = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.")]
+def _study(spec: Path) -> Path:
+    from workloads.spec.shipped import study_path
+
+    return study_path(spec)
+
+
+Spec = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SPEC",
+        help="The study's YAML file, or the name of a shipped study, for example quickstart.",
+        callback=_study,
+    ),
+]
 
 
 def _checked(runs: Path) -> Path:
@@ -49,11 +62,33 @@ Only = Annotated[
         help="Run only the settings with a matching id, for example 'ycsb-*'. Repeatable.",
     ),
 ]
+
+
+def run_ids(context: typer.Context, incomplete: str) -> list[str]:
+    """Ids of runs for the shell's completion, newest first; the shell itself completes folders."""
+    from cluster.state.journal import run_folders
+
+    folders = run_folders(Path(context.params.get("runs") or RUNS))
+    return [folder.name for folder in reversed(folders) if folder.name.startswith(incomplete)]
+
+
 Named = Annotated[
     Path | None,
-    typer.Argument(metavar="RUN", help="Folder or id of a run. Default: the newest run."),
+    typer.Argument(
+        metavar="RUN",
+        help="Folder or id of a run. Default: the newest run.",
+        autocompletion=run_ids,
+    ),
 ]
 
+Tags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag",
+        metavar="KEY=VALUE",
+        help="Tag of a run, for example ticket=PERF-12. Repeatable.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 
 # Of `study capacity`.

@@ -15,7 +15,7 @@ from analysis.capacity.accuracy.hold_out_load import LoadMiss
 from analysis.capacity.curves.explain import Explanation
 from analysis.capacity.curves.model import Model
 from analysis.capacity.inputs.points import Arm
-from dags.cli.console import titled
+from dags.cli.layout import titled
 
 SHOWN_MISSES = 10
 SHOWN_LEVELS = 64

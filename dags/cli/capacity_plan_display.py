@@ -11,7 +11,7 @@ from rich.text import Text
 
 from analysis.capacity.plan.plan import Excuse, Plan, facts, plan_sentence, spread
 from analysis.capacity.sizing.size import WhatIf
-from dags.cli.console import titled
+from dags.cli.layout import titled
 
 SHOWN_ROWS = 40
 

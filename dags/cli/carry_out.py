@@ -13,12 +13,13 @@ from dags.airflow_home.child import Child, python
 from dags.airflow_home.home import Home
 from dags.run_status.live import LiveTrial
 from dags.run_status.progress import Progress, Tail, progress
-from dags.stages import study_stages
+from dags.stages import conclusion, study_stages
 from workloads.execution.run import Run
 
 LOG = "airflow.log"
 _LOOK_EVERY_S = 0.25
 _GRACE_S = 5.0
+_TELL_WITHIN_S = 600.0
 
 Show = Callable[[Progress], None]
 
@@ -34,7 +35,7 @@ class RunEnd:
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
-    tail, live = Tail(run.journal.path), LiveTrial(run.records)
+    tail, live = Tail(run.journal.path), LiveTrial(run.plan, run.records)
 
     def look() -> None:
         now = time.time()
@@ -53,6 +54,8 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
         raise
     if code != 0:
         clean_up(run, "the process executing the run ended before the trial")
+        if run.study.notify and not conclusion.is_concluded(run):
+            tell(run, home, _failures(run, code)[0])
     return RunEnd(run, code == 0, () if code == 0 else _failures(run, code))
 
 
@@ -62,9 +65,16 @@ def clean_up(run: Run, reason: str) -> None:
     study_stages.tear_down(str(run.root), reason)
 
 
+def tell(run: Run, home: Home, reason: str) -> None:
+    """Send the message that a run without a conclusion could not send itself."""
+    argv = python("dags.notify", "run", str(run.root), reason)
+    with Child(argv, home.command_environment(), run.root / LOG) as child:
+        child.wait(_TELL_WITHIN_S)
+
+
 def _failures(run: Run, code: int) -> tuple[str, ...]:
-    found = tuple(study_stages.failures(run))
-    if study_stages.is_concluded(run):
+    found = tuple(conclusion.failures(run))
+    if conclusion.is_concluded(run):
         return found
     ended = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
     return (f"the run did not finish: its process ended {ended}", *found)

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from cluster.model.errors import InputError
-from dags.cli.arguments import RUNS, Json, Runs, examples
+from dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
 from dags.cli.console import out, print_json
-from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
+
+if TYPE_CHECKING:
+    from analysis.comparison.compare import RunComparison
 
 EXAMPLES = examples(
     "study compare 20261114T020003Z 20261121T020003Z",
     "study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%",
+    "study compare --format junit > compare.xml",
+    "study compare 20261114T020003Z 20261121T020003Z --html compare.html",
 )
 
 Value = TypeVar("Value")
-RunName = Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder or id of a run.")]
+RunName = Annotated[
+    Path | None,
+    typer.Argument(metavar="RUN", help="Folder or id of a run.", autocompletion=run_ids),
+]
+
+
+class Format(StrEnum):
+    text = "text"
+    markdown = "markdown"
+    junit = "junit"
 
 
 def compare(
@@ -40,39 +55,81 @@ def compare(
             help="Largest change that is not a regression. Default: the study's tolerance, else 5%.",
         ),
     ] = None,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format", help="For CI: `junit` for test reports, `markdown` for job summaries."
+        ),
+    ] = Format.text,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Also write the two runs side by side, as an HTML page."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare a run with earlier runs: did the cluster get slower?
 
-    With two runs, compares the second with the first. With one run, or none (the newest), compares it
-    with the baseline. All runs must be analysed.
+    With two runs, of one study or of two, compares the second with the first. With one run, or none (the
+    newest), compares it with the baseline. All runs must be analysed.
 
     Exit codes: 0 no regression, 1 a number got worse by more than the tolerance, 2 invalid input.
     """
     from dags.run_status.status import find_run
-    from dags.stages.comparison import compare_with, comparison_lines
+    from dags.stages.comparison import compare_with, comparison_lines, side_by_side
+    from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
+    if as_json and form is not Format.text:
+        raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")
     run = find_run(later or first, runs)
     pinned = find_run(first, runs).root if later and first else None
-    if pinned is not None and pinned.parent != run.root.parent:
-        raise InputError(
-            "this run belongs to another study.", str(pinned), "name two runs of the same study."
-        )
+    if html is not None:
+        _check_html(html, pinned)
     spec = run.study.compare or CompareSpec(baseline=Baseline(rolling=1))
     against = _parsed(parse_baseline, baseline, spec.baseline, "--baseline")
-    if pinned is not None:
-        against = Baseline(run=pinned.name)
     share = _parsed(percent, tolerance, spec.tolerance, "--tolerance")
-    compared = compare_with(run.root, against, share)
+    compared: RunComparison | None
+    if pinned is None:
+        compared = compare_with(run.root, against, share)
+    else:
+        pair = side_by_side(pinned, run.root, share)
+        compared = pair.comparison
+        if html is not None:
+            from analysis.hub.side_by_side import write
+
+            write(pair, html)
     if compared is None:
         raise InputError(
             "there is no earlier run to compare with.", str(run.root), "run the study again later."
         )
     if as_json:
         print_json(compared)
-    for line in () if as_json else comparison_lines(compared):
-        out.print(line, markup=False, soft_wrap=True)
+    elif form is Format.text:
+        for line in comparison_lines(compared):
+            out.print(line, markup=False, soft_wrap=True)
+    else:
+        from dags.cli.compare_formats import as_junit, as_markdown
+
+        sys.stdout.write({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
+    if html is not None and not as_json and form is Format.text:
+        out.print(f"page     {html}", markup=False, soft_wrap=True)
     raise typer.Exit(1 if compared.regressions else 0)
+
+
+def _check_html(path: Path, pinned: Path | None) -> None:
+    if pinned is None:
+        raise InputError(
+            "a page shows two runs side by side, and fewer are named.",
+            f"--html {path}",
+            "name two runs: study compare A B --html FILE.",
+        )
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError(
+            "no file can be written there.",
+            f"--html {path}",
+            "name a file in a folder that exists.",
+        )
 
 
 def _parsed(parse: Callable[[str], Value], text: str | None, default: Value, option: str) -> Value:

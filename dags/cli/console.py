@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import typer
-from rich import box
-from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
-from cluster.model.errors import BringUpError, StudyError
+from cluster.model.errors import BringUpError, InputError, StudyError
 
 LOG_WIDTH = 132
 """Width for a file or a pipe, which have none of their own: wide enough not to break table rows."""
 
 out = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
 err = Console(stderr=True, highlight=False)
-
-
-def titled(
-    title: str | None, header: Iterable[str], rows: Iterable[Iterable[RenderableType]]
-) -> Table:
-    """A table with a title and a line below its header."""
-    table = Table(*header, title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def print_json(value: object) -> None:
@@ -39,20 +26,44 @@ def print_json(value: object) -> None:
 
 
 def print_report(root: Path) -> None:
-    """Print the summary table and the path of the report; nothing if the run has no report."""
+    """Print the summary table, why trials are not valid, and the path of the report; nothing if the run has
+    no report."""
     summary = root / "report" / "summary.json"
     if not summary.exists():
         return
     from analysis.report.table import summary_table
+    from analysis.report.trials import reasons
     from analysis.summary.summary import Summary
-    from dags.cli.display import rows_table
+    from dags.cli.layout import rows_table
 
     value = Summary.model_validate_json(summary.read_text(encoding="utf-8"))
     table = summary_table(value)
     out.print(rows_table([column.header for column in table.columns], table.rows))
+    for reason, verdict, trials in reasons(value).rows:
+        style = "dim" if verdict == "valid" else "yellow"
+        name = "warning" if verdict == "valid" else verdict
+        out.print(
+            Text(f"{name}: {reason} ({trials} trial{'s' * (trials != '1')})", style=style),
+            soft_wrap=True,
+        )
     out.print(Text(f"\n{value.headline}", style="bold"))
     out.print(f"report   {root / 'report' / 'index.html'}", markup=False, soft_wrap=True)
     out.print(f"numbers  {summary}", markup=False, soft_wrap=True)
+
+
+def print_usage_error(error: typer.TyperException) -> None:
+    """An error of the command line itself, in the form of all errors. Nothing for a command that has printed
+    its help because it was called without arguments."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "study"
+    similar = getattr(error, "possibilities", None)  # of a mistyped option
+    message = error.message if similar else error.format_message()
+    if not message:
+        return
+    hint = f" Did you mean {', '.join(similar)}?" if similar else ""
+    sentence = message if message[-1] in ".?" else f"{message}."
+    remedy = f"`{command} --help` shows its options and examples."
+    print_error(InputError(f"{sentence}{hint}", command, remedy))
 
 
 def print_error(error: StudyError) -> None:

@@ -1,37 +1,27 @@
-"""Plans, progress and status as `study` prints them. Colours appear on a terminal only."""
+"""Plans, checks and status as `study` prints them. Colours appear on a terminal only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress_bar import ProgressBar
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dags.run_status.progress import STAGES, Ended, Progress
+from cluster.state.events import Notified
+from dags.cli.layout import clock, rows_table
+from dags.cli.progress_display import headline
 from workloads.planning.plan import Plan, Step
 
 if TYPE_CHECKING:
     from cluster.model.topology import Topology
     from dags.run_status.status import Status
+    from workloads.execution.run import Run
     from workloads.planning.preflight import Check
 
 MIN_REPETITIONS = 5
 """Fewer builds per arm allow no claim (docs/methodology.md, rule 2)."""
-
-Show = Callable[[Progress], None]
-
-
-def clock(seconds: float) -> str:
-    """Seconds as 4:05 or 1:02:03."""
-    minutes, rest = divmod(round(max(0.0, seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
 
 # ---------------------------------------------------------------------------------- the plan
 
@@ -133,97 +123,12 @@ def _topologies_table(plan: Plan) -> Table:
     return rows_table(("topology", "host", "nodes", "memory"), rows)
 
 
-# ------------------------------------------------------------------------------------ progress
-
-
-@contextmanager
-def progress_display(console: Console) -> Iterator[Show]:
-    """A live display on a terminal; elsewhere one line per step."""
-    if not console.is_terminal:
-        yield _Lines(console).show
-        return
-    with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield lambda seen: live.update(progress_panel(seen), refresh=True)
-
-
-LINE_EVERY_S = 10.0
-"""Seconds between two lines about a running trial, where there is no terminal."""
-
-
-class _Lines:
-    """Prints what is new since the last call: for files and pipes, which cannot be redrawn."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.ended = 0
-        self.printed: object = None
-        self.live_t = 0.0
-
-    def show(self, seen: Progress) -> None:
-        for ended in seen.ended[self.ended :]:
-            self._print(seen, ended_line(ended, seen))
-        self.ended = len(seen.ended)
-        what = seen.stage or (seen.current and seen.current.index)
-        if what is not None and what != self.printed:
-            self._print(seen, f"{headline(seen)}  (about {clock(seen.remaining_s)} left)")
-            self.printed = what
-            self.live_t = seen.elapsed_s
-        elif seen.live and seen.elapsed_s - self.live_t >= LINE_EVERY_S:
-            self._print(seen, f"    {seen.live}")
-            self.live_t = seen.elapsed_s
-
-    def _print(self, seen: Progress, line: str) -> None:
-        self.console.print(f"[{clock(seen.elapsed_s):>7}] {line}", markup=False, soft_wrap=True)
-
-
-def headline(seen: Progress) -> str:
-    """The current activity, in one line."""
-    if seen.stage and not seen.current:
-        return f"analysis {STAGES.index(seen.stage) + 1}/{len(STAGES)}: {seen.stage}"
-    if seen.current:
-        return f"step {seen.position}/{seen.total}: {seen.current.label}"
-    return "starting Airflow" if seen.state == "starting" else "between two steps"
-
-
-def ended_line(ended: Ended, seen: Progress) -> str:
-    line = f"step {ended.step.index + 1}/{seen.total}: {ended.step.label}: {ended.outcome}"
-    line += f" in {clock(ended.seconds)}"
-    if number := seen.numbers.get(ended.step.trial or ""):
-        line += f", {number} (not validated yet)"
-    return f"{line}\n          {ended.message}" if ended.message else line
-
-
-def progress_panel(seen: Progress) -> RenderableType:
-    """Study, build, step and activity; a progress bar; elapsed and remaining time; failures so far."""
-    done_s, left_s = seen.elapsed_s, seen.remaining_s
-    bar = ProgressBar(total=max(1.0, done_s + left_s), completed=done_s, width=50)
-    where = (
-        f" · topology {seen.topology} · repetition {seen.current.repetition}"
-        if seen.current
-        else ""
-    )
-    activity = f" · {seen.activity}" if seen.activity and seen.current else ""
-    return Group(
-        Text(f"{seen.study} {seen.run}{where}", style="bold"),
-        Text(headline(seen) + activity),
-        *([Text(seen.live, style="cyan", no_wrap=True)] if seen.live else []),
-        bar,
-        Text(f"elapsed {clock(done_s)} · about {clock(left_s)} left", style="dim"),
-        *(Text(ended_line(e, seen), style="dim") for e in seen.ended[-3:] if e.step.trial in seen.numbers),
-        *(Text(f"failed: {e.step.label}: {first_line(e.message)}", style="red") for e in seen.failed),
-    )  # fmt: skip
-
-
 def check_line(check: Check) -> Text:
     """A line of the checklist before a run; of a fault also where, what and remedy."""
     if check.fault is None:
         return Text.assemble(("ok     ", "green"), check.name)
     fault = f"{check.name}\n       {check.fault.where}: {check.fault.what}"
     return Text.assemble(("fault  ", "bold red"), f"{fault}\n       remedy: {check.fault.remedy}")
-
-
-def first_line(text: str) -> str:
-    return text.split("\n", 1)[0]
 
 
 # ------------------------------------------------------------------------------------ status
@@ -254,15 +159,15 @@ def status_page(status: Status) -> RenderableType:
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
         *(Text(f"{name:<8} {text}", overflow="fold") for name, text in rows),
         *failure_lines(status.failures),
+        *notification_lines(status.run),
     )
-
-
-def rows_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
-    table = Table(*header, box=None, pad_edge=False, header_style="bold")
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def failure_lines(failures: Iterable[str]) -> Iterator[Text]:
     return (Text(f"failed   {failure}", style="red") for failure in failures)
+
+
+def notification_lines(run: Run) -> Iterator[Text]:
+    """The receivers that did not get the message about this run, and why."""
+    for told in run.journal.since_opening(Notified):
+        yield from (Text(f"not notified  {fault}", style="yellow") for fault in told.faults)

@@ -20,7 +20,8 @@ EXAMPLES = examples(
 def doctor(spec: Spec, runs: Runs = RUNS, sets: Sets = None, as_json: Json = False) -> None:
     """Check hosts, disks, ports, clocks and programs for a study, with a remedy for every fault.
 
-    Starts nothing. Checks whatever `study run` would reject, and goes on after a fault.
+    Starts nothing. Checks whatever `study run` would reject, and goes on after a fault. Missing KVM is a
+    fault, too: `study run` would emulate the guests.
 
     Exit codes: 0 no fault, 1 a fault, 2 the study file itself is invalid.
     """

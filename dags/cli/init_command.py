@@ -136,7 +136,7 @@ def _text(
     import jinja2
 
     from cluster.machine.describe import describe_machine
-    from dags.airflow_home.home import project_root
+    from workloads.spec.schema import schema_file
 
     here = describe_machine()
     first = "master, worker, client" if len(addresses) == 1 else "master, client"
@@ -145,7 +145,7 @@ def _text(
         TEMPLATE.read_text("utf-8"), keep_trailing_newline=True, undefined=jinja2.StrictUndefined
     )
     text: str = template.render(
-        schema=project_root() / "docs/reference/study.schema.json",
+        schema=schema_file(),
         file=output,
         name=re.sub(r"[^a-z0-9]+", "-", output.stem.lower()).strip("-") or "study",
         question=QUESTIONS[provider],

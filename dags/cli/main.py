@@ -12,17 +12,23 @@ from typing import Annotated
 import typer
 
 from cluster.model.errors import StudyError
+from cluster.model.extras import missing_extra
 from dags.cli import (
+    airflow_commands,
     capacity_command,
     compare_command,
     doctor_command,
+    export_command,
     import_command,
     init_command,
+    list_command,
+    notify_command,
     report_command,
     run_command,
+    stack_command,
 )
 from dags.cli.arguments import RUNS, Json, Named, Only, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.console import err, out, print_error, print_json
+from dags.cli.console import err, out, print_error, print_json, print_usage_error
 
 app = typer.Typer(
     name="study",
@@ -45,10 +51,17 @@ app = typer.Typer(
     ),
 )
 app.add_typer(capacity_command.app)
+app.add_typer(stack_command.app)
+app.command(epilog=airflow_commands.SETUP_EXAMPLES)(airflow_commands.setup)
+app.command(epilog=airflow_commands.AIRFLOW_EXAMPLES)(airflow_commands.airflow)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
+app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
+app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
+app.command(epilog=export_command.EXAMPLES)(export_command.export)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
+app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)
 app.command(epilog=report_command.EXAMPLES)(report_command.report)
 app.command("import", epilog=import_command.EXAMPLES)(import_command.import_records)
 
@@ -110,7 +123,7 @@ def plan(
     Rejects a study with a hypothesis that can never be decided, or with a comparison over time that
     cannot detect a change as large as its own tolerance.
     """
-    from analysis.findings.power_of_design import notes, warnings
+    from analysis.findings.power_of_design import families, notes, warnings
     from dags.cli.display import plan_page, warnings_of
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan, noise
@@ -120,37 +133,23 @@ def plan(
 
     made = plan_study(spec, parse_overrides(sets or []), runs, tuple(only or ()))
     study, planned = made.study, made.plan
-    design_notes = tuple(notes(study, planned, noise(study, runs), effect))
+    found = families(study, planned)
+    design_notes = tuple(notes(found, planned, noise(study, runs), effect))
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (
-        *warnings(study, planned),
+        *warnings(found, planned),
         *assumptions(study, hosts),
         *disks_too_small(study, planned, runs),
     )
     if as_json:
         time_s = planned.estimate_s + ANALYSIS_ESTIMATE_S
-        found = {"estimate_s": time_s, "disk_mib": need_mib, "shows": design_notes}
-        print_json({"plan": planned, **found, "warnings": (*warnings_of(planned), *warned)})
+        costs = {"estimate_s": time_s, "disk_mib": need_mib}
+        told = {"shows": design_notes, "warnings": (*warnings_of(planned), *warned)}
+        print_json({"plan": planned, **costs, **told})
     else:
         out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned))
     check_plan(study, planned, spec, runs)
-
-
-@app.command(name="list", epilog=examples("study list --runs runs"))
-def list_runs(runs: Runs = RUNS, as_json: Json = False) -> None:
-    """List the runs, oldest first: study, id, state, start time, completed trials."""
-    from dags.cli.display import rows_table
-    from dags.run_status.status import HEADER, listed
-
-    rows = list(listed(runs))
-    if as_json:
-        keys = ("study", "run", "state", "opened_utc", "trials_done")
-        print_json([dict(zip(keys, row, strict=True)) for row in rows])
-    elif rows:
-        out.print(rows_table(HEADER, rows))
-    else:
-        out.print(f"{runs} contains no runs.", markup=False)
 
 
 @app.command(epilog=examples("study status runs/quickstart/20261120T201530Z"))
@@ -211,10 +210,21 @@ def main() -> None:
     from dags.airflow_home.interrupt import Interrupted
 
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except StudyError as error:
         print_error(error)
         sys.exit(error.exit_code)
+    except typer.TyperException as error:  # unknown commands, options and values
+        print_usage_error(error)
+        sys.exit(error.exit_code)
+    except typer.Abort:  # a question that was left unanswered
+        sys.exit(130)
+    except ModuleNotFoundError as error:
+        fault = missing_extra(error)
+        if fault is None:
+            raise
+        print_error(fault)
+        sys.exit(fault.exit_code)
     except Interrupted as interrupted:
         err.print(
             f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cluster.model.errors import InputError
+from cluster.model.extras import need
 from dags.cli.arguments import RUNS, Named, Runs, examples
 from dags.cli.console import err, print_report
 
@@ -20,6 +21,7 @@ EXAMPLES = examples(
     "study report 20261120T201530Z --master yarn",
     "study report --conf spark.eventLog.enabled=true",
 )
+EVERY_CORE = "local[*]"
 
 
 class YesNo(StrEnum):
@@ -61,7 +63,7 @@ def report(
             help="Spark master: `yarn`, or `local[4]` for four cores of this machine.",
             callback=_checked,
         ),
-    ] = "local[*]",
+    ] = EVERY_CORE,
     cluster: Annotated[
         Path | None,
         typer.Option(
@@ -91,24 +93,24 @@ def report(
 ) -> None:
     """Analyse a run again from its records and write its report. Needs no cluster.
 
-    CSV has one row per number and setting; JSON is summary.json. With --store or yarn, the records are
-    copied to the store (only the missing ones) and the tables are built there. summary.json and the
-    report go to the run's own folder.
+    With --format markdown, csv or json, prints the numbers. A run that is analysed already is not analysed
+    again for that, unless an option of the analysis is given. CSV has one row per number and setting; JSON
+    is summary.json.
+
+    With --store or yarn, the records are copied to the store (only the missing ones) and the tables are
+    built there. summary.json and the report go to the run's own folder.
     """
-    from cluster.lifecycle.running_clusters import running_clusters
     from dags.run_status.status import find_run
 
+    need("study report", "spark", "report")
     options = dict(_option(pair) for pair in conf or [])
     # Records copied from another machine have no plan, and the analysis needs none.
     alone = run is not None and (run / "records").is_dir()
     root = run.absolute() if run and alone else find_run(run, runs).root
-    with err.status("Analysing the records"):
-        from jobs.remote_analysis import YARN, AnalysisTarget, analyse_elsewhere
-
-        build = cluster
-        if build is None and master == YARN:
-            build = next(reversed(running_clusters(runs)), None)
-        analyse_elsewhere(root, AnalysisTarget(master, build, store, options))
+    is_asked_for = master != EVERY_CORE or cluster or store or options
+    if form is Format.html or is_asked_for or not _is_analysed(root):
+        with err.status("Analysing the records"):
+            _analyse(root, runs, master, cluster, store, options)
     if form is Format.html:
         print_report(root)
     else:  # nothing else goes to standard output, so that it can be piped
@@ -118,6 +120,34 @@ def report(
         sys.stdout.write(FORMATS[form](read_summary(root)))
     if browse is YesNo.yes:
         typer.launch(str(root / "report" / "index.html"))
+
+
+def _is_analysed(root: Path) -> bool:
+    """Whether this version can read the run's summary."""
+    from analysis.comparison.history import read_summary
+
+    try:
+        read_summary(root)
+    except InputError:
+        return False
+    return True
+
+
+def _analyse(
+    root: Path,
+    runs: Path,
+    master: str,
+    cluster: Path | None,
+    store: str | None,
+    options: dict[str, str],
+) -> None:
+    from cluster.lifecycle.running_clusters import running_clusters
+    from jobs.remote_analysis import YARN, AnalysisTarget, analyse_elsewhere
+
+    build = cluster
+    if build is None and master == YARN:
+        build = next(reversed(running_clusters(runs)), None)
+    analyse_elsewhere(root, AnalysisTarget(master, build, store, options))
 
 
 def _option(pair: str) -> tuple[str, str]:

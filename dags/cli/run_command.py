@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cluster.model.errors import StudyError
-from dags.cli.arguments import RUNS, Only, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.console import err, out, print_report
+from cluster.model.extras import need
+from dags.cli.arguments import RUNS, Json, Only, Runs, Sets, Spec, Tags, examples, parse_overrides
+from dags.cli.console import err, out, print_json, print_report
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from dags.cli.carry_out import RunEnd
-    from workloads.execution.run import RunRequest
+    from workloads.execution.opening import RunRequest
     from workloads.planning.preflight import Check
 
 EXAMPLES = examples(
     "study run workloads/studies/quickstart.yaml --set repetitions=2",
     "study run workloads/studies/quickstart.yaml --add-repetitions 4",
     "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
+    "study run workloads/studies/quickstart.yaml --tag ticket=PERF-12",
 )
 
 
@@ -41,24 +46,36 @@ def run(
             help="Extend the newest finished run by N repetitions of every topology.",
         ),
     ] = 0,
+    as_json: Json = False,
+    tags: Tags = None,
 ) -> None:
     """Run a study, from its file to its report.
 
     Resumes the newest unfinished run if the study has not changed. With --add-repetitions or --only, it
     extends a finished run by whole repetitions, in the order given by the study's seed.
 
+    With --json, standard output is one document at the end: the run's folder, its outcome, its failures
+    and the paths of its results. Progress then goes to standard error.
+
     Exit codes: 0 success, 1 failure (see the run's folder), 2 invalid input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
     """
+    from cluster.state.run_tags import parse_tags
     from dags.airflow_home.interrupt import interruptible
     from dags.cli.carry_out import LOG
-    from dags.cli.display import failure_lines
-    from workloads.execution.run import RunRequest
+    from dags.cli.display import failure_lines, notification_lines
+    from workloads.execution.opening import RunRequest
 
+    request = RunRequest(fresh, add_repetitions, tuple(only or ()))
+    given = parse_tags(tags or [])
+    need("study run", "airflow", "spark", "report")
     with interruptible():
-        end = _run(spec, runs, sets or [], RunRequest(fresh, add_repetitions, tuple(only or ())))
+        end = _run(spec, runs, sets or [], request, given, err if as_json else out)
+    if as_json:
+        print_json(_facts(end))
+        raise typer.Exit(0 if end.succeeded else 1)
     print_report(end.run.root)
-    for line in failure_lines(end.failures):
+    for line in (*failure_lines(end.failures), *notification_lines(end.run)):
         out.print(line, soft_wrap=True)
     if not end.succeeded:
         out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder",
@@ -66,20 +83,44 @@ def run(
     raise typer.Exit(0 if end.succeeded else 1)
 
 
-def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd:
+def _facts(end: RunEnd) -> dict[str, object]:
+    """For other programs. `report` and `summary` are null if the analysis did not come that far."""
+    report = end.run.root.absolute() / "report"
+    paths = {"report": report / "index.html", "summary": report / "summary.json"}
+    return {
+        "study": end.run.study.study,
+        "run": end.run.id,
+        "folder": end.run.root.absolute(),
+        "succeeded": end.succeeded,
+        "failures": end.failures,
+        **{name: path if path.exists() else None for name, path in paths.items()},
+    }
+
+
+def _run(
+    spec: Path,
+    runs: Path,
+    sets: list[str],
+    request: RunRequest,
+    tags: Mapping[str, str],
+    console: Console,
+) -> RunEnd:
     from cluster.state.owner import Owner
+    from cluster.state.run_tags import tag_run
     from dags.airflow_home.home import home
     from dags.cli.carry_out import carry_out
-    from dags.cli.display import check_line, clock, progress_display
+    from dags.cli.display import check_line
+    from dags.cli.layout import clock
+    from dags.cli.progress_display import progress_display
     from dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from dags.stages.planning import check_plan
-    from workloads.execution.run import open_run
+    from workloads.execution.opening import open_run
     from workloads.execution.steps import steps_left
 
     printed = []
 
     def report(check: Check) -> None:
-        (err if check.fault else out).print(check_line(check), soft_wrap=True)
+        (err if check.fault else console).print(check_line(check), soft_wrap=True)
         printed.append(check.fault)
 
     try:
@@ -96,10 +137,11 @@ def _run(spec: Path, runs: Path, sets: list[str], request: RunRequest) -> RunEnd
         if error in printed:  # with its remedy, and with all other faults
             raise typer.Exit(error.exit_code) from error
         raise
+    tag_run(opened.root, tags)
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
-    out.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
-    out.print(f"run   {opened.root}", markup=False, soft_wrap=True)
-    with progress_display(out) as show:
+    console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
+    console.print(f"run   {opened.root}", markup=False, soft_wrap=True)
+    with progress_display(console, opened.plan) as show:
         return carry_out(opened, home(), show)

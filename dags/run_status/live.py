@@ -1,4 +1,4 @@
-"""What a trial shows while it runs, and its first number when it ends: from raw files, by the pure parsers.
+"""What a trial shows while it runs, and a first look at it when it ends: from its files, by the pure parsers.
 
 Only files of this machine are read. With provider `physical` or `libvirt` they arrive when the trial ends.
 """
@@ -11,21 +11,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dags.run_status.progress import Progress
+from jobs.first_look.look import FirstLook, first_look
 from workloads.base.parsing import ParseError
 from workloads.monitors.dool import parse_dool
 from workloads.monitors.dool_cells import HostSample
-from workloads.planning.plan import Step
-from workloads.record.record import OPEN
-from workloads.testdfsio.output.io_parts import parse_io_part
+from workloads.planning.plan import Plan, Step
+from workloads.record.record import OPEN, is_closed
 from workloads.ycsb.output.measurement import NOT_OF_USERS
 from workloads.ycsb.output.status import IntervalLatency, StatusRow, parse_status
-from workloads.ycsb.output.summary import overall, parse_summary
 
 MIB = 2**20
 BARS = "▁▂▃▄▅▆▇█"
 WIDTH = 30
 """Samples in the sparkline."""
 _TAIL_BYTES = 4096
+_FRESH_S = 5.0
 _HEAD_BYTES = 2048
 """Holds the banner and the headers of a dool file."""
 
@@ -43,44 +43,60 @@ class Sample:
 
 
 class LiveTrial:
-    """Adds to a run's progress what its files show: the trial under way, and the numbers of ended ones."""
+    """Adds to a run's progress what its files show: the trial under way, and first looks at ended trials."""
 
-    def __init__(self, records: Path) -> None:
+    def __init__(self, plan: Plan, records: Path) -> None:
+        self.plan = plan
         self.records = records
-        self._trial: str | None = None
+        self._of: tuple[object, ...] = ()
         self._rates: deque[float] = deque(maxlen=WIDTH)
         self._read_t = 0.0
         self._line = ""
-        self._numbers: dict[str, str] = {}
+        self._looks: dict[str, FirstLook] = {}
 
     def added_to(self, seen: Progress, now: float) -> Progress:
         """`now` in epoch seconds. The open files are read once a second, as often as their tools write."""
-        for ended in seen.ended:
-            trial = ended.step.trial
-            if trial is not None and trial not in self._numbers and ended.outcome == "ok":
-                self._numbers[trial] = first_number(self.records / trial)
+        # for the table before the analysis also the trials of an earlier session, if this one resumes the run
+        steps = self.plan.trials if seen.stage else [ended.step for ended in seen.ended]
+        for trial in {str(step.trial) for step in steps if step.trial} - self._looks.keys():
+            if is_closed(self.records / trial):
+                self._looks[trial] = first_look(self.records / trial)
         if now - self._read_t >= 1.0 or seen.current is None:
-            self._read_t, self._line = now, self._newest(seen.current)
-        return replace(seen, live=self._line, numbers=self._numbers)
+            self._read_t, self._line = now, self._newest(seen, now)
+        return replace(seen, live=self._line, looks=self._looks)
 
-    def _newest(self, step: Step | None) -> str:
+    def _newest(self, seen: Progress, now: float) -> str:
+        step = seen.current
         if step is None or step.trial is None:
             return ""
-        if step.trial != self._trial:
-            self._trial = step.trial
+        is_running = seen.activity == "running"
+        latest = sample(self.records / f"{step.trial}{OPEN}", now, "raw" if is_running else "logs")
+        rate = latest.ops_s if latest.ops_s is not None else latest.disk_mib_s
+        if self._of != (step.trial, is_running, latest.ops_s is None):  # another quantity
+            self._of = (step.trial, is_running, latest.ops_s is None)
             self._rates.clear()
-        seen = sample(self.records / f"{step.trial}{OPEN}")
-        rate = seen.ops_s if seen.ops_s is not None else seen.disk_mib_s
         if rate is not None:
             self._rates.append(rate)
-        ramp_up_s = getattr(step.setting, "warm_up_s", 0.0)
-        bars = [sparkline(self._rates)] if rate is not None else []
-        return " · ".join([*_parts(seen, ramp_up_s), *bars])
+        phase = ["measured" if is_running and not _is_warming_up(step, latest) else "warm-up"]
+        parts = [*_parts(latest), *([sparkline(self._rates)] if rate is not None else [])]
+        return " · ".join(phase + parts) if parts else ""
 
 
-def sample(record: Path) -> Sample:
-    """The newest second in the files of an open record."""
-    clients = [row for file in sorted(record.glob("*/ycsb-*.err")) if (row := _status(file))]
+def _is_warming_up(step: Step, latest: Sample) -> bool:
+    """Whether the seconds under way are cut from the results: of a client's warm-up and of the ramp-up."""
+    if not getattr(step.setting, "cut_s", 0.0):
+        return False
+    return latest.elapsed_s is None or latest.elapsed_s < getattr(step.setting, "warm_up_s", 0.0)
+
+
+def sample(record: Path, now: float, folder: str) -> Sample:
+    """The newest second in the files of an open record. `folder` holds the clients' output: raw of the
+    measured ones, logs of those that load or warm up. Files that nobody writes any more are of the past."""
+    clients = [
+        row
+        for file in sorted(record.glob(f"{folder}/*.err"))
+        if now - file.stat().st_mtime < _FRESH_S and (row := _status(file))
+    ]
     hosts = [host for file in sorted(record.glob("monitor/*.dool.csv")) if (host := _host(file))]
     rates = [row.current_ops_s for row in clients if row.current_ops_s is not None]
     used = [host.cpu_used for host in hosts if host.cpu_used is not None]
@@ -104,27 +120,7 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(BARS[min(7, int(value / highest * 8))] for value in values)
 
 
-def first_number(record: Path) -> str:
-    """The rate of a closed record, as its tool reports it; empty if there is none. Not validated yet."""
-    try:
-        clients = [
-            parse_summary(f.read_bytes(), f.name) for f in sorted(record.glob("raw/ycsb-*.out"))
-        ]
-        totals = [total for client in clients if (total := overall(client.rows))]
-        if totals:
-            return f"{sum(total.throughput_ops_s for total in totals):,.0f} ops/s"
-        part = record / "raw" / "io" / "part-00000"
-        if part.is_file():
-            (row,) = parse_io_part(part.read_bytes(), part.name).rows
-            return f"{row.throughput_per_stream_mib_s:,.1f} MiB/s per stream"
-    except (ParseError, OSError, ValueError):
-        return ""  # the analysis names the fault; a progress line does not
-    return ""
-
-
-def _parts(seen: Sample, ramp_up_s: float) -> Iterator[str]:
-    if seen.elapsed_s is not None:
-        yield "ramp-up" if seen.elapsed_s < ramp_up_s else "measuring"
+def _parts(seen: Sample) -> Iterator[str]:
     if seen.ops_s is not None:
         yield f"{seen.ops_s:,.0f} ops/s"
     if seen.p99 is not None and seen.p99.p99_us is not None:
@@ -163,11 +159,14 @@ def _host(file: Path) -> HostSample | None:
             head = stream.read(_HEAD_BYTES)
         lines = head.splitlines(keepends=True)
         headers = [line for line in lines if not line[:1].isdigit() and line.endswith(b"\n")]
+        first = [line for line in lines if line[:1].isdigit()][:1]  # a mean since boot
         last = _whole_lines(file, _TAIL_BYTES).splitlines(keepends=True)[-1:]
-        rows = parse_dool(b"".join([*headers, *last]), file.name).rows
+        if first == last:
+            return None
+        rows = parse_dool(b"".join([*headers, *first, *last]), file.name).rows
     except (ParseError, OSError):
         return None
-    return rows[-1] if rows else None
+    return rows[-1] if len(rows) > 1 else None
 
 
 def _whole_lines(file: Path, size: int) -> bytes:

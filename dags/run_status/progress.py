@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cluster.state.events import (
     AnalysisStarted,
@@ -20,13 +20,16 @@ from cluster.state.events import (
     RunOpened,
     StepEnded,
     StepStarted,
+    TrialsCleared,
     TrialState,
     event_of,
 )
 from workloads.planning.plan import Plan, Step
 
+if TYPE_CHECKING:
+    from jobs.first_look.look import FirstLook
+
 ANALYSIS_ESTIMATE_S = 40.0
-STAGES = ("ingest", "metrics", "verdicts", "series", "report")
 TRUST_ESTIMATE_S = 10.0
 """Weight of the plan's estimate in the correction, as seconds of steps that took exactly as long as
 planned: one unusual early step must not distort the whole forecast (additive smoothing)."""
@@ -48,7 +51,8 @@ class Ended:
 class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
     step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
-    `live` and `numbers`, by trial, come from the trials' files: see `dags.run_status.live`."""
+    `live`, and the first `looks` at closed trials by name, come from the trials' files: see
+    `dags.run_status.live`."""
 
     study: str
     run: str
@@ -66,7 +70,7 @@ class Progress:
     finished: bool = False
     message: str = ""
     live: str = ""
-    numbers: Mapping[str, str] = field(default_factory=dict)
+    looks: Mapping[str, FirstLook] = field(default_factory=dict)
 
     @property
     def position(self) -> int:
@@ -129,10 +133,14 @@ class _Steps:
         self.current: Step | None = None
         self.since_t = 0.0
         self.activity = ""
+        self.cleared: set[str] = set()
         for event in events:
             match event:
+                case TrialsCleared():
+                    self.cleared.update(event.trials)
                 case StepStarted():
                     self.current, self.since_t = plan.steps[event.index], event.t
+                    self.cleared.discard(str(event.trial))
                     self.activity = ""
                 case StepEnded() if self.current:
                     seconds = event.t - self.since_t
@@ -144,10 +152,23 @@ class _Steps:
                     self.activity = event.state
 
     def remaining_s(self, closed: Collection[str], now: float) -> float:
-        """Of the steps, without the trials that were `closed` before the run was opened again."""
+        """Of the steps still to come: those after the last one, without the trials that were `closed` before
+        the run was opened again, and the trials that were cleared since. A build without a trial to measure
+        is not built."""
         last = self.current or (self.ended[-1].step if self.ended else None)
-        later = self.plan.steps[last.index + 1 if last else 0 :]
-        seconds = sum(self._forecast_s(step) for step in later if step.trial not in closed)
+        position, here = (last.index, last.build) if last else (-1, "")
+        trials = {
+            step.trial
+            for step in self.plan.trials
+            if step.trial in self.cleared or (step.index > position and step.trial not in closed)
+        }
+        builds = {here, *(step.build for step in self.plan.trials if step.trial in trials)}
+        seconds = sum(
+            self._forecast_s(step)
+            for step in self.plan.steps
+            if (step.trial in trials if step.kind == "trial" else step.build in builds)
+            and (step.kind == "trial" or step.index > position or step.build != here)
+        )
         if self.current:
             seconds += max(0.0, self._forecast_s(self.current) - (now - self.since_t))
         return seconds

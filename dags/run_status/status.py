@@ -1,25 +1,20 @@
-"""`study status` and `study list`: the state of runs, from their folders."""
+"""`study status`: the state of a run, from its folder."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from cluster.model.errors import InputError, StudyError
 from cluster.state import presence
-from cluster.state.events import Event, StepEnded
+from cluster.state.events import Event
 from cluster.state.journal import run_folders
 from cluster.state.run_state import run_state
 from dags.run_status.progress import Progress, progress
-from dags.stages import study_stages
+from dags.stages.conclusion import failures
 from workloads.execution.run import Run, load_run
-
-HEADER = ("study", "run", "state", "opened (UTC)", "trials done")
-"""Columns of `study list`."""
-_STATES = {"alive": "running", "dead": "interrupted", "unknown": "unknown"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ def status_of(run: Run) -> Status:
     is_over = found is not None and found.state in ("dead", "ended")
     now = events[-1].t if is_over else time.time()
     seen = progress(run.plan, events, now)
-    state = seen.outcome or _STATES[found.state if found else "dead"]
+    state = found.in_words if found else "interrupted"
     return Status(
         run,
         state,
@@ -83,10 +78,9 @@ def check_not_over(root: Path) -> None:
     found = status_of(load_run(root))
     if found.state not in ("running", "unknown"):
         raise StudyError(
-            f"the run has ended ({found.state}); Airflow's Clear cannot repeat a part of it.",
+            f"the run is not open ({found.state}).",
             str(root),
-            "trigger the study again: this resumes a stopped run, else starts a new one. To repeat "
-            f"only the analysis, use study report {root}.",
+            "clear a trial or the group of a build, which opens it again; or trigger the study again.",
         )
 
 
@@ -105,23 +99,6 @@ def find_run(named: Path | None, runs: Path) -> Run:
 
 def _failures(run: Run, seen: Progress) -> list[str]:
     if seen.finished:
-        return study_stages.failures(run)
+        return failures(run)
     failed = "; ".join(f"{ended.step.label}: {ended.message}" for ended in seen.failed)
     return [text for text in (seen.message, failed) if text]
-
-
-def listed(runs: Path) -> Iterator[tuple[str, ...]]:
-    """One row per run, with the columns of `HEADER`, oldest first. Unreadable runs are listed too."""
-    for folder in run_folders(runs):
-        try:
-            yield _row(folder)
-        except (StudyError, OSError, ValueError, KeyError):
-            yield folder.parent.name, folder.name, "unreadable", "-", "-"
-
-
-def _row(folder: Path) -> tuple[str, ...]:
-    status = status_of(load_run(folder))
-    done = {ended.trial for ended in status.run.journal.events(StepEnded) if ended.trial}
-    opened = datetime.fromtimestamp(status.progress.started_t, UTC).strftime("%Y-%m-%d %H:%M")
-    trials = f"{len(done)} of {len(status.run.plan.trials)}"
-    return status.run.study.study, folder.name, status.state, opened, trials

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cluster.model.errors import StudyError
+from cluster.state.atomic import write_text
 from workloads.spec.schedule import Baseline
 
 if TYPE_CHECKING:
     from analysis.comparison.compare import Change, RunComparison
+    from analysis.hub.side_by_side import Pair
     from analysis.summary.summary import Summary
+    from workloads.execution.run import Run
 
 COMPARISON = "comparison.json"
 
@@ -34,8 +38,41 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
     return compare(before, read_summary(root), tolerance, earlier(root))
 
 
+def compare_run(run: Run) -> RunComparison | None:
+    """The comparison that the run's study requests, also written to report/comparison.json.
+
+    None without `compare` in the study, or without an earlier run. InputError as for `compare_with`.
+    """
+    if run.study.compare is None:
+        return None
+    compared = compare_with(run.root, run.study.compare.baseline, run.study.compare.tolerance)
+    if compared is not None:
+        write_text(run.root / "report" / COMPARISON, compared.model_dump_json(indent=2) + "\n")
+    return compared
+
+
+def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
+    """The runs in these two folders, of one study or of two. InputError if one of them has no summary, or
+    if they have nothing in common."""
+    from analysis.comparison.compare import compare
+    from analysis.comparison.declared import declared_differences
+    from analysis.comparison.history import earlier, read_summary
+    from analysis.hub.side_by_side import Pair
+    from workloads.spec.study_file import read_study
+
+    first, later = read_summary(before), read_summary(after)
+    history = earlier(after) if first.study == later.study else ()
+    compared = compare((first,), later, tolerance, history)
+    try:
+        files = (read_study(root / "study.yaml") for root in (before, after))
+        return Pair(first, later, compared, declared_differences(*files))
+    except StudyError as error:
+        return Pair(first, later, compared, None, f"{error.where}: {error.what}")
+
+
 def comparison_lines(compared: RunComparison) -> Iterator[str]:
-    """The result, one line per number, what was not compared, change points, and candidate causes."""
+    """The result, one line per number, what was not compared, change points, the declared
+    differences, and as candidate causes those that were not declared."""
     yield f"run      {compared.run} compared with {', '.join(compared.baseline)}"
     yield f"result   {compared.headline}"
     for change in compared.changes:
@@ -47,6 +84,8 @@ def comparison_lines(compared: RunComparison) -> Iterator[str]:
             f"change point      {point.subject}: {point.ratio:.2f}x since run {point.run} "
             f"(p = {point.p:.2g})"
         )
+    for difference in compared.declared_differences:
+        yield f"declared          {difference}"
     for cause in compared.candidate_causes:
         yield f"candidate cause   {cause}"
 

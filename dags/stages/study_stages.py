@@ -7,73 +7,98 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from cluster.lifecycle.reap import Swept
 from cluster.lifecycle.reap import reap as reap_clusters
-from cluster.model.errors import InputError, StudyError, TearDownError
-from cluster.state.atomic import write_text
-from cluster.state.events import AnalysisEnded, RunEnded, RunOpened, StepEnded, TornDown
-from cluster.state.owner import Owner
+from cluster.model.errors import InputError, StudyError
+from cluster.state.events import RunOpened, TornDown
+from cluster.state.owner import here
 from cluster.state.presence import present
-from dags.airflow_home.home import ONE_PROCESS, SCHEDULER_PID, project_root
-from dags.stages.comparison import COMPARISON, compare_with, comparison_lines, format_change
-from workloads.execution.run import Run, RunRequest, end_run, load_run, open_run
-from workloads.execution.steps import (
-    StepOutcome,
-    close_run,
-    run_next_step,
-    steps_left,
-    what_is_left,
-)
-from workloads.record.record import OPEN, close_unfinished, closed_records
+from dags.airflow_home.home import ONE_PROCESS, base_folder
+from dags.stages.comparison import compare_run, comparison_lines, format_change
+from workloads.execution import steps
+from workloads.execution.run import Run, load_run
+from workloads.execution.steps import StepOutcome, close_run
+from workloads.planning.plan import Step, StepKind
+from workloads.record.record import OPEN, close_unfinished, is_closed
 
 log = logging.getLogger(__name__)
 
 
-def open_or_load(params: Mapping[str, Any], dag_run: str) -> str:
-    """Folder of the run in `params["run"]`, or of a run opened from the other parameters.
-
-    `dag_run` names the DAG run that executes it. Writes the plan and the journal; builds nothing.
-    InputError for invalid input.
-    """
-    if params.get("run"):
-        run = load_run(_absolute(params["run"]))
-    else:
-        from dags.stages.planning import check_plan  # the statistics take a second to import
-
-        spec, runs = _absolute(params["spec"]), _absolute(params["runs"])
-        run = open_run(
-            spec,
-            runs,
-            params["overrides"],
-            request=RunRequest(params["fresh"], params["add_repetitions"], tuple(params["only"])),
-            owner=airflow_owner(dag_run),
-            check=lambda study, plan: check_plan(study, plan, spec, runs),
-        )
-    log.info("Run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
-    return str(run.root)
-
-
-def slots(root: str) -> list[str]:
-    """Labels of the remaining steps, in the plan's order: one mapped task each."""
+def carry_out(root: str, kind: StepKind, name: str) -> StepOutcome:
+    """Execute a step of the run: `up` or `down` of the build `name`, or the `trial` of that name."""
     run = load_run(Path(root))
-    labels = [step.label for step in steps_left(run)]
-    log.info("Remaining steps, in this order:\n%s", "\n".join(labels))
-    return labels
+    _check_machine(run)
+    with present(run.root):
+        step = _step(run, kind, name)
+        if ONE_PROCESS in os.environ and step == run.plan.steps[-1]:
+            _prepare_analysis()  # nothing is measured any more
+        return _in_process(run, step) if _in_order(kind) else _carry_out(run, step)
 
 
-def step(root: str) -> StepOutcome | None:
-    """Execute the next step of the plan. None if no step is left."""
-    with present(Path(root)):
-        ended = run_next_step(load_run(Path(root)))
-    if ended is None:
-        log.info("The plan has no step left.")
-    else:
-        log.info("%s: %s %s", ended.step.label, ended.outcome, ended.message)
-    return ended
+def _carry_out(run: Run, step: Step) -> StepOutcome:
+    outcome = steps.carry_out(run, step)
+    log.info("%s: %s %s", step.label, outcome.outcome, outcome.message)
+    if step.trial and outcome.outcome != "skipped":
+        _log_first_look(run.records / step.trial)
+    return outcome
+
+
+def _check_machine(run: Run) -> None:
+    """StudyError if the run's cluster is on another machine: a team's Airflow has several workers."""
+    opened = run.journal.last(RunOpened)
+    owner = opened.owner if opened else None
+    if run.study.provider == "local" and owner and owner.place.host != here().host:
+        raise StudyError(
+            f"the run was opened on {owner.place.host!r}, and with provider local its cluster is there. This "
+            f"task runs on {here().host!r}.",
+            str(run.root),
+            "give the study's DAG a queue that only one worker serves: docs/how-to/airflow-cluster.md.",
+        )
+
+
+def _step(run: Run, kind: StepKind, name: str) -> Step:
+    for step in run.plan.steps:
+        if step.kind == kind and name == (step.trial if kind == "trial" else step.build):
+            return step
+    raise StudyError(
+        f"its plan has no step {kind} {name!r}.",
+        str(run.root),
+        "the study file has changed since the run was opened: trigger the study again.",
+    )
+
+
+def _in_order(kind: StepKind) -> bool:
+    """Whether this task also executes the earlier trials of its build: `dag.test`, of `study run`, starts the
+    trials of a build in any order. Airflow's scheduler starts them in the order of their priorities."""
+    return kind == "trial" and ONE_PROCESS in os.environ
+
+
+def _in_process(run: Run, step: Step) -> StepOutcome:
+    """Execute the build's trials in the plan's order, up to this one, unless an earlier task did."""
+    for each in run.plan.trials:
+        if each.build == step.build and each.index <= step.index:
+            outcome = steps.outcome_of(run, each) or _carry_out(run, each)
+    return outcome
+
+
+def builds_in_use(root: str) -> list[str]:
+    """Builds of the run whose cluster came up and was not taken down yet."""
+    return steps.in_use(load_run(Path(root)))
+
+
+def _log_first_look(record: Path) -> None:
+    if not is_closed(record):  # a bring-up or a tear-down
+        return
+    from jobs.first_look.look import first_look
+
+    seen = first_look(record)
+    log.info("Record %s: %s", record, ", ".join((seen.outcome, *seen.numbers)))
+    for reason in (*seen.reasons, *seen.flags):
+        log.info("%s: %s", record.name, reason)
 
 
 def tear_down(root: str, reason: str = "the run was stopped before the trial ended") -> None:
@@ -83,6 +108,7 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
     """
     run = load_run(Path(root))
     try:
+        _check_machine(run)
         with present(run.root):
             close_run(run)
     except StudyError as error:
@@ -118,9 +144,17 @@ def analyse(root: str, stage: str) -> None:
     from jobs import pipeline
 
     if ONE_PROCESS in os.environ:
-        pipeline.prepare()  # with a process per task, only the stages that need it start Spark
+        _prepare_analysis()
     with present(Path(root)):
         pipeline.run_stage(stage, Path(root))
+
+
+def _prepare_analysis() -> None:
+    """For a process that also executes the analysis. With a process per task, only the stages that need
+    Spark start it."""
+    from jobs import pipeline
+
+    pipeline.prepare()
 
 
 def runs_to_plan(params: Mapping[str, Any], triggering: Sequence[str | None]) -> list[str]:
@@ -132,7 +166,7 @@ def runs_to_plan(params: Mapping[str, Any], triggering: Sequence[str | None]) ->
             "capacity_plan",
             "set the parameter `run` to the folder of a run.",
         )
-    return list(dict.fromkeys(str(_absolute(run)) for run in named))
+    return list(dict.fromkeys(str(absolute(run)) for run in named))
 
 
 def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
@@ -142,8 +176,14 @@ def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
     from analysis.capacity.sizing.run_plan import plan_run
     from jobs import pipeline
 
+    if not params["hosts"]:
+        raise InputError(
+            "no host catalogue is named.",
+            "capacity_plan",
+            "set the parameter `hosts` or the setting `catalogue` to a file of host types with prices.",
+        )
     wanted = question(float(params["genomes_per_day"]), parse_promises(params["slo"]))
-    found = plan_run(Path(root), wanted, params["profile"], _absolute(params["hosts"]))
+    found = plan_run(Path(root), wanted, params["profile"], absolute(params["hosts"]))
     if isinstance(found, Plan):
         log.info("Plan: %d hosts of type %s", found.hosts, found.host_type)
     else:
@@ -159,12 +199,9 @@ def regression(root: str) -> str:
     a regression beyond the study's tolerance.
     """
     run = load_run(Path(root))
-    if run.study.compare is None:
-        return ""
-    compared = compare_with(run.root, run.study.compare.baseline, run.study.compare.tolerance)
+    compared = compare_run(run)
     if compared is None:
         return ""
-    write_text(run.root / "report" / COMPARISON, compared.model_dump_json(indent=2) + "\n")
     log.info("%s", "\n".join(comparison_lines(compared)))
     if compared.regressions:
         raise StudyError(
@@ -177,117 +214,6 @@ def regression(root: str) -> str:
     return compared.headline
 
 
-def stop(root: str, dag_run: str, why: str) -> None:
-    """Tear down and end a run that `dag_run` has not finished, so that it can be resumed. Skips a run
-    that has ended or now has another owner."""
-    run = load_run(Path(root))
-    opened = run.journal.last(RunOpened)
-    owner = opened.owner if opened else None
-    if is_concluded(run) or owner != airflow_owner(dag_run):
-        return
-    tear_down(root, why)
-    _end(run, "failed", f"{why}: {what_is_left(run)}.", finished=False)
-
-
-def conclude(root: str, stopped: str = "") -> None:
-    """End the run in its journal and release the host. StudyError if anything failed.
-
-    A run with steps left (`stopped` is the reason), or with leftovers, has failed but is not finished: it
-    can be resumed. After a failed tear-down, another study gets the host only when no process of this
-    run is left on it.
-    """
-    run = load_run(Path(root))
-    try:
-        _check_can_end(run, stopped)
-    except StudyError as error:
-        _end(run, "failed", error.what, finished=False)
-        raise
-    bad = failures(run)
-    _end(run, "failed" if bad else "ok", "; ".join(bad), finished=True)
-    if bad:
-        raise StudyError(
-            f"the run has {len(bad)} failure(s): {'; '.join(bad)}.",
-            str(run.root),
-            "see the logs. A run does not repeat its failed trials; start a new run to repeat them.",
-        )
-    log.info("All %d steps of run %s succeeded", len(run.plan.steps), run.root)
-
-
-def _end(run: Run, outcome: Literal["ok", "failed"], message: str, *, finished: bool) -> None:
-    """Write the end once: Airflow's Clear may conclude a run twice."""
-    ends = run.journal.since_opening(RunEnded)
-    last = (ends[-1].outcome, ends[-1].message, ends[-1].finished) if ends else None
-    if last != (outcome, message, finished):
-        end_run(run, outcome, message, finished=finished)
-
-
-def _check_can_end(run: Run, stopped: str) -> None:
-    if left := what_is_left(run):
-        raise StudyError(
-            f"{stopped}: {left}." if stopped else f"{left}.",
-            str(run.root),
-            "run the study again to resume it.",
-        )
-    if fault := _tear_down_fault(run):
-        raise TearDownError(
-            f"the tear-down left something behind: {fault}.",
-            str(run.root),
-            "remove it, then run study reap.",
-        )
-
-
-def failures(run: Run) -> list[str]:
-    """Failed trials, builds, tear-down and analysis, with reasons. Trials come from their records, which
-    persist when a run is resumed; the rest from the journal since the run was last opened."""
-    return [*_failed_acts(run), *_bad_trials(run)]
-
-
-def _bad_trials(run: Run) -> Iterator[str]:
-    """One line per reason, with the trials that are not complete because of it."""
-    records = closed_records(run.records)
-    trials: dict[str, list[str]] = {}
-    for step in run.plan.trials:
-        record = records.get(str(step.trial))
-        if record is None:
-            trials.setdefault("not run", []).append(step.label)
-        elif record.state != "complete":
-            trials.setdefault("; ".join(record.reasons) or record.state, []).append(step.label)
-    for reason, labels in trials.items():
-        others = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        yield f"{labels[0]}{others}: {reason}"
-
-
-def _failed_acts(run: Run) -> Iterator[str]:
-    """Without a journal event of success an action counts as failed: a killed process writes none."""
-    for ended in run.journal.since_opening(StepEnded):
-        if ended.outcome == "failed" and not ended.trial:
-            yield f"{ended.kind} {ended.build}: {ended.message}"
-    if fault := _tear_down_fault(run):
-        yield f"tear-down: {fault}"
-    if "report" not in {ended.stage for ended in run.journal.since_opening(AnalysisEnded)}:
-        yield "analysis: it did not finish, so there is no report"
-
-
-def _tear_down_fault(run: Run) -> str:
-    """Why the last tear-down of the run is not verified; empty if it is."""
-    guards = run.journal.since_opening(TornDown)
-    if not guards:
-        return "it did not finish"
-    return "" if guards[-1].outcome == "ok" else guards[-1].message
-
-
-def is_concluded(run: Run) -> bool:
-    """Whether the run has ended since it was last opened."""
-    return bool(run.journal.since_opening(RunEnded))
-
-
-def airflow_owner(dag_run: str) -> Owner:
-    """Owner that outlives the tasks of a DAG run: the scheduler started by `make airflow`, which sets
-    STUDY_SCHEDULER_PID for its children; with any other Airflow, the DAG run itself."""
-    scheduler = os.environ.get(SCHEDULER_PID)
-    return Owner.of_process(int(scheduler)) if scheduler else Owner.of_dag_run(dag_run)
-
-
-def _absolute(path: str) -> Path:
-    """Resolve a relative path in the project folder, because a scheduler may run in any folder."""
-    return project_root() / path
+def absolute(path: str) -> Path:
+    """Resolve a relative path in the base folder, because a scheduler may run in any folder."""
+    return base_folder() / path

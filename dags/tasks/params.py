@@ -1,4 +1,4 @@
-"""Parameters of the DAGs: those of a study, defined once for all DAGs that run studies, and their check."""
+"""Parameters of the DAGs, and their check."""
 
 from __future__ import annotations
 
@@ -12,74 +12,18 @@ from cluster.model.errors import InputError
 
 AIRFLOWS_OWN = "airflow/"
 """Prefix of keys for Airflow itself, for example `airflow/task_span_detail_level`."""
-_PATHS = "Paths"
 
 
-def study_params(
-    spec: str, *, shipped: Iterable[str] = (), fresh: bool = False, runs: str = "runs"
-) -> dict[str, Param]:
-    """Parameters of a DAG that runs studies (`dags.tasks.study_tasks`), with these defaults."""
+def study_params(fresh: bool) -> dict[str, Param]:
+    """Parameters of a study's DAG. Everything else is in the study file, which makes the graph."""
     return {
-        "spec": Param(
-            spec,
-            type="string",
-            minLength=1,
-            title="Study",
-            description="The study's YAML file: absolute path, or relative to the project folder.",
-            examples=list(shipped) or [spec],
-        ),
-        "overrides": Param(
-            {},
-            type="object",
-            additionalProperties=True,
-            title="Overrides",
-            description=(
-                "Keys of the study to override in this run. Write nested keys with dots: "
-                '{"repetitions": 2, "stack.base_port": 22000}.'
-            ),
-        ),
         "fresh": Param(
             fresh,
             type="boolean",
             title="Start a new run",
             description="Off: resume the newest unfinished run if the study has not changed.",
-        ),
-        "add_repetitions": Param(
-            0,
-            type="integer",
-            minimum=0,
-            maximum=1000,
-            title="Add repetitions",
-            description="Extend the newest finished run by this number of repetitions.",
-        ),
-        "only": Param(
-            [],
-            type="array",
-            items={"type": "string"},
-            title="Only these settings",
-            description="Globs of setting ids, for example ycsb-*. Empty: all settings. "
-            "Extends a finished run.",
-        ),
-        "runs": runs_param(runs, section=_PATHS),
-        "run": Param(
-            None,
-            type=["null", "string"],
-            title="Opened run",
-            description="Folder of an opened run to execute as it is. Usually empty.",
-            section=_PATHS,
-        ),
+        )
     }
-
-
-def runs_param(default: str, **schema: Any) -> Param:
-    return Param(
-        default,
-        type="string",
-        minLength=1,
-        title="Runs folder",
-        description="Folder that holds all runs: absolute path, or relative to the project folder.",
-        **schema,
-    )
 
 
 def checked_params() -> dict[str, Any]:
@@ -93,7 +37,7 @@ def checked_params() -> dict[str, Any]:
 def check_keys(conf: Mapping[str, object], known: Iterable[str]) -> None:
     """InputError for the first key of `conf` that is not in `known`.
 
-    Airflow ignores unknown keys, so that a misspelt `spec` would run the default study.
+    Airflow ignores unknown keys, so that a misspelt `fresh` would resume a run.
     """
     names = sorted(known)
     for key in conf:

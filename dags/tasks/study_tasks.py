@@ -1,168 +1,183 @@
-"""The tasks of one study, from its YAML file to its report. Thin; see dags/stages/study_stages.py.
+"""The tasks of a study's DAG. Thin; see dags/stages/. dags/graph/study_dag.py puts them in order.
 
-`step` is one task, mapped over the plan's steps. Each instance executes the *next* step of the plan,
-whichever slot Airflow starts first. Assigning a fixed step to each slot would not work: Airflow cannot
-nest mapping, mapped task groups interleave, and `dag.test` executes mapped instances in the order of a
-set. Claiming the next step keeps the plan's seeded order, and never has more than one cluster running.
-
-This module defines no DAG; density_study.py and scheduled.py do.
+The modules behind a task are imported when it runs: Airflow parses the DAG files every minute.
 """
 # mypy does not follow Airflow's decorators (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import Asset, TriggerRule, get_current_context, task
+from airflow.sdk import Asset, PokeReturnValue, TriggerRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from dags.run_status.status import check_not_over
-from dags.stages import study_stages
+from dags.notify.tell import could_not_open, tell
+from dags.stages.task_names import ANALYSIS, DOWN, FINISHED, OPEN, UP, build_group
 from dags.tasks.params import checked_params
+
+if TYPE_CHECKING:
+    from workloads.execution.steps import StepOutcome
 
 TABLES = Asset(name="density_study_tables", uri="density-study://tables")
 """The tables and the report of a run: updated by `report`, and what triggers `capacity_plan`."""
 RUN = "run"
 """Key in the asset event's extra: the folder of the analysed run."""
-OPENED_ROOT = "root"
-"""XCom key under which `slots` stores the run's folder. It is lost only if `slots` itself is cleared."""
-ROOT = (
-    "{{ ti.xcom_pull(task_ids='open_run') "
-    f"or ti.xcom_pull(task_ids='slots', key='{OPENED_ROOT}') }}}}"
-)
-"""The run's folder, for tasks that must not depend directly on the setup: Airflow allows only the trigger
-rule all_success there. After Clear they may be repeated together with `open_run`."""
-# `slots` succeeds whenever the run was opened. So this rule means: whatever the steps' outcome, but
-# only for a run that was opened.
-OPENED = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
-
-OPERATING = """
-**Mark failed** (or success) stops a run: its cluster is torn down and the run ends as failed. Trigger the
-study again to resume it.
-
-**Clear** of the whole DAG run executes the study again: it resumes a stopped run, else it starts a new one.
-Clear of `ingest`, `metrics`, `verdicts`, `series` or `report` repeats the analysis of the same run. Clear of
-a single step measures nothing, because no trial is repeated within its run. Trigger the study again for a
-new run.
-"""
-CLEARED = "the DAG run was cleared in Airflow"
+ROOT = f"{{{{ ti.xcom_pull(task_ids='{OPEN}') }}}}"
+"""The run's folder. A template, because an argument would make each task depend on `open` directly; Airflow
+allows only the trigger rule all_success behind a setup."""
 MARKED = "the DAG run was marked failed or success in Airflow"
+LOOK_FOR_HOST_EVERY_S = 300.0
+"""Looking takes seconds of CPU time from the study that uses the host."""
+LOOK_FOR_TURN_EVERY_S = 30.0
+WAIT_FOR_HOST_S = 60 * 24 * 3600.0
+"""Longer than the longest study takes."""
+RETRIES = 2
+"""Of tasks that measure nothing."""
+RETRY_DELAY = timedelta(seconds=30)
 
 
-def study_tasks(compared: bool = False) -> None:
-    """Define the tasks, inside a DAG: open, build and measure, tear down, analyse, conclude.
+@task.sensor(
+    task_id=OPEN, mode="reschedule", timeout=WAIT_FOR_HOST_S, on_failure_callback=could_not_open
+)
+def open_run(spec: str, runs: str, steps: str, run: str = "") -> PokeReturnValue:
+    """Check the study and its hosts, write the plan and the journal, and take the hosts for the run.
 
-    compared: also compare the run with earlier ones, in a task `regression` that fails if the cluster got
-    slower. It is not upstream of `conclude`, because a regression is not a failure of the run.
-    """
+    Builds nothing. A study with `when_busy: queue` waits here for a busy host, without a worker. After Clear,
+    the same run is opened again."""
+    from dags.stages.opening import Asked, load, opened
 
-    @task
-    def open_run() -> str:
-        """Check the input; write the plan and the journal. Builds nothing, because Airflow does not
-        run the teardown of a setup that failed.
-
-        Airflow clears this task together with any other task. It opens a new run only if the steps
-        are cleared too; otherwise it returns the same run, to repeat the analysis."""
-        params, context = checked_params(), get_current_context()
-        dag_run = f"{context['dag'].dag_id}/{context['run_id']}"
-        earlier = _this().xcom_pull(task_ids="slots", key=OPENED_ROOT)
-        if earlier and _state_of("slots") == "success":
-            return str(earlier)
-        if earlier:
-            study_stages.stop(earlier, dag_run, CLEARED)
-        return study_stages.open_or_load(params, dag_run)
-
-    @task
-    def slots(root: str) -> list[str]:
-        """One slot per remaining step of the plan."""
-        _this().xcom_push(OPENED_ROOT, root)
-        return study_stages.slots(root)
-
-    @task(
-        max_active_tis_per_dagrun=1,
-        map_index_template="{{ ran | default(task.op_kwargs['slot'], true) }}",
-    )
-    def step(root: str, slot: str) -> None:
-        """Execute the next step of the plan: a bring-up, a trial, or a tear-down. Never retried, and
-        never executed for a run that has ended or was stopped."""
-        check_not_over(Path(root))
-        ended = study_stages.step(root)
-        get_current_context()["ran"] = ended.step.label if ended else f"no step left ({slot})"
-        if ended is None or ended.outcome == "skipped":
-            raise AirflowSkipException(ended.message if ended else "The plan has no step left.")
-        if ended.outcome == "failed":
-            raise AirflowFailException(ended.message)
-
-    @task
-    def tear_down(root: str) -> None:
-        """Remove what a failed or killed step may have left running, and verify that it is gone."""
-        study_stages.tear_down(root)
-
-    @task(trigger_rule=OPENED)
-    def ingest(root: str) -> None:
-        """Convert the records to typed tables, failed trials included, so that the report shows them."""
-        study_stages.analyse(root, "ingest")
-
-    @task
-    def metrics(root: str) -> None:
-        """Compute the metrics of every trial."""
-        study_stages.analyse(root, "metrics")
-
-    @task
-    def verdicts(root: str) -> None:
-        """Decide whether each trial is valid."""
-        study_stages.analyse(root, "verdicts")
-
-    @task
-    def series(root: str) -> None:
-        """Compute time series within each trial, and the metrics of each setting over its valid trials."""
-        study_stages.analyse(root, "series")
-
-    @task(outlets=[TABLES])
-    def report(root: str, outlet_events: Any = None) -> None:
-        """Write report/index.html and report/summary.json, and trigger `capacity_plan`."""
-        study_stages.analyse(root, "report")
-        if outlet_events is not None:
-            outlet_events[TABLES].extra = {RUN: root}
-
-    @task
-    def regression(root: str) -> None:
-        """Fail on a regression beyond the study's tolerance; skipped without an earlier run."""
-        if not study_stages.regression(root):
-            raise AirflowSkipException("There is no earlier run to compare with.")
-
-    @task
-    def conclude(root: str) -> None:
-        """Fail if any step failed or is left: a run with a failed trial is not a success.
-
-        This is a teardown too, so that it runs when a user marks the run failed. Airflow then skips all
-        other tasks, and would otherwise call the run a success once the cluster is down."""
-        marked = _state_of("report") == "skipped"
-        study_stages.conclude(root, MARKED if marked else "")
-
-    root = open_run()
-    slot = slots(root)
-    torn_down = tear_down(root).as_teardown(setups=root, on_failure_fail_dagrun=True)
-    concluded = conclude(root).as_teardown(setups=root, on_failure_fail_dagrun=True)
-    torn_down >> concluded
-    tables = ingest(ROOT)
-    step.partial(root=root).expand(slot=slot) >> torn_down >> tables
-    reported = report(ROOT)
-    tables >> metrics(ROOT) >> verdicts(ROOT) >> series(ROOT) >> reported >> concluded
-    slot >> tables
-    if compared:
-        reported >> regression(ROOT)
+    params, context = checked_params(), get_current_context()
+    ti = context["ti"]
+    if run:  # of `study run`, which opened it
+        return PokeReturnValue(True, load(run))
+    states = _states() if ti.try_number > 1 else None
+    dag_run = f"{context['dag'].dag_id}/{context['run_id']}"
+    root = opened(Asked(spec, runs, params["fresh"], steps, dag_run, states))
+    return PokeReturnValue(root is not None, root)
 
 
-def _this() -> Any:
-    return get_current_context()["ti"]
+@task.sensor(task_id=UP, mode="reschedule")
+def up(root: str, build: str) -> bool:
+    """Start the cluster of this build, and wait until a row can be written and read.
+
+    Skipped if all trials of the build have their records. After Clear of trials of several builds, the
+    clusters stand one after another: this task waits, without a worker, until the other one is down."""
+    from dags.run_status.status import check_not_over
+    from dags.stages import study_stages
+
+    for other in study_stages.builds_in_use(root):
+        other_down = f"{build_group(other)}.{DOWN}"
+        if other != build and _states().get(other_down, "removed") not in FINISHED:
+            return False
+    check_not_over(Path(root))
+    _report(study_stages.carry_out(root, "up", build))
+    return True
 
 
-def _state_of(task_id: str) -> str | None:
-    """State of another, unmapped task of this DAG run; None if it has not been scheduled yet."""
-    ti = _this()
-    states = ti.get_task_states(dag_id=ti.dag_id, task_ids=[task_id], run_ids=[ti.run_id])
-    state: str | None = states.get(ti.run_id, {}).get(task_id)
-    return state
+@task
+def trial(root: str, trial: str) -> None:
+    """One trial: prepare, measure, and close its record. Never retried.
+
+    Skipped if it has a record and was not cleared, and if its cluster does not stand."""
+    from dags.run_status.status import check_not_over
+    from dags.stages import study_stages
+
+    check_not_over(Path(root))
+    _report(study_stages.carry_out(root, "trial", trial))
+
+
+@task(task_id=DOWN)
+def down(root: str, build: str) -> None:
+    """Take the cluster of this build down, and verify that it is gone."""
+    from dags.stages import study_stages
+
+    outcome = study_stages.carry_out(root, "down", build)
+    if outcome.outcome == "failed":
+        raise AirflowFailException(outcome.message)
+
+
+@task(trigger_rule=TriggerRule.ALL_DONE, retries=RETRIES, retry_delay=RETRY_DELAY)
+def ingest(root: str) -> None:
+    """Convert the records to typed tables, failed trials included, so that the report shows them."""
+    _analyse(root, "ingest")
+
+
+@task(retries=RETRIES, retry_delay=RETRY_DELAY)
+def metrics(root: str) -> None:
+    """Compute the metrics of every trial."""
+    _analyse(root, "metrics")
+
+
+@task(retries=RETRIES, retry_delay=RETRY_DELAY)
+def verdicts(root: str) -> None:
+    """Decide whether each trial is valid."""
+    _analyse(root, "verdicts")
+
+
+@task(retries=RETRIES, retry_delay=RETRY_DELAY)
+def series(root: str) -> None:
+    """Compute time series within each trial, and the metrics of each setting over its valid trials."""
+    _analyse(root, "series")
+
+
+@task(outlets=[TABLES], retries=RETRIES, retry_delay=RETRY_DELAY)
+def report(root: str, outlet_events: Any = None) -> None:
+    """Write report/index.html and report/summary.json, and trigger `capacity_plan`."""
+    _analyse(root, "report")
+    if outlet_events is not None:
+        outlet_events[TABLES].extra = {RUN: root}
+
+
+@task
+def regression(root: str) -> None:
+    """Fail on a regression beyond the study's tolerance; skipped without an earlier run.
+
+    `conclude` does not depend on it, because a regression is not a failure of the run."""
+    from dags.stages import study_stages
+
+    if not study_stages.regression(root):
+        raise AirflowSkipException("There is no earlier run to compare with.")
+
+
+@task
+def conclude(root: str) -> None:
+    """End the run: verify that nothing of it stands, release its hosts, and fail if a step failed or is left.
+
+    A teardown, so that it also runs when a person marks the DAG run failed or success. After Clear of a trial
+    without its downstream tasks, it analyses the run again."""
+    from dags.stages import conclusion
+
+    marked = _states().get(f"{ANALYSIS}.report") == "skipped"
+    try:
+        conclusion.conclude(root, MARKED if marked else "")
+    finally:
+        tell(root, context=get_current_context())
+
+
+STAGES = (ingest, metrics, verdicts, series, report)
+
+
+def _report(outcome: StepOutcome) -> None:
+    """Name a mapped instance after its step, and fail or skip like the step."""
+    get_current_context()["step"] = outcome.step.label
+    if outcome.outcome == "skipped":
+        raise AirflowSkipException(outcome.message)
+    if outcome.outcome == "failed":
+        raise AirflowFailException(outcome.message)
+
+
+def _analyse(root: str, stage: str) -> None:
+    from dags.stages import study_stages
+
+    study_stages.analyse(root, stage)
+
+
+def _states() -> dict[str, str | None]:
+    """States of this DAG run's tasks; of an instance of a mapped task under `<id>_<map index>`."""
+    ti: Any = get_current_context()["ti"]
+    states = ti.get_task_states(dag_id=ti.dag_id, run_ids=[ti.run_id])
+    found: dict[str, str | None] = states.get(ti.run_id, {})
+    return found

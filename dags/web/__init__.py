@@ -1,1 +1,1 @@
-"""Airflow's web UI and scheduler with this project's DAGs: `make airflow`."""
+"""Airflow's web UI and scheduler with this project's DAGs: `study airflow`."""

@@ -1,4 +1,4 @@
-"""`python -m dags.web.webserver`: Airflow's web UI and scheduler with this project's DAGs, on loopback.
+"""`study airflow`: Airflow's web UI and scheduler with this project's DAGs, on loopback.
 
 For one user on one machine: SQLite, LocalExecutor, one account with a generated password. Ctrl-C stops
 everything and tears down the clusters of running studies.
@@ -11,22 +11,23 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
-from urllib.error import URLError
-from urllib.request import urlopen
+from typing import Annotated, Any
 
+import requests
 import typer
 from rich.console import Console
 
 from cluster.model.errors import InputError, StudyError
 from cluster.state.atomic import write_text
 from dags.airflow_home.child import Child, python
-from dags.airflow_home.home import LOOPBACK, WEB_PORT, Home, home
+from dags.airflow_home.home import LOOPBACK, WEB_PORT, Home, home, migrate_once, runs_folder
 from dags.airflow_home.interrupt import Interrupted, interruptible
-from dags.web.component import PREPARE
+from dags.web import rest
+from dags.web.results import PREFIX
 
 USER = "admin"
 # --skip-serve-logs: that server binds to all addresses, and the UI reads the local log files anyway.
@@ -36,6 +37,7 @@ COMPONENTS = {
     "dag-processor": ["dag-processor"],
 }
 _READY_WITHIN_S = 120.0
+_TORN_DOWN_WITHIN_S = 90.0
 _GRACE_S = 8.0
 
 out = Console(highlight=False)
@@ -47,9 +49,12 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PO
     place = home()
     place.root.mkdir(parents=True, exist_ok=True, mode=0o700)
     password = password_of(place)
+    started = datetime.now(UTC)
     with interruptible(), _components(place, port) as components:
         _wait_ready(port, components)
-        out.print(f"Airflow   http://{LOOPBACK}:{port}/dags/density_study", markup=False)
+        _stop_dag_runs(port, password, before=started)  # of an earlier web server that was killed
+        out.print(f"Airflow   http://{LOOPBACK}:{port}", markup=False)
+        out.print(f"results   http://{LOOPBACK}:{port}/{PREFIX}/", markup=False)
         out.print(f"user      {USER}", markup=False)
         out.print(f"password  {password}", markup=False)
         out.print("Press Ctrl-C to stop.")
@@ -68,8 +73,7 @@ def check_free(port: int) -> None:
             raise InputError(
                 f"port {port} cannot be used: {error.strerror}.",
                 f"{LOOPBACK}:{port}",
-                "stop the process that uses it, or choose another port: "
-                "python -m dags.web.webserver --port 8081.",
+                "stop the process that uses it, or choose another port: study airflow --port 8081.",
             ) from error
 
 
@@ -94,14 +98,12 @@ def _components(place: Home, port: int) -> Iterator[dict[str, Child]]:
     logs = place.root / "logs"
     logs.mkdir(exist_ok=True)
     with ExitStack() as stack:
-        _reap(place)  # leftovers of an earlier web server that was killed
-        stack.callback(_reap, place)
-        preparation = logs / f"{PREPARE}.log"
-        with Child(python("dags.web.component", PREPARE), environment, preparation) as child:
-            if code := child.wait(_READY_WITHIN_S):
-                raise _ended(PREPARE, code, preparation)
+        _reap()  # leftovers of an earlier web server that was killed
+        stack.callback(_reap)
+        migrate_once(place.web_database, environment)
         components: dict[str, Child] = {}
         stack.callback(_stop, components)
+        stack.callback(_stop_dag_runs, port, password_of(place))
         for name, argv in COMPONENTS.items():
             log = logs / f"{name}.log"
             components[name] = Child(python("dags.web.component", *argv), environment, log)
@@ -117,13 +119,24 @@ def _stop(components: dict[str, Child]) -> None:
         child.end(max(0.0, deadline - time.monotonic()))
 
 
-def _reap(place: Home) -> None:
-    """Reap the project's runs folder, and the folder of the run that holds the lease of this machine."""
+def _stop_dag_runs(port: int, password: str, before: datetime | None = None) -> None:
+    """Mark unfinished DAG runs failed, so that Airflow itself takes their clusters down and records when they
+    ended. Their studies are not lost: trigger one again to resume it. `before`: only runs as old as that."""
+    try:
+        session = rest.Session(f"http://{LOOPBACK}:{port}", USER, password)
+        for name in session.stop_dag_runs(before or datetime.now(UTC), _TORN_DOWN_WITHIN_S):
+            out.print(f"stopped   {name}", markup=False, soft_wrap=True)
+    except requests.RequestException:
+        return  # Airflow does not run, or not yet; `_reap` takes down what stands
+
+
+def _reap() -> None:
+    """Reap the folder of runs, and the folder of the run that holds the lease of this machine."""
     from cluster.state import lease
     from dags.stages import study_stages
 
     held = lease.holder()
-    folders = {place.project / "runs", *([held.root.parents[1]] if held else [])}
+    folders = {runs_folder(), *([held.root.parents[1]] if held else [])}
     for runs in sorted(folders):
         swept = study_stages.reap(runs, False)
         for run in (*swept.reaped, *swept.left_alone):
@@ -133,7 +146,7 @@ def _reap(place: Home) -> None:
 def _wait_ready(port: int, components: dict[str, Child]) -> None:
     """Wait until the UI answers and the scheduler and dag-processor are healthy."""
     deadline = time.monotonic() + _READY_WITHIN_S
-    while not _is_healthy(port):
+    while not _is_healthy(rest.health(f"http://{LOOPBACK}:{port}")):
         _check_alive(components)
         if time.monotonic() > deadline:
             raise StudyError(
@@ -144,13 +157,9 @@ def _wait_ready(port: int, components: dict[str, Child]) -> None:
         time.sleep(0.5)
 
 
-def _is_healthy(port: int) -> bool:
-    try:
-        with urlopen(f"http://{LOOPBACK}:{port}/api/v2/monitor/health", timeout=5) as answer:
-            health = json.load(answer)
-    except (URLError, OSError, ValueError):
-        return False
-    return all(health[name]["status"] == "healthy" for name in ("scheduler", "dag_processor"))
+def _is_healthy(health: Mapping[str, Any]) -> bool:
+    components = ("scheduler", "dag_processor")
+    return all(health.get(name, {}).get("status") == "healthy" for name in components)
 
 
 def _check_alive(components: dict[str, Child]) -> None:

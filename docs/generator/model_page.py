@@ -114,3 +114,5 @@ def _references(value: dict[str, Any], suffix: str) -> Iterator[tuple[str, str]]
         yield from _references(one, suffix)
     if isinstance(value.get("items"), dict):
         yield from _references(value["items"], f"{suffix}[]")
+    if isinstance(value.get("additionalProperties"), dict):
+        yield from _references(value["additionalProperties"], f"{suffix}.<name>")

@@ -12,6 +12,7 @@ from analysis import tables
 from analysis.summary.summary import Summary
 from analysis.validity.rules import RULES, Rule
 from cluster.model.errors import InputError, StudyError
+from cluster.state.settings import VARIABLES
 from dags.airflow_home.interrupt import Interrupted
 from docs.generator import cli_page
 from docs.generator.markdown import page, sentence, table
@@ -124,13 +125,27 @@ def environment_variables() -> list[dict[str, str]]:
 
 def _environment() -> str:
     introduction = (
-        "Environment variables that users can set, and those that the project sets itself."
+        "Environment variables that users can set, and those that the project sets itself.\n\n"
+        "Variables with a *key* are settings: they can also stand in one TOML file, which services and cron "
+        "jobs find too. It is `~/.config/density-study/settings.toml`, or the file named in "
+        "`DENSITY_STUDY_SETTINGS`. A variable comes before the file. Paths are absolute, begin with `~`, or "
+        "are relative to the file's folder. An unknown key is an error.\n\n"
+        "```toml\n"
+        'studies = ["/srv/studies"]\n'
+        'runs = "/srv/runs"\n'
+        'reports_url = "https://reports.example.org"\n'
+        "```"
     )
     variables = environment_variables()
-    users = [(f"`{v['name']}`", v["default"], v["meaning"]) for v in variables if "default" in v]
+    keys = {variable: f"`{key}`" for key, variable in VARIABLES.items()}
+    users = [
+        (f"`{v['name']}`", keys.get(v["name"], ""), v["default"], v["meaning"])
+        for v in variables
+        if "default" in v
+    ]
     internal = [(f"`{v['name']}`", v["meaning"]) for v in variables if "internal" in v]
     body = [
-        *table(("variable", "default", "meaning"), users),
+        *table(("variable", "key", "default", "meaning"), users),
         "## Internal\n",
         "The project sets these for its own processes. Do not set them.\n",
         *table(("variable", "meaning"), internal),

@@ -17,26 +17,28 @@ def exact_sums(values: Array, begins: Array, steps: float = FINE) -> Array:
     sum beyond 9.2e18 / steps."""
     if not len(values):
         return np.empty(0)
-    fine = np.rint(values * steps)
-    if np.isnan(fine.max()):
+    fine = values * steps
+    np.rint(fine, out=fine)
+    highest = fine.max()
+    if np.isnan(highest):
         known = ~np.isnan(values)
         sums = exact_sums(np.where(known, values, 0.0), begins, steps)
         return np.where(np.logical_or.reduceat(known, begins), sums, np.nan)
     # A common bound by the largest value is cheaper than adding up the magnitudes of each run.
-    if max(fine.max(), -fine.min()) * len(fine) >= _LIMIT:
+    if max(highest, -fine.min()) * len(fine) >= _LIMIT:
         _require_room(np.add.reduceat(np.abs(fine), begins), steps)
-    return _run_sums(fine.astype(np.int64), begins) / steps
+    return _run_sums(fine, begins) / steps
 
 
 def _run_sums(values: Array, begins: Array) -> Array:
-    """Sums by running totals."""
+    """Sums of whole numbers by running totals."""
     # Most runs have one or two values, where reduceat takes three times as long. The totals may wrap
     # around, but their differences are still correct (modular arithmetic).
     totals = np.empty(len(values) + 1, np.int64)
     totals[0] = 0
-    np.cumsum(values, out=totals[1:])
-    edges = totals.take(np.append(begins, len(values)))
-    sums: Array = edges[1:] - edges[:-1]
+    totals[1:] = values
+    np.cumsum(totals, out=totals)
+    sums: Array = np.diff(totals[begins], append=totals[-1:])
     return sums
 
 

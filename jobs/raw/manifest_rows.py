@@ -64,6 +64,7 @@ def trial_row(manifest: Manifest) -> Row:
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
         "topology": topology.name,
         **_fields(topology, _OF_TOPOLOGY),
+        "levels": list(topology.levels.values()),
         "medium_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
         "hosts": len(topology.hosts),
         "usd_per_hour": _price(host.usd_per_hour for host in topology.hosts),

@@ -16,7 +16,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 from cluster.model.errors import StudyError
-from cluster.stack.stack import cache_root
+from cluster.stack.cache import cache_root
 from cluster.state.atomic import replacing
 
 # Distributions that executors import, with dependencies. Spark ships its own Python packages.

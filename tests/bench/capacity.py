@@ -1,24 +1,22 @@
-"""The capacity model: the speed of `size`, and accuracy on large generated populations with known truth."""
+"""The capacity model: speed of `study capacity size`, and accuracy on large populations with known truth."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
-from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import yaml
 
 from analysis.capacity.accuracy.hold_out import Mode, hold_out
-from analysis.capacity.curves.fit import fit
-from analysis.capacity.curves.model import Model
 from analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue, HostType, read_catalogue
-from analysis.capacity.inputs.points import Point
-from analysis.capacity.inputs.profile import read_profile
-from analysis.capacity.inputs.question import parse_promises, question
-from analysis.capacity.sizing.size import size
 from tests.bench.measurement import Measurement, at_most, printed
 from tests.support.capacity.coverage import coverage
 from tests.support.capacity.decisions import decisions
-from tests.support.capacity.example_points import GROUPS, rate
+from tests.support.capacity.example_points import rows, write
 from tests.support.capacity.populations import Shape, measured, truths
 
 HOST_TYPES = 20
@@ -42,15 +40,28 @@ def bench(repeats: int) -> list[Measurement]:
 
 
 def _speed(repeats: int) -> list[Measurement]:
-    """20 host types x 8 densities x 3 media, 1,000 draws; reading files is not part of it."""
-    model, catalogue, profile = large_model(), large_catalogue(), read_profile("wgs30x")
-    query = question(100, parse_promises(["turnaround_p95=24h"]))
-    seconds = []
-    for _ in range(repeats):
-        start = time.monotonic()
-        size(query, model, profile, catalogue)
-        seconds.append(time.monotonic() - start)
-    return [at_most("size: 20 host types x 8 densities x 3 media x 1,000 draws", "s", seconds, 5.0)]
+    """The command as typed: imports, files and the answer count."""
+    with TemporaryDirectory(prefix="density-bench-") as name:
+        folder = Path(name)
+        hosts, points, model = (
+            folder / file for file in ("hosts.yaml", "points.csv", "model.json")
+        )
+        hosts.write_text(yaml.safe_dump(large_catalogue().model_dump(mode="json")))
+        with points.open("w") as sink:
+            write(sink, rows(MEDIA, COUNTS, DENSITIES))
+        study = (sys.executable, "-m", "dags.cli.main", "capacity")
+        fitting = (*study, "fit", "--points", str(points), "--output", str(model))
+        subprocess.run(fitting, check=True, capture_output=True)
+        sizing = (*study, "size", "--genomes-per-day", "100", "--hosts", str(hosts),
+                  "--model", str(model), "--slo", "turnaround_p95=24h", "--slo", "query_p95=3s")  # fmt: skip
+        seconds = []
+        for _ in range(repeats):
+            start = time.monotonic()
+            found = subprocess.run(sizing, check=True, capture_output=True, text=True)
+            seconds.append(time.monotonic() - start)
+        assert "type-" in found.stdout, found.stdout
+    name = "study capacity size: 20 host types x 8 densities x 3 media x 1,000 draws, two SLOs"
+    return [at_most(name, "s", seconds, 5.0)]
 
 
 def large_catalogue() -> Catalogue:
@@ -64,27 +75,6 @@ def large_catalogue() -> Catalogue:
         value["capex_usd"] = 11000 + 900 * number
         hosts.append(HostType.model_validate(value))
     return base.model_copy(update={"hosts": tuple(hosts)})
-
-
-def large_model() -> Model:
-    rng = np.random.default_rng(1)
-    points = [
-        Point(
-            group=group,
-            hosts=hosts,
-            vms_per_host=v,
-            medium=medium,
-            quantity="rate",
-            value=rate(group, "hdd" if medium == "hdd" else "flash", hosts, v)
-            * float(np.exp(0.03 * rng.standard_normal())),
-            unit=GROUPS[group][0],
-            repetition=repetition,
-        )
-        for group, medium, hosts, v, repetition in product(
-            GROUPS, MEDIA, COUNTS, DENSITIES, (1, 2, 3)
-        )
-    ]
-    return fit(points, [])
 
 
 def _accuracy() -> list[Measurement]:

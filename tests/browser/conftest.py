@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 from analysis.report.page import write
 from tests.support.chromium import chromium
 from tests.support.summary_factory import FACTORIES
+from tests.support.summary_states import all_invalid, empty
 
 
 @pytest.fixture(scope="package")  # closed before other tests measure
@@ -44,7 +45,8 @@ def complaints(page: Page) -> list[str]:
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    pages = {name: folder / f"{name}.html" for name in FACTORIES}
+    makers = {**FACTORIES, "empty": empty, "all invalid": all_invalid}
+    pages = {name: folder / f"{name}.html" for name in makers}
     for name, path in pages.items():
-        write(FACTORIES[name](), path)
+        write(makers[name](), path)
     return pages

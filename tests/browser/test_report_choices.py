@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from analysis.findings.claims import is_whole
 from tests.browser.reading import choose, filtered, resolve
-from tests.support.chromium import open_report
+from tests.support.chromium import draw_inside, open_report
 from tests.support.summary_factory import FACTORIES
 
 pytestmark = pytest.mark.browser
 
 SHOWN = "[...document.querySelectorAll('#trial-table tbody tr')].filter(r => !r.hidden)"
 # [setting, density, medium] of every visible mark in the SVG charts.
-OF = """[...document.querySelectorAll('[data-state="static"] [data-ref][data-setting]')]
+OF = """[...document.querySelectorAll('#charts [data-state="static"] [data-ref][data-setting]')]
     .filter(mark => mark.checkVisibility())
     .map(mark => [mark.dataset.setting, mark.dataset.density, mark.dataset.medium])"""
 
@@ -57,12 +58,12 @@ def test_filters_by_setting_and_by_a_findings_verdict(page: Page, reports: dict[
     assert set(page.evaluate(f"{SHOWN}.map(r => r.dataset.setting)")) == {"ycsb-load-r100000-t8"}
     choose(page, "filter-verdict", "rep")
     filtered(page, 2)
-    claims = """[...document.querySelectorAll('#findings tbody tr')].filter(r => !r.hidden)
+    claims = """[...document.querySelectorAll('#findings .forest tr[data-claim]')].filter(r => !r.hidden)
         .map(r => r.dataset.claim)"""
     wanted = [
         finding.verdict
         for finding in FACTORIES["eight"]().findings
-        if finding.verdict == "reproduced"
+        if finding.verdict == "reproduced" and not is_whole(finding)
     ]
     assert page.evaluate(claims) == wanted
 
@@ -104,6 +105,7 @@ def test_a_trials_details_are_shown_by_keyboard(page: Page, reports: dict[str, P
 
 def test_the_workloads_window_is_marked_at_its_time(page: Page, reports: dict[str, Path]) -> None:
     open_report(page, reports["one"])
+    draw_inside(page)
     marked = page.evaluate(
         "window.reportViews['inside-0'].data('window').map(row => [row.at, row.label])"
     )
@@ -115,6 +117,7 @@ def test_the_table_behind_a_trials_chart_has_its_numbers(
 ) -> None:
     (rate, *_), *_ = [entry.rates for entry in FACTORIES["one"]().series]
     open_report(page, reports["one"])
+    draw_inside(page)
     cells = "[...document.querySelectorAll('#inside-charts table')[0].tBodies[0].rows]"
     assert page.evaluate(f"{cells}.map(r => +r.cells[0].textContent)") == list(rate.at_s)
     column = page.evaluate(

@@ -2,9 +2,10 @@
 daemons.
 
 `install()` patches `workloads` and `jobs` in this process; tests/dag/dagfolder/ does so in
-Airflow's own. A cluster is a file, builds/<build>/standing. The file faults.json in the runs folder
-specifies failures, keyed by a step's label or a stage's name: {"up b1-v1-flash": "fail", "trial
-...": "sleep 3", "trial ...": "die"}. Every act is one line of the run's order.log.
+Airflow's own. A cluster is a file, builds/<build>/standing; the file stands.log of the runs folder
+shows whether two ever stood at once. The file faults.json in the study's folder of runs specifies
+failures, keyed by a step's label or a stage's name: {"up b1-v1-flash": "fail", "trial ...": "sleep
+3", "trial ...": "die"}. Every act is one line of the run's order.log.
 """
 
 from __future__ import annotations
@@ -24,9 +25,8 @@ from cluster.model.cluster import Site
 from cluster.model.errors import BringUpError, StudyError, TearDownError
 from cluster.model.host import Disk, Host
 from jobs.run_folder import point_to_newest
-from workloads.execution import run as runs
-from workloads.execution import steps
-from workloads.execution.run import Run
+from workloads.execution import opening, steps
+from workloads.execution.run import Run, load_run
 from workloads.execution.trial import draft_manifest
 from workloads.planning.plan import Step
 from workloads.record.manifest import Manifest
@@ -57,9 +57,9 @@ T = TypeVar("T")
 
 def install() -> None:
     """From now on this process builds nothing real: it needs no Java, no ports, no disk."""
-    runs.resolve_hosts = hosts
-    runs.preflight = lambda *_: None
-    steps.ensure_stacks = lambda: None
+    opening.resolve_hosts = hosts
+    opening.preflight = lambda *_: None
+    steps.ensure_stacks = lambda _versions: None
     steps.bring_up = bring_up
     steps.tear_down = tear_down
     steps.run_trial = run_trial
@@ -83,6 +83,9 @@ def bring_up(site: Site, *_: Any, **__: Any) -> None:
     root, label = site.root.parents[1], f"up {site.root.name}"
     site.root.mkdir(parents=True)
     (site.root / "standing").touch()
+    standing = sorted(path.parent.name for path in root.parents[1].glob("*/*/builds/*/standing"))
+    with (root.parents[1] / "stands.log").open("a") as log:
+        log.write(f"{' '.join(standing)}\n")
     if fault := _act(root, label):
         raise BringUpError(fault, "node w1", "see its log.", daemon="datanode", log_tail="boom")
 
@@ -104,6 +107,7 @@ def run_trial(run: Run, step: Step, *_: Any) -> Manifest:
     state = {"state": "failed", "reasons": (fault,)} if fault else {"state": "complete"}
     manifest = record.draft.model_copy(update=state)
     record.close(manifest)
+    run.journal.write("trial-state", trial=step.trial, state="closed", outcome=manifest.state)
     return manifest
 
 
@@ -116,9 +120,17 @@ def order(root: Path) -> list[str]:
     return (root / "order.log").read_text().splitlines()
 
 
-def break_down(runs_folder: Path, faults: Mapping[str, str]) -> None:
-    runs_folder.mkdir(parents=True, exist_ok=True)
-    (runs_folder / "faults.json").write_text(json.dumps(faults))
+def most_standing(runs: Path) -> int:
+    """The largest number of clusters that stood at once below the folder."""
+    log = runs / "stands.log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return max((len(line.split()) for line in lines), default=0)
+
+
+def break_down(study_runs: Path, faults: Mapping[str, str]) -> None:
+    """study_runs: the folder of the study's runs."""
+    study_runs.mkdir(parents=True, exist_ok=True)
+    (study_runs / "faults.json").write_text(json.dumps(faults))
 
 
 def _act(root: Path, name: str) -> str:
@@ -127,7 +139,7 @@ def _act(root: Path, name: str) -> str:
 
     The fault is read first: a test that sees the note may write another faults.json for later acts.
     """
-    faults = root.parents[1] / "faults.json"
+    faults = root.parent / "faults.json"
     fault = str(json.loads(faults.read_text()).get(name, "")) if faults.exists() else ""
     note(root, name)
     act, _, argument = fault.partition(" ")
@@ -166,7 +178,7 @@ def run_stage(name: str, root: Path) -> None:
 
 
 def _stage(root: Path, name: str) -> None:
-    run = runs.load_run(root)
+    run = load_run(root)
     run.journal.write("analysis-started", stage=name)
     if _act(root, name):
         raise StudyError(f"{name} could not be done.", str(root), "see the log.")

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from analysis.capacity.inputs.catalogue import EXAMPLE
 from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
 from tests.support.capacity.populations import measured, truths
@@ -20,15 +21,19 @@ from tests.support.capacity.populations import measured, truths
 def main(folder: Path) -> None:
     backend.install()
     os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
-    os.environ.update(Home(folder / "airflow", project_root()).command_environment())
+    os.environ["DENSITY_STUDY_STUDIES"] = str(folder)
+    os.environ["DENSITY_STUDY_RUNS"] = str(folder / "runs")
+    os.environ["DENSITY_STUDY_CATALOGUE"] = str(EXAMPLE)
+    home = Home(folder / "airflow", project_root())
+    os.environ.update(home.command_environment())
     from dags.airflow_home.home import migrate_once
 
-    migrate_once(folder / "airflow" / "command.db")
-    spec = folder / "tiny.yaml"
-    spec.write_text(backend.STUDY)
-    from dags.density_study import density
+    migrate_once(home.command_database, home.command_environment())
+    (folder / "tiny.yaml").write_text(backend.STUDY)
+    from dags.studies import study_dags
 
-    study = density.test(run_conf={"spec": str(spec), "runs": str(folder / "runs")})
+    (dag,) = study_dags("study_tiny")
+    study = dag.test()
     events = _events()
     root = str(next((folder / "runs").glob("tiny/*Z")))
     # First: dag.test leaves the params of a run behind for the next one in its process.
@@ -40,6 +45,7 @@ def main(folder: Path) -> None:
         "listens": _listens(),
         "planned": _plan({"run": root}),
         "not named": nothing,
+        "no catalogue": _plan({"run": root, "hosts": None}),
         "bad promise": _plan({"run": root, "slo": ["sometime"]}),
         "unknown key": _plan({"run": root, "slo": [], "slaa": ["query_p95=3s"]}),
     }))  # fmt: skip

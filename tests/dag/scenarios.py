@@ -1,8 +1,7 @@
-"""`python -m tests.dag.scenarios FOLDER`: runs of the DAG in process, with one fault each.
+"""`python -m tests.dag.scenarios FOLDER`: runs of studies' DAGs in process, with one fault each.
 
 One process for all, because importing Airflow takes longer than running them. Prints one JSON
-object: name of the scenario -> {state, rows: [[task, map_index, label, state]], order, plan,
-ended}.
+object: name of the scenario -> {state, rows: {task: state}, order, plan, ended}.
 """
 
 from __future__ import annotations
@@ -18,61 +17,90 @@ from typing import Any
 from cluster.state.owner import Owner
 from dags.airflow_home.home import Home, project_root
 from tests.dag import backend
-from workloads.execution import run as runs
+from workloads.execution.run import has_ended, load_run
 
 SCENARIOS: dict[str, dict[str, str]] = {
-    "all well": {},
-    "bring-up fails": {"up b1-v1-flash": "fail"},
-    "trial fails": {"trial b1-v1-flash testdfsio-write-n2": "fail"},
-    "tear-down fails": {"down b1-v2-flash": "fail"},
-    "analysis fails": {"series": "fail"},
+    "all-well": {},
+    "mapped": {},
+    "bring-up-fails": {"up b1-v1-flash": "fail"},
+    "trial-fails": {"trial b1-v1-flash testdfsio-write-n2": "fail"},
+    "tear-down-fails": {"down b1-v2-flash": "fail"},
+    "analysis-fails": {"series": "fail"},
 }
 
 
 def main(folder: Path) -> None:
     backend.install()
     os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
-    os.environ.update(Home(folder / "airflow", project_root()).command_environment())
+    os.environ["DENSITY_STUDY_STUDIES"] = str(folder / "studies")
+    os.environ["DENSITY_STUDY_RUNS"] = str(folder / "runs")
+    home = Home(folder / "airflow", project_root())
+    os.environ.update(home.command_environment())
+    (folder / "studies").mkdir()
+    for name in SCENARIOS:
+        text = backend.STUDY.replace("study: tiny", f"study: {name}")
+        (folder / "studies" / f"{name}.yaml").write_text(text)
     from dags.airflow_home.home import migrate_once
 
-    migrate_once(folder / "airflow" / "command.db")
-    _hand_out_last_slot_first()
-    results = {name: _run(folder / name, faults) for name, faults in SCENARIOS.items()}
-    results["bad input"] = _run_dag({"spec": str(folder / "nowhere.yaml"), "runs": str(folder)})
-    results["bad params"] = _refused({"overrides": "repetitions=2"})
+    migrate_once(home.command_database, home.command_environment())
+    _start_last_task_first()
+    _without_retry_delay()
+    results = {name: _run(folder / "runs", name, faults) for name, faults in SCENARIOS.items()}
+    results["bad conf"] = {**_run_dag("all-well", {"frsh": True}), "runs": _runs(folder)}
+    results["bad params"] = _refused({"fresh": "yes"})
     results["reap"] = _reap(folder / "reaped")
     print(json.dumps(results))
 
 
-def _hand_out_last_slot_first() -> None:
+def _start_last_task_first() -> None:
     """dag.test iterates over a set of task instances in any order. This one is deterministic."""
     from airflow.models.taskinstance import TaskInstance
 
-    TaskInstance.__hash__ = lambda self: 1000 - self.map_index  # type: ignore[method-assign]
+    TaskInstance.__hash__ = lambda self: (  # type: ignore[method-assign]
+        self.priority_weight if self.map_index < 0 else 1000 - self.map_index
+    )
 
 
-def _run(folder: Path, faults: Mapping[str, str]) -> dict[str, Any]:
-    spec = folder / "tiny.yaml"
-    backend.break_down(folder / "runs", faults)
-    spec.write_text(backend.STUDY)
-    outcome = _run_dag({"spec": str(spec), "runs": str(folder / "runs")})
-    run = runs.load_run(next((folder / "runs").glob("tiny/*Z")))
+def _without_retry_delay() -> None:
+    from datetime import timedelta
+
+    from dags.tasks import study_tasks
+
+    for stage in study_tasks.STAGES:
+        stage.kwargs["retry_delay"] = timedelta(0)
+
+
+def _run(runs: Path, name: str, faults: Mapping[str, str]) -> dict[str, Any]:
+    from dags.stages import outline
+
+    backend.break_down(runs / name, faults)
+    outline.NAMED_TRIALS = 3 if name == "mapped" else 200
+    outcome = _run_dag(name, None)
+    outline.NAMED_TRIALS = 200
+    run = load_run(next((runs / name).glob("*Z")))
     return {
         **outcome,
         "order": backend.order(run.root),
-        "plan": [step.label for step in run.plan.steps],
-        "ended": runs.has_ended(run),
+        "plan": [[step.kind, step.build, step.label, step.trial] for step in run.plan.steps],
+        "ended": has_ended(run),
         "standing": [path.parent.name for path in run.root.glob("builds/*/standing")],
     }
 
 
-def _run_dag(conf: dict[str, Any]) -> dict[str, Any]:
-    from dags.density_study import density
+def _run_dag(name: str, conf: dict[str, Any] | None) -> dict[str, Any]:
+    from dags.studies import study_dags
 
-    run = density.test(run_conf=conf)
-    tasks = sorted(run.get_task_instances(), key=lambda task: (task.task_id, task.map_index))
-    rows = [[t.task_id, t.map_index, t.rendered_map_index, t.state] for t in tasks]
+    (dag,) = study_dags(f"study_{name}")
+    run = dag.test(run_conf=conf)
+    rows = {
+        task.task_id if task.map_index < 0 else f"{task.task_id}[{task.map_index}]": task.state
+        for task in run.get_task_instances()
+    }
     return {"state": str(run.state.value), "rows": rows}
+
+
+def _runs(folder: Path) -> int:
+    return len(list((folder / "runs" / "all-well").glob("*Z")))
 
 
 def _reap(runs_folder: Path) -> dict[str, Any]:
@@ -97,10 +125,9 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
     alive_after_look = is_alive(process)
     # Passed again: `test` keeps the params of its last run.
     run = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": False})
-    refused = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_rnu": True})
     return {
-        "refused": str(refused.state.value),
         "schedule": reap_hourly.schedule,
+        "retries": reap_hourly.get_task("reap").retries,
         "states": [str(looked.state.value), str(run.state.value)],
         "alive_after_look": alive_after_look,
         "exit": children.wait(process, 10),
@@ -111,10 +138,11 @@ def _refused(conf: dict[str, Any]) -> str:
     """Airflow's message when it refuses params that do not fit their schema."""
     from airflow.sdk.exceptions import ParamValidationError
 
-    from dags.density_study import density
+    from dags.studies import study_dags
 
+    (dag,) = study_dags("study_all-well")
     try:
-        density.params.__copy__().update(conf)
+        dag.params.__copy__().update(conf)
     except ParamValidationError as error:
         return str(error)
     return ""

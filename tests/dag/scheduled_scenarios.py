@@ -36,7 +36,8 @@ def main(folder: Path) -> None:
     os.environ["DENSITY_STUDY_RUNTIME"] = str(folder / "runtime")
     os.environ["DENSITY_STUDY_STUDIES"] = str(folder / "studies")
     os.environ["DENSITY_STUDY_RUNS"] = str(folder / "runs")
-    os.environ.update(Home(folder / "airflow", project_root()).command_environment())
+    home = Home(folder / "airflow", project_root())
+    os.environ.update(home.command_environment())
     (folder / "studies").mkdir()
     (folder / "studies" / "nightly.yaml").write_text(STUDY.format(schedule='"0 2 * * 6"'))
     (folder / "studies" / "broken.yaml").write_text("study: broken\nschedule: at noon\n")
@@ -44,15 +45,12 @@ def main(folder: Path) -> None:
     (folder / "studies" / "release.yaml").write_text(on_asset)
     from dags.airflow_home.home import migrate_once
 
-    migrate_once(folder / "airflow" / "command.db")
-    from airflow.sdk import DAG
+    migrate_once(home.command_database, home.command_environment())
+    from dags.studies import study_dags
 
-    from dags import scheduled
-
-    dags = [value.dag_id for value in vars(scheduled).values() if isinstance(value, DAG)]
-    results: dict[str, Any] = {"dags": sorted(dags)}
-    dag = scheduled.study_nightly  # type: ignore[attr-defined]
-    results["schedule"] = str(dag.schedule)
+    dags = {dag.dag_id: dag for dag in study_dags(None)}
+    results: dict[str, Any] = {"dags": {name: str(dag.schedule) for name, dag in dags.items()}}
+    dag = dags["study_nightly"]
     results["runs"] = [_run(folder, dag, ops_s) for ops_s in (100.0, 80.0)]
     refused = dag.test(run_conf={"overides": {}})
     results["refused"] = [str(refused.state.value), len(list((folder / "runs").glob("nightly/*Z")))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dags.airflow_home.home import project_root
+from dags.airflow_home.home import Home, project_root
 
 pytestmark = pytest.mark.dag
 
@@ -36,6 +37,25 @@ def test_the_plan_is_triggered_by_the_studys_event(results: dict[str, Any]) -> N
     assert results["listens"] == ["density_study_tables"]
 
 
+def test_without_a_catalogue_nothing_triggers_it(tmp_path: Path) -> None:
+    """The shipped catalogue has made-up prices: nobody asked for a plan with them."""
+    code = (
+        "from dags.capacity_plan import capacity\n"
+        "print(capacity.schedule, capacity.params['hosts'])"
+    )
+    environment = Home(tmp_path / "airflow", project_root()).command_environment()
+    inherited = {k: v for k, v in os.environ.items() if k != "DENSITY_STUDY_CATALOGUE"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**inherited, **environment},
+        cwd=project_root(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.stdout.splitlines()[-1:] == ["None None"], ended.stderr[-2000:]
+
+
 def test_a_plan_or_an_excuse_is_beside_the_report(results: dict[str, Any]) -> None:
     assert results["planned"]["state"] == "success"
     assert results["planned"]["tasks"] == {"runs[-1]": "success", "plan[0]": "success"}
@@ -46,8 +66,11 @@ def test_a_plan_or_an_excuse_is_beside_the_report(results: dict[str, Any]) -> No
     assert json.loads((report / "model.json").read_text())["scaling"]
 
 
-def test_a_missing_run_bad_promises_and_unknown_keys_fail(results: dict[str, Any]) -> None:
+def test_a_missing_run_no_catalogue_bad_promises_and_unknown_keys_fail(
+    results: dict[str, Any],
+) -> None:
     assert results["not named"]["state"] == "failed"
+    assert results["no catalogue"]["state"] == "failed"
     assert results["bad promise"]["state"] == "failed"
     assert results["unknown key"] == {"state": "failed", "tasks": {
         "runs[-1]": "failed", "plan[-1]": "upstream_failed"}}  # fmt: skip

@@ -1,218 +1,160 @@
-"""An operator's actions in Airflow's UI: trigger again, mark failed, clear, stop. States stay
-true."""
+"""An operator stops, marks and repeats runs in Airflow's UI. States stay true, and never do two
+clusters stand at once (the fixture `web` asserts it). Clear is in test_clear.py."""
 
 from __future__ import annotations
 
-import signal
-import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from analysis.capacity.plan.plan import PLAN
-from dags.airflow_home.home import Home, project_root
-from dags.run_status.status import Status, status_of
-from tests.dag.backend import expected_order, order, wait_until
-from tests.dag.web import Study, Web, started
+from cluster.state.tags import tagged
+from dags.run_status.status import status_of
+from tests.dag.backend import order, wait_until
+from tests.dag.web import Study, Web
+from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v2-flash testdfsio-write-n2"
+NAMES = ("twice", "failed", "success", "one-trial", "waits", "refuses", "up", "misspelt")
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    with started(tmp_path_factory.mktemp("operator")) as web:
-        yield web
+@pytest.fixture
+def planning(web: Web) -> Iterator[None]:
+    """`capacity_plan` follows each run."""
+    web.pause("capacity_plan", False)
+    yield
+    web.pause("capacity_plan", True)
 
 
-def status(study: Study) -> Status:
-    return status_of(study.run)
-
-
-@pytest.mark.parametrize("times", [2, pytest.param(3, marks=pytest.mark.slow)])
-def test_a_study_runs_repeatedly_with_a_capacity_plan_between(web: Web, times: int) -> None:
-    study = Study(web, f"{times}-times")
-    for count in range(1, times + 1):
-        planned = len(web.dag_runs("capacity_plan"))
-        assert web.wait_over(web.trigger(**study.conf)) == "success"
-        wait_until(lambda: len(web.dag_runs("capacity_plan")) > planned, 120, "a plan begins")  # noqa: B023
-        plan = web.dag_runs("capacity_plan")[-1]["dag_run_id"]
-        assert web.wait_over(plan, "capacity_plan") == "success"
-        assert [(folder / "report" / PLAN).exists() for folder in study.folders()] == [True] * count
-        assert status(study).state == "ok"
-
-
-def test_a_run_marked_failed_is_torn_down_ended_and_resumed(web: Web) -> None:
-    study = Study(web, "tagged")
-    study.break_down(**{TRIAL: "sleep 120"})
-    run_id = web.trigger(**study.conf)
+@pytest.fixture
+def measuring(web: Web, request: pytest.FixtureRequest) -> tuple[Study, str]:
+    """A study in its last trial but one, which takes long, and its DAG run."""
+    study = Study(web, request.param)
+    study.break_down(**{TRIAL: "sleep 300"})
+    run_id = study.trigger(fresh=True)
     study.reaches(TRIAL)
-    web.ask("PATCH", f"/dagRuns/{run_id}", state="failed")
-    assert web.wait_over(run_id) == "failed", "a failed run is never called a success"
-    assert web.state_of(run_id, "tear_down") == "success"
-    assert web.state_of(run_id, "conclude") == "failed"
-    assert web.state_of(run_id, "report") == "skipped"
-    assert order(study.run.root)[-1] == "down b1-v2-flash"
-    assert not list(study.run.root.glob("builds/*/standing"))
-    ended = status(study)
+    study.break_down()
+    return study, run_id
+
+
+def task_of_trial(study: Study) -> str:
+    step = next(step for step in study.run.plan.trials if step.label == TRIAL)
+    return f"{step.build}.{str(step.trial).removeprefix(f'{step.build}-')}"
+
+
+@pytest.mark.usefixtures("planning")
+def test_a_run_is_followed_by_a_capacity_plan(web: Web) -> None:
+    study = Study(web, "twice")
+    study.completes()
+    wait_until(lambda: web.dag_runs("capacity_plan"), 200, "a plan begins")
+    (plan,) = web.dag_runs("capacity_plan")
+    assert web.wait_over("capacity_plan", plan["dag_run_id"]) == "success"
+    assert (study.run.root / "report" / PLAN).exists()
+    assert status_of(study.run).state == "ok"
+
+
+@pytest.mark.parametrize(
+    ("measuring", "state"),
+    [("failed", "failed"), pytest.param("success", "success", marks=pytest.mark.slow)],
+    indirect=["measuring"],
+)
+def test_a_run_marked_by_hand_is_torn_down_ended_and_resumed(
+    measuring: tuple[Study, str], state: str
+) -> None:
+    study, run_id = measuring
+    study.mark(run_id, state)
+    assert study.wait_over(run_id) == "failed", "a stopped run is never called a success"
+    states = study.states(run_id)
+    assert states["b1-v2-flash.down"] == "success"
+    assert (states["conclude"], states["analysis.report"]) == ("failed", "skipped")
+    assert study.nothing_stands()
+    assert tagged(study.run.tag) == []
+    ended = status_of(study.run)
     assert ended.state == "failed"
     assert "marked failed or success in Airflow" in ended.failures[0]
-    assert TRIAL in ended.failures[0]
     assert ended.progress.remaining_s == 0
-    assert status(study).progress.elapsed_s == ended.progress.elapsed_s, "the clock has stopped"
-    study.break_down()
-    assert web.wait_over(web.trigger(**study.conf)) == "success"
-    assert len(study.folders()) == 1
-    assert status(study).state == "ok"
-
-
-@pytest.mark.slow
-def test_a_step_marked_failed_fails_its_run(web: Web) -> None:
-    study = Study(web, "one-step")
-    study.break_down(**{TRIAL: "sleep 120"})
-    run_id = web.trigger(**study.conf)
-    study.reaches(TRIAL)
-    slot = next(row for row in web.rows(run_id) if row["state"] == "running")
-    web.ask(
-        "PATCH", f"/dagRuns/{run_id}/taskInstances/step/{slot['map_index']}", new_state="failed"
-    )
-    study.break_down()
-    assert web.wait_over(run_id) == "failed"
-    assert status(study).state == "failed"
-    assert not list(study.run.root.glob("builds/*/standing"))
-
-
-def test_clearing_a_step_of_a_finished_run_is_refused_and_clearing_all_repeats_it(web: Web) -> None:
-    study = Study(web, "clear-step")
-    run_id = web.trigger(**study.conf)
-    assert web.wait_over(run_id) == "success"
+    assert status_of(study.run).progress.elapsed_s == ended.progress.elapsed_s, "the clock stopped"
     before = order(study.run.root)
-    web.clear(run_id, ("step", 1))
-    assert web.wait_over(run_id) == "success", "the run itself is as it was"
+    study.completes(fresh=False)
     assert len(study.folders()) == 1
-    assert [act for act in order(study.run.root) if act not in before] == []
-    assert status(study).state == "ok"
-    cleared = next(row for row in web.rows(run_id) if row["map_index"] == 1)
-    assert cleared["state"] == "failed"
-    log = web.log_of(run_id, "step", 1)
-    assert "Clear cannot repeat a part of it" in log
-    assert "trigger the study again" in log
-    web.clear(run_id)
-    assert web.wait_over(run_id) == "success"
-    assert len(study.folders()) == 2
-    expected = expected_order(study.run)
-    assert order(study.run.root)[: len(expected)] == expected
-    assert status(study).state == "ok"
+    again = order(study.run.root)[len(before) :]
+    assert not [act for act in again if "b1-v1-flash" in act], "its trials have records"
+    assert status_of(study.run).state == "ok"
+
+
+@pytest.mark.parametrize("measuring", ["one-trial"], indirect=True)
+@pytest.mark.parametrize("state", ["failed", pytest.param("success", marks=pytest.mark.slow)])
+def test_a_trial_marked_by_hand_is_not_measured_and_can_be_cleared(
+    measuring: tuple[Study, str], state: str
+) -> None:
+    study, run_id = measuring
+    task = task_of_trial(study)
+    study.mark(run_id, state, task)
+    assert study.wait_over(run_id) == "failed"
+    states = study.states(run_id)
+    assert states[task] == state
+    assert states["b1-v2-flash.down"] == "success"
+    assert study.nothing_stands()
+    assert tagged(study.run.tag) == []
+    ended = status_of(study.run)
+    assert (ended.state, ended.stopped) == ("failed", True)
+    assert f"{TRIAL!r} did not finish" in ended.failures[0]
+    left = [name for name, state in states.items() if "b1-v2" in name and state == "skipped"]
+    study.clear(run_id, task, *left)
+    assert study.wait_over(run_id) == "success"
+    assert {record.state for record in closed_records(study.run.records).values()} == {"complete"}
+    assert status_of(study.run).state == "ok"
 
 
 @pytest.mark.slow
-def test_clearing_the_failed_tasks_of_a_stopped_run_starts_nothing(web: Web) -> None:
-    study = Study(web, "clear-failed")
-    study.break_down(**{TRIAL: "sleep 120"})
-    run_id = web.trigger(**study.conf)
-    study.reaches(TRIAL)
-    web.ask("PATCH", f"/dagRuns/{run_id}", state="failed")
-    web.wait_over(run_id)
-    before, ended = order(study.run.root), status(study)
+@pytest.mark.parametrize("state", ["failed", "success"])
+def test_a_bring_up_marked_by_hand_leaves_no_cluster_and_no_trial(web: Web, state: str) -> None:
+    study = Study(web, "up")
+    study.break_down(**{"up b1-v1-flash": "sleep 60"})
+    run_id = study.trigger(fresh=True)
+    study.reaches("up b1-v1-flash")
+    study.mark(run_id, state, "b1-v1-flash.up")
     study.break_down()
-    web.clear(run_id, only_failed=True)
-    assert web.wait_over(run_id) == "failed"
-    assert order(study.run.root) == before
-    assert status(study).state == "failed"
-    assert status(study).failures == ended.failures
-    assert status(study).progress.elapsed_s == ended.progress.elapsed_s
+    assert study.wait_over(run_id) == "failed"
+    assert study.nothing_stands()
+    trials = [act for act in order(study.run.root) if act.startswith("trial b1-v1")]
+    assert trials == []
+    assert [act for act in order(study.run.root) if act.startswith("trial b1-v2")]
+    assert not closed_records(study.run.records).keys() & {
+        str(step.trial) for step in study.run.plan.trials if step.build == "b1-v1-flash"
+    }
 
 
-@pytest.mark.slow
-def test_clearing_a_failed_analysis_analyses_the_same_run_again(web: Web) -> None:
-    study = Study(web, "clear-analysis")
-    study.break_down(series="fail")
-    run_id = web.trigger(**study.conf)
-    assert web.wait_over(run_id) == "failed"
-    assert status(study).state == "failed"
-    study.break_down()
-    web.clear(run_id, "series", down=True)
-    assert web.wait_over(run_id) == "success"
-    assert len(study.folders()) == 1
-    assert status(study).state == "ok"
-
-
-@pytest.mark.slow
-def test_clearing_a_step_of_a_running_run_changes_nothing(web: Web) -> None:
-    study = Study(web, "clear-early")
-    study.break_down(**{TRIAL: "sleep 20"})
-    run_id = web.trigger(**study.conf)
-    study.reaches(TRIAL)
-    web.clear(run_id, ("step", 0))
-    assert web.wait_over(run_id) == "success"
-    assert len(study.folders()) == 1
-    assert order(study.run.root)[: len(study.run.plan.steps)] == [
-        step.label for step in study.run.plan.steps
-    ]
-    assert status(study).state == "ok"
-
-
-@pytest.mark.slow
-def test_clearing_a_whole_run_during_a_trial_resumes_it(web: Web) -> None:
-    study = Study(web, "clear-all-early")
-    study.break_down(**{TRIAL: "sleep 120"})
-    run_id = web.trigger(**study.conf)
-    study.reaches(TRIAL)
-    study.break_down()
-    web.clear(run_id)
-    assert web.wait_over(run_id) == "success"
-    assert len(study.folders()) == 1
-    acts = order(study.run.root)
-    first = acts.index(TRIAL)
-    anew = [step.label for step in study.run.plan.steps if step.build == "b1-v2-flash"]
-    assert acts[first + 1 :][: 1 + len(anew)] == ["down b1-v2-flash", *anew]
-    assert status(study).state == "ok"
+def test_two_studies_at_once_wait_for_the_host_or_are_refused(web: Web) -> None:
+    """The first one runs again, after the capacity plan of its first run."""
+    waits, refuses = Study(web, "waits"), Study(web, "refuses")
+    first = Study(web, "twice")
+    first.break_down(**{TRIAL: "sleep 300"})
+    run_id = first.trigger(fresh=True)
+    first.reaches(TRIAL)
+    refused = refuses.trigger()
+    assert refuses.wait_over(refused) == "failed"
+    assert f"study {first.name!r} is running" in refuses.log_of(refused, "open")
+    assert not refuses.runs.exists()
+    waits.file.write_text(waits.file.read_text() + "when_busy: queue\n")
+    waiting = waits.trigger()
+    wait_until(
+        lambda: waits.states(waiting)["open"] == "up_for_reschedule", 120, "it waits, in no worker"
+    )
+    first.end_trial()
+    assert first.wait_over(run_id) == "success"
+    assert waits.wait_over(waiting) == "success"
+    ended = max(end for row in first.rows(run_id) if (end := row["end_date"]))
+    built = next(row for row in waits.rows(waiting) if row["task_id"] == "b1-v1-flash.up")
+    assert built["start_date"] > ended
 
 
 def test_an_unknown_key_is_refused_and_starts_nothing(web: Web) -> None:
     study = Study(web, "misspelt")
-    run_id = web.trigger(**study.conf, frsh=True)
-    assert web.wait_over(run_id) == "failed"
-    assert web.state_of(run_id, "open_run") == "failed"
+    run_id = study.trigger(frsh=True)
+    assert study.wait_over(run_id) == "failed"
+    assert study.states(run_id)["open"] == "failed"
     assert not study.runs.exists()
-    log = web.log_of(run_id, "open_run")
+    log = study.log_of(run_id, "open")
     assert "unknown key 'frsh'; did you mean 'fresh'?" in log
-    assert "add_repetitions, fresh, only, overrides, run, runs, spec" in log
-
-
-def test_a_run_cut_short_ends_when_airflow_stops(web: Web) -> None:
-    """The last test: it stops Airflow."""
-    study = Study(web, "cut")
-    study.break_down(**{TRIAL: "sleep 120"})
-    run_id = web.trigger(**study.conf)
-    study.reaches(TRIAL)
-    stopped = datetime.now(UTC)
-    web.process.send_signal(signal.SIGINT)
-    web.process.wait(60)
-    airflow = web.folder / "airflow"
-    environment = {**web.environment, **Home(airflow, project_root()).web_environment(web.port)}
-    subprocess.run(
-        [sys.executable, "-m", "dags.web.component", "prepare"],
-        env=environment, check=True, capture_output=True,
-    )  # fmt: skip
-    with sqlite3.connect(airflow / "web.db") as database:
-        [(state, ended)] = database.execute(
-            "select state, end_date from dag_run where run_id = ?", (run_id,)
-        ).fetchall()
-        tasks = database.execute(
-            "select state, start_date, end_date, duration from task_instance where run_id = ?",
-            (run_id,),
-        ).fetchall()
-    assert state == "failed"
-    assert abs(_time(ended) - stopped) < timedelta(seconds=30), "not when it was started again"
-    assert {state for state, *_ in tasks} == {"success", "failed"}
-    begun = [task for task in tasks if task[1]]
-    assert [task for task in begun if task[2] is None or task[3] is None] == []
-    assert max(_time(end) for *_, end, _ in begun) <= _time(ended)
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -12,7 +12,7 @@ from cluster.state.journal import run_folders
 from dags.run_status.status import find_run, status_of
 from tests.dag.backend import wait_until
 from tests.dag.scheduled_scenarios import STUDY
-from tests.dag.web import OVER, Web, started
+from tests.dag.web import OVER, Study, Web, started
 
 pytestmark = [pytest.mark.dag, pytest.mark.slow]
 DAG = "study_nightly"
@@ -25,11 +25,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     (folder / "studies").mkdir()
     every_minute = STUDY.format(schedule='"* * * * *"')
     (folder / "studies" / "nightly.yaml").write_text(every_minute)
-    places = {
-        "DENSITY_STUDY_STUDIES": str(folder / "studies"),
-        "DENSITY_STUDY_RUNS": str(folder / "runs"),
-    }
-    with started(folder, DAG, **places) as web:
+    with started(folder) as web:
         yield web
 
 
@@ -42,10 +38,10 @@ def test_only_the_slower_period_fails_and_all_runs_are_complete(web: Web) -> Non
     runs = run_folders(web.folder / "runs", "nightly")[:PERIODS]
     assert {run["run_type"] for run in ended} == {"scheduled"}
     assert [run["state"] for run in ended] == ["success", "failed", "success"]
-    regressions = [web.state_of(run["dag_run_id"], "regression", DAG) for run in ended]
-    assert regressions == ["skipped", "failed", "success"]
-    concluded = [web.state_of(run["dag_run_id"], "conclude", DAG) for run in ended]
-    assert concluded == ["success"] * PERIODS
+    study = Study(web, "nightly")
+    states = [study.states(run["dag_run_id"]) for run in ended]
+    assert [each["regression"] for each in states] == ["skipped", "failed", "success"]
+    assert [each["conclude"] for each in states] == ["success"] * PERIODS
     assert find_run(None, web.folder / "runs").root in run_folders(web.folder / "runs")
     assert [status_of(find_run(root, root.parents[1])).state for root in runs] == ["ok"] * PERIODS
     compared = json.loads((runs[2] / "report" / "comparison.json").read_text())

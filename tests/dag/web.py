@@ -16,27 +16,32 @@ from typing import Any
 import psutil
 import requests
 
+from cluster.state.tags import tagged
 from dags.airflow_home.home import project_root
-from tests.dag.backend import SMALL, break_down, wait_until
+from tests.dag.backend import SMALL, break_down, most_standing, wait_until
 from workloads.execution.run import Run, load_run
 
-STUDY = "density_study"
 OVER = ("success", "failed")
+LATE_STUDY = "TEST_LATE_STUDY"
+"""Environment variable of dagfolder/late.py: the study file of a DAG that is late."""
 
 
 class Web:
-    """A client of the REST API used by Airflow's own pages. `dag` is the target of a request:
-    `density_study`."""
+    """A client of the REST API used by Airflow's own pages. Its studies are the files in `studies`."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.folder = folder
+        self.studies, self.runs = folder / "studies", folder / "runs"
+        self.studies.mkdir(exist_ok=True)
         self.environment = {
             **os.environ,
             "AIRFLOW_HOME": str(folder / "airflow"),
             "DENSITY_STUDY_RUNTIME": str(folder / "runtime"),
+            "DENSITY_STUDY_STUDIES": str(self.studies),
+            "DENSITY_STUDY_RUNS": str(self.runs),
             "PYTHONPATH": str(project_root()),
             **environment,
         }
@@ -50,7 +55,7 @@ class Web:
             self.process = subprocess.Popen(argv, stdout=out, stderr=out, env=self.environment)
 
     def sign_in(self) -> None:
-        wait_until(lambda: "password" in self.out.read_text() or self.ended(), 180, "it is ready")
+        wait_until(lambda: "password" in self.out.read_text() or self.ended(), 300, "it is ready")
         text = self.out.read_text()
         password = re.search(r"password +(\S+)", text)
         assert password, text
@@ -69,21 +74,77 @@ class Web:
             if process.is_running():
                 process.kill()
 
-    def has(self, *dags: str) -> bool:
-        """Whether Airflow has loaded them all."""
-        return {dag["dag_id"] for dag in self.ask("GET", "", "")["dags"]} >= set(dags)
+    def dags(self) -> set[str]:
+        """Ids of those that Airflow has loaded."""
+        return {dag["dag_id"] for dag in self.ask("GET", "/dags?limit=100")["dags"]}
 
-    def ask(self, method: str, path: str, dag: str = STUDY, **json_body: Any) -> Any:
-        url = f"http://127.0.0.1:{self.port}/api/v2/dags{dag and '/'}{dag}{path}"
+    def import_errors(self) -> dict[str, str]:
+        """Text by file."""
+        errors = self.ask("GET", "/importErrors")["import_errors"]
+        return {error["filename"]: error["stack_trace"] for error in errors}
+
+    def ask(self, method: str, path: str, **json_body: Any) -> Any:
         header = {"Authorization": f"Bearer {self.token}"}
+        url = f"http://127.0.0.1:{self.port}/api/v2{path}"
         body = json_body or None
         answer = requests.request(method, url, json=body, headers=header, timeout=120)
         answer.raise_for_status()
         return answer.json()
 
-    def trigger(self, dag: str = STUDY, **conf: Any) -> str:
-        response = self.ask("POST", "/dagRuns", dag, logical_date=None, conf=conf)
-        run_id: str = response["dag_run_id"]
+    def dag_runs(self, dag: str) -> list[dict[str, Any]]:
+        """Oldest first."""
+        runs = self.ask("GET", f"/dags/{dag}/dagRuns?limit=100")["dag_runs"]
+        return sorted(runs, key=lambda run: run["run_after"])
+
+    def trigger(self, dag: str, **conf: Any) -> str:
+        """The id of the new DAG run."""
+        asked = {"logical_date": None, "conf": conf}
+        run_id: str = self.ask("POST", f"/dags/{dag}/dagRuns", **asked)["dag_run_id"]
+        return run_id
+
+    def state(self, dag: str, run_id: str) -> str:
+        state: str = self.ask("GET", f"/dags/{dag}/dagRuns/{run_id}")["state"]
+        return state
+
+    def wait_over(self, dag: str, run_id: str) -> str:
+        wait_until(lambda: self.state(dag, run_id) in OVER, 600, f"{run_id} is over")
+        return self.state(dag, run_id)
+
+    def pause(self, dag: str, paused: bool) -> None:
+        self.ask("PATCH", f"/dags/{dag}", is_paused=paused)
+
+    def stop_what_runs(self) -> None:
+        """Of a test that failed half-way: otherwise its study would keep the host."""
+        found = self.ask("GET", "/dags/~/dagRuns?state=running&state=queued&limit=100")["dag_runs"]
+        for run in found:
+            dag, run_id = run["dag_id"], run["dag_run_id"]
+            self.ask("PATCH", f"/dags/{dag}/dagRuns/{run_id}", state="failed")
+            self.wait_over(dag, run_id)
+
+
+class Study:
+    """A study of its own: two builds with two trials each, unless `text` says otherwise."""
+
+    def __init__(self, web: Web, name: str, text: str = SMALL) -> None:
+        self.web, self.name, self.dag = web, name, f"study_{name}"
+        self.runs = web.runs / name
+        self.file = web.studies / f"{name}.yaml"
+        if not self.file.exists():
+            self.file.write_text(text.replace("study: small", f"study: {name}"))
+
+    def ask(self, method: str, path: str, **body: Any) -> Any:
+        return self.web.ask(method, f"/dags/{self.dag}{path}", **body)
+
+    def trigger(self, **conf: Any) -> str:
+        return self.web.trigger(self.dag, **conf)
+
+    def wait_over(self, run_id: str) -> str:
+        return self.web.wait_over(self.dag, run_id)
+
+    def completes(self, **conf: Any) -> str:
+        """The id of a DAG run that was triggered and succeeded."""
+        run_id = self.trigger(**conf)
+        assert self.wait_over(run_id) == "success"
         return run_id
 
     def clear(
@@ -91,9 +152,10 @@ class Web:
         run_id: str,
         *tasks: str | tuple[str, int],
         only_failed: bool = False,
-        down: bool = False,
+        down: bool = True,
     ) -> None:
-        """Like the button Clear; `tasks` empty: the whole DAG run. down: downstream tasks, too."""
+        """Like the button Clear; `tasks` empty: the whole DAG run. down: the option Downstream, which the
+        dialog preselects."""
         body: dict[str, Any] = {
             "dry_run": False, "dag_run_id": run_id,
             "only_failed": only_failed, "include_downstream": down,
@@ -102,65 +164,37 @@ class Web:
             body["task_ids"] = tasks
         self.ask("POST", "/clearTaskInstances", **body)
 
-    def dag_runs(self, dag: str = STUDY) -> list[dict[str, Any]]:
-        """Oldest first."""
-        runs = self.ask("GET", "/dagRuns?limit=100", dag)["dag_runs"]
-        return sorted(runs, key=lambda run: run["run_after"])
+    def group(self, build: str) -> list[str]:
+        """The tasks that Clear on the group of a build names."""
+        tasks = self.ask("GET", "/tasks")["tasks"]
+        return [task["task_id"] for task in tasks if task["task_id"].startswith(f"{build}.")]
 
-    def dag_run(self, run_id: str, dag: str = STUDY) -> dict[str, Any]:
-        run: dict[str, Any] = self.ask("GET", f"/dagRuns/{run_id}", dag)
-        return run
+    def mark(self, run_id: str, state: str, task: str = "") -> None:
+        """By hand: the DAG run, or one of its tasks."""
+        if task:
+            self.ask("PATCH", f"/dagRuns/{run_id}/taskInstances/{task}", new_state=state)
+        else:
+            self.ask("PATCH", f"/dagRuns/{run_id}", state=state)
 
-    def state(self, run_id: str, dag: str = STUDY) -> str:
-        state: str = self.dag_run(run_id, dag)["state"]
-        return state
+    def rows(self, run_id: str) -> list[dict[str, Any]]:
+        path = f"/dagRuns/{run_id}/taskInstances?limit=100"
+        rows: list[dict[str, Any]] = self.ask("GET", path)["task_instances"]
+        return sorted(rows, key=lambda row: (row["start_date"] or "~", row["task_id"]))
 
-    def wait_over(self, run_id: str, dag: str = STUDY) -> str:
-        wait_until(lambda: self.state(run_id, dag) in OVER, 240, f"{run_id} is over")
-        return self.state(run_id, dag)
+    def states(self, run_id: str) -> dict[str, str | None]:
+        return {row["task_id"]: row["state"] for row in self.rows(run_id)}
 
-    def rows(self, run_id: str, dag: str = STUDY) -> list[dict[str, Any]]:
-        rows = self.ask("GET", f"/dagRuns/{run_id}/taskInstances?limit=100", dag)["task_instances"]
-        return sorted(rows, key=lambda row: (row["task_id"], row["map_index"]))
-
-    def state_of(self, run_id: str, task: str, dag: str = STUDY) -> str | None:
-        return next(row["state"] for row in self.rows(run_id, dag) if row["task_id"] == task)
-
-    def log_of(self, run_id: str, task: str, slot: int = -1) -> str:
+    def log_of(self, run_id: str, task: str) -> str:
         """The log of the task's newest attempt."""
-        named = [row for row in self.rows(run_id) if row["task_id"] == task]
-        row = next(row for row in named if row["map_index"] == slot)
+        row = next(row for row in self.rows(run_id) if row["task_id"] == task)
         path = f"/dagRuns/{run_id}/taskInstances/{task}/logs/{row['try_number']}"
-        return json.dumps(self.ask("GET", f"{path}?map_index={slot}")["content"])
-
-
-@contextmanager
-def started(folder: Path, *dags: str, **environment: str) -> Iterator[Web]:
-    """Ready for requests about its `dags`; stopped on exit in any case."""
-    web = Web(folder, **environment)
-    try:
-        web.sign_in()
-        wait_until(lambda: web.has(STUDY, "capacity_plan", *dags), 180, "the DAGs are read")
-        yield web
-    finally:
-        web.kill()
-
-
-class Study:
-    """The small study in a folder of its own."""
-
-    def __init__(self, web: Web, name: str) -> None:
-        folder = web.folder / name
-        folder.mkdir()
-        (folder / "small.yaml").write_text(SMALL)
-        self.runs = folder / "runs"
-        self.conf = {"spec": str(folder / "small.yaml"), "runs": str(self.runs)}
+        return json.dumps(self.ask("GET", path)["content"])
 
     def break_down(self, **faults: str) -> None:
         break_down(self.runs, faults)
 
     def folders(self) -> list[Path]:
-        return sorted((self.runs / "small").glob("*Z"))
+        return sorted(self.runs.glob("*Z"))
 
     @property
     def run(self) -> Run:
@@ -168,7 +202,38 @@ class Study:
         return load_run(self.folders()[-1])
 
     def reaches(self, label: str) -> None:
-        def has_begun() -> bool:
-            return any(label in log.read_text() for log in self.runs.glob("small/*/order.log"))
+        """Waits until the step has begun."""
 
-        wait_until(has_begun, 180, f"{label} begins")
+        def has_begun() -> bool:
+            return any(label in log.read_text() for log in self.runs.glob("*/order.log"))
+
+        wait_until(has_begun, 400, f"{label} begins")
+
+    def end_trial(self) -> None:
+        """Its `sleep` ends at once."""
+        for process in tagged(self.run.tag):
+            psutil.Process(process.pid).kill()
+
+    def nothing_stands(self) -> bool:
+        return not list(self.runs.glob("*/builds/*/standing"))
+
+
+@contextmanager
+def started(folder: Path, *names: str, **environment: str) -> Iterator[Web]:
+    """Ready for requests about its studies of these `names`; stopped on exit in any case.
+
+    Whatever a test does, two clusters never stand at once.
+    """
+    folder.joinpath("studies").mkdir(exist_ok=True)
+    for name in names:
+        text = SMALL.replace("study: small", f"study: {name}")
+        folder.joinpath("studies", f"{name}.yaml").write_text(text)
+    web = Web(folder, **environment)
+    try:
+        web.sign_in()
+        wanted = {"capacity_plan", *(f"study_{name}" for name in names)}
+        wait_until(lambda: wanted <= web.dags(), 300, "the DAGs are read")
+        yield web
+    finally:
+        web.kill()
+    assert most_standing(web.runs) <= 1

@@ -24,7 +24,7 @@ from tests.live.support.guest_study import open_guests, samples, used_core_s
 from tests.live.support.libvirtd import Libvirtd, libvirtd
 from tests.support.namespace import inside
 from workloads.execution.run import Run, end_run
-from workloads.execution.steps import close_run, run_next_step
+from workloads.execution.steps import carry_out, close_run, steps_left
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
 
@@ -53,8 +53,9 @@ def run(daemon: Libvirtd) -> Iterator[Run]:
     """Executed to its last step, including its tear-down."""
     opened = open_guests(daemon.folder.parent, daemon)
     try:
-        while (ended := run_next_step(opened)) is not None:
-            assert ended.outcome == "ok", f"{ended.step.label}: {ended.message}"
+        for step in steps_left(opened):
+            ended = carry_out(opened, step)
+            assert ended.outcome == "ok", f"{step.label}: {ended.message}"
     finally:
         close_run(opened)
     end_run(opened, "ok")

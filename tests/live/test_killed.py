@@ -23,7 +23,7 @@ from cluster.state.tags import TAG, tagged
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
 from tests.live.support.killed import kinds
-from workloads.execution.run import open_run
+from workloads.execution.opening import open_run
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,54 +22,82 @@ from workloads.ycsb.output.summary import operation_counts, overall, parse_summa
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("runs")
+@dataclass(frozen=True)
+class Study:
+    """One study, from its file to its report, and killed on the way.
+
+    run: its folder. refused: a second study while the first one ran. left: what kill -9 left. dry: `study
+    reap --dry-run` then. ended: the same command again, which finished the run.
+    """
+
+    run: Path
+    refused: subprocess.CompletedProcess[str]
+    left: list[str]
+    dry: subprocess.CompletedProcess[str]
+    ended: subprocess.CompletedProcess[str]
 
 
 @pytest.fixture(scope="module")
-def finished(runs: Path) -> tuple[Path, str]:
-    """(folder of the run, output of the command) of one whole study."""
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    runs = tmp_path_factory.mktemp("runs")
     with study_run(runs) as child:
-        output, _ = child.communicate(timeout=800)
-    assert child.returncode == 0, output
-    return next(runs.glob("live-small/2*")), output
+        run = wait_for(runs, lambda entry: entry.get("state") == "running", 300)
+        refused = study("run", str(SPEC), "--fresh", "--runs", str(runs), runs=runs)
+        child.kill()
+        child.wait()
+        left = [str(process) for process in left_of(run)]
+        dry = study("reap", "--dry-run", "--runs", str(runs), runs=runs)
+        ended = study("run", str(SPEC), "--runs", str(runs), runs=runs)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return Study(run, refused, left, dry, ended)
 
 
-def test_the_output_ends_with_a_table_and_the_path_of_the_report(
-    finished: tuple[Path, str],
-) -> None:
-    run, output = finished
+def test_a_second_study_is_refused_while_one_runs(finished: Study) -> None:
+    assert finished.refused.returncode == 2
+    assert "'live-small' is running" in finished.refused.stderr
+
+
+def test_after_kill_9_the_same_command_resumes_without_mixing_records(finished: Study) -> None:
+    assert finished.left and finished.dry.returncode == 0
+    assert [path.parent for path in finished.run.parent.glob("*/plan.json")] == [finished.run]
+    records = closed_records(finished.run / "records")
+    assert [manifest.state for manifest in records.values()] == ["complete"] * 4
+    assert len(list((finished.run / "records.superseded").iterdir())) == 1
+    assert sorted(t["trial"] for t in _summary(finished.run)["trials"]) == sorted(records)
+
+
+def test_the_output_ends_with_a_table_and_the_path_of_the_report(finished: Study) -> None:
+    run, output = finished.run, finished.ended.stdout
     assert "TestDFSIO random read" in output and "YCSB 45/55 read-insert" in output
     assert "index.html" in output and "summary.json" in output
     assert (run.parent / "report").resolve() == (run / "report").resolve()
 
 
-def test_nothing_of_the_study_remains(finished: tuple[Path, str]) -> None:
-    run, _ = finished
+def test_nothing_of_the_study_remains(finished: Study) -> None:
+    run = finished.run
     assert left_of(run) == []
     assert not list(run.parents[1].glob("density-study/**/blk_*"))
 
 
-def test_every_trial_is_complete_and_valid(finished: tuple[Path, str]) -> None:
-    trials = _summary(finished[0])["trials"]
+def test_every_trial_is_complete_and_valid(finished: Study) -> None:
+    trials = _summary(finished.run)["trials"]
     assert len(trials) == 4
     assert [(t["state"], t["verdict"], t["reasons"]) for t in trials] == [
         ("complete", "valid", t["reasons"]) for t in trials
     ], trials
 
 
-def test_the_summary_is_what_its_schema_says(finished: tuple[Path, str]) -> None:
-    jsonschema.validate(_summary(finished[0]), Summary.model_json_schema())
+def test_the_summary_is_what_its_schema_says(finished: Study) -> None:
+    jsonschema.validate(_summary(finished.run), Summary.model_json_schema())
 
 
-def test_one_block_claims_nothing(finished: tuple[Path, str]) -> None:
-    findings = _summary(finished[0])["findings"]
+def test_one_block_claims_nothing(finished: Study) -> None:
+    findings = _summary(finished.run)["findings"]
     assert all(finding["verdict"] == "no claim" for finding in findings)
 
 
-def test_throughputs_equal_those_of_the_raw_outputs(finished: tuple[Path, str]) -> None:
-    run, _ = finished
+def test_throughputs_equal_those_of_the_raw_outputs(finished: Study) -> None:
+    run = finished.run
     trials = {t["trial"]: t for t in _summary(run)["trials"]}
     for name, manifest in closed_records(run / "records").items():
         raw = run / "records" / name / "raw"
@@ -87,24 +116,25 @@ def test_throughputs_equal_those_of_the_raw_outputs(finished: tuple[Path, str]) 
         assert fast == pytest.approx(slow, rel=0.001)
 
 
-def test_cpu_of_host_nodes_and_client_is_present_and_adds_up(finished: tuple[Path, str]) -> None:
-    for trial in _summary(finished[0])["trials"]:
+def test_cpu_of_host_nodes_and_client_is_present_and_adds_up(finished: Study) -> None:
+    for trial in _summary(finished.run)["trials"]:
         used = {m["scope"]: m["value"] for m in trial["metrics"] if m["name"] == "cpu_used"}
         assert {"host:here", "node:m1", "node:w1", "node:w2", "client"} <= set(used)
         parts = sum(value for scope, value in used.items() if scope.startswith(("node:", "client")))
         assert 0 < parts <= used["host:here"] + 10, used
 
 
-def test_reads_were_cold(finished: tuple[Path, str]) -> None:
-    for manifest in closed_records(finished[0] / "records").values():
+def test_reads_were_cold(finished: Study) -> None:
+    for manifest in closed_records(finished.run / "records").values():
         if manifest.setting_id.startswith("testdfsio-random"):
             cold = manifest.cold
             assert cold is not None and cold.physical_read_bytes and cold.distinct_bytes_asked
             assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
 
 
-def test_the_report_can_be_regenerated_without_a_cluster(finished: tuple[Path, str]) -> None:
-    run, _ = finished
+@pytest.mark.slow
+def test_the_report_can_be_regenerated_without_a_cluster(finished: Study) -> None:
+    run = finished.run
     before = _summary(run)
     again = study("report", str(run), runs=run.parents[1])
     assert again.returncode == 0, again.stderr
@@ -148,27 +178,6 @@ def test_reap_cleans_up_after_kill_9(tmp_path: Path) -> None:
         assert left_of(run) == []
         assert [m.state for m in closed_records(run / "records").values()] == ["incomplete"]
         assert study("reap", "--runs", str(tmp_path), runs=tmp_path).returncode == 0
-
-
-def test_after_kill_9_the_same_command_resumes_without_mixing_records(tmp_path: Path) -> None:
-    write_only = ("--only", "testdfsio-write*")
-    with study_run(tmp_path, *write_only) as child:
-        run = wait_for(tmp_path, lambda entry: entry.get("state") == "running", 300)
-        refused = study("run", str(SPEC), "--fresh", "--runs", str(tmp_path), runs=tmp_path)
-        assert refused.returncode == 2 and "'live-small' is running" in refused.stderr
-        child.kill()
-        child.wait()
-        dry = study("reap", "--dry-run", "--runs", str(tmp_path), runs=tmp_path)
-        assert dry.returncode == 0 and left_of(run) != []
-        again = study("run", str(SPEC), "--runs", str(tmp_path), *write_only, runs=tmp_path)
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert [path.parent for path in tmp_path.glob("live-small/*/plan.json")] == [run]
-    records = closed_records(run / "records")
-    assert [manifest.state for manifest in records.values()] == ["complete"]
-    assert len(list((run / "records.superseded").iterdir())) == 1
-    trials = _summary(run)["trials"]
-    assert sorted(t["trial"] for t in trials) == sorted(records)
-    assert left_of(run) == []
 
 
 @pytest.mark.slow

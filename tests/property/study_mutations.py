@@ -20,6 +20,7 @@ slo: {read_p99: 20 ms}
 expect: [{name: h, workload: load, compare: vms_per_host, 2_over_1: '> 1.5'}]
 compare: {baseline: rolling 5, tolerance: 5%}
 schedule: '0 2 * * 6'
+notify: [{webhook: hook}, {mail: [a@b.c], events: [late]}, {notifier: a.B, arguments: {text: x}}]
 when_busy: queue
 """
 WORDS = (

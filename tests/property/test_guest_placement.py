@@ -9,14 +9,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from cluster.model.arm import Arm
 from cluster.model.errors import InputError
 from cluster.model.host import Disk, Host, VcpuPolicy, VmHost
 from cluster.model.memory import GUEST_OS_MIB, worker_minimum_mib
-from cluster.model.placement import Density, Layout, place, workers_mib
+from cluster.model.placement import Layout, place, workers_mib
 from cluster.model.topology import Topology
 from cluster.providers.libvirt.guests import vcpus
 
 LAYOUT = Layout("libvirt", "vm", 2, 21000)
+ANY = [Arm(1, 1, "flash")]
+"""Any arm of the project's own configuration reserves as much for the master."""
 DENSITIES = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True)
 
 
@@ -41,9 +44,13 @@ def hosts(draw: st.DrawFn) -> list[Host]:
 
 
 def placed(owned: list[Host], vms: list[int]) -> tuple[Topology, ...]:
-    densities = [Density(0, 1), Density(0, max(vms)), *(Density(level, 1) for level in vms)]
+    densities = [
+        Arm(0, 1, "flash"),
+        Arm(0, max(vms), "flash"),
+        *(Arm(vm, 1, "flash") for vm in vms),
+    ]
     try:
-        return place(owned, densities, ["flash"], LAYOUT)
+        return place(owned, densities, LAYOUT)
     except InputError:
         assume(False)
         raise
@@ -78,7 +85,7 @@ def test_hardware_of_hosts_is_constant_from_the_bare_host_to_the_densest(
             containers.add(sum(node.container_mib for node in guests))
             system_mib = GUEST_OS_MIB if topology.isolation == "vm" else 0
             sum_mib = sum(node.memory_mib + system_mib for node in guests)
-            memory.add(workers_mib(host) - len(guests) < sum_mib <= workers_mib(host))
+            memory.add(workers_mib(host, ANY) - len(guests) < sum_mib <= workers_mib(host, ANY))
         assert len(containers) == 1 and memory == {True}
 
 
@@ -136,12 +143,12 @@ def test_too_few_addresses_or_too_little_memory_are_refused_with_the_host() -> N
         roles = ("master", "worker", "client")
         return Host("h", "198.51.100.1", 8, memory_mib, (Disk("/d", "flash"),), roles, vms=vms)
 
-    layout, two = Layout("libvirt", "vm", 1, 21000), [Density(2, 1)]
-    assert len(place([host(16384, 3)], two, ["flash"], layout)[0].nodes) == 3
+    layout, two = Layout("libvirt", "vm", 1, 21000), [Arm(2, 1, "flash")]
+    assert len(place([host(16384, 3)], two, layout)[0].nodes) == 3
     with pytest.raises(InputError, match=r"need more than 2 address\(es\)"):
-        place([host(16384, 2)], two, ["flash"], layout)
+        place([host(16384, 2)], two, layout)
     with pytest.raises(InputError, match="reserved for the host, its master and its client"):
-        place([host(3000, 3)], two, ["flash"], layout)
+        place([host(3000, 3)], two, layout)
     with pytest.raises(InputError, match="cannot hold 2 worker nodes") as caught:
-        place([host(5000, 3)], two, ["flash"], layout)
+        place([host(5000, 3)], two, layout)
     assert "the host, master and client" in caught.value.what

@@ -7,17 +7,45 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from cluster.model.arm import Arm
+from cluster.model.configuration import PLAIN, BlockCache, Configuration, Jvm
 from cluster.model.errors import InputError
 from cluster.model.host import Disk, Host
-from cluster.model.memory import CONTAINER_MIB, worker_minimum_mib
-from cluster.model.placement import Density, Layout, place, workers_mib
+from cluster.model.memory import CONTAINER_MIB, OVERHEAD_MIB, daemon_heaps, worker_minimum_mib
+from cluster.model.placement import Layout, place, workers_mib
 from cluster.model.topology import Topology
 
 JSON = TypeAdapter(Topology)
 LAYOUT = Layout("local", "process", 1, 21000)
-DENSITIES = st.lists(
-    st.builds(Density, st.integers(0, 8), st.integers(1, 3)), min_size=1, max_size=4, unique=True
+CONFIGURATIONS = {
+    "plain": PLAIN,
+    "off-heap": Configuration(block_cache=BlockCache("off-heap", 512)),
+    "file": Configuration(block_cache=BlockCache("flash", 4096)),
+    "heaps": Configuration(jvm={"regionserver": Jvm(1024), "namenode": Jvm(512)}),
+}
+ARMS = st.lists(
+    st.builds(
+        lambda vms, servers, name: Arm(
+            vms,
+            servers,
+            "flash",
+            configuration=CONFIGURATIONS[name],
+            levels={"configuration": name},
+        ),
+        st.integers(0, 8),
+        st.integers(1, 3),
+        st.sampled_from(sorted(CONFIGURATIONS)),
+    ),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda arm: arm.name(),
 )
+
+
+def plain(vms: int) -> Arm:
+    return Arm(vms, 1, "flash")
+
+
 DISKS = st.lists(
     st.sampled_from([Disk("/a", "flash"), Disk("/b", "flash"), Disk("/c", "hdd")]),
     min_size=1,
@@ -35,42 +63,55 @@ def hosts(draw: st.DrawFn) -> list[Host]:
     return [Host("m", "192.0.2.99", 8, 8192, disks, ("master", "client")), *workers]
 
 
-def placed(owned: list[Host], densities: list[Density]) -> tuple[Topology, ...]:
+def placed(owned: list[Host], arms: list[Arm]) -> tuple[Topology, ...]:
     try:
-        return place(owned, densities, ["flash"], LAYOUT)
+        return place(owned, arms, LAYOUT)
     except InputError:
         assume(False)
         raise
 
 
-@given(hosts(), DENSITIES)
-def test_hardware_is_constant_across_densities(owned: list[Host], densities: list[Density]) -> None:
-    topologies = placed(owned, densities)
+@given(hosts(), ARMS)
+def test_hardware_is_constant_across_arms(owned: list[Host], arms: list[Arm]) -> None:
+    topologies = placed(owned, arms)
     for name in [h.name for h in owned if "worker" in h.roles]:
         containers = {sum(n.container_mib for n in t.workers if n.host == name) for t in topologies}
-        assert len(containers) == 1  # as many maps can run at once at every density
+        assert len(containers) == 1  # as many maps can run at once in every arm
         for topology in topologies:
             share = [n.memory_mib for n in topology.workers if n.host == name]
             assert len(set(share)) == 1
             owner = next(h for h in owned if h.name == name)
-            assert workers_mib(owner) - len(share) < sum(share) <= workers_mib(owner)
+            assert workers_mib(owner, arms) - len(share) < sum(share) <= workers_mib(owner, arms)
 
 
-@given(hosts(), DENSITIES)
+@given(hosts(), ARMS)
 def test_every_node_has_room_for_its_daemons_and_whole_containers(
-    owned: list[Host], densities: list[Density]
+    owned: list[Host], arms: list[Arm]
 ) -> None:
-    for topology in placed(owned, densities):
+    for topology in placed(owned, arms):
         for node in topology.workers:
-            least = worker_minimum_mib(node.regionservers) + node.container_mib
-            assert node.memory_mib >= least
+            daemons = worker_minimum_mib(node.regionservers, topology.configuration)
+            assert node.memory_mib >= daemons + node.container_mib
             assert node.container_mib % CONTAINER_MIB == 0
             assert node.disk is not None and node.disk.medium == "flash"
 
 
-@given(hosts(), DENSITIES)
-def test_names_are_unique_and_roles_complete(owned: list[Host], densities: list[Density]) -> None:
-    topologies = placed(owned, densities)
+@given(hosts(), ARMS)
+def test_heaps_and_what_lies_beside_them_fit_into_the_node(
+    owned: list[Host], arms: list[Arm]
+) -> None:
+    for topology in placed(owned, arms):
+        beside_mib = OVERHEAD_MIB + topology.configuration.off_heap_mib
+        for node in topology.workers:
+            heaps = daemon_heaps(node, topology.configuration)
+            servers_mib = node.regionservers * (heaps.pop("regionserver") + beside_mib)
+            others_mib = sum(heaps.values()) + len(heaps) * OVERHEAD_MIB
+            assert servers_mib + others_mib + node.container_mib <= node.memory_mib
+
+
+@given(hosts(), ARMS)
+def test_names_are_unique_and_roles_complete(owned: list[Host], arms: list[Arm]) -> None:
+    topologies = placed(owned, arms)
     assert len({t.name for t in topologies}) == len(topologies)
     for topology in topologies:
         assert len({n.name for n in topology.nodes}) == len(topology.nodes)
@@ -80,9 +121,9 @@ def test_names_are_unique_and_roles_complete(owned: list[Host], densities: list[
         assert len(topology.workers) == density * (len(owned) - 1)
 
 
-@given(hosts(), DENSITIES)
-def test_a_topology_survives_json(owned: list[Host], densities: list[Density]) -> None:
-    for topology in placed(owned, densities):
+@given(hosts(), ARMS)
+def test_a_topology_survives_json(owned: list[Host], arms: list[Arm]) -> None:
+    for topology in placed(owned, arms):
         assert JSON.validate_json(JSON.dump_json(topology)) == topology
 
 
@@ -92,17 +133,17 @@ def test_a_refusal_names_an_amount_that_fits(memory_mib: int, nodes: int) -> Non
         roles = ("master", "worker", "client")
         return [Host("h", "127.0.0.1", 2, memory, (Disk("/a", "flash"),), roles)]  # type: ignore[arg-type]
 
-    density = [Density(nodes, 1)]
+    density = [plain(nodes)]
     try:
-        place(host(memory_mib), density, ["flash"], LAYOUT)
+        place(host(memory_mib), density, LAYOUT)
     except InputError as error:
         remedy = error.remedy
     else:
         return
     fits, needed = (int(word) for word in remedy.replace("(", " ").split() if word.isdigit())
-    place(host(needed), density, ["flash"], LAYOUT)
+    place(host(needed), density, LAYOUT)
     with pytest.raises(InputError):
-        place(host(needed - 1), density, ["flash"], LAYOUT)
+        place(host(needed - 1), density, LAYOUT)
     assert fits < nodes
 
 
@@ -117,9 +158,9 @@ def test_a_refusal_of_several_densities_names_one_of_them_and_its_remedy_works(
         roles = ("master", "worker", "client")
         return [Host("h", "127.0.0.1", 2, memory, (Disk("/a", "flash"),), roles)]  # type: ignore[arg-type]
 
-    densities = [Density(level, 1) for level in levels]
+    densities = [plain(level) for level in levels]
     try:
-        place(host(memory_mib), densities, ["flash"], LAYOUT)
+        place(host(memory_mib), densities, LAYOUT)
     except InputError as error:
         fault = error
     else:
@@ -127,10 +168,10 @@ def test_a_refusal_of_several_densities_names_one_of_them_and_its_remedy_works(
     assert fault.key == ("factors", "vms_per_host")
     assert f", {max(levels)} of vms_per_host" in fault.where
     fits, needed = (int(word) for word in fault.remedy.split() if word.isdigit())
-    place(host(needed), densities, ["flash"], LAYOUT)
+    place(host(needed), densities, LAYOUT)
     with pytest.raises(InputError):
-        place(host(needed - 1), densities, ["flash"], LAYOUT)
+        place(host(needed - 1), densities, LAYOUT)
     assert fits < max(levels)
     if fits:
-        smaller = [Density(level, 1) for level in {*(n for n in levels if n < fits), fits}]
-        place(host(memory_mib), smaller, ["flash"], LAYOUT)
+        smaller = [plain(level) for level in {*(n for n in levels if n < fits), fits}]
+        place(host(memory_mib), smaller, LAYOUT)

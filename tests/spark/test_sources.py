@@ -18,6 +18,7 @@ from tests.property.mutations import SAMPLES
 pytestmark = pytest.mark.spark
 PATTERNS = {
     "dool": "d*.csv",
+    "sar": "sar-*.csv",
     "nodecpu": "nodecpu-*.csv",
     "ycsb-summary": "ycsb-*.out",
     "ycsb-status": "ycsb-*.err",

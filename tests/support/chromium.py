@@ -29,7 +29,14 @@ def chromium() -> Iterator[Browser]:
 
 
 def open_report(page: Page, file: Path, width_px: int = 1200, height_px: int = 900) -> None:
-    """Loads a report and waits until its charts are drawn."""
+    """Loads a report and waits until its filters and buttons work."""
     page.set_viewport_size({"width": width_px, "height": height_px})
     page.goto(file.resolve().as_uri())
-    page.wait_for_function("document.documentElement.dataset.charts === 'drawn'")
+    page.wait_for_function("document.documentElement.dataset.ready === 'true'")
+
+
+def draw_inside(page: Page) -> None:
+    """Scrolls to the charts inside a trial, which are drawn only then, waits for them, and scrolls back."""
+    page.evaluate("document.getElementById('inside').scrollIntoView()")
+    page.wait_for_function("document.getElementById('inside-charts').dataset.state === 'drawn'")
+    page.evaluate("scrollTo(0, 0)")

@@ -1,7 +1,7 @@
 """The pictures of the documentation: `make pictures`, after `make study`.
 
 docs/report.png is the first screen of the newest report of the quickstart; docs/airflow.png is the graph of
-the DAG density_study, from Airflow's own web UI.
+the DAG study_quickstart, from Airflow's own web UI.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from tests.support.chromium import chromium, open_report
 DOCS = project_root() / "docs"
 REPORT = project_root() / "runs" / "quickstart" / "report" / "index.html"
 PORT = 8089
+DAG = "study_quickstart"
+GROUPS = ["b1-v1-flash", "b1-v2-flash"]
 MARGIN_PX = 12
 DRAWN_AFTER_MS = 3000
 """Airflow lays out the graph in a web worker, and tells nobody when it is done."""
@@ -39,14 +41,15 @@ def report_picture(browser: Browser) -> None:
 def graph_picture(browser: Browser) -> None:
     with _airflow() as (address, password):
         page = browser.new_page(viewport={"width": 1500, "height": 640}, device_scale_factor=2)
-        page.goto(f"{address}/dags/density_study")
+        page.goto(f"{address}/dags/{DAG}")
         page.get_by_label("Username").fill(USER)
         page.get_by_label("Password").fill(password)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url(f"{address}/**")
         page.evaluate("localStorage.setItem('default_dag_view', JSON.stringify('graph'))")
-        page.goto(f"{address}/dags/density_study")
-        page.get_by_text("tear_down").first.wait_for()
+        page.evaluate(f"localStorage.setItem('{DAG}/open-groups', JSON.stringify({GROUPS}))")
+        page.goto(f"{address}/dags/{DAG}")
+        page.get_by_text("conclude").first.wait_for()
         page.wait_for_timeout(DRAWN_AFTER_MS)
         boxes = [node.bounding_box() for node in page.locator(".react-flow__node").all()]
         left, top = (min(box[edge] for box in boxes if box) - MARGIN_PX for edge in ("x", "y"))

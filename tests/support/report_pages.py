@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from analysis.report.charts import effects, seconds
+from analysis.report.charts import seconds
+from analysis.report.charts.answer import answer
 from analysis.report.charts.figure import Panel
 from analysis.report.charts.observations import View
 from analysis.report.charts.sections import sections
@@ -77,7 +78,7 @@ def panels(name: str) -> list[Panel]:
     """Every panel of a made-up report, as the page draws it."""
     view = View(FACTORIES[name]())
     figures = [
-        effects.headline_figure(view),
+        answer(view),
         *(chart.figure for chart in talk_charts(view)),
         *(one for _, _, several in sections(view) for one in several),
         *seconds.figures(view),

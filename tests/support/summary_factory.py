@@ -13,14 +13,17 @@ import random
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import median
 from typing import Any
 
-from analysis.summarise.warnings import design_warnings, trial_warnings
+from analysis.findings import Evidence, findings
+from analysis.statistics.interval import mean_interval
+from analysis.summarise.headline import headline
+from analysis.summarise.undecided import undecided
+from analysis.summarise.warnings import design_warnings, short_trials, trial_warnings
 from analysis.summary.summary import (
     BuildSummary,
-    Finding,
     Metric,
     SettingSummary,
     Summary,
@@ -31,6 +34,7 @@ from analysis.summary.summary import (
 )
 from tests.support.metric_factory import SHAPES, USD_PER_HOUR, Arm, Shape, unit
 from tests.support.series_factory import trial_series
+from workloads.spec.hypotheses import Hypotheses
 
 UNSEEN: VerdictName = "unknown"
 
@@ -51,41 +55,36 @@ def one_block(study: str = "quickstart") -> Summary:
     problem."""
     arms = tuple(Arm(density, "flash", "process") for density in (1, 2))
     summary = _summary(study, arms, repetitions=1, provider="local")
-    return summary.model_copy(
-        update={
-            "question": "Do two workers on this host use its CPUs better than one, at the same "
-            "total memory?",
-            "headline": "One repetition allows no claim: in this run two workers used the host's CPUs "
-            "a little more than one and scanned 21 % faster.",
-            "warnings": (
-                *summary.warnings,
-                SummaryWarning(
-                    code="data-fits-in-memory",
-                    message="Data may be served from memory: the data set is 0.4 times the hosts' RAM.",
-                ),
-            ),
-            "findings": tuple(_findings(summary, "v1-flash", "v2-flash", "2 workers over 1")),
-        }
+    question = "Do two workers on this host use its CPUs better than one, at the same total memory?"
+    limits = (
+        *summary.warnings,
+        *short_trials(summary.trials),
+        SummaryWarning(
+            code="data-fits-in-memory",
+            message="Data may be served from memory: the data set is 0.4 times the hosts' RAM.",
+        ),
+    )
+    return _concluded(
+        summary.model_copy(update={"warnings": limits}), Hypotheses(question=question)
     )
 
 
-def eight_repetitions(study: str = "density-flash-hdd") -> Summary:
-    """3 densities x 2 media x 8 repetitions on VMs: intervals everywhere, 288 trials."""
+def eight_repetitions(study: str = "density-flash-hdd", repetitions: int = 8) -> Summary:
+    """3 densities x 2 media x 8 repetitions on VMs: intervals everywhere, 296 trials, 37 per repetition."""
     media = ("flash", "hdd")
     arms = tuple(Arm(density, medium, "vm") for density in (0, 2, 4) for medium in media)
-    summary = _summary(study, arms, repetitions=8, provider="libvirt")
-    findings = (
-        *_findings(summary, "v0-flash", "v2-flash", "2 VMs over the bare host, flash"),
-        *_findings(summary, "v2-hdd", "v2-flash", "flash over hdd, 2 VMs"),
+    summary = _summary(study, arms, repetitions=repetitions, provider="libvirt")
+    question = (
+        "How many VMs per host, on which disks, if short scans must have a p99 of at most 60 ms?"
     )
-    return summary.model_copy(
-        update={
-            "question": "How many VMs per host, on which disks, for our HBase at p99 <= 40 ms?",
-            "headline": "Four VMs per host on flash scan 2.1 times as fast as the bare host and use 84 % "
-            "of its CPUs, with SCAN p99 under 40 ms.",
-            "findings": findings,
-        }
-    )
+    return _concluded(summary, Hypotheses(question=question, slo={"scan_p99": "60 ms"}))
+
+
+def hundreds_of_trials() -> Summary:
+    """Like `eight_repetitions`, with 14: 518 trials, all of them with their seconds."""
+    summary = eight_repetitions(repetitions=14)
+    series = tuple(trial_series(one) for one in summary.trials if one.metrics)
+    return summary.model_copy(update={"series": series})
 
 
 def talk(study: str = "talk-2013") -> Summary:
@@ -104,7 +103,24 @@ def talk(study: str = "talk-2013") -> Summary:
         for threads, factor in ((8, 1.0), (32, 1.7))
     ]  # fmt: skip
     arms = tuple(Arm(density, medium, "vm") for density in (0, 4) for medium in ("flash", "hdd"))
-    return _summary(study, arms, repetitions=5, provider="libvirt", shapes=(*reads, *runs))
+    summary = _summary(study, arms, repetitions=5, provider="libvirt", shapes=(*reads, *runs))
+    return _concluded(summary, Hypotheses())
+
+
+def _concluded(summary: Summary, asked: Hypotheses) -> Summary:
+    """With findings, headline and what is undecided, as a run's own summary has them."""
+    evidence = Evidence(summary.settings, summary.repetitions, summary.isolation)
+    found = findings(evidence, asked)
+    answer = headline(evidence, len(summary.trials), found)
+    return summary.model_copy(
+        update={
+            "question": asked.question,
+            "headline": answer.text,
+            "headline_setting": answer.setting,
+            "undecided": undecided(found, evidence, summary.warnings, summary.time.total_s),
+            "findings": found,
+        }
+    )
 
 
 def _summary(
@@ -180,7 +196,7 @@ def _pooled(same: list[Metric]) -> Metric:
     if not values:
         return same[0].model_copy(update={"n": 0})
     middle = median(values)
-    ends = {"low": sorted(values)[1], "high": sorted(values)[-2]} if len(values) >= 5 else {}
+    ends = asdict(mean_interval(values)) if len(values) >= 5 else {}
     return same[0].model_copy(
         update={"value": middle, "points": tuple(values), "n": len(values), **ends}
     )
@@ -234,9 +250,8 @@ def _failed(order: int, repetition: int, arm: Arm, shape: Shape) -> TrialSummary
         "monitor samples cover 71 % of the window, under 95 %",
     )
     trial = _trial(order, repetition, arm, shape, ())
-    return trial.model_copy(
-        update={"state": "failed", "verdict": "invalid", "reasons": reasons, "measure_s": None}
-    )
+    failed = {"state": "failed", "verdict": "invalid", "counted": False, "reasons": reasons}
+    return trial.model_copy(update={**failed, "measure_s": None})
 
 
 def _builds(arms: tuple[Arm, ...], repetitions: int, rng: random.Random) -> Iterator[BuildSummary]:
@@ -247,43 +262,6 @@ def _builds(arms: tuple[Arm, ...], repetitions: int, rng: random.Random) -> Iter
             yield BuildSummary(
                 build=f"b{repetition}-{arm.name}", topology=arm.name, phases_s=phases
             )
-
-
-def _findings(summary: Summary, first: str, later: str, words: str) -> Iterator[Finding]:
-    for shape in SHAPES:
-        rates = [_rate(summary, topology, shape.id) for topology in (first, later)]
-        effect = (rates[1].value or math.nan) / (rates[0].value or math.nan)
-        decided = rates[0].n >= 5
-        spread = 1.05 if decided else None
-        reproduced = decided and effect > 1.1
-        yield Finding(
-            id=f"{shape.id}-{later}-over-{first}",
-            statement=f"{shape.label}: {words}",
-            verdict="reproduced" if reproduced else "contradicted" if decided and effect < 1 else "no claim",
-            why="the interval lies above 1.1" if reproduced else "fewer than 5 builds per arm"
-            if not decided else "the interval meets the margin of equivalence",
-            effect=effect,
-            low=effect / spread if spread else None,
-            high=effect * spread if spread else None,
-            n=(rates[0].n, rates[1].n),
-            subject=shape.label,
-            measure="throughput",
-            arms=words,
-            family="density",
-            rule="above 1.1",
-            test="Mann-Whitney, exact" if decided else None,
-            p=0.00016 if decided else None,
-            p_adjusted=0.0031 if decided else None,
-            detectable=1.12 if decided else None,
-        )  # fmt: skip
-
-
-def _rate(summary: Summary, topology: str, setting: str) -> Metric:
-    for entry in summary.settings:
-        if (entry.topology, entry.setting) == (topology, setting):
-            wanted = ("throughput", "throughput_map_phase")
-            return next(metric for metric in entry.metrics if metric.name in wanted)
-    raise LookupError(f"no setting {setting} on {topology}")
 
 
 def _disclosure(arms: tuple[Arm, ...]) -> dict[str, Any]:

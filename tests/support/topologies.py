@@ -11,6 +11,7 @@ from cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
 
 HOMES = InstallDirs(
     java=PurePath("/opt/java"),
+    client_java=PurePath("/opt/java"),
     hadoop=PurePath("/opt/hadoop"),
     hbase=PurePath("/opt/hbase"),
     hadoop_classpath=("/opt/hadoop/lib/a.jar", "/opt/hadoop/lib/b.jar", "/opt/hadoop"),

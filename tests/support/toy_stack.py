@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cluster.stack.lock import lock_of
 from cluster.stack.recipe import RECIPES, Recipe
-from cluster.stack.tree import lock_of
 
 # A fake mvn: copies the "repository" to -Dstack.lib, records each call, fails on request.
 FAKE_MAVEN = """\
@@ -62,7 +62,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("DENSITY_STUDY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(RECIPES, "toy", toy_stack.recipe)
+    monkeypatch.setitem(RECIPES, "toy", lambda _: toy_stack.recipe)
     return toy_stack
 
 

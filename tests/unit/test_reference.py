@@ -49,6 +49,7 @@ def test_shipped_studies_satisfy_their_schema(path: Path) -> None:
         ("repetitions", 0),
         ("compare", {"baseline": "last"}),
         ("monitor", {"period": 1}),
+        ("notify", [{"webhook": "https://example.org/hook"}]),
         ("expect", [{"name": "x", "workload": "read", "compare": "medium", "low": 1}]),
     ),
 )
@@ -65,6 +66,7 @@ def test_the_schema_rejects_a_faulty_study(key: str, value: object) -> None:
         ("schedule", {"asset": "s3://bucket/x"}),
         ("compare", {"baseline": "rolling 5", "tolerance": "5%"}),
         ("slo", {"read_p99": "20 ms"}),
+        ("notify", [{"webhook": "hook"}, {"mail": ["a@example.org"], "events": ["late"]}]),
         (
             "expect",
             [{"name": "x", "workload": "read", "compare": "medium", "flash_over_hdd": "> 1"}],

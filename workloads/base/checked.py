@@ -129,6 +129,15 @@ def similar_key(key: str, model: type[BaseModel]) -> str | None:
     return next(iter(get_close_matches(last, _keys(model), n=1, cutoff=0.7)), None)
 
 
+def similar_value(error: Any) -> str | None:
+    """The allowed value that is most similar to a wrong one; None unless pydantic's error is about a list of
+    allowed values, or if none is similar."""
+    if error["type"] != "literal_error" or not isinstance(error["input"], str):
+        return None
+    allowed = re.findall(r"'([^']*)'", error["ctx"]["expected"])
+    return next(iter(get_close_matches(error["input"][:40], allowed, n=1, cutoff=0.7)), None)
+
+
 @cache
 def _keys(model: type[BaseModel]) -> tuple[str, ...]:
     schema = model.model_json_schema()

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from cluster.model.errors import InputError
-from workloads.base.checked import dotted, location_of, sentence, similar_key
+from workloads.base.checked import dotted, location_of, sentence, similar_key, similar_value
 from workloads.base.yaml_text import Document
 
 
@@ -43,8 +43,8 @@ def place_of(document: Document, location: Sequence[object], overridden: Sequenc
 
 
 def _remedy(first: Any, key: str, model: type[BaseModel], reference: str) -> str:
-    if first["type"] != "extra_forbidden":
-        return f"correct the value; {reference} lists every key with its unit."
-    similar = similar_key(key, model)
-    hint = "check the spelling;" if similar is None else f"did you mean {similar}?"
-    return f"{hint} {reference} lists every key."
+    is_key = first["type"] == "extra_forbidden"
+    similar = similar_key(key, model) if is_key else similar_value(first)
+    hint = "check the spelling;" if is_key else "correct the value;"
+    hint = hint if similar is None else f"did you mean {similar}?"
+    return f"{hint} {reference} lists every key with its unit."

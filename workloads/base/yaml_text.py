@@ -154,8 +154,9 @@ class _Loader(yaml.SafeLoader):
         seen: dict[str, int] = {}
         for key, _ in node.value:
             if key.tag not in (_STR, _MERGE):
-                shown = repr(key.value) if isinstance(key, yaml.ScalarNode) else f"a {key.id}"
-                raise _fault(f"the key {shown} is not text; write it in quotes", key)
+                if not isinstance(key, yaml.ScalarNode):
+                    raise _fault(f"a key that is a {key.id} is not text", key)
+                raise _fault(f"the key {key.value!r} is not text; write it in quotes", key)
             if key.value in seen:
                 raise _fault(f"duplicate key {key.value!r} (first on line {seen[key.value]})", key)
             seen[key.value] = key.start_mark.line + 1

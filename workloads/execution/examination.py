@@ -1,4 +1,4 @@
-"""What `study doctor` checks: all that `study run` would reject, and clocks. Starts nothing."""
+"""What `study doctor` checks: all that `study run` would reject, and clocks and KVM. Starts nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 
 from cluster.model.errors import InputError
 from cluster.model.host import Host
+from cluster.providers.libvirt.accel import check_kvm
+from cluster.providers.libvirt.virsh import Virsh
 from cluster.providers.provider import Leases, provider_of
 from cluster.providers.ssh.channel import channel
 from cluster.state import lease
@@ -49,6 +51,8 @@ def examine(
     for host in hosts.values():
         if host.login is not None:
             yield tried(f"clock of {host.name}", partial(_check_clock, host, study))
+        if host.vms is not None:
+            yield tried(f"KVM of {host.name}", partial(_check_kvm, host.vms.uri))
 
 
 def _plan(file: StudyFile, runs: Path) -> Plan:
@@ -57,6 +61,10 @@ def _plan(file: StudyFile, runs: Path) -> Plan:
         if file.study.provider == "libvirt":
             check_guest_hosts(file.study, runs)
         return make_plan(file.study, resolve_hosts(file.study, runs))
+
+
+def _check_kvm(uri: str) -> None:
+    check_kvm(Virsh(uri))
 
 
 def _check_clock(host: Host, study: Study) -> None:

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import fcntl
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cluster.lifecycle.reap import clear
 from cluster.model.cluster import Site
-from cluster.model.errors import HostBusyError, InputError
-from cluster.providers.provider import Leases, provider_of
-from cluster.state import lease, presence
-from cluster.state.atomic import write_text
+from cluster.model.errors import InputError
+from cluster.state import lease
 from cluster.state.events import RunEnded, RunOpened
 from cluster.state.journal import JOURNAL, Journal, run_folders
-from cluster.state.owner import Owner
-from cluster.state.run_state import busy, run_state
-from workloads.planning.plan import Extension, Plan, extended, make_plan, read_plan, write_plan
-from workloads.planning.planned_study import DEFAULT_RUNS, check_runs
-from workloads.planning.preflight import Report, preflight
-from workloads.planning.resolve import check_guest_hosts, resolve_hosts
-from workloads.record.record import close_unfinished
+from workloads.planning.plan import Plan, read_plan
 from workloads.spec.study import Study
-from workloads.spec.study_file import StudyFile, read_study
-
-QUEUE_LOOK_EVERY_S = 5.0
+from workloads.spec.study_file import read_study
 
 
 @dataclass(frozen=True)
@@ -67,126 +54,6 @@ class Run:
             yield
         finally:
             os.close(descriptor)
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """Which run to open: resume one, start a `fresh` one, or extend a finished one.
-
-    `add_repetitions` builds every topology that many more times. `only` (globs of setting ids) selects the
-    settings of a new run, or of the repetitions added to a finished one (default: one repetition).
-    """
-
-    fresh: bool = False
-    add_repetitions: int = 0
-    only: tuple[str, ...] = ()
-
-    @property
-    def extension(self) -> Extension | None:
-        if self.fresh or not (self.add_repetitions or self.only):
-            return None
-        return Extension(add_repetitions=self.add_repetitions or 1, only=self.only)
-
-
-RESUME = RunRequest()
-PlanCheck = Callable[[Study, Plan], None]
-"""A check of a new plan before the run begins: raises InputError to reject it."""
-
-
-def open_run(
-    spec: Path,
-    runs: Path = DEFAULT_RUNS,
-    overrides: Mapping[str, object] | None = None,
-    *,
-    request: RunRequest = RESUME,
-    owner: Owner | None = None,
-    check: PlanCheck | None = None,
-    report: Report | None = None,
-) -> Run:
-    """Open a run of the study in `spec`: the newest unfinished run if its study is unchanged, otherwise a
-    new run, or a finished one extended by `request`. Finds every fault of the input: InputError,
-    nothing started.
-
-    `owner` executes the run (default: this process). The run is over when its owner is dead. `check` may
-    reject the plan of a new run. `report` gets the result of each preflight check.
-    """
-    file = read_study(spec, overrides)
-    runs = runs.absolute()
-    owner = owner or Owner.of_process(os.getpid())
-    with file.placing_faults():
-        check_runs(runs)
-        if file.study.provider == "libvirt":
-            check_guest_hosts(file.study, runs)  # planning contacts no host
-
-        @cache  # once for all attempts: it reads the disks, which another study may be measuring
-        def new_plan() -> Plan:
-            plan = make_plan(file.study, resolve_hosts(file.study, runs), request.only)
-            if check is not None:
-                check(file.study, plan)
-            return plan
-
-        while True:
-            try:
-                return _open(file, runs, request, owner, new_plan, report)
-            except HostBusyError:
-                if file.study.when_busy == "refuse":
-                    raise
-                time.sleep(QUEUE_LOOK_EVERY_S)
-
-
-def _open(
-    file: StudyFile,
-    runs: Path,
-    request: RunRequest,
-    owner: Owner,
-    new_plan: Callable[[], Plan],
-    report: Report | None,
-) -> Run:
-    """HostBusyError if another run uses this machine or one of the study's hosts."""
-    study, folder = file.study, runs / file.study.study
-    earlier, plan = _run_and_plan(folder, study, request, new_plan)
-    root = earlier.root if earlier else folder / _new_id()
-    tag = f"{study.study}/{root.name}"
-    with ExitStack() as undo, ExitStack() as opening:
-        lease.acquire(tag, root, owner)
-        undo.callback(lease.release, tag)
-        provider = provider_of(study.provider)
-        if isinstance(provider, Leases):
-            for topology in plan.topologies.values():
-                provider.check_leases(topology, tag)
-        if earlier:
-            opening.enter_context(_taken_over(earlier, owner))
-        preflight(study, plan, runs, tag, report)
-        if earlier:
-            close_unfinished(earlier.records, "the run was interrupted before the trial ended")
-            run = replace(earlier, plan=plan)
-            if plan != earlier.plan:
-                write_plan(plan, root / "plan.json")
-        else:
-            run = _begin(root, file, plan)
-        if owner.holds_lock:  # take the lock before the journal names its holder
-            undo.push(presence.stay(root))
-        run.journal.record(RunOpened(
-            study=study.study, run=run.id, tag=tag, owner=owner.to_json(), resumed=bool(earlier)
-        ))  # fmt: skip
-        undo.pop_all()
-    return run
-
-
-@contextmanager
-def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
-    """Prevents others from opening or reaping the run meanwhile, and removes what its last owner left.
-
-    HostBusyError unless the last owner is known to be dead, or is `owner` itself.
-    """
-    with presence.alone(run.root) as locked:
-        state = run_state(run.root, lock_free=locked)
-        if not locked and state:
-            raise busy(run.root, replace(state, state="alive"))
-        if state and state.state in ("alive", "unknown") and state.owner != owner:
-            raise busy(run.root, state)
-        clear(run.root)  # daemons of a killed owner hold the ports that preflight needs
-        yield
 
 
 def load_run(root: Path) -> Run:
@@ -230,54 +97,10 @@ def has_ended(run: Run) -> bool:
     return bool(ends and ends[-1].finished and ends[-1].repetitions in (None, run.plan.repetitions))
 
 
-def _run_and_plan(
-    folder: Path, study: Study, request: RunRequest, new_plan: Callable[[], Plan]
-) -> tuple[Run | None, Plan]:
-    """The run to resume or extend (None: a new run), and its plan."""
-    roots = [] if request.fresh else run_folders(folder.parent, folder.name)
-    newest = load_run(roots[-1]) if roots else None
-    if newest and newest.study != study:
-        newest = None
-    if newest and has_ended(newest):
-        if request.extension:
-            return newest, extended(newest.plan, study, request.extension)
-        newest = None
-    if newest is None:
-        if request.add_repetitions:
-            raise InputError(
-                "this study, unchanged, has no finished run to add repetitions to.",
-                str(folder),
-                "run the study first, without --add-repetitions.",
-            )
-        return None, new_plan()
-    if request.extension and not _matches(newest.plan, request):
-        raise InputError(
-            "the newest run of this study is unfinished and was started with other options.",
-            str(newest.root),
-            "finish it first (study run SPEC), or start a new run with --fresh.",
-        )
-    return newest, newest.plan
-
-
-def _matches(plan: Plan, request: RunRequest) -> bool:
-    """Whether repeating the same command means to resume this plan."""
-    if plan.extensions:
-        return plan.extensions[-1] == request.extension
-    return not request.add_repetitions and plan.only == request.only
-
-
-def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
-    try:
-        root.mkdir(parents=True)
-    except FileExistsError as error:
-        raise HostBusyError(
-            "another run of this study started in the same second.", str(root), "try again."
-        ) from error
-    write_text(root / "study.yaml", file.text)
-    write_plan(plan, root / "plan.json")
-    return Run(root, file.study, plan, Journal(root / JOURNAL))
-
-
-def _new_id() -> str:
-    """The time in seconds, which is unique: the host's lease prevents two runs from starting at once."""
-    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+def run_of(dag_run: str, runs: Path, study: str) -> Run | None:
+    """The newest run that `dag_run` opened or resumed; None if there is none."""
+    for root in reversed(run_folders(runs, study)):
+        openings = Journal(root / JOURNAL).events(RunOpened)
+        if any(opened.dag_run == dag_run for opened in openings):
+            return load_run(root)
+    return None

@@ -1,14 +1,13 @@
-"""Executes the plan's steps in order, one at a time, whichever process calls for the next one.
+"""Executes single steps of a plan: a bring-up, a trial or a tear-down.
 
-Steps are claimed, not assigned: `run_next_step` takes the first open step under the run's lock. The plan's
-seeded order therefore holds exactly, in whatever order Airflow schedules its slots, and at most one
-cluster runs at any time.
+The caller chooses the step: `study run` and Airflow follow the plan's order. Whatever it chooses, a step that
+is not due does nothing, a trial runs only on the intact cluster of its own build, and a bring-up first
+removes whatever else of the run still stands: at most one cluster of a run exists at any time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from cluster.lifecycle.bring_up import bring_up
 from cluster.lifecycle.tear_down import release_hosts, tear_down
@@ -18,17 +17,22 @@ from cluster.model.transport import Transport
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import ensure_stacks
 from cluster.state import lease
-from cluster.state.events import StepEnded, StepStarted, TrialState
+from cluster.state.events import TrialState
 from workloads.base.values import TargetRate
+from workloads.execution.acts import Acts, Outcome, began, ended
 from workloads.execution.hbase_ready import row_written_and_read
 from workloads.execution.run import Run
 from workloads.execution.saturation import resolve
 from workloads.execution.trial import draft_manifest, run_trial
 from workloads.planning.plan import Step
-from workloads.record.record import Record, closed_trials, read_manifest
+from workloads.record.record import (
+    Record,
+    close_unfinished,
+    closed_trials,
+    read_manifest,
+)
 
-Outcome = Literal["ok", "failed", "skipped"]
-
+KILLED = "its process was killed before the trial ended"
 OS_REMEDY = "Remedy: correct this and run the same command again; it resumes from there."
 """Errors of the operating system (no space, no permission) name their path themselves."""
 
@@ -42,68 +46,63 @@ class StepOutcome:
     message: str = ""
 
 
-def next_step(run: Run) -> Step | None:
-    """The first open step; None when the plan is complete.
-
-    A build is skipped if all its trials were closed when the run was last opened. A build with an open
-    trial is built anew, because nothing of a crashed cluster can be trusted. A build with a killed step is
-    torn down, and its trials stay open until the run is opened again: a client that outlived its step may
-    still be running.
-    """
-    outcomes = _outcomes_since_opening(run)
-    closed = _closed(run)
-    killed = {started.build for started in _killed_steps(run)}
-    needed = {step.build for step in run.plan.trials if step.trial not in closed}
-    built = {step.build for step in run.plan.steps if step.kind == "up" and step.index in outcomes}
-    due = {"up": needed - killed, "trial": run.plan.builds.keys() - killed, "down": built | killed}
-    for step in run.plan.steps:
-        if step.build in due[step.kind] and step.index not in outcomes and step.trial not in closed:
-            return step
-    return None
+def steps_left(run: Run) -> list[Step]:
+    """The steps of every build with a trial that is due, in the plan's order, without its other trials."""
+    due = _due(run, Acts.of(run.journal))
+    builds = {step.build for step in run.plan.trials if step.trial in due}
+    return [
+        step
+        for step in run.plan.steps
+        if step.build in builds and (step.kind != "trial" or step.trial in due)
+    ]
 
 
 def what_is_left(run: Run) -> str:
-    """A sentence about the work that remains; empty when the plan is complete."""
-    closed, outcomes = _closed(run), _outcomes_since_opening(run)
-    trials = [
+    """A sentence about the work that remains; empty when the plan is complete.
+
+    A trial that could not run, because its cluster did not come up or lost a host, is not left: its record
+    says why it is incomplete.
+    """
+    acts = Acts.of(run.journal)
+    due = _due(run, acts)
+    left = [
         step.label
         for step in run.plan.trials
-        if step.trial not in closed and step.index not in outcomes
+        if step.trial in due and (step.trial in acts.cleared or step.index not in acts.ended)
     ]
-    step = next_step(run)
-    if not trials and step is None:
+    killed = "".join(f"{started.label!r} did not finish; " for started in acts.open.values())
+    if not left and not killed:
         return ""
-    left = f"{len(trials)} of {len(run.plan.trials)} trials are left"
-    killed = "".join(f"{started.label!r} did not finish; " for started in _killed_steps(run))
-    return f"{killed}{left}" + ("" if killed or step is None else f", starting with {step.label!r}")
+    first = "" if killed or not left else f", starting with {left[0]!r}"
+    return f"{killed}{len(left)} of {len(run.plan.trials)} trials are left{first}"
 
 
-def steps_left(run: Run) -> list[Step]:
-    """Steps of the builds with an open trial, in the plan's order, for a run that was just opened."""
-    closed = _closed(run)
-    builds = {step.build for step in run.plan.trials if step.trial not in closed}
-    return [step for step in run.plan.steps if step.build in builds and step.trial not in closed]
+def in_use(run: Run) -> list[str]:
+    """Builds whose cluster came up since the run was opened, and was not taken down yet."""
+    acts = Acts.of(run.journal)
+    return sorted(acts.ready & acts.standing)
 
 
-def run_next_step(run: Run) -> StepOutcome | None:
-    """Claim and execute the next step. None when no step is left.
+def outcome_of(run: Run, step: Step) -> StepOutcome | None:
+    """How the step ended since the run was opened; None if it has not ended."""
+    ended = Acts.of(run.journal).ended.get(step.index)
+    return StepOutcome(step, ended.outcome, ended.message) if ended else None
+
+
+def carry_out(run: Run, step: Step) -> StepOutcome:
+    """Execute one step, under the run's lock.
 
     Expected failures (a daemon dies, a client fails) become the step's outcome and are not raised. An
-    interrupt is raised and leaves the step open.
+    interrupt is raised and leaves the step open. A step that is not due is skipped, and not journalled.
     """
     with run.step_lock():
-        step = next_step(run)
-        if step is None:
-            return None
-        run.journal.record(StepStarted(
-            index=step.index, kind=step.kind, build=step.build, label=step.label, trial=step.trial,
-        ))  # fmt: skip
-        ended = _carry_out(run, step)
-        run.journal.record(StepEnded(
-            index=step.index, kind=step.kind, build=step.build, trial=step.trial,
-            outcome=ended.outcome, message=ended.message,
-        ))  # fmt: skip
-        return ended
+        acts = Acts.of(run.journal)
+        if idle := _not_due(run, acts, step):
+            return idle
+        began(run.journal, step)
+        outcome = _execute(run, acts, step)
+        ended(run.journal, step, outcome.outcome, outcome.message)
+        return outcome
 
 
 def close_run(run: Run) -> None:
@@ -121,28 +120,49 @@ def close_run(run: Run) -> None:
             lease.release(run.tag)
 
 
-def _carry_out(run: Run, step: Step) -> StepOutcome:
+def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
+    """Why there is nothing to do; None if the step is to be carried out."""
+    due = _due(run, acts)
+    if step.kind == "trial":
+        if step.trial not in due:
+            return StepOutcome(step, "skipped", "it has its record, and was not cleared")
+        if killed := acts.killed(step.build):
+            why = f"{killed.label!r} was killed, and its client may still load the cluster"
+            return StepOutcome(step, "skipped", why)
+    elif step.kind == "up":
+        if not any(each.build == step.build and each.trial in due for each in run.plan.trials):
+            return StepOutcome(step, "skipped", "all trials of this build have their records")
+        if acts.is_ready(step.build):
+            return StepOutcome(step, "ok", "it stands already")
+    elif step.build not in acts.standing:
+        return StepOutcome(step, "skipped", "nothing of this build stands")
+    return None
+
+
+def _execute(run: Run, acts: Acts, step: Step) -> StepOutcome:
     try:
         if step.kind == "up":
-            return _up(run, step)
+            return _up(run, acts, step)
         if step.kind == "trial":
-            return _trial(run, step)
-        tear_down(run.site(step.build), run.journal)
-        return StepOutcome(step, "ok")
+            return _trial(run, acts, step)
+        return _down(run, step)
     except StudyError as error:
         return StepOutcome(step, "failed", str(error))
     except OSError as error:
         return StepOutcome(step, "failed", f"{error}. {OS_REMEDY}")
 
 
-def _up(run: Run, step: Step) -> StepOutcome:
+def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
+    for build in {*acts.standing, step.build}:  # of killed steps: only one cluster may stand
+        tear_down(run.site(build), run.journal)
+    close_unfinished(run.records, KILLED)
     site = run.site(step.build)
-    tear_down(site, run.journal)  # remains of a crashed attempt, if any
+    topology = run.plan.topology_of(step.build)
     try:
         bring_up(
             site,
-            run.plan.topology_of(step.build),
-            ensure_stacks(),
+            topology,
+            ensure_stacks(topology.versions),
             run.journal,
             final_check=lambda cluster: row_written_and_read(cluster, run.journal),
         )
@@ -152,10 +172,15 @@ def _up(run: Run, step: Step) -> StepOutcome:
     return StepOutcome(step, "ok")
 
 
-def _trial(run: Run, step: Step) -> StepOutcome:
-    up = next(s for s in run.plan.steps if s.kind == "up" and s.build == step.build)
-    if _outcomes_since_opening(run).get(up.index) != "ok":
-        return _not_run(run, step, f"{step.build} does not exist: its bring-up failed")
+def _down(run: Run, step: Step) -> StepOutcome:
+    tear_down(run.site(step.build), run.journal)
+    close_unfinished(run.records, KILLED)
+    return StepOutcome(step, "ok")
+
+
+def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
+    if not acts.is_ready(step.build):
+        return _not_run(run, step, f"{step.build} does not stand: its bring-up failed")
     try:
         step, target = _with_target(run, step)
     except StudyError as error:  # the trial cannot begin: it is incomplete, not failed
@@ -198,9 +223,11 @@ def _lost(cluster: Cluster, transport: Transport) -> str:
 
 
 def _not_run(run: Run, step: Step, reason: str) -> StepOutcome:
-    """Close an incomplete record for a trial that could not begin, so that the report shows it."""
-    draft = draft_manifest(run, step)
-    Record.open(run.records, draft).close(draft.model_copy(update={"reasons": (reason,)}))
+    """Close an incomplete record for a trial that could not begin, so that the report shows it. An earlier
+    attempt with a result keeps its place: nothing newer was measured."""
+    if step.trial not in _final(run):
+        draft = draft_manifest(run, step)
+        Record.open(run.records, draft).close(draft.model_copy(update={"reasons": (reason,)}))
     return StepOutcome(step, "skipped", reason)
 
 
@@ -208,15 +235,21 @@ def _cluster(run: Run, build: str) -> Cluster:
     return read_cluster(run.site(build).root)
 
 
-def _closed(run: Run) -> set[str]:
-    """Trials with a complete or failed record: they never run again.
+def _due(run: Run, acts: Acts) -> set[str]:
+    """Trials still to be measured: without a final record, or cleared."""
+    return {str(step.trial) for step in run.plan.trials} - _final(run) | acts.cleared
+
+
+def _final(run: Run) -> set[str]:
+    """Trials with a complete or failed record.
 
     The journal knows the state of nearly all of them. A manifest is read only if the journal does not: of an
     incomplete record, or after a crash between closing a record and writing the journal.
     """
+    last = {entry.trial: entry for entry in run.journal.events(TrialState)}
     final = {
-        entry.trial
-        for entry in run.journal.events(TrialState)
+        trial
+        for trial, entry in last.items()
         if entry.state == "closed" and entry.outcome != "incomplete"
     }
     return {
@@ -224,16 +257,3 @@ def _closed(run: Run) -> set[str]:
         for trial in closed_trials(run.records)
         if trial in final or read_manifest(run.records / trial).state != "incomplete"
     }
-
-
-def _killed_steps(run: Run) -> list[StepStarted]:
-    """Steps that started and did not end since the run was last opened: their processes were killed. The
-    caller holds the step lock, so none of them is still running."""
-    ended = _outcomes_since_opening(run)
-    return [each for each in run.journal.since_opening(StepStarted) if each.index not in ended]
-
-
-def _outcomes_since_opening(run: Run) -> dict[int, Outcome]:
-    """Outcome of each step that ended since the run was last opened. Older outcomes belong to clusters that
-    no longer exist."""
-    return {ended.index: ended.outcome for ended in run.journal.since_opening(StepEnded)}

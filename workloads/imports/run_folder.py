@@ -36,7 +36,8 @@ def write_run(
 ) -> Path:
     """The run's folder. StudyError if a source file has changed since it was recognised.
 
-    The folder appears under its name when every record in it is closed; an interrupted import leaves no run.
+    The folder appears under its name when every record in it is closed; until then it is below
+    `.importing-<process>`.
     """
     run = trials[0].manifest.run
     root = runs / file.map.study / run

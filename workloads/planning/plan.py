@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from cluster.model.arm import Arm
 from cluster.model.errors import InputError, StudyError
 from cluster.model.host import Host
 from cluster.model.placement import Layout, place
@@ -20,6 +21,7 @@ from cluster.state.atomic import write_text
 from workloads.base.setting import Setting
 from workloads.base.values import Frozen
 from workloads.planning.trial_order import PlannedTrial, overhead_trials, random_order
+from workloads.spec.factors import named_levels
 from workloads.spec.libvirt_hosts import densities
 from workloads.spec.registry import AnySetting
 from workloads.spec.study import Study
@@ -172,14 +174,20 @@ def _with_repetitions(
 
 
 def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
-    media = dict.fromkeys(disk.medium for host in hosts for disk in host.disks)
+    media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
+    arms = [
+        Arm(vms, servers, medium, versions, configuration, levels)
+        for vms, servers in densities(study)
+        for medium in study.factors.medium or media
+        for levels, versions, configuration in named_levels(study.factors, study.stack.versions)
+    ]
     layout = Layout(
         provider=study.provider,
         isolation=_ISOLATION[study.provider],
         replication=study.stack.replication,
         base_port=study.stack.base_port,
     )
-    return place(hosts, densities(study), study.factors.medium or tuple(media), layout)
+    return place(hosts, arms, layout)
 
 
 def _append_build(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.model.errors import InputError
+from workloads.planning.arm_checks import check_properties, check_versions
 from workloads.planning.plan import Plan, make_plan
-from workloads.planning.resolve import planned_hosts
+from workloads.planning.resolve import assumed_hosts, planned_hosts
 from workloads.spec.study import Study
 from workloads.spec.study_file import StudyFile, read_study
 
@@ -38,7 +39,19 @@ def plan_study(
     file = read_study(spec, overrides)
     with file.placing_faults():
         check_runs(runs)
-        return PlannedStudy(file, make_plan(file.study, planned_hosts(file.study, runs), only))
+        plan = make_plan(file.study, planned_hosts(file.study, runs), only)
+        check_versions(topology.versions for topology in plan.topologies.values())
+        for topology in plan.topologies.values():
+            check_properties(topology)
+        return PlannedStudy(file, plan)
+
+
+def outlined_study(spec: Path) -> PlannedStudy:
+    """The study in `spec` with a plan of the shape that a run on real hosts has: its builds and trials, in
+    their order. Depends on the file alone."""
+    file = read_study(spec)
+    with file.placing_faults():
+        return PlannedStudy(file, make_plan(file.study, assumed_hosts(file.study)))
 
 
 def check_runs(runs: Path) -> None:

@@ -10,13 +10,15 @@ from functools import partial
 from pathlib import Path
 
 from cluster.machine.host_commands import disk_free_mib
+from cluster.model.configuration import PLAIN
 from cluster.model.errors import InputError, StudyError
 from cluster.model.host import Host
 from cluster.model.ports import allocate_ports
 from cluster.model.topology import Topology
+from cluster.model.versions import Versions
 from cluster.providers.provider import Capacity, FreeResources, Preflight, provider_of
 from cluster.providers.stacks import ensure_stacks
-from cluster.stack import ensure
+from workloads.planning.arm_checks import check_jvm_flags, check_properties, check_versions
 from workloads.planning.plan import Plan
 from workloads.spec.study import Study
 
@@ -40,7 +42,15 @@ def disk_need_mib(study: Study) -> int:
     for setting in study.settings():
         data_set, used_mib = setting.disk_use(study.stack.replication)
         largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
-    return int(sum(largest.values())) + LOGS_MIB
+    return int(sum(largest.values())) + _cache_files_mib(study) + LOGS_MIB
+
+
+def _cache_files_mib(study: Study) -> int:
+    """The block caches that are files, of all RegionServers of a host."""
+    caches = [one.block_cache for one in study.factors.configurations().values()]
+    sizes = [cache.size_mib for cache in caches if cache and cache.place != "off-heap"]
+    servers = max(1, *study.factors.vms_per_host) * max(study.factors.regionservers_per_node)
+    return max(sizes, default=0) * servers
 
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
@@ -100,7 +110,13 @@ def _acts(
                 partial(provider.check_ports, topology, allocate_ports(topology)),
             )
     yield "dool", dool_path
-    yield "Java, Hadoop, HBase and YCSB", ensure_software
+    topologies = plan.topologies.values()
+    for versions in dict.fromkeys(topology.versions for topology in topologies):
+        name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
+        yield name, partial(ensure_software, versions)
+    for name, topology in plan.topologies.items():
+        if topology.configuration != PLAIN:
+            yield f"configuration of {name}", partial(check_configuration, topology)
     if isinstance(provider, Preflight):
         for topology in plan.topologies.values():
             yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
@@ -114,10 +130,16 @@ def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: in
             _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
 
 
-def ensure_software() -> None:
+def ensure_software(versions: Versions) -> None:
     """Java and the three stacks, assembled unless they are in the cache. InputError if one is missing."""
-    ensure_stacks()
-    ensure("ycsb")
+    check_versions([versions])
+    ensure_stacks(versions)
+
+
+def check_configuration(topology: Topology) -> None:
+    """InputError for a property or a JVM flag that the arm's software does not know."""
+    check_properties(topology)
+    check_jvm_flags(topology)
 
 
 def _check_memory(host: Host, room: FreeResources) -> None:
@@ -154,5 +176,5 @@ def dool_path() -> str:
     raise InputError(
         "the monitor dool is not installed.",
         "monitor.tool dool",
-        "run `make setup`, which installs it with everything else.",
+        "install this program again, with its dependencies.",
     )

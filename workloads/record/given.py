@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import Field
@@ -50,6 +51,8 @@ class GivenTopology:
     replication: int | None = None
     hosts: tuple[GivenHost, ...] = ()
     nodes: tuple[GivenNode, ...] = ()
+    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    order: int = 0
 
     @property
     def client(self) -> GivenNode | None:

@@ -3,8 +3,9 @@
     records/<trial>.open/   being written: opening.json holds the draft of the manifest
     records/<trial>/        closed: manifest.json is complete, with the SHA-256 of every other file
 
-A trial that did not end is closed as `incomplete`. When it runs again, the incomplete record moves to
-records.superseded/, so that the two do not mix.
+A trial that did not end is closed as `incomplete`. When a trial runs again, because it is incomplete or was
+cleared in Airflow, its record moves to records.superseded/<trial>.<attempt>/. So records/ holds the newest
+attempt of every trial, and nothing else enters a number.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ class Record(RecordFolder):
 
     @classmethod
     def open(cls, records: Path, draft: Manifest) -> Record:
-        """Create the directory with the draft of its manifest. Replaces an incomplete record. StudyError if
-        the record is closed as complete or failed: such a trial never runs again."""
-        _supersede(records, draft.trial)
+        """Create the directory with the draft of its manifest. A closed record of the trial moves aside."""
+        if (records / draft.trial).exists():
+            _move_aside(records / draft.trial, records)
         root = records / (draft.trial + OPEN)
         for folder in ("raw", "monitor", "logs"):
             (root / folder).mkdir(parents=True)
@@ -103,25 +104,28 @@ def closed_records(records: Path) -> dict[str, Manifest]:
     return {trial: read_manifest(records / trial) for trial in closed_trials(records)}
 
 
-def _supersede(records: Path, trial: str) -> None:
-    record = records / trial
-    if not record.exists():
-        return
-    state = read_manifest(record).state
-    if state != "incomplete":
-        raise StudyError(
-            f"the record is closed as {state!r}; a closed trial never runs again.",
-            str(record),
-            "start a new run (--fresh) to repeat it.",
-        )
-    _move_aside(record, records)
+def earlier_attempts(records: Path) -> dict[str, tuple[Manifest, ...]]:
+    """Manifests of the superseded records of each trial that has some, oldest first."""
+    found: dict[str, list[tuple[int, Manifest]]] = {}
+    for path in _superseded(records).glob(f"*/{MANIFEST}"):
+        trial, _, number = path.parent.name.rpartition(".")
+        found.setdefault(trial, []).append((int(number), read_manifest(path.parent)))
+    return {
+        trial: tuple(manifest for _, manifest in sorted(attempts, key=lambda each: each[0]))
+        for trial, attempts in sorted(found.items())
+    }
 
 
 def _move_aside(record: Path, records: Path) -> None:
-    aside = records.with_name(records.name + ".superseded")
+    aside = _superseded(records)
     aside.mkdir(exist_ok=True)
     number = len(list(aside.glob(f"{record.name}.*"))) + 1
     record.rename(aside / f"{record.name}.{number}")
+    sync_folder(aside)
+
+
+def _superseded(records: Path) -> Path:
+    return records.with_name(records.name + ".superseded")
 
 
 def _rename(root: Path) -> Path:

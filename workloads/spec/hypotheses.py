@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -24,6 +24,7 @@ from workloads.base.checked import Name
 from workloads.base.quantity import magnitude, written_in
 from workloads.base.values import Frozen
 from workloads.base.yaml_text import read_yaml
+from workloads.spec.factors import FactorName
 
 OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
 PERCENTILES = ("50", "90", "95", "99", "99.9")
@@ -91,9 +92,7 @@ class Expectation(Frozen):
         "throughput", description="`throughput`, `cpu_used`, or a latency such as `read_p99`."
     )
     workload: str = Field(description="YCSB mix or TestDFSIO mode that the study runs.")
-    compare: Literal["vms_per_host", "medium", "regionservers_per_node"] = Field(
-        description="Factor with the two levels."
-    )
+    compare: FactorName = Field(description="Factor with the two levels.")
     later: str
     first: str
     low: float | None = None

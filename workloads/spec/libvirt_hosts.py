@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cluster.model.host import Disk, Host, IoLimits, Login, VmHost
-from cluster.model.placement import Density
 
 if TYPE_CHECKING:
     from workloads.spec.hosts_spec import DiskSpec, HostSpec
@@ -16,20 +15,18 @@ if TYPE_CHECKING:
 KNOWN_HOSTS = "known_hosts"
 
 
-def densities(study: Study) -> tuple[Density, ...]:
-    """Every combination of the study's density factors that is built.
+def densities(study: Study) -> tuple[tuple[int, int], ...]:
+    """(VMs per host, RegionServers per node) of every combination of these factors that is built.
 
     With provider libvirt a VM has one RegionServer. Only the bare host may have more: as control arm, it
     has as many RegionServers as there would be VMs (default: as many as the densest arm has VMs).
     """
     vms, servers = study.factors.vms_per_host, study.factors.regionservers_per_node
     if study.provider != "libvirt":
-        return tuple(Density(level, each) for level in vms for each in servers)
+        return tuple((level, each) for level in vms for each in servers)
     if "regionservers_per_node" not in study.factors.model_fields_set:
         servers = tuple(dict.fromkeys((1, max(vms))))
-    return tuple(
-        Density(level, each) for level in vms for each in (servers if level == 0 else (1,))
-    )
+    return tuple((level, each) for level in vms for each in (servers if level == 0 else (1,)))
 
 
 def needs_ssh(study: Study) -> bool:

@@ -62,6 +62,12 @@ def _check_physical(study: Study) -> None:
 
 
 def _check_libvirt(study: Study) -> None:
+    levels = study.factors.versions(study.stack.versions).values()
+    if any(versions.java for versions in (study.stack.versions, *levels)):
+        key = ("factors", "stack") if study.factors.stack else ("stack", "java")
+        raise FaultyKeyError(
+            "the guests of provider libvirt have Debian's JDK 17 only; remove java", *key
+        )
     if study.vms is None:
         message = "provider libvirt needs the key vms with the guests' network and addresses"
         raise FaultyKeyError(message, "provider")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from croniter import croniter
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -34,6 +33,8 @@ def percent(value: object) -> float:
 
 
 def _cron(text: str) -> str:
+    from croniter import croniter  # starts a process when it is imported
+
     if len(text.split()) != 5 or not croniter.is_valid(text):
         raise ValueError(
             f"{text!r} is not a cron expression with five fields, for example '0 2 * * 6'"

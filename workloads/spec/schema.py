@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -11,6 +12,11 @@ from pydantic_core import core_schema
 
 from workloads.spec.study import Study
 
+_HERE = Path(__file__).parent
+_PLACES = (
+    _HERE.parents[1] / "docs" / "reference" / "study.schema.json",  # in a checkout
+    _HERE / "study.schema.json",  # in an installed package (pyproject.toml)
+)
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -44,6 +50,11 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 def study_schema() -> dict[str, Any]:
     """The schema, generated from the models that validate a study."""
     return schema_of(Study)
+
+
+def schema_file() -> Path:
+    """The same as a file, for editors."""
+    return next((path for path in _PLACES if path.exists()), _PLACES[-1])
 
 
 def study_schema_json() -> str:

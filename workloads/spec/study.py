@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
+    ConfigDict,
     Field,
     ValidationInfo,
     create_model,
@@ -12,12 +13,15 @@ from pydantic import (
     model_validator,
 )
 
+from cluster.stack.java import fault_of
 from workloads.base.checked import FaultyKeyError, Name, at_most, no_duplicates
 from workloads.base.quantity import Seconds
 from workloads.base.setting import Setting, WorkloadSpec
 from workloads.base.values import Frozen
+from workloads.spec.factors import Factors, StackSpec
 from workloads.spec.hosts_spec import HostSpec, SshSpec
 from workloads.spec.hypotheses import Expectation, Slo
+from workloads.spec.notify import MAX_RECEIVERS, Receiver
 from workloads.spec.provider_rules import check_provider
 from workloads.spec.registry import kinds
 from workloads.spec.schedule import CompareSpec, Schedule
@@ -27,40 +31,6 @@ MAX_PERIOD_S = 600
 MAX_TOPOLOGIES = 100
 MAX_SETTINGS = 500
 _NOT_IN_IDS = "; file_size is not part of a setting's id: change `files`, or write a separate study"
-
-
-class Factors(Frozen):
-    """Factors to compare. Each repetition builds every combination once."""
-
-    vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(
-        min_length=1,
-        description="Densities. `local`: from 1. `physical`: `[0]`, the bare host. `libvirt`: from 0.",
-    )
-    regionservers_per_node: tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...] = Field(
-        (1,),
-        min_length=1,
-        description="Control group for density: several RegionServers on one node. With `libvirt`, on "
-        "the bare host.",
-    )
-    medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
-        None, min_length=1, description="Media to compare. Default: all media of the hosts."
-    )
-
-
-class StackSpec(Frozen):
-    """Versions and settings that all topologies share."""
-
-    hadoop: Literal["3.4.2"] = Field("3.4.2", description="Hadoop version.")
-    hbase: Literal["2.6.4-hadoop3"] = Field("2.6.4-hadoop3", description="HBase version.")
-    heap: Literal["auto"] = Field(
-        "auto", description="JVM heap sizes. `auto` derives them from the memory of the node."
-    )
-    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
-        1, description="`dfs.replication`, at most the number of workers of the smallest cluster."
-    )
-    base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = Field(
-        21000, description="First of the consecutive ports that the cluster uses on each address."
-    )
 
 
 def _spec_models() -> dict[str, type[WorkloadSpec]]:
@@ -117,6 +87,10 @@ class MonitorSpec(Frozen):
 class Study(Frozen):
     """A study file. Unknown keys are rejected, and every quantity has a unit."""
 
+    model_config = ConfigDict(
+        hide_input_in_errors=True
+    )  # a secret in the wrong place stays out of logs
+
     study: Name = Field(description="Name of the study, and of its folder below the runs folder.")
     question: str | None = Field(
         None, description="Question that the report should answer, as text."
@@ -157,24 +131,32 @@ class Study(Frozen):
         None,
         description="Cron expression (UTC), or `{asset: <uri>}`. The study becomes a DAG of its own.",
     )
+    notify: tuple[Receiver, ...] = Field(
+        (),
+        max_length=MAX_RECEIVERS,
+        description="Receivers of a message when a run got slower, failed, recovered or is late.",
+    )
 
     def settings(self) -> tuple[Setting, ...]:
         """Every setting of the study, in the file's order."""
         return tuple(setting for entry in self.workloads for setting in entry.settings())
 
+    @property
+    def reports_late_runs(self) -> bool:
+        """Whether a receiver of `notify` wants to know of a run that takes too long."""
+        return any("late" in receiver.events for receiver in self.notify)
+
     @model_validator(mode="after")
     def _coherent(self) -> Study:
         no_duplicates("host name", [host.name for host in self.hosts], "hosts")
-        for name in ("vms_per_host", "regionservers_per_node", "medium"):
-            no_duplicates(name, getattr(self.factors, name) or (), "factors", name)
-        factors = self.factors
-        topologies = len(factors.vms_per_host) * len(factors.regionservers_per_node)
+        topologies = self.factors.arms_per_medium
         if topologies > MAX_TOPOLOGIES:
             raise FaultyKeyError(
                 f"the factors make {topologies} topologies per medium; the maximum is "
                 f"{MAX_TOPOLOGIES}",
                 "factors",
             )
+        self._check_java()
         self._check_workloads()
         for index, host in enumerate(self.hosts):
             what, paths = f"disk of host {host.name!r}", [disk.path for disk in host.disks]
@@ -186,6 +168,14 @@ class Study(Frozen):
             raise FaultyKeyError("no host with the role 'worker' has a disk", "hosts", 0, "disks")
         check_provider(self)
         return self
+
+    def _check_java(self) -> None:
+        """Each version of Hadoop runs on its Java."""
+        levels = self.factors.versions(self.stack.versions)
+        key = ("factors", "stack") if levels else ("stack", "java")
+        for versions in levels.values() or (self.stack.versions,):
+            if versions.java and (fault := fault_of(versions.java, versions.hadoop)):
+                raise FaultyKeyError(f"Hadoop {versions.hadoop} {fault}", *key)
 
     def _check_workloads(self) -> None:
         for key, spec in _spec_models().items():
@@ -222,11 +212,11 @@ class Study(Frozen):
         modes = {setting.mode_name for entry in entries for setting in entry.settings()}
         for expectation in expect:
             name, factor = expectation.name, expectation.compare
-            levels = [str(level) for level in getattr(factors, factor) or ("hdd", "flash")]
+            levels = factors.levels(factor) or (("hdd", "flash") if factor == "medium" else ())
             for level in (expectation.first, expectation.later):
                 if level not in levels:
                     raise ValueError(
-                        f"{name}: factors.{factor} has no {level!r}, only {', '.join(levels)}"
+                        f"{name}: factors.{factor} has no {level!r}, only {', '.join(levels) or 'one'}"
                     )
             if expectation.workload not in modes:
                 raise ValueError(

@@ -93,18 +93,24 @@ def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]
         _create(context, setting)
         _load_unmeasured(context, setting)
         tables.remember(name, "loaded")
+    restore = ("restore", snapshot, *_table(setting))
+    acts: list[tuple[str, ...]] = []
     if tables.known(name) == "loaded":
         settle = ("flush-compact-settle", *_table(setting))
-        table_tool(context, "table-loaded", settle, ("snapshot", snapshot, *_table(setting)))
-        tables.remember(name, "snapshot")
-    restore = ("restore", snapshot, *_table(setting))
+        acts = [settle, ("snapshot", snapshot, *_table(setting))]
     if setting.warm_up_daemons_s > 0 and not tables.is_warm(name, warmed_by(setting)):
         if setting.until_steady:
-            table_tool(context, "table-to-warm-up", restore)
+            acts.append(restore)
+        if acts:
+            table_tool(context, "table-to-warm-up", *acts)
+            tables.remember(name, "snapshot")
+            acts = []
         compiling_share = warm_up_mix(context, setting, partial(_warm_up_client, context))
         tables.remember_warm(name, warmed_by(setting), compiling_share)
-    state = ("state", *_table(setting))
-    return table_tool(context, "table-before", restore, *_confined(context, setting), state)
+    acts += [restore, *_confined(context, setting), ("state", *_table(setting))]
+    facts = table_tool(context, "table-before", *acts)
+    tables.remember(name, "snapshot")
+    return facts
 
 
 def _wants_warm_inserts(setting: YcsbSetting) -> bool:

@@ -1,8 +1,9 @@
 """Points of a study's run, from its tables: valid trials only, one point per trial and number.
 
-The group is the setting without its target rate, so that a sweep of targets and the saturation they
-are a share of are in one group. Trials without a target give rates. Trials with a target give utilizations
-at the achieved load and, if they sustained it, latencies (intended time if recorded).
+The group is the setting without its target rate, so that a sweep of targets and the saturation they are a
+share of are in one group; an arm's version and configuration are part of it. Trials without a target give
+rates. Trials with a target give utilizations at the achieved load and, if they sustained it, latencies
+(intended time if recorded).
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _of_trial(
 
     def point(quantity: Quantity, value: float, unit: str, **more: Any) -> Point:
         return Point(
-            group=TARGET.sub("", str(row["setting"])),
+            group=_group(row),
             hosts=len(hosts),
             vms_per_host=int(row["vms_per_host"]),
             medium=str(row["medium"]),
@@ -107,6 +108,11 @@ def _of_trial(
             # milliseconds in the table
             yield point("latency", one["value"] / 1e3, "s", load=rate, busy=busy,
                         percentile=one["percentile"], operation=one["operation"])  # fmt: skip
+
+
+def _group(row: pd.Series) -> str:
+    """The setting without its target, and what else distinguishes the arm beside density and medium."""
+    return " ".join((TARGET.sub("", str(row["setting"])), *map(str, row.get("levels", ()))))
 
 
 def _held(row: pd.Series, rate: float) -> bool:

@@ -167,8 +167,10 @@ def plan_sentence(plan: Plan) -> str:
 def facts(plan: Plan) -> Iterator[tuple[str, str]]:
     """(name, value) lines of a plan."""
     yield "SLOs", ", ".join(plan.slos) or "none except utilization"
-    yield "hosts needed, one failed", spread(plan.hosts_needed, ".0f")
-    yield "cost per genome, USD", spread(plan.usd_per_genome, ".2f")
+    yield "hosts to buy", f"{plan.hosts}: enough in nine of ten draws, with one host failed"
+    yield "hosts needed, median of draws", spread(plan.hosts_needed, ".0f")
+    yield "USD per genome, hosts to buy", f"{plan.usd_per_genome_as_bought:.2f}"
+    yield "USD per genome, hosts needed", spread(plan.usd_per_genome, ".2f")
     yield "3 years, per daily genome, USD", f"{plan.usd_3_years_per_daily_genome:,.0f}"
     yield "headroom with all hosts", spread(plan.headroom, ".0%")
     yield "bottleneck", f"{plan.bottleneck} (in {plan.bottleneck_share:.0%} of draws)"

@@ -25,8 +25,8 @@ from analysis.report.charts.figure import (
     vertical_log,
 )
 from analysis.report.charts.observations import Observation, Row, View
-from analysis.report.charts.palette import PAPER, Style
-from analysis.report.charts.quantity import interval, quantity, sign
+from analysis.report.charts.palette import INK, PAPER, Style
+from analysis.report.charts.quantity import digits, interval, quantity, sign
 from analysis.summary.summary import Metric
 
 WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
@@ -37,7 +37,8 @@ class Chart:
     """Which panel, place and series each observation has, and what stands on the axes. Observations with
     equal panel keys share a panel.
 
-    points: each unit light, the value over them solid with its interval, side by side for each series.
+    points: each unit light, the value over them solid with its interval, side by side for each series;
+    if `joined`, lines between the values guide the eye, and each value is written above it.
     curve: values over a number that was varied, joined by lines that only guide the eye.
     stack: values of one bar on top of each other, in the order of `styles`.
     """
@@ -61,6 +62,7 @@ class Chart:
     legend: tuple[LegendEntry, ...] = ()
     notes: tuple[str, ...] = ()
     layout: Layout = "threes"
+    joined: bool = False
     height_px: int = 208
 
 
@@ -115,6 +117,8 @@ def _rows(chart: Chart, one: Observation) -> Iterator[Row]:
             "slot": f"{series}/{row['part']}",
             "stack": list(chart.styles).index(series),
             "hollow": chart.hollow(one),
+            "top": row.get("high", row["value"]),
+            "number": digits(row["value"]),
             "tip": f"{chart.tip(one)}: {quantity(row['value'], one.metric.unit)}{spread}",
         }
 
@@ -156,11 +160,23 @@ def _points(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
     units = alt.Chart().transform_filter("datum.part == 'unit'")
     values = alt.Chart().transform_filter("datum.part == 'value'")
     if "value" not in parts:
-        return [_symbols(chart, units, place, size=64, opacity=1.0)]
+        return [*_joined(chart, units, place), _symbols(chart, units, place, size=64, opacity=1.0)]
     return [
         _symbols(chart, units, place, size=16, opacity=0.45),
+        *_joined(chart, values, place),
         *_intervals(values, rows, place),
         _symbols(chart, values, place, size=40, opacity=1.0),
+    ]
+
+
+def _joined(chart: Chart, base: Any, place: dict[str, Any]) -> list[Any]:
+    if not chart.joined:
+        return []
+    across = {key: place[key] for key in ("x", "xOffset")}
+    numbers = base.mark_text(dy=-11, fontSize=11, color=INK)
+    return [
+        base.mark_line(strokeWidth=1.5, opacity=0.55).encode(**place),
+        numbers.encode(**across, y=alt.Y("top:Q"), text="number:N"),
     ]
 
 

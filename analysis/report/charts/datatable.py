@@ -18,7 +18,7 @@ def observation_table(
         columns=(
             Column("Setting"),
             Column(view.density_header),
-            Column("Medium"),
+            Column(view.arm_header),
             Column(header),
             Column("Value", numeric=True),
             Column("Interval", numeric=True),

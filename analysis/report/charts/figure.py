@@ -6,9 +6,11 @@ import math
 import re
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +19,8 @@ import vl_convert
 
 from analysis.report.charts.observations import Of, Row
 from analysis.report.charts.palette import INK, Style, config
+from cluster.stack.cache import cache_root
+from cluster.state.atomic import write_text
 
 DATA = "rows"  # name of the data set of every panel
 PanelKey = tuple[str, str, str]  # id, title and subtitle of a panel
@@ -106,7 +110,7 @@ class Figure:
 def titled(id_: str, **values: object) -> dict[str, Any]:
     """Id, title and caption of a figure, from figures.toml, with `values` filled in."""
     texts = TEXTS[id_]
-    return {"id": id_, "title": texts["title"], "caption": texts["caption"].format(**values)}
+    return {"id": id_} | {part: texts[part].format(**values) for part in ("title", "caption")}
 
 
 def legend(entries: dict[str, Style]) -> tuple[LegendEntry, ...]:
@@ -122,8 +126,16 @@ def vega_lite() -> str:
 
 @cache
 def vega_bundle() -> str:
-    """Vega, Vega-Lite and vega-embed as one script that defines `vegaEmbed`; about 0.9 MB."""
+    """Vega, Vega-Lite and vega-embed as one script that defines `vegaEmbed`; about 0.9 MB.
+
+    Kept in the cache: making it takes as long as drawing a report.
+    """
+    kept = cache_root() / f"vega-{vega_lite()}-{version('vl-convert-python')}.js"
+    with suppress(OSError):
+        return kept.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vega_lite())
+    with suppress(OSError):
+        write_text(kept, bundle)
     return bundle
 
 

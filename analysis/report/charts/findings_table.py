@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from analysis.findings.claims import is_whole
 from analysis.report.charts.figure import Column, DataTable
 from analysis.report.charts.quantity import ratio
 from analysis.summary.summary import Finding, Summary
@@ -14,26 +15,39 @@ _TESTED = ("Test", "p", "p, adjusted", "Detectable")
 _MIN_P = 0.001
 
 
-def shared_why(summary: Summary) -> str:
-    """The reason, if all findings have their verdict for the same one; otherwise empty."""
-    whys = {finding.why for finding in summary.findings}
-    return whys.pop() if len(whys) == 1 and len(summary.findings) > 1 else ""
+def shared_why(findings: Sequence[Finding]) -> str:
+    """The reason, if all of them have their verdict for the same one; otherwise empty."""
+    whys = {finding.why for finding in findings}
+    return whys.pop() if len(whys) == 1 and len(findings) > 1 else ""
 
 
 def findings_table(summary: Summary) -> DataTable:
-    """Every finding: statement, verdict, effect, interval, required ratio and units per arm. If any
-    finding was tested: the test, p before and after Holm, and the minimum detectable effect. The
-    reason, unless `shared_why` gives one for all."""
-    left_out = {"Why"} if shared_why(summary) else set()
+    """Every finding: statement, verdict, effect, interval, required ratio and units per arm. If any finding
+    was tested: the test, p before and after Holm, and the minimum detectable effect. What the study
+    declares to differ, if it compares versions or configurations. The reason, unless `shared_why` gives
+    one for all."""
+    left_out = {"Why"} if shared_why(summary.findings) else set()
     if not any(finding.test for finding in summary.findings):
         left_out |= {*_TESTED}
     if not any(finding.rule for finding in summary.findings):
         left_out |= {"Required"}
+    if not any(setting.levels for setting in summary.settings):
+        left_out |= {"Declared difference"}  # the arms' names say it all
     cells = {column: cell for column, cell in _CELLS.items() if column.header not in left_out}
     return DataTable(
         tuple(cells),
         tuple(tuple(cell(finding) for cell in cells.values()) for finding in summary.findings),
         claims=tuple(finding.verdict for finding in summary.findings),
+    )
+
+
+def claims_table(summary: Summary) -> DataTable:
+    """The talk's claims, each as a whole: its parts are comparisons."""
+    wholes = [one for one in summary.findings if is_whole(one)]
+    return DataTable(
+        (Column("Claim"), Column("Verdict"), Column("Why")),
+        tuple((one.statement, one.verdict, one.why) for one in wholes),
+        claims=tuple(one.verdict for one in wholes),
     )
 
 
@@ -67,5 +81,6 @@ _CELLS: dict[Column, Callable[[Finding], str]] = {
     Column("Detectable", numeric=True): lambda one: (
         ratio(one.detectable) if one.detectable else NONE
     ),
+    Column("Declared difference"): lambda one: "; ".join(one.declared) or NONE,
     Column("Why"): lambda one: one.why,
 }

@@ -111,12 +111,19 @@ class View:
         return f"{medium} (emulated)" if medium in self.emulated else medium
 
     def arm(self, setting: SettingSummary) -> str:
-        """What colour and shape encode: the medium, and RegionServers per node if they vary."""
+        """What colour and shape encode: all but the density. The medium, RegionServers per node if they vary,
+        and the levels of factors that have names."""
         medium, servers = self.medium(setting.medium), setting.regionservers_per_node
         medium = "unknown medium" if medium == UNKNOWN_MEDIUM else medium
-        if not self._many_regionservers or servers == UNKNOWN_LEVEL:
-            return medium
-        return f"{medium}, {servers} RegionServer{'s' if servers > 1 else ''} per node"
+        many = f"{servers} RegionServer{'s' if servers > 1 else ''} per node"
+        control = (many,) if self._many_regionservers and servers != UNKNOWN_LEVEL else ()
+        return ", ".join((medium, *control, *setting.levels.values()))
+
+    @property
+    def arm_header(self) -> str:
+        """The header of a column with `arm`."""
+        named = any(setting.levels for setting in self.summary.settings)
+        return "Arm" if named else "Medium"
 
     @cached_property
     def _many_regionservers(self) -> bool:
@@ -125,8 +132,10 @@ class View:
     @property
     def arm_styles(self) -> dict[str, Style]:
         """The style of each arm of the run: an arm looks the same in every figure."""
-        arms = {(one.medium, one.regionservers_per_node): one for one in self.summary.settings}
-        return styles([self.arm(arms[key]) for key in sorted(arms)])
+        ordered = sorted(
+            self.summary.settings, key=lambda one: (one.medium, one.regionservers_per_node)
+        )
+        return styles(list(dict.fromkeys(map(self.arm, ordered))))
 
     def where(self, setting: SettingSummary) -> str:
         return f"{self.density_in_words(setting.vms_per_host)}, {self.arm(setting)}"

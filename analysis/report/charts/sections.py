@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.report.charts.chart import Chart, by_arm, draw
 from analysis.report.charts.figure import Figure, Layout, LegendEntry, titled
+from analysis.report.charts.notes import notes
 from analysis.report.charts.observations import Observation, View
 from analysis.report.charts.palette import CPU, MUTED, SERIES, Style
 from analysis.summary.summary import Metric
@@ -55,14 +56,14 @@ def sections(view: View) -> Iterator[tuple[str, str, list[Figure]]]:
 def _throughput(view: View, workload: str) -> Figure | None:
     seen = [one for one in view.observations(RATES) if one.setting.workload == workload]
     rates = list(RATES)
-    chart = _by_density(
+    chart = by_density(
         view,
         **titled(f"throughput-{workload}"),
         panel=lambda o: (
             f"{o.metric.name}-{o.setting.setting}", o.setting.label, RATES[o.metric.name]
         ),
         table=("Rate", lambda metric: RATES[metric.name]),
-        notes=_notes(view, seen, "rate", {workload}),
+        notes=notes(view, seen, "rate", {workload}),
     )  # fmt: skip
     return draw(chart, _by_setting(seen, lambda o: rates.index(o.metric.name)), view)
 
@@ -77,7 +78,7 @@ def _latency(view: View) -> Figure | None:
     tail = max((one for one in known if one <= HIGHEST_DRAWN), default=known[0])
     hollow = LegendEntry(f"p{typical:g}", Style(MUTED), hollow=True)
     solid = LegendEntry(f"p{tail:g}", Style(MUTED))
-    chart = _by_density(
+    chart = by_density(
         view,
         **titled("latency", typical=typical, tail=tail),
         panel=lambda o: (
@@ -89,30 +90,15 @@ def _latency(view: View) -> Figure | None:
         log=True,
         legend=(hollow, solid) if typical != tail else (),
         table=("Latency", latency_words),
-        notes=_notes(view, seen, "percentile", {"ycsb"}),
+        notes=notes(view, seen, "percentile", {"ycsb"}),
     )  # fmt: skip
     drawn = [one for one in seen if one.metric.percentile in (typical, tail)]
     return draw(chart, drawn, view, listed=seen)
 
 
-def overview(view: View) -> Figure | None:
-    """The headline chart of a run whose findings have no effect yet."""
-    chart = _by_density(
-        view,
-        **titled("overview"),
-        panel=lambda o: (
-            f"overview-{o.setting.setting}-{o.metric.scope}", o.setting.label, str(o.metric.scope)
-        ),
-        unit="% used",
-        table=("Used CPU of", lambda metric: str(metric.scope)),
-        notes=(point_notes(view),),
-    )  # fmt: skip
-    return draw(chart, _of_hosts(view.observations({"cpu_used"})), view)
-
-
 def _host_cpu(view: View) -> Figure | None:
     seen = _of_hosts(view.observations(KINDS))
-    chart = _by_density(
+    chart = by_density(
         view,
         **titled("cpu-host"),
         panel=lambda o: (
@@ -127,7 +113,7 @@ def _host_cpu(view: View) -> Figure | None:
         domain=(0.0, 100.0),
         layout=_layout(view),
         table=("CPU time", lambda m: f"{m.name.removeprefix('cpu_')}, {m.scope}"),
-        notes=_notes(view, seen, "share", {"ycsb", "testdfsio"})[1:],  # a stack has no points
+        notes=notes(view, seen, "share", {"ycsb", "testdfsio"})[1:],  # a stack has no points
     )  # fmt: skip
     return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)
 
@@ -135,7 +121,7 @@ def _host_cpu(view: View) -> Figure | None:
 def _used_cpu(view: View) -> Figure | None:
     seen = view.observations({"cpu_used"})
     present = {_scope(one.metric) for one in seen}
-    chart = _by_density(
+    chart = by_density(
         view,
         **titled("cpu-used"),
         panel=lambda o: (
@@ -147,7 +133,7 @@ def _used_cpu(view: View) -> Figure | None:
         unit="% used",
         layout=_layout(view),
         table=("Used CPU of", lambda metric: str(metric.scope)),
-        notes=_notes(view, seen, "used CPU value"),
+        notes=notes(view, seen, "used CPU value"),
     )  # fmt: skip
     return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)
 
@@ -161,17 +147,17 @@ def _price_performance(view: View) -> Figure | None:
 def _one_number(view: View, name: str, subtitle: str, **values: object) -> Figure | None:
     seen = view.observations({name})
     texts = titled(name.replace("_", "-"), **values)
-    chart = _by_density(
+    chart = by_density(
         view,
         **texts,
         panel=lambda o: (f"{name}-{o.setting.setting}", o.setting.label, subtitle),
         table=("Number", lambda _: texts["title"].lower()),
-        notes=_notes(view, seen, "number"),
+        notes=notes(view, seen, "number"),
     )
     return draw(chart, seen, view)
 
 
-def _by_density(view: View, **changes: Any) -> Chart:
+def by_density(view: View, **changes: Any) -> Chart:
     """A chart by density with a series per arm, unless `changes` says otherwise."""
     return by_arm(
         view,
@@ -206,45 +192,6 @@ def _density(view: View, one: Observation) -> str:
 def _layout(view: View) -> Layout:
     """With two arms, four panels per line, so that both panels of a setting are side by side."""
     return "fours" if len(view.arm_styles) == 2 else "threes"
-
-
-def point_notes(view: View) -> str:
-    """How to read the marks."""
-    if view.has_intervals:
-        return (
-            "Light points: one per build. Solid point: the setting's value, with its interval as a bar. "
-            "A bar shorter than the point is hidden behind it."
-        )
-    return "One point per build. Too few builds for intervals, so differences are not claims."
-
-
-def _notes(
-    view: View, seen: Iterable[Observation], noun: str, workloads: Collection[str] = ()
-) -> tuple[str, ...]:
-    """How to read the marks, and which settings of these workloads, or numbers, are not drawn."""
-    return (point_notes(view), *_without_trials(view, workloads), *_uncomputed(seen, noun))
-
-
-def _without_trials(view: View, workloads: Collection[str]) -> Iterator[str]:
-    """One sentence naming each setting and arm without a valid trial: a gap looks like a zero."""
-    valid = {(one.topology, one.setting) for one in view.summary.settings if one.n_builds > 0}
-    arms: dict[str, dict[str, None]] = {}
-    for trial in view.summary.trials:
-        if (trial.topology, trial.setting) not in valid and trial.workload in workloads:
-            where = f"{view.density_in_words(trial.vms_per_host)}, {view.medium(trial.medium)}"
-            arms.setdefault(view.labels[trial.setting], {})[where] = None
-    if arms:
-        missing = "; ".join(f"{label} ({' and '.join(where)})" for label, where in arms.items())
-        yield f"Not drawn, because no trial is valid: {missing}."
-
-
-def _uncomputed(seen: Iterable[Observation], noun: str) -> Iterator[str]:
-    """How many of these numbers are null in summary.json, and in which settings."""
-    missing = [one for one in seen if one.metric.value is None]
-    if missing:
-        count = f"{len(missing)} {noun}{'s' if len(missing) > 1 else ''}"
-        where = ", ".join(sorted({one.setting.label for one in missing}))
-        yield f"{count} could not be computed and are not drawn ({where})."
 
 
 def latency_words(metric: Metric) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 from analysis.report.charts.chart import Chart, by_arm, draw
 from analysis.report.charts.course import course
 from analysis.report.charts.figure import TEXTS, Figure, titled
+from analysis.report.charts.notes import point_notes
 from analysis.report.charts.observations import Observation, View
 from analysis.report.charts.palette import styles
 from analysis.report.charts.quantity import digits
-from analysis.report.charts.sections import latency_words, point_notes
+from analysis.report.charts.sections import latency_words
 from analysis.summary.summary import Metric
 
 MIXED = "read45-insert55"

@@ -6,7 +6,7 @@ window.pageFilters = () => {
   const KEYS = ["setting", "density", "medium"];
   const form = document.getElementById("filters");
   const selects = Object.fromEntries([...KEYS, "verdict"].map((key) => [key, document.getElementById(`filter-${key}`)]));
-  const MARKED = "main [data-setting], main [data-density], main [data-medium], main [data-verdict], main [data-claim]";
+  const MARKED = ["setting", "density", "medium", "verdict", "claim"].map((key) => `#charts [data-${key}]`).join(", ");
 
   function wanted() {
     const [key, name] = selects.verdict.value.split(":");
@@ -20,11 +20,11 @@ window.pageFilters = () => {
   function apply() {
     const want = wanted();
     for (const one of document.querySelectorAll(MARKED)) one.toggleAttribute("hidden", !fits(one.dataset, want));
-    for (const chart of document.querySelectorAll('main [data-state="static"]')) {
+    for (const chart of document.querySelectorAll('#charts [data-state="static"]')) {
       const marks = [...chart.querySelectorAll("[data-setting]")];
       chart.closest(".panel").hidden = marks.length > 0 && marks.every((one) => one.hasAttribute("hidden"));
     }
-    for (const figure of document.querySelectorAll("main figure")) {
+    for (const figure of document.querySelectorAll("#charts figure")) {
       figure.hidden = [...figure.querySelectorAll(".panel")].every((panel) => panel.hidden);
     }
     const rows = [...document.querySelectorAll("#trial-table tbody tr")];

@@ -1,7 +1,10 @@
 // Inside a trial: fills the specs of analysis/report/charts/inside.py with the chosen trial's numbers.
-// Every row keeps `ref`, its place in summary.json.
+// Every row keeps `ref`, its place in summary.json. `load` promises { summary, charts }, and Vega with them: all
+// three are large, so nothing is loaded before a reader comes near the section or chooses a trial.
 "use strict";
-window.drillDown = (summary, charts, draw) => {
+window.drillDown = (load, draw) => {
+  const NEAR_PX = 600;
+  let summary, charts;
   const PARTS = ["user", "system", "iowait", "steal", "idle"];
   const SCOPES = { "host": "whole machine", "node": "its own processes", "client": "client", "monitor": "monitors" };
   const RATES = {
@@ -124,7 +127,7 @@ window.drillDown = (summary, charts, draw) => {
       class: "chart", role: "img", "data-chart": id, "data-state": "empty", "aria-label": label,
       style: `height: ${height}px`,
     });
-    const title = element("h4", {}, chart.title, element("span", {}, chart.subtitle));
+    const title = element("h3", {}, chart.title, element("span", {}, chart.subtitle));
     const numbers = element("details", { class: "data" }, element("summary", {}, "Numbers"),
       element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `${chart.title}, numbers` },
         table(chart)));
@@ -136,8 +139,13 @@ window.drillDown = (summary, charts, draw) => {
     return document.getElementById(`symbol-${shape}-${key}`)?.firstElementChild.cloneNode(true) ?? "";
   }
 
+  const room = document.getElementById("inside-charts");
+
   async function show(place) {
-    const room = document.getElementById("inside-charts");
+    near.disconnect();
+    room.dataset.state = "drawing";
+    ({ summary, charts } = await load());
+    if (place !== Number(chooser.value)) return;  // another trial was chosen meanwhile
     const trial = summary.trials.find((one) => one.trial === summary.series[place].trial);
     const found = chartsOf(place);
     for (const name of Object.keys(window.reportViews).filter((name) => name.startsWith("inside-"))) {
@@ -159,7 +167,11 @@ window.drillDown = (summary, charts, draw) => {
   }
 
   const chooser = document.getElementById("inside-trial");
-  if (!chooser) return Promise.resolve();
+  if (!chooser) return;
+  const near = new IntersectionObserver(
+    (seen) => { if (seen.some((one) => one.isIntersecting)) show(Number(chooser.value)); },
+    { rootMargin: `${NEAR_PX}px` },
+  );
   chooser.addEventListener("change", () => show(Number(chooser.value)));
   document.getElementById("trial-table").addEventListener("click", (event) => {
     const button = event.target.closest("[data-inside]");
@@ -170,5 +182,5 @@ window.drillDown = (summary, charts, draw) => {
     chooser.focus({ preventScroll: true });
   });
   document.querySelectorAll("[data-inside], #inside form").forEach((one) => { one.hidden = false; });
-  return show(Number(chooser.value));
+  near.observe(document.getElementById("inside"));
 };

@@ -10,7 +10,7 @@ import time
 from pathlib import PurePosixPath
 
 from cluster.model.cluster import Site
-from cluster.model.errors import StudyError
+from cluster.model.errors import InputError, StudyError
 from cluster.providers.libvirt.guests import Vcpus
 from cluster.providers.libvirt.names import domain_name, uuid_of
 from cluster.providers.libvirt.virsh import Virsh
@@ -31,6 +31,22 @@ def find_acceleration(virsh: Virsh, site: Site, journal: Journal, kernel: PurePo
     found = Acceleration(uri=virsh.uri, tag=site.tag, accel=accel, why=why, kernel_arguments=args)
     journal.record(found)
     return accel
+
+
+def check_kvm(virsh: Virsh) -> None:
+    """InputError if libvirt has no KVM there, StudyError if it does not answer. Whether guests really boot
+    under KVM shows at the bring-up."""
+    virsh.run("version")
+    try:
+        virsh.run("domcapabilities", "--virttype", "kvm")
+    except StudyError as error:
+        raise InputError(
+            f"there is no KVM ({error.what.removesuffix('.')}); guests would be emulated: about twenty times "
+            "slower, and their results decide nothing.",
+            f"libvirt {virsh.uri}",
+            "enable virtualization in the host's firmware, or nested virtualization above it, and load "
+            "kvm_intel or kvm_amd.",
+        ) from error
 
 
 def boots(

@@ -57,8 +57,8 @@ def _add_tree(root: Path, tree: dict[str, Any], java_home: str) -> None:
     """Copy a stack, and archive its classes with the guest's own JVM, which alone can map them."""
     home = root / tree["home"].lstrip("/")
     shutil.copytree(tree["source"], home, symlinks=True)
-    for stale in ("classes.jsa", "classes.key"):
-        (home / stale).unlink(missing_ok=True)
+    for stale in home.glob("classes*"):  # of this machine's Java
+        stale.unlink()
     listed = home / ".classes.txt"
     listed.write_text(Path(tree["classes"]).read_text())
     java = f"{java_home}/bin/java"

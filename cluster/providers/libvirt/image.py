@@ -28,7 +28,7 @@ from cluster.providers.libvirt.programs import CONTROLLER
 from cluster.providers.ssh.programs import check_programs
 from cluster.stack import Stack, classpath
 from cluster.stack.archive import class_list
-from cluster.stack.stack import cache_root
+from cluster.stack.cache import cache_root
 from cluster.state import atomic
 
 FORMAT = 1

@@ -63,11 +63,12 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
-        homes = [stack_home(name) for name in STACKS]
+        homes = [stack_home(name, topology.versions) for name in STACKS]
         return moved(path, {home: STACKS_IN_GUEST / home.name for home in homes})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        return stacks.install_dirs(PurePosixPath(JAVA_HOME), home_in_guest)
+        java = PurePosixPath(JAVA_HOME)
+        return stacks.install_dirs(java, java, home_in_guest)
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers. StudyError otherwise."""
@@ -76,7 +77,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
                 Virsh(host.vms.uri).run("version")
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        image = ensure_image(ensure_all(STACKS))
+        image = ensure_image(ensure_all(STACKS, topology.versions))
         everyone = guests(site, topology)
         keys = make_keys(site, topology, journal)
         network_of = networks(site, topology)

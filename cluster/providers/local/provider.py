@@ -54,7 +54,8 @@ class LocalProvider(Provider, Capacity):
         return LocalTransport(site.tag, journal)
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
-        disks = {node.disk.path for node in topology.nodes if node.disk}
+        used = (disk for node in topology.nodes for disk in (node.disk, node.cache_disk))
+        disks = {disk.path for disk in used if disk}
         return {
             "machine": describe_machine(),
             "disks": {path: describe_disk(path) for path in sorted(disks)},

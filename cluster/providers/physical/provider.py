@@ -33,6 +33,7 @@ from cluster.providers.ssh.units import run_argv, unit_name
 from cluster.providers.stacks import Stacks, moved
 from cluster.render.blueprint import InstallDirs, NodePaths
 from cluster.stack import Stack, ensure_all
+from cluster.stack.archive import archive_name
 from cluster.state.events import NodeReach
 from cluster.state.journal import Journal
 
@@ -50,14 +51,16 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             node.name: tuple(directories.data_on(disk, site, node) for disk in node.more_disks)
             for node in topology.nodes
         }
-        return NodePaths(folder / "conf", folder / "logs", data, more)
+        cache = {n.name: path for n in topology.nodes if (path := directories.cache_dir(site, n))}
+        return NodePaths(folder / "conf", folder / "logs", data, more, cache)
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         return moved(path, {copy.stack.home: copy.home for copy in _copies(topology)})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        java, _ = _java(topology)
-        return stacks.install_dirs(PurePath(java), lambda stack: _home(topology, stack))
+        homes = {copy.stack.name: copy.home for copy in _copies(topology)}
+        java, client_java = (PurePath(_java(topology, own)[0]) for own in (False, True))
+        return stacks.install_dirs(java, client_java, lambda stack: homes[stack.name])
 
     def check_leases(self, topology: Topology, tag: str) -> None:
         targets = _targets(topology)
@@ -86,7 +89,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             play(
                 "preflight",
                 {targets[host]: {"systemd": found["systemd"]} for host, found in described.items()},
-                {"java": _java(topology)[0], "unit_command": list(unit[2:])},
+                {"java": _java(topology, client=False)[0], "unit_command": list(unit[2:])},
                 tag=tag,
                 work=str(topology.hosts[0].target.work),
             )
@@ -123,7 +126,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             for host in targets
         }
         data = self.node_paths(site, topology).all_data(topology.nodes)
-        SshBuild.known(site, journal).create(data, copies, _java(topology)[0])
+        SshBuild.known(site, journal).create(data, copies)
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
         return SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)
@@ -135,7 +138,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             ask = channel(target).act
             return {
                 **ask("describe"),
-                "java": ask("java")["version"],
+                "java": ask("java", topology.versions.java)["version"],
                 "disks": {path: ask("describe-disk", path) for path in disks[host]},
             }
 
@@ -164,21 +167,27 @@ def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
 @cache
 def _copies(topology: Topology) -> list[StackCopy]:
     """hadoop, hbase, ycsb; the trees do not change while the program runs."""
-    stacks = ensure_all(("hadoop", "hbase", "ycsb"))
-    return [StackCopy(stack, _home(topology, stack)) for stack in stacks]
+    stacks = ensure_all(("hadoop", "hbase", "ycsb"), topology.versions)
+    return [_copy(topology, stack) for stack in stacks]
 
 
-def _home(topology: Topology, stack: Stack) -> PurePath:
-    return topology.hosts[0].target.work / "stacks" / f"{stack.home.name}-java{_java(topology)[1]}"
+def _copy(topology: Topology, stack: Stack) -> StackCopy:
+    """YCSB has the clients' Java, the others that of the arm."""
+    client = stack.name == "ycsb"
+    java, version = _java(topology, client)
+    name = f"{stack.home.name}-java{version}"
+    archive = archive_name(None if client else topology.versions.java)
+    return StackCopy(stack, topology.hosts[0].target.work / "stacks" / name, java, archive)
 
 
 @cache
-def _java(topology: Topology) -> tuple[str, str]:
-    """(home, version) from the plan; where it was made without contacting the hosts, from the hosts."""
-    login = topology.hosts[0].login
-    if login and login.java_home:
+def _java(topology: Topology, client: bool) -> tuple[str, str]:
+    """(home, version) of the daemons' Java, or of the clients' one, which is the hosts' own. From the plan;
+    from the hosts where it was made without them, or for another Java than their own."""
+    login, feature = topology.hosts[0].login, None if client else topology.versions.java
+    if login and login.java_home and feature is None:
         return login.java_home, login.java_version
-    return same_java(_targets(topology))
+    return same_java(_targets(topology), feature)
 
 
 def _targets(topology: Topology) -> dict[str, Target]:

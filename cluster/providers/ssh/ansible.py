@@ -95,7 +95,7 @@ def _judge(playbook: str, code: int, output: str) -> None:
         raise StudyError(
             f"Ansible exited with {code}: {output.strip()[-600:]}",
             f"playbook {playbook}",
-            "run `make setup`, then start again.",
+            "install this program again, with its dependencies.",
         )
 
 

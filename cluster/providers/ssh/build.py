@@ -84,12 +84,11 @@ class SshBuild:
         self,
         data: Iterable[tuple[str, PurePath]],
         copies: Mapping[str, Sequence[StackCopy]],
-        java: str,
     ) -> None:
         """Lease the hosts, create the folders, copy and verify toolkit and stacks. `copies`: by host."""
         take_leases(self.hosts, self.site.tag.rpartition("/")[0], self.journal)
         self.make_folders(data)
-        self._provision(copies, java)
+        self._provision(copies)
 
     def make_folders(self, data: Iterable[tuple[str, PurePath]] = ()) -> None:
         """The build's folder on each host, the toolkit, and `data`: (node, folder) of what nodes write."""
@@ -157,7 +156,7 @@ class SshBuild:
                 there.call("remove_tree", copy.aside, str(self.work / "stacks"))
         there.call("remove_tree", str(self.work / "builds" / ".ansible"), str(self.work))
 
-    def _provision(self, copies: Mapping[str, Sequence[StackCopy]], java: str) -> None:
+    def _provision(self, copies: Mapping[str, Sequence[StackCopy]]) -> None:
         with tempfile.TemporaryDirectory(prefix="stacks-", dir=runtime_dir()) as folder:
             tar_of = cache(lambda stack: stack.write_tar(Path(folder)))
             of_host: dict[str, dict[str, Any]] = {}
@@ -169,7 +168,7 @@ class SshBuild:
                 for copy in missing:
                     where = {"host": host, "path": copy["home"], "aside": copy["aside"]}
                     self.journal.intend("copy-stack", self.site.tag, **where)
-            self._play("provision", {"java": java, "readme": README}, of_host)
+            self._play("provision", {"readme": README}, of_host)
 
     def _fetch_logs(self, hosts: Iterable[str]) -> None:
         """Copy logs, if there are any, to the build's logs folder, where `local` writes them directly."""
@@ -208,9 +207,10 @@ def _is_there(target: Target, copy: StackCopy) -> bool:
     return sums.decode() == copy.sums
 
 
-def same_java(targets: Mapping[str, Target]) -> tuple[str, str]:
-    """(home, version) of the Java that all hosts have. InputError if they differ."""
-    found = on_all(targets, lambda _, target: channel(target).act("java"))
+def same_java(targets: Mapping[str, Target], feature: int | None = None) -> tuple[str, str]:
+    """(home, version) of the Java that all hosts have, or their Java of this feature release. InputError if
+    they differ."""
+    found = on_all(targets, lambda _, target: channel(target).act("java", feature))
     first = next(iter(found.values()))
     for host, java in found.items():
         if java != first:

@@ -16,6 +16,7 @@ from pathlib import Path
 from cluster.model.errors import InputError
 from cluster.model.host import Target
 from cluster.state import atomic
+from cluster.state.settings import setting
 
 IDENTITY = "DENSITY_STUDY_SSH_IDENTITY"
 """Names the file of the private key; without it the keys of the user's SSH agent are offered."""
@@ -61,8 +62,8 @@ def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tupl
 
 
 def identity_file(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The private key file named in the environment; None means the SSH agent. Only its mode is checked."""
-    named = environ.get(IDENTITY)
+    """The file of the setting `ssh_identity`; None means the SSH agent. Only its mode is checked."""
+    named = setting("ssh_identity", environ)
     if not named:
         return None
     path = Path(named).expanduser()
@@ -72,7 +73,7 @@ def identity_file(environ: Mapping[str, str] = os.environ) -> Path | None:
         raise InputError(
             f"the private key cannot be read: {error.strerror}.",
             IDENTITY,
-            "name an existing file, or unset the variable to use the SSH agent's keys.",
+            "name an existing file, or remove the setting to use the SSH agent's keys.",
         ) from error
     if stat.S_IMODE(mode) & 0o077:
         raise InputError(

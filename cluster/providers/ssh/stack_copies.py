@@ -23,11 +23,13 @@ All of it may be removed when no study runs; the next one copies it again.
 
 @dataclass(frozen=True)
 class StackCopy:
-    """A stack of the controller, and its home on the hosts. The name holds a hash of its content and the
-    Java version of its class-data archive."""
+    """A stack of the controller, its home on the hosts, and the Java and the name of its class-data archive.
+    The home's name holds a hash of its content and the Java's version."""
 
     stack: Stack
     home: PurePath
+    java: str
+    archive: str
 
     @property
     def sums(self) -> str:
@@ -43,6 +45,8 @@ class StackCopy:
             "name": self.stack.name,
             "home": str(self.home),
             "aside": str(aside),
+            "java": self.java,
+            "archive": self.archive,
             "jars": ":".join(classpath(self.stack, self.home)[:-1]),
             "tar": str(tar or ""),
         }

@@ -32,6 +32,7 @@ _MODULES = (
     "cluster/state/runtime.py",
     "workloads/__init__.py",
     "workloads/base/__init__.py",
+    "workloads/base/local_time.py",
     "workloads/base/parsing.py",
     "workloads/monitors/*.py",
 )

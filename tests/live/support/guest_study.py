@@ -7,7 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.live.support.libvirtd import Libvirtd
-from workloads.execution.run import Run, open_run
+from workloads.execution.opening import open_run
+from workloads.execution.run import Run
 from workloads.monitors.dool import parse_dool
 from workloads.record.manifest import Manifest
 

@@ -19,10 +19,10 @@ from cluster.providers.physical.provider import PhysicalProvider
 from cluster.render.daemons import PREPARE, Daemon
 from cluster.render.rendered import Rendered
 from cluster.state.journal import Journal
-from workloads.execution import run as runs
-from workloads.execution import steps
-from workloads.execution.run import end_run, open_run
-from workloads.execution.steps import close_run, run_next_step
+from workloads.execution import opening, steps
+from workloads.execution.opening import open_run
+from workloads.execution.run import end_run
+from workloads.execution.steps import carry_out, close_run
 
 STAND_IN = ("/bin/sleep", "600")
 
@@ -65,7 +65,7 @@ def install() -> None:
     bring_up.render = rendered  # type: ignore[attr-defined]
     bring_up.services = lambda *_: []  # type: ignore[attr-defined]
     steps.row_written_and_read = lambda *_: None  # type: ignore[attr-defined]
-    runs.preflight = lambda *_: None  # type: ignore[attr-defined]
+    opening.preflight = lambda *_: None  # type: ignore[attr-defined]
     PhysicalProvider.preflight = lambda *_: None  # type: ignore[method-assign]
 
 
@@ -74,8 +74,8 @@ def main(spec: Path, folder: Path, kind: str | None) -> None:
     if kind is not None:
         die_after(kind)
     run = open_run(spec, folder)
-    up = run_next_step(run)
-    assert up is not None and up.outcome == "ok", up
+    up = carry_out(run, run.plan.steps[0])
+    assert up.outcome == "ok", up
     close_run(run)
     close_run(run)  # again, after removal: no effect, and no error
     end_run(run, "ok")

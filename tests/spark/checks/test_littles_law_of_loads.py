@@ -82,6 +82,7 @@ def law_by_trial(
     inputs: Inputs = {
         tables.TRIALS: frame(spark, tables.TRIALS, (
             {"trial": trial, "workload": "ycsb", "threads": threads, "clients": 1, "warm_up_s": 0.0,
+             "imported": False,
              "window_start_epoch_s": BEGIN_S, "window_end_epoch_s": BEGIN_S + 20.0}
             for trial, (threads, _) in loads.items()
         )),

@@ -1,12 +1,14 @@
-"""The content of summary.json without its date: one line per setting, trial and finding."""
+"""The content of summary.json without its date and wall times: one line per setting, trial and finding."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TIMES = ("created", "time")
+_WALL_TIME = re.compile(r", about \d+ (?:min|h)(?=\))")
 
 
 def reported_lines(summary: Path) -> str:
@@ -22,4 +24,4 @@ def _entry(name: str, value: object) -> str:
 
 
 def _short(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _WALL_TIME.sub("", json.dumps(value, ensure_ascii=False, separators=(",", ":")))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
 
 import numpy as np
 
@@ -27,18 +28,22 @@ GROUPS = {
 Row = tuple[str | int | float, ...]
 
 
-def rows() -> Iterator[Row]:
+def rows(
+    media: Sequence[str] = ("flash", "hdd"),
+    counts: Sequence[int] = (2, 4, 8, 12),
+    densities: Sequence[int] = (1, 2, 3, 4, 6),
+) -> Iterator[Row]:
     rng = np.random.default_rng(20130226)
-    for medium in ("flash", "hdd"):
+    for medium in media:
         for group, (unit, _, _, _, _) in GROUPS.items():
-            for hosts in (2, 4, 8, 12):
-                for v in (1, 2, 3, 4, 6):
+            for hosts in counts:
+                for v in densities:
                     for repetition in (1, 2, 3):
                         value = rate(group, medium, hosts, v) * np.exp(
                             NOISE * rng.standard_normal()
                         )
                         yield group, hosts, v, medium, f"{value:.1f}", unit, repetition, "", "", ""
-        yield from _under_load(medium, rng)
+        yield from _under_load(medium, densities, rng)
 
 
 def rate(group: str, medium: str, hosts: int, v: int) -> float:
@@ -48,10 +53,10 @@ def rate(group: str, medium: str, hosts: int, v: int) -> float:
     return scaled * v / (1 + alpha * (v - 1) + beta * v * (v - 1))
 
 
-def _under_load(medium: str, rng: np.random.Generator) -> Iterator[Row]:
+def _under_load(medium: str, densities: Sequence[int], rng: np.random.Generator) -> Iterator[Row]:
     """A sweep of targets of the scan at 4 hosts."""
-    idle_ms = 9.0 if medium == "flash" else 30.0
-    for v in (1, 2, 3, 4, 6):
+    idle_ms = 30.0 if medium == "hdd" else 9.0
+    for v in densities:
         most = rate("hbase-scan", medium, 4, v)
         for rho in (0.3, 0.5, 0.7, 0.8, 0.9):
             load = f"{rho * most:.1f}"
@@ -62,7 +67,11 @@ def _under_load(medium: str, rng: np.random.Generator) -> Iterator[Row]:
             yield "hbase-scan", 4, v, medium, f"{percent:.2f}", "percent", 1, load, "", ""
 
 
-if __name__ == "__main__":
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+def write(sink: TextIO, found: Iterable[Row]) -> None:
+    writer = csv.writer(sink, lineterminator="\n")
     writer.writerow(HEAD)
-    writer.writerows(rows())
+    writer.writerows(found)
+
+
+if __name__ == "__main__":
+    write(sys.stdout, rows())

@@ -15,8 +15,10 @@ from analysis.comparison.compare import compare
 from analysis.comparison.history import earlier, newest, read_summary, seen_spread
 from analysis.summary.summary import Summary
 from cluster.model.errors import InputError
+from cluster.render.conf_files import configuration_xml
 from cluster.state.atomic import write_text
 from cluster.state.journal import Journal
+from dags.stages.comparison import comparison_lines
 from tests.support.arms import dfsio, noisy, ycsb
 from tests.support.summary_factory import one_block
 
@@ -110,11 +112,35 @@ def test_differences_of_disclosure_are_candidate_causes_except_paths() -> None:
     after = _summary(2, disclosure=disclosed(2, "Linux 6.2", "-Xmx2g"))
     comparison = compare([before], after, 0.05)
     assert comparison.candidate_causes == (
-        "daemons.w1/rs: rendered differently",
+        "daemons.w1/rs: -Xmx1g -> -Xmx2g",
         "machine.kernel: Linux 6.1 -> Linux 6.2",
     )
     same = _summary(2, disclosure=disclosed(2, "Linux 6.1", "-Xmx1g"))
     assert compare([before], same, 0.05).candidate_causes == ()
+
+
+def test_a_declared_difference_between_runs_is_no_candidate_cause() -> None:
+    """A study whose versions and properties were changed between the runs, on a host whose kernel was."""
+
+    def run(number: int, hadoop: str, handlers: str, kernel: str) -> Summary:
+        text = configuration_xml({"hbase.handlers": handlers, "hbase.other": str(number)})
+        disclosure = {
+            "machine": {"kernel": kernel},
+            "stacks": {"hadoop": {"version": hadoop}, "java": "17.0.1"},
+            "files": {"nodes/w1/hbase-site.xml": {"text": text}},
+        }
+        declared = {"stack.hadoop": hadoop, "configuration.hbase-site.hbase.handlers": handlers}
+        return _summary(number, disclosure=disclosure, arms={"v1-flash": declared})
+
+    upgraded = compare([run(1, "3.4.1", "30", "6.1")], run(2, "3.4.2", "30", "6.2"), 0.05)
+    assert upgraded.declared_differences == ("stack.hadoop: 3.4.1 -> 3.4.2",)
+    assert upgraded.candidate_causes == ("machine.kernel: 6.1 -> 6.2",)
+    tuned = compare([run(1, "3.4.2", "30", "6.1")], run(2, "3.4.2", "60", "6.1"), 0.05)
+    assert tuned.declared_differences == ("configuration.hbase-site.hbase.handlers: 30 -> 60",)
+    assert tuned.candidate_causes == ("files.nodes/w1/hbase-site.xml.hbase.other: 1 -> 2",)
+    text = "\n".join(comparison_lines(upgraded))
+    assert "declared          stack.hadoop: 3.4.1 -> 3.4.2" in text
+    assert "candidate cause   machine.kernel" in text
 
 
 def test_settings_of_only_one_run_are_named() -> None:
@@ -164,10 +190,10 @@ def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
     assert [len(comparison.regressions) for comparison in (same, older)] == [1, 1]
 
 
-def test_other_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:
+def test_strange_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:
     for before, after, message in (
         ([], _summary(1), "no earlier run"),
-        ([_summary(1)], _summary(2, study="other"), "two studies"),
+        ([_summary(1)], _summary(2, study="other", settings=()), "no setting on the same topology"),
         ([_summary(1)], _summary(1), "with itself"),
     ):
         with pytest.raises(InputError, match=message):
@@ -194,6 +220,16 @@ def test_changes_are_detected_with_few_false_alarms() -> None:
     assert named / histories <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / histories)
     assert missed / histories < 0.3
     assert splits(np.ones(20)) == []
+
+
+def test_runs_of_two_studies_are_compared_by_what_they_share() -> None:
+    """Their ids may be equal: two studies can start in the same second."""
+    later = _summary(1, ops_s=80.0, study="upgrade")
+    later = later.model_copy(update={"settings": later.settings[1:]})
+    comparison = compare([_summary(1)], later, 0.05)
+    assert comparison.baseline == (f"nightly/{_id(1)}",)
+    assert len(comparison.regressions) == 2
+    assert comparison.not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
 
 
 def _write(folder: Path, summary: Summary) -> Path:

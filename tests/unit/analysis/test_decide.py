@@ -9,6 +9,7 @@ import pytest
 
 from analysis.findings import Evidence, effects, findings
 from analysis.findings.decide import decide
+from analysis.findings.factors import factor_of
 from analysis.findings.question import RISES, SIMILAR, Question, Rule
 from analysis.summary.summary import Finding
 from tests.support.arms import dfsio, noisy, ycsb
@@ -121,7 +122,9 @@ def test_without_effect_a_family_claims_in_at_most_one_of_twenty_runs() -> None:
             for mix in ("load", "read45-insert55", "scan95-insert5")
             for vms in (0, 2)
         )
-        family = decide(list(effects.density(Evidence(settings, 6, "vm"))), 6)
+        family = decide(
+            list(effects.by_factor(Evidence(settings, 6, "vm"), factor_of("vms_per_host"))), 6
+        )
         claimed += any(
             finding.verdict != "no claim" for finding in family if finding.family == "density-rate"
         )
@@ -136,14 +139,18 @@ def test_medium_and_control_compare_all_else_equal() -> None:
         ycsb("load", medium="flash", ops_s=noisy(20.0, seed=4), regionservers_per_node=4, topology="r4"),
     )  # fmt: skip
     evidence = Evidence(settings, 8, "host")
-    (rate, *_) = decide(list(effects.medium(evidence)), 8)
+    (rate, *_) = decide(list(effects.by_factor(evidence, factor_of("medium"))), 8)
     assert (rate.verdict, rate.arms) == ("reproduced", "flash over hdd")
     assert rate.effect == pytest.approx(3.0, rel=0.05)
-    (control, *_) = decide(list(effects.control(evidence)), 8)
-    assert control.arms == "4 over 1 RegionServers per node"
+    (control, *_) = decide(
+        list(effects.by_factor(evidence, factor_of("regionservers_per_node"))), 8
+    )
+    assert control.arms == "4 RegionServers per node over 1 RegionServer per node"
     assert control.effect == pytest.approx(2.0, rel=0.05)
     emulated = Evidence(settings, 8, "host", frozenset({"hdd"}))
-    assert decide(list(effects.medium(emulated)), 8)[0].verdict == "no claim"
+    assert (
+        decide(list(effects.by_factor(emulated, factor_of("medium"))), 8)[0].verdict == "no claim"
+    )
 
 
 def test_a_victim_is_compared_only_with_itself() -> None:

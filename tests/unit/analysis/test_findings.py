@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.findings import Evidence, comparisons, effects
+from analysis.findings import Evidence, effects
 from analysis.findings.decide import decide
+from analysis.findings.factors import factor_of, pairs
 from analysis.summarise.headline import headline
 from analysis.summary.summary import Finding, Metric, SettingSummary
+
+DENSITY = factor_of("vms_per_host")
 
 
 def _setting(
@@ -34,7 +37,7 @@ def _density(
     emulated: tuple[str, ...] = (),
 ) -> tuple[Finding, ...]:
     evidence = Evidence(settings, repetitions, isolation, frozenset(emulated))
-    return decide(list(effects.density(evidence)), repetitions)
+    return decide(list(effects.by_factor(evidence, DENSITY)), repetitions)
 
 
 ONE, TWO, FOUR = _setting(1, 100.0, 61.0), _setting(2, 112.0, 74.0), _setting(4, 150.0, 80.0)
@@ -74,7 +77,7 @@ def test_process_isolation_and_emulated_media_decide_no_claim(
 def test_guests_without_acceleration_decide_no_claim() -> None:
     arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
     evidence = Evidence(arms, 8, "vm", emulated_guests=True)
-    result = decide(list(effects.density(evidence)), 8)
+    result = decide(list(effects.by_factor(evidence, DENSITY)), 8)
     assert len(result) == 2
     for finding in result:
         assert (finding.verdict, finding.effect is None) == ("no claim", False)
@@ -83,7 +86,7 @@ def test_guests_without_acceleration_decide_no_claim() -> None:
 
 def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
     other = _setting(2, 1.0, medium="hdd"), _setting(2, 1.0, regionservers_per_node=4)
-    assert list(comparisons((ONE, *other))) == []
+    assert list(pairs((ONE, *other), DENSITY)) == []
 
 
 def test_an_arm_without_a_valid_trial_is_reported() -> None:
@@ -93,26 +96,60 @@ def test_an_arm_without_a_valid_trial_is_reported() -> None:
 
 
 def test_the_headline_is_one_sentence_with_the_numbers() -> None:
-    assert headline((ONE, TWO), 1, "process", 2) == (
+    assert headline(Evidence((ONE, TWO), 1, "process"), 2).text == (
         "No claim (1 repetition): with 2 workers per host instead of 1 and equal total memory, short "
         "scans ran at 1.12x the operations per second, and the host's CPU was 74 % busy instead of 61 %."
     )
 
 
+def test_the_headline_names_the_setting_it_is_about() -> None:
+    load = [_setting(d, 100.0, setting="ycsb-load-r1-t8", label="YCSB data load") for d in (1, 2)]
+    assert headline(Evidence((*load, ONE, TWO), 1, "process"), 4).setting == ONE.setting
+    assert (
+        headline(Evidence((*load, ONE), 1, "process"), 3).setting == load[0].setting
+    )  # it has two densities
+    assert headline(Evidence((ONE,), 1, "process"), 1).setting == ONE.setting
+    assert headline(Evidence((), 1, "process"), 7).setting is None
+
+
+def test_the_best_density_is_shown_by_its_fastest_setting() -> None:
+    slow = _setting(
+        2, 90.0, setting="ycsb-scan95-insert5-r1-t2", label="YCSB 95/5 short scan, 2 threads"
+    )
+    best = Finding(
+        id="best", family="best-density", statement="best density: 2 VMs per host", verdict="reproduced",
+        why="the others violate it", subject="YCSB 95/5 short scan", among="flash",
+    )  # fmt: skip
+    found = headline(Evidence((slow, ONE, TWO), 5, "vm"), 30, (best,))
+    assert (found.text, found.setting) == (
+        "best density: 2 VMs per host: the others violate it.",
+        TWO.setting,
+    )
+    tested = best.model_copy(update={"p_adjusted": 0.0104})
+    text = headline(Evidence((slow, ONE, TWO), 5, "vm"), 30, (tested,)).text
+    assert text == "best density: 2 VMs per host: p = 0.01 against every other density."
+
+
 def test_the_headline_reports_a_missing_comparison() -> None:
-    assert headline((), 1, "process", 7) == "No result: none of the 7 trials is valid."
-    assert headline((ONE,), 1, "process", 1).startswith(
+    assert (
+        headline(Evidence((), 1, "process"), 7).text == "No result: none of the 7 trials is valid."
+    )
+    assert headline(Evidence((ONE,), 1, "process"), 1).text.startswith(
         "No comparison: no setting has valid trials"
     )
     bare = _setting(0, 100.0)
-    assert "with 2 VMs per host instead of the bare host" in headline((bare, TWO), 2, "vm", 2)
+    text = headline(Evidence((bare, TWO), 2, "vm"), 2).text
+    assert "with 2 VMs per host instead of the bare host" in text
 
 
 def test_any_workload_gives_a_headline() -> None:
-    scans = [
+    scans = tuple(
         entry.model_copy(update={"setting": "genomics-region-scan-s40x2500-t8"})
         for entry in (ONE, TWO)
-    ]
-    assert "region scans of the variant store ran at 1.12x" in headline(scans, 1, "process", 2)
-    unknown = [entry.model_copy(update={"setting": "another-workload"}) for entry in (ONE, TWO)]
-    assert "YCSB 95/5 short scan ran at 1.12x" in headline(unknown, 1, "process", 2)
+    )
+    text = headline(Evidence(scans, 1, "process"), 2).text
+    assert "region scans of the variant store ran at 1.12x" in text
+    unknown = tuple(
+        entry.model_copy(update={"setting": "another-workload"}) for entry in (ONE, TWO)
+    )
+    assert "YCSB 95/5 short scan ran at 1.12x" in headline(Evidence(unknown, 1, "process"), 2).text

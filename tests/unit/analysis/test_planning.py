@@ -33,20 +33,20 @@ def test_a_family_that_can_never_be_significant_causes_a_warning() -> None:
     many = {"repetitions": 5, "factors.vms_per_host": [1, 2],
             "workloads": [{"ycsb": {"records": [1000], "mixes": ["a"],
                                     "threads": [1, 2, 3, 4, 5, 6, 7]}}]}  # fmt: skip
-    (warning,) = warnings(study(**many), plan(**many))
+    (warning,) = warnings(_families(**many), plan(**many))
     assert "never be significant with 5 repetitions: density-rate (7)" in warning
     assert "6 repetitions are enough" in warning
-    assert list(warnings(study(repetitions=5), plan(repetitions=5))) == []
+    assert list(warnings(_families(repetitions=5), plan(repetitions=5))) == []
 
 
 def test_notes_give_the_detectable_effect_and_the_blocks_an_effect_needs() -> None:
-    messages = list(notes(study(repetitions=8), plan(repetitions=8), QUIET, 1.05))
+    messages = list(notes(_families(repetitions=8), plan(repetitions=8), QUIET, 1.05))
     assert messages[0].startswith("density-rate (6 comparisons): detects a ratio of 1.0")
     assert (
         "a ratio of 1.05 needs" in messages[-1]
         and "1.0% between builds, by the study" in messages[-1]
     )
-    few = list(notes(study(), plan(), QUIET))
+    few = list(notes(_families(), plan(), QUIET))
     assert "can never be significant, a claim needs 5 builds per arm" in few[0]
 
 

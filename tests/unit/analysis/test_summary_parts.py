@@ -8,6 +8,7 @@ import pytest
 
 from analysis.summarise.analysed_run import labels
 from analysis.summarise.time_spent import time_spent
+from analysis.summarise.warnings import MAX_NAMED, repetition_warnings
 from analysis.summary.disclosure import merge
 from cluster.state.events import (
     AnalysisEnded,
@@ -17,6 +18,8 @@ from cluster.state.events import (
     StepEnded,
     StepStarted,
 )
+from tests.support.drafts import draft
+from workloads.record.manifest import Manifest
 from workloads.testdfsio.setting import DfsioSetting
 from workloads.ycsb.setting import YcsbSetting
 
@@ -122,3 +125,28 @@ def test_an_analysis_a_year_later_adds_only_its_own_time() -> None:
 def test_without_a_journal_only_measurement_time_is_known() -> None:
     spent = time_spent([], 20.0, 0.0)
     assert (spent.measuring_s, spent.analysing_s, spent.total_s) == (20.0, None, None)
+
+
+def _attempts(*states: str) -> tuple[Manifest, ...]:
+    return tuple(draft("t1").model_copy(update={"state": state}) for state in states)
+
+
+def test_earlier_attempts_are_named_with_their_states() -> None:
+    assert not list(repetition_warnings({}))
+    earlier = {"t1": _attempts("complete", "failed"), "t2": _attempts("incomplete")}
+    (warning,) = repetition_warnings(earlier)
+    assert (warning.code, warning.level) == ("measured-again", "warning")
+    assert "2 trial(s) were measured again" in warning.message
+    assert "t1 (complete, failed); t2 (incomplete)." in warning.message
+
+
+def test_trials_that_were_cut_short_limit_no_claim() -> None:
+    (warning,) = repetition_warnings({"t1": _attempts("incomplete")})
+    assert warning.level == "info"
+
+
+def test_not_more_than_a_few_attempts_are_named() -> None:
+    names = [f"t{n}" for n in range(MAX_NAMED + 1)]
+    (warning,) = repetition_warnings({name: _attempts("complete") for name in names})
+    assert names[-2] in warning.message and names[-1] not in warning.message
+    assert "; ..." in warning.message

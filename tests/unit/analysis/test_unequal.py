@@ -8,17 +8,23 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from analysis.summarise.warnings import comparability_warnings
 from analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from cluster.lifecycle.bring_up import disclose
 from cluster.providers.provider import provider_of
 from cluster.providers.stacks import Stacks
+from cluster.render.conf_files import configuration_xml
 from cluster.render.rendered import render
 from cluster.stack import Java, Stack
 from tests.support.topologies import blueprint, local
 
 TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash": "v1-flash"}
-MEDIA = dict.fromkeys(TOPOLOGIES, "flash")
+DECLARED = {
+    build: {"topology": name, "vms_per_host": name[1], "medium": "flash"}
+    for build, name in TOPOLOGIES.items()
+}
 
 
 def _sha256(text: str) -> str:
@@ -47,7 +53,7 @@ def _run() -> dict[str, dict[str, Any]]:
 
 
 def test_differences_caused_by_topology_or_build_paths_are_expected() -> None:
-    assert unexpected_differences(_run(), TOPOLOGIES, MEDIA) == ()
+    assert unexpected_differences(_run(), DECLARED) == ()
 
 
 def test_real_disclosures_of_two_densities_can_be_compared() -> None:
@@ -55,16 +61,12 @@ def test_real_disclosures_of_two_densities_can_be_compared() -> None:
     java = Java(Path("/opt/java"), "17.0.15")
     stack = Stack("any", "1", Path("/opt/any"), "0" * 64)
     disclosed = {
-        build: disclose(fields, render(fields), Stacks(java, stack, stack), provider_of("local"))
+        build: disclose(fields, render(fields), Stacks(java, java, stack, stack), provider_of("local"))
         for build, fields in (
             ("b1-v1-flash", blueprint(local(1))), ("b1-v2-flash", blueprint(local(2)))
         )
     }  # fmt: skip
-    topologies = {build: TOPOLOGIES[build] for build in disclosed}
-    assert (
-        unexpected_differences(disclosed, topologies, {build: MEDIA[build] for build in disclosed})
-        == ()
-    )
+    assert unexpected_differences(disclosed, DECLARED) == ()
 
 
 def test_machine_and_software_must_be_equal_in_all_builds() -> None:
@@ -76,7 +78,7 @@ def test_machine_and_software_must_be_equal_in_all_builds() -> None:
             run["b1-v2-flash"][key][inner] = value
         else:
             run["b1-v2-flash"][key] = value
-        (difference,) = unexpected_differences(run, TOPOLOGIES, MEDIA)
+        (difference,) = unexpected_differences(run, DECLARED)
         assert difference.key == (f"{key}.{inner}" if inner else key)
         assert "b1-v2-flash" in str(difference) and "b2-v1-flash" in str(difference)
 
@@ -85,18 +87,75 @@ def test_builds_of_one_topology_must_have_equal_configurations() -> None:
     run = _run()
     run["b2-v1-flash"]["daemons"]["w1/datanode"].append("-Xmx1g")
     run["b2-v1-flash"]["files"]["nodes/w1/hdfs-site.xml"]["text"] += "<value>512</value>"
-    keys = [difference.key for difference in unexpected_differences(run, TOPOLOGIES, MEDIA)]
+    keys = [difference.key for difference in unexpected_differences(run, DECLARED)]
     assert keys == ["daemons.w1/datanode", "files.nodes/w1/hdfs-site.xml.text"]
 
 
 def test_disks_may_differ_where_the_medium_is_the_factor() -> None:
     run = _run()
     run["b1-v2-flash"]["disks"] = {"/slow": {"device": "/dev/sda"}}
-    assert [difference.key for difference in unexpected_differences(run, TOPOLOGIES, MEDIA)] == [
+    assert [difference.key for difference in unexpected_differences(run, DECLARED)] == [
         "disks./data.device",
         "disks./slow.device",
     ]
-    assert unexpected_differences(run, TOPOLOGIES, {**MEDIA, "b1-v2-flash": "hdd"}) == ()
+    slow = {**DECLARED["b1-v2-flash"], "medium": "hdd"}
+    assert unexpected_differences(run, {**DECLARED, "b1-v2-flash": slow}) == ()
+
+
+def _versions(**declared: str) -> dict[str, dict[str, str]]:
+    """Builds of one density, the second of which declares something else than the first."""
+    first = {"topology": "v1-flash-a", "vms_per_host": "1", "medium": "flash"}
+    return {"b1-v1-flash": first, "b1-v2-flash": {**first, **declared, "topology": "v1-flash-b"}}
+
+
+@pytest.mark.parametrize(
+    ("declared", "key", "followed"),
+    [
+        ({"stack.hadoop": "3.4.1"}, "hadoop", True),
+        ({"stack.hadoop": "3.4.1"}, "java", False),
+        ({"stack.hbase": "2.5.13-hadoop3"}, "hadoop", False),
+        ({"stack.java": "21"}, "java", True),
+        ({"configuration.jvm.regionserver.collector": "ZGC"}, "hadoop", False),
+        ({"configuration.jvm.regionserver.collector": "ZGC"}, "java", False),
+    ],
+)
+def test_versions_may_differ_only_as_declared(
+    declared: dict[str, str], key: str, followed: bool
+) -> None:
+    run = {build: _disclosure(build, 1) for build in ("b1-v1-flash", "b1-v2-flash")}
+    assert unexpected_differences(run, _versions(**declared)) == ()
+    stacks = run["b1-v2-flash"]["stacks"]
+    stacks[key] = {"version": "3.4.1"} if key == "hadoop" else "21.0.9"
+    keys = [one.key for one in unexpected_differences(run, _versions(**declared))]
+    assert keys == ([] if followed else [f"stacks.{key}" + ".version" * (key == "hadoop")])
+
+
+def test_the_jars_of_hbase_follow_from_the_version_of_hadoop_and_its_own_does_not() -> None:
+    run = {build: _disclosure(build, 1) for build in ("b1-v1-flash", "b1-v2-flash")}
+    for number, one in enumerate(run.values()):
+        one["stacks"]["hbase"] = {"version": "2.6.4", "jars_sha256": f"{number}"}
+    assert unexpected_differences(run, _versions(**{"stack.hadoop": "3.4.1"})) == ()
+    run["b1-v2-flash"]["stacks"]["hbase"]["version"] = "2.6.3"
+    (difference,) = unexpected_differences(run, _versions(**{"stack.hadoop": "3.4.1"}))
+    assert difference.key == "stacks.hbase.version"
+
+
+def test_an_arm_that_runs_another_version_than_its_equals_is_named() -> None:
+    """All declare 3.4.2, and one of them runs 3.4.3."""
+    run = _run()
+    run["b2-v1-flash"]["stacks"]["hadoop"]["version"] = "3.4.3"
+    same = {build: {**own, "stack.hadoop": "3.4.2"} for build, own in DECLARED.items()}
+    (difference,) = unexpected_differences(run, same)
+    assert difference.key == "stacks.hadoop.version"
+
+
+def test_a_difference_in_a_rendered_file_is_named_by_its_property() -> None:
+    run = _run()
+    for build, value in (("b1-v1-flash", "1"), ("b2-v1-flash", "2")):
+        run[build]["files"]["nodes/w1/hbase-site.xml"] = {"text": configuration_xml({"a.b": value})}
+    run["b1-v2-flash"]["files"]["nodes/w1/hbase-site.xml"] = {"text": configuration_xml({})}
+    (difference,) = unexpected_differences(run, DECLARED)
+    assert difference.key == "files.nodes/w1/hbase-site.xml.a.b"
 
 
 def test_acceleration_is_read_from_the_disclosure() -> None:
@@ -114,9 +173,9 @@ def test_the_measured_rate_of_an_emulated_disk_may_differ_and_its_limits_may_not
             "measured": {"read": {"seen": rate}},
         }
         run[build]["emulated"] = {"/data": disk}
-    assert unexpected_differences(run, TOPOLOGIES, MEDIA) == ()
+    assert unexpected_differences(run, DECLARED) == ()
     run["b2-v1-flash"]["emulated"]["/data"]["limits"]["read_ops_s"] = 200
-    assert [d.key for d in unexpected_differences(run, TOPOLOGIES, MEDIA)] == [
+    assert [d.key for d in unexpected_differences(run, DECLARED)] == [
         "emulated./data.limits.read_ops_s"
     ]
 
@@ -124,7 +183,7 @@ def test_the_measured_rate_of_an_emulated_disk_may_differ_and_its_limits_may_not
 def test_a_field_missing_from_one_build_is_a_difference() -> None:
     run = copy.deepcopy(_run())
     del run["b1-v2-flash"]["machine"]["cores"]
-    (difference,) = unexpected_differences(run, TOPOLOGIES, MEDIA)
+    (difference,) = unexpected_differences(run, DECLARED)
     assert (
         str(difference)
         == "machine.cores: 2 (b1-v1-flash, b2-v1-flash), not disclosed (b1-v2-flash)"
@@ -133,9 +192,9 @@ def test_a_field_missing_from_one_build_is_a_difference() -> None:
 
 def test_only_unexpected_differences_cause_a_warning() -> None:
     run = _run()
-    assert not list(comparability_warnings(unexpected_differences(run, TOPOLOGIES, MEDIA)))
+    assert not list(comparability_warnings(unexpected_differences(run, DECLARED)))
     run["b1-v2-flash"]["machine"]["kernel"] = "Linux 6.2"
-    (warning,) = comparability_warnings(unexpected_differences(run, TOPOLOGIES, MEDIA))
+    (warning,) = comparability_warnings(unexpected_differences(run, DECLARED))
     assert warning.code == "incomparable-builds"
     assert (
         "not compared: machine.kernel: Linux 6.1 (b1-v1-flash, b2-v1-flash), Linux 6.2"

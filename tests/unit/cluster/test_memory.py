@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cluster.model.errors import InputError
-from cluster.model.memory import MASTER_RESERVE_MIB, OVERHEAD_MIB, daemon_heaps, worker_minimum_mib
+from cluster.model.memory import OVERHEAD_MIB, daemon_heaps, master_reserve_mib, worker_minimum_mib
 from tests.support.topologies import local, physical, worker
 
 
@@ -16,7 +16,7 @@ def test_heaps_of_a_master_and_a_worker() -> None:
     assert daemon_heaps(master) == {
         "namenode": 256, "resourcemanager": 256, "zookeeper": 128, "hmaster": 256
     }  # fmt: skip
-    assert sum(daemon_heaps(master).values()) + 4 * OVERHEAD_MIB == MASTER_RESERVE_MIB
+    assert sum(daemon_heaps(master).values()) + 4 * OVERHEAD_MIB == master_reserve_mib()
     # 2016 - 512 of containers - 2 x (128 + 160) - 160
     assert daemon_heaps(first) == {"datanode": 128, "nodemanager": 128, "regionserver": 768}
 
@@ -34,7 +34,7 @@ def test_a_node_that_is_master_and_worker_reserves_memory_for_both() -> None:
     node = replace(worker("w"), roles=("master", "worker"), memory_mib=4096)
     alone = replace(node, roles=("worker",))
     difference = daemon_heaps(alone)["regionserver"] - daemon_heaps(node)["regionserver"]
-    assert difference == MASTER_RESERVE_MIB
+    assert difference == master_reserve_mib()
 
 
 def test_the_minimum_memory_of_a_worker_is_exact() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
 
+from analysis.hub.side_by_side import write
 from cluster.model.errors import InputError
 from dags.cli import main
+from dags.stages.comparison import side_by_side
 from dags.stages.planning import noise
 from tests.support.drafts import QUICKSTART, plan, study
 from tests.unit.analysis.test_compare import _id, _summary, _write
@@ -51,6 +55,45 @@ def test_a_run_is_compared_with_a_window(runs: Path) -> None:
     assert _compare("--runs", str(runs))[0] == 1  # the newest against the one before
 
 
+def test_junit_has_a_case_per_number_and_a_failure_per_regression(runs: Path) -> None:
+    code, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "junit")
+    assert code == 1
+    (suite,) = ElementTree.fromstring(text)
+    counts = [int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == [6, 3, 0, len(suite.findall("testcase/skipped"))]
+    slow = [case for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert [case.attrib["classname"] for case in slow] == ["study.nightly"] * 3
+    assert slow[0].attrib["name"] == "YCSB load, v1-flash: throughput"
+    message = slow[0].find("failure").attrib["message"]  # type: ignore[union-attr]
+    assert message.startswith("YCSB load, v1-flash: throughput 0.80x (0.7")
+    facts = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+    assert (facts["run"], facts["baseline"], facts["tolerance"]) == (_id(3), _id(1), "5.0%")
+    code, text = _compare(_id(1), _id(2), "--runs", str(runs), "--format", "junit")
+    assert (code, ElementTree.fromstring(text)[0].attrib["failures"]) == (0, "0")
+
+
+def test_junit_skips_what_cannot_be_compared_and_stays_xml(runs: Path) -> None:
+    added = _summary(3).settings[0].model_copy(update={"setting": "new\x1b", "label": "new"})
+    _write(runs, _summary(3, settings=(*_summary(3).settings, added)))
+    _, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "junit")
+    cases = ElementTree.fromstring(text)[0].findall("testcase")
+    (new,) = [case for case in cases if case.attrib["name"] == "new? on v1-flash"]
+    assert "missing in a run" in new.find("skipped").attrib["message"]  # type: ignore[union-attr]
+
+
+def test_markdown_is_a_table_with_the_headline_and_the_causes(runs: Path) -> None:
+    code, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "markdown")
+    assert code == 1
+    lines = text.splitlines()
+    assert lines[0] == f"# nightly: run {_id(3)} compared with {_id(1)}"
+    assert lines[2].startswith("**Slower: 3 of 6 numbers are worse by more than 5.0%.")
+    assert lines[4].startswith("| Outcome | Setting | Topology |")
+    row = next(line for line in lines if line.startswith("| regression"))
+    assert re.fullmatch(
+        r"\| regression \| .* \| throughput \| 0\.80x \| 0\.\d\d to 0\.\d\d \| .* \|", row
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     (
@@ -59,6 +102,7 @@ def test_a_run_is_compared_with_a_window(runs: Path) -> None:
         ((_id(3), "--tolerance", "5"), "not a quantity in percent"),
         ((_id(3), "--baseline", "20260101T000000Z"), "not analysed"),
         (("20260101T000000Z",), "not the folder of a run"),
+        ((_id(3), "--json", "--format", "junit"), "two formats are requested"),
     ),
 )
 def test_incomparable_runs_are_refused(
@@ -66,6 +110,59 @@ def test_incomparable_runs_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         _compare(*arguments, "--runs", str(runs))
+
+
+def other_study(runs: Path, text: str) -> Path:
+    """An analysed run of another study, with the settings of the first."""
+    root = _write(runs, _summary(4, 80.0, study="upgrade"))
+    (root / "study.yaml").write_text(text)
+    write_plan(plan(), root / "plan.json")
+    return root
+
+
+def test_runs_of_two_studies_stand_side_by_side(runs: Path, tmp_path: Path) -> None:
+    text = QUICKSTART.read_text().replace("study: quickstart", "study: upgrade")
+    root = other_study(runs, text.replace("seed: 20130226", "seed: 7"))
+    page = tmp_path / "compare.html"
+    code, printed = _compare(_id(1), str(root), "--runs", str(runs), "--html", str(page))
+    assert code == 1
+    assert f"run      {_id(4)} compared with nightly/{_id(1)}" in printed
+    assert f"page     {page}" in printed
+    shown = page.read_text()
+    assert "Slower: 3 of 6 numbers" in shown
+    assert "The study files of both runs differ" in shown and ">7<" in shown
+
+
+def test_a_study_file_that_cannot_be_read_is_named(runs: Path, tmp_path: Path) -> None:
+    root = other_study(runs, "study: [")
+    page = tmp_path / "compare.html"
+    pair = side_by_side(runs / "nightly" / _id(1), root, 0.05)
+    write(pair, page)
+    assert pair.declared is None
+    assert "They are not known:" in page.read_text() and "study.yaml" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--html", "c.html"), "fewer are named"),
+        ((_id(3), "--html", "c.html"), "fewer are named"),
+        ((_id(1), _id(3), "--html", "."), "no file can be written"),
+        ((_id(1), _id(3), "--html", "nowhere/c.html"), "no file can be written"),
+        ((_id(1), _id(1), "--html", "c.html"), "compared with itself"),
+    ],
+)
+def test_a_page_that_cannot_be_made_is_bad_input(
+    runs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        _compare(*arguments, "--runs", str(runs))
+    assert not list(tmp_path.glob("**/*.html"))
 
 
 def test_the_spread_between_builds_is_declared_measured_or_assumed(runs: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from dags.airflow_home.home import Home, home, project_root
+from cluster.state.settings import FILE
+from dags.airflow_home import home as module
+from dags.airflow_home.home import Home, base_folder, home, project_root
 
+NO_SETTINGS = {FILE: os.devnull}
 HERE = Home(Path("/srv/airflow"), Path("/srv/project"))
 
 
@@ -38,10 +42,18 @@ def test_both_load_this_projects_dag_and_no_examples(environment: dict[str, str]
     assert environment["AIRFLOW__CORE__EXECUTOR"] == "LocalExecutor"
 
 
-def test_eight_blocks_of_a_large_study_can_be_mapped() -> None:
-    assert int(HERE.command_environment()["AIRFLOW__CORE__MAX_MAP_LENGTH"]) > 8 * 12 * 60
-
-
 def test_the_users_airflow_home_is_respected() -> None:
     assert home({"AIRFLOW_HOME": "/elsewhere"}).root == Path("/elsewhere")
-    assert home({}).root == project_root() / ".airflow"
+    assert home(NO_SETTINGS).root == project_root() / ".airflow"
+
+
+def test_the_base_folder_is_the_setting_the_checkout_or_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = {**NO_SETTINGS, "DENSITY_STUDY_HOME": "/srv/studies"}
+    assert base_folder(environment) == Path("/srv/studies")
+    assert home(environment) == Home(Path("/srv/studies/.airflow"), project_root())
+    assert base_folder(NO_SETTINGS) == project_root()
+    monkeypatch.setattr(module, "project_root", lambda: tmp_path)  # as if in site-packages
+    monkeypatch.setenv("HOME", "/home/me")
+    assert base_folder(NO_SETTINGS) == Path("/home/me/density-study")

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from dags.airflow_home.home import project_root
 from dags.cli import main
 from tests.unit.dags.test_cli import spec  # noqa: F401  a fixture
-from workloads.execution.run import open_run
+from workloads.execution.opening import open_run
 
 EXAMPLES = project_root() / "analysis/capacity/inputs/examples"
 

@@ -2,47 +2,63 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dags.run_status.live import BARS, LiveTrial, first_number, sample, sparkline
+from dags.run_status.live import BARS, LiveTrial, sample, sparkline
 from dags.run_status.progress import Ended, Progress
-from workloads.planning.plan import Step
+from tests.support import drafts
+from tests.support.record_factory import RUN, RunFactory
+from workloads.planning.plan import Step, read_plan
+from workloads.ycsb.setting import YcsbSetting
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 STATUS = (SAMPLES / "ycsb-0.17.0_hdr.err").read_text()
 DOOL = (SAMPLES / "dool-1.3.8.csv").read_text()
 TRIAL = "b1-v1-flash-000-ycsb-c"
-STEP = Step(
-    index=1,
-    kind="trial",
-    repetition=1,
-    build="b1-v1-flash",
-    label="trial",
-    estimate_s=10,
-    trial=TRIAL,
-)
+NOW = 1_800_000_000.0
 
 
-def opened(records: Path, status: str = STATUS, dool: str = DOOL) -> Path:
+def opened(records: Path, folder: str = "raw", status: str = STATUS, dool: str = DOOL) -> Path:
+    """A record being written: its clients' output is of this moment."""
     record = records / f"{TRIAL}.open"
-    (record / "logs").mkdir(parents=True)
-    (record / "monitor").mkdir()
-    (record / "logs" / "ycsb-1.err").write_text(status)
+    for name in (folder, "monitor"):
+        (record / name).mkdir(parents=True, exist_ok=True)
+    err = record / folder / "ycsb-1.err"
+    err.write_text(status)
+    os.utime(err, (NOW, NOW))
     (record / "monitor" / "h1.dool.csv").write_text(dool)
     return record
 
 
-def shown(current: Step | None, *ended: Ended) -> Progress:
-    return Progress(
-        study="s", run="r", state="running", started_t=0, elapsed_s=1, remaining_s=1, total=3,
-        ended=ended, current=current,
+def step(**timed: float) -> Step:
+    setting = YcsbSetting(mix="c", records=1000, threads=4, duration_s=30.0, **timed)
+    return Step(
+        index=1, kind="trial", repetition=1, build="b1-v1-flash", label="trial", estimate_s=10,
+        trial=TRIAL, setting=setting,
     )  # fmt: skip
 
 
+STEP = step()
+
+
+def shown(current: Step | None, *ended: Ended, activity: str = "running") -> Progress:
+    return Progress(
+        study="s", run="r", state="running", started_t=0, elapsed_s=1, remaining_s=1, total=3,
+        ended=ended, current=current, activity=activity,
+    )  # fmt: skip
+
+
+def live(records: Path) -> LiveTrial:
+    return LiveTrial(drafts.plan(), records)
+
+
 def test_rate_p99_and_cpu_come_from_the_last_complete_lines(tmp_path: Path) -> None:
-    latest = sample(opened(tmp_path, STATUS + "2026-11-20 17:20:29:521 1 sec: 99999 oper"))
+    torn = "2026-11-20 17:20:29:521 1 sec: 99999 oper"
+    latest = sample(opened(tmp_path, status=STATUS + torn), NOW, "raw")
     assert latest.ops_s == 3369.68
     assert latest.p99 is not None and (latest.p99.name, latest.p99.p99_us) == ("READ", 2233)
     last = DOOL.splitlines()[-1].split(",")
@@ -55,27 +71,60 @@ def test_rate_p99_and_cpu_come_from_the_last_complete_lines(tmp_path: Path) -> N
     )
 
 
-def test_rates_of_two_clients_are_added(tmp_path: Path) -> None:
+def test_rates_of_two_clients_are_added_and_an_ended_one_is_left_out(tmp_path: Path) -> None:
     record = opened(tmp_path)
-    (record / "logs" / "ycsb-2.err").write_text(STATUS)
-    assert sample(record).ops_s == pytest.approx(2 * 3369.68)
+    other = record / "raw" / "ycsb-2.err"
+    other.write_text(STATUS)
+    os.utime(other, (NOW, NOW))
+    assert sample(record, NOW, "raw").ops_s == pytest.approx(2 * 3369.68)
+    os.utime(other, (NOW - 60, NOW - 60))
+    assert sample(record, NOW, "raw").ops_s == pytest.approx(3369.68)
 
 
 def test_files_without_samples_show_nothing(tmp_path: Path) -> None:
-    assert LiveTrial(tmp_path).added_to(shown(STEP), 10.0).live == ""
-    opened(tmp_path, "", '"dool 1.3.8 CSV output"\n')
-    assert LiveTrial(tmp_path).added_to(shown(STEP), 10.0).live == ""
+    assert live(tmp_path).added_to(shown(STEP), NOW).live == ""
+    opened(tmp_path, status="", dool='"dool 1.3.8 CSV output"\n')
+    assert live(tmp_path).added_to(shown(STEP), NOW).live == ""
+
+
+def test_dools_first_row_is_a_mean_since_boot_and_is_not_shown(tmp_path: Path) -> None:
+    end = DOOL.index("\n", DOOL.index('"epoch","time"')) + 1
+    record = opened(tmp_path, dool=DOOL[: DOOL.index("\n", end) + 1])
+    assert sample(record, NOW, "raw").cpu_used_percent is None
 
 
 def test_the_line_shows_rate_latency_cpu_and_a_bar_per_second(tmp_path: Path) -> None:
     opened(tmp_path)
-    live = LiveTrial(tmp_path)
-    live.added_to(shown(STEP), 10.0)
-    assert live.added_to(shown(STEP), 10.2).live == live.added_to(shown(STEP), 10.4).live
-    line = live.added_to(shown(STEP), 11.0).live
-    assert line.startswith("measuring · 3,370 ops/s · READ p99 2.2 ms · CPU ")
+    of = live(tmp_path)
+    of.added_to(shown(STEP), NOW)
+    assert of.added_to(shown(STEP), NOW + 0.2).live == of.added_to(shown(STEP), NOW + 0.4).live
+    line = of.added_to(shown(STEP), NOW + 1.0).live
+    assert line.startswith("measured · 3,370 ops/s · READ p99 2.2 ms · CPU ")
     assert line.endswith(" · " + BARS[-1] * 2)
-    assert live.added_to(shown(None), 11.1).live == ""
+    assert of.added_to(shown(None), NOW + 1.1).live == ""
+
+
+@pytest.mark.parametrize("cut", [{"warm_up_s": 5.0}, {"warm_up_client_s": 20.0, "warm_up_s": 5.0}])
+def test_seconds_that_are_cut_from_the_results_are_marked(
+    tmp_path: Path, cut: dict[str, float]
+) -> None:
+    opened(tmp_path)
+    assert live(tmp_path).added_to(shown(step(**cut)), NOW).live.startswith("warm-up · 3,370 ops/s")
+
+
+def test_a_client_that_still_warms_up_has_no_rate(tmp_path: Path) -> None:
+    opened(tmp_path, status="Loading workload...\n")
+    line = live(tmp_path).added_to(shown(step(warm_up_client_s=20.0)), NOW).live
+    assert line.startswith("warm-up · CPU ")
+
+
+def test_clients_that_prepare_a_trial_are_no_measurement(tmp_path: Path) -> None:
+    opened(tmp_path, "logs")
+    of = live(tmp_path)
+    assert of.added_to(shown(STEP, activity="preparing"), NOW).live.startswith("warm-up · 3,370")
+    line = of.added_to(shown(STEP), NOW + 1).live
+    assert line.startswith("measured · CPU ") and "3,370" not in line
+    assert line.endswith(" · " + BARS[0]), "the bars of another quantity are gone"
 
 
 def test_a_sparkline_starts_at_zero() -> None:
@@ -83,13 +132,17 @@ def test_a_sparkline_starts_at_zero() -> None:
     assert sparkline([0.0, 0.0]) == BARS[0] * 2
 
 
-def test_an_ended_trial_shows_its_tools_number_and_a_damaged_one_shows_none(tmp_path: Path) -> None:
-    raw = tmp_path / TRIAL / "raw"
-    raw.mkdir(parents=True)
-    (raw / "ycsb-1.out").write_bytes((SAMPLES / "ycsb-0.17.0_hdr.out").read_bytes())
-    number = first_number(tmp_path / TRIAL)
-    assert number.endswith(" ops/s") and float(number.split()[0].replace(",", "")) > 0
-    ended = LiveTrial(tmp_path).added_to(shown(None, Ended(STEP, "ok", "", 3.0)), 1.0)
-    assert ended.numbers == {TRIAL: number}
-    (raw / "ycsb-1.out").write_text("no summary\n")
-    assert first_number(tmp_path / TRIAL) == ""
+def test_ended_trials_get_a_first_look_once_and_earlier_ones_before_the_analysis(
+    tmp_path: Path,
+) -> None:
+    factory = RunFactory(tmp_path / RUN)
+    first, second = (factory.ycsb("b1-v1-flash", threads=threads) for threads in (4, 8))
+    root = factory.close()
+    plan = read_plan(root / "plan.json")
+    of = LiveTrial(plan, root / "records")
+    ended = Ended(plan.steps[0], "ok", "", 3.0)
+    assert set(of.added_to(shown(None, ended), NOW).looks) == {first.trial}
+    stage = replace(shown(None, ended), stage="ingest")
+    looks = of.added_to(stage, NOW).looks
+    assert set(looks) == {first.trial, second.trial}
+    assert of.added_to(stage, NOW).looks[first.trial] is looks[first.trial]

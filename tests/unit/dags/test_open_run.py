@@ -14,15 +14,17 @@ from cluster.model.errors import InputError
 from cluster.state.journal import run_folders
 from cluster.state.owner import Owner
 from dags.run_status.status import find_run
-from dags.stages import study_stages
+from dags.stages import conclusion
 from jobs.run_folder import point_to_newest
 from tests.support.capacity.populations import measured, truths
 from tests.support.drafts import QUICKSTART, host
-from workloads.execution import run as runs_module
-from workloads.execution import steps
-from workloads.execution.run import Run, RunRequest, end_run, has_ended, load_run, open_run
+from workloads.execution import opening, steps
+from workloads.execution.opening import RunRequest, open_run, reopen_run
+from workloads.execution.run import Run, end_run, has_ended, load_run, run_of
 from workloads.execution.steps import steps_left
+from workloads.execution.trial import draft_manifest
 from workloads.planning.plan import Plan
+from workloads.record.record import Record
 from workloads.spec.study import Study
 
 
@@ -30,12 +32,12 @@ from workloads.spec.study import Study
 def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No lease of the machine, no probe of its disks: the choice of the run does not depend on
     them."""
-    for name in ("acquire", "release", "abandon"):
-        monkeypatch.setattr(runs_module.lease, name, lambda *_: None)
-    monkeypatch.setattr(runs_module, "preflight", lambda *_: None)
-    monkeypatch.setattr(runs_module, "resolve_hosts", lambda *_: [host()])
+    for name in ("acquire", "release", "abandon", "check_free"):
+        monkeypatch.setattr(opening.lease, name, lambda *_: None)
+    monkeypatch.setattr(opening, "preflight", lambda *_: None)
+    monkeypatch.setattr(opening, "resolve_hosts", lambda *_: [host()])
     ids = (f"2026112{n}T000000Z" for n in range(10))
-    monkeypatch.setattr(runs_module, "_new_id", lambda: next(ids))
+    monkeypatch.setattr(opening, "_new_id", lambda: next(ids))
     yield
 
 
@@ -154,15 +156,18 @@ def test_only_runs_left_unfinished_by_their_dag_run_are_stopped(
 ) -> None:
     for name in ("tear_down", "release_hosts"):
         monkeypatch.setattr(steps, name, lambda *_: None)
-    run = open_run(QUICKSTART, tmp_path, owner=Owner.of_dag_run("density_study/first"))
-    study_stages.stop(str(run.root), "density_study/second", "cleared")
+    first, second = Owner.of_dag_run("study_q/first"), Owner.of_dag_run("study_q/second")
+    run = open_run(QUICKSTART, tmp_path, owner=first)
+    conclusion.stop(run, second, "cleared")
     assert [entry["event"] for entry in run.journal.read()] == ["run-opened"]
-    study_stages.stop(str(run.root), "density_study/first", "cleared")
+    conclusion.stop(run, first, "cleared")
     ended = list(run.journal.read())
     assert (ended[-1]["event"], ended[-1]["outcome"]) == ("run-ended", "failed")
-    assert ended[-1]["message"].startswith("cleared: 12 of 12 trials are left, starting with 'up ")
+    assert ended[-1]["message"].startswith(
+        "cleared: 12 of 12 trials are left, starting with 'trial "
+    )
     assert not has_ended(run)
-    study_stages.stop(str(run.root), "density_study/first", "cleared")
+    conclusion.stop(run, first, "cleared")
     assert list(run.journal.read()) == ended
     assert opened(tmp_path).root == run.root
 
@@ -171,7 +176,7 @@ def test_hosts_are_resolved_once_and_a_rejected_plan_creates_no_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolved: list[object] = []
-    monkeypatch.setattr(runs_module, "resolve_hosts", lambda *_: resolved.append(1) or [host()])
+    monkeypatch.setattr(opening, "resolve_hosts", lambda *_: resolved.append(1) or [host()])
     checked: list[str] = []
 
     def reject(study: Study, plan: Plan) -> None:
@@ -184,3 +189,45 @@ def test_hosts_are_resolved_once_and_a_rejected_plan_creates_no_run(
     assert not list(tmp_path.glob("quickstart/*"))
     open_run(QUICKSTART, tmp_path, check=lambda study, plan: checked.append(plan.study))
     assert (len(resolved), checked) == (2, ["quickstart"] * 2)
+
+
+def test_a_plan_that_does_not_fit_is_refused_for_new_and_resumed_runs(tmp_path: Path) -> None:
+    def refuse(study: Study, plan: Plan) -> None:
+        raise InputError("other builds.", study.study, "wait.")
+
+    with pytest.raises(InputError, match="other builds"):
+        open_run(QUICKSTART, tmp_path, fits=refuse)
+    assert not list(tmp_path.glob("quickstart/*"))
+    first = opened(tmp_path)
+    before = first.journal.path.read_bytes()
+    with pytest.raises(InputError, match="other builds"):
+        open_run(QUICKSTART, tmp_path, fits=refuse)
+    assert first.journal.path.read_bytes() == before
+
+
+def test_a_run_is_found_by_the_dag_run_that_opened_it(tmp_path: Path) -> None:
+    first = open_run(QUICKSTART, tmp_path, dag_run="study_quickstart/one")
+    end_run(first, "failed", finished=False)
+    resumed = open_run(QUICKSTART, tmp_path, dag_run="study_quickstart/two")
+    end_run(resumed, "ok")
+    later = open_run(QUICKSTART, tmp_path, dag_run="study_quickstart/three")
+    found = {
+        name: run.root.name
+        if (run := run_of(f"study_quickstart/{name}", tmp_path, "quickstart"))
+        else ""
+        for name in ("one", "two", "three", "four")
+    }
+    assert found == {"one": first.id, "two": first.id, "three": later.id, "four": ""}
+
+
+def test_a_finished_run_is_opened_again_for_cleared_trials_alone(tmp_path: Path) -> None:
+    run = opened(tmp_path)
+    for step in run.plan.trials:
+        draft = draft_manifest(run, step).model_copy(update={"state": "complete"})
+        Record.open(run.records, draft).close(draft)
+    end_run(run, "ok")
+    again = run.plan.trials[3]
+    reopen_run(run, Owner.of_dag_run("a/1"), "a/1", [str(again.trial)])
+    assert not has_ended(run)
+    assert [step.kind for step in steps_left(run)] == ["up", "trial", "down"]
+    assert steps_left(run)[1] == again

@@ -48,6 +48,7 @@ def refuse(event, arguments):
     if (writes or makes) and arguments[0] != os.devnull:
         os.write(2, f'WRITES {event} {arguments}\\n'.encode())
         os._exit(77)
+import croniter  # on import, it asks the command `file` for the size of a word
 from dags.cli.main import main
 sys.addaudithook(refuse)
 sys.argv = ['study', 'plan', 'tiny.yaml']

@@ -175,3 +175,31 @@ def test_a_tail_resumes_and_skips_torn_lines(tmp_path: Path) -> None:
 
 def _phases(tail: Tail) -> list[str]:
     return [event.name for event in tail.read() if isinstance(event, PhaseEnded)]
+
+
+def test_a_cleared_trial_of_a_finished_run_needs_only_its_own_build(plan: Plan) -> None:
+    story = Story(plan).open().run(*range(len(plan.steps)))
+    story.tell("run-ended", outcome="ok", message="")
+    again = plan.trials[1]
+    story.open()
+    story.tell("trials-cleared", trials=[again.trial])
+    mine = [s for s in plan.steps if s.build == again.build and s.trial in (None, again.trial)]
+    state = progress(plan, story.events, now=story.t)
+    assert state.state == "starting"
+    expected = sum(step.estimate_s for step in mine) + ANALYSIS_ESTIMATE_S
+    assert state.remaining_s == pytest.approx(expected)
+    story.run(mine[0].index, again.index)
+    state = progress(plan, story.events, now=story.t)
+    assert state.remaining_s == pytest.approx(mine[-1].estimate_s + ANALYSIS_ESTIMATE_S)
+
+
+def test_a_trial_cleared_while_a_later_build_runs_is_still_to_come(plan: Plan) -> None:
+    story = Story(plan).open()
+    last = plan.trials[-1]
+    story.run(*range(last.index)).begin(last.index)
+    before = progress(plan, story.events, now=story.t).remaining_s
+    first = plan.trials[0]
+    story.tell("trials-cleared", trials=[first.trial])
+    more = [s for s in plan.steps if s.build == first.build and s.trial in (None, first.trial)]
+    after = progress(plan, story.events, now=story.t).remaining_s
+    assert after - before == pytest.approx(sum(step.estimate_s for step in more))

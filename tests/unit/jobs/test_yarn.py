@@ -33,6 +33,7 @@ def cluster(container_mib: int, workers: int = 2) -> Cluster:
         processes=(),
         hadoop_home=Path("/opt/hadoop"),
         java_home=Path("/opt/java"),
+        client_java_home=Path("/opt/java"),
         client_conf=Path("/runs/q/1/builds/b1/conf/client"),
         disclosure={},
     )

@@ -15,8 +15,8 @@ from workloads.ycsb.output.measurement import Measurement, measurement
 
 _UNIT = re.compile(r"(.+?)\(([^()]+)\)")
 _SERIES = re.compile(r">?[0-9]+")
-_RETURN = "Return="
-_OK = frozenset({"OK", "BATCHED_OK", "0"})  # 0: releases before 0.2 returned numbers
+RETURN = "Return="
+SUCCESSES = frozenset({"OK", "BATCHED_OK", "0"})  # 0: releases before 0.2 returned numbers
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class OperationCount:
 
     @property
     def ok(self) -> int:
-        return sum(count for status, count in self.returns.items() if status in _OK)
+        return sum(count for status, count in self.returns.items() if status in SUCCESSES)
 
     @property
     def failed(self) -> int:
-        return sum(count for status, count in self.returns.items() if status not in _OK)
+        return sum(count for status, count in self.returns.items() if status not in SUCCESSES)
 
 
 def parse_summary(data: bytes | str, file: str) -> Parsed[SummaryRow]:
@@ -95,7 +95,7 @@ def _row(entry: Entry) -> SummaryRow:
 
 def _unit_of(measure: str) -> str | None:
     """Of a measure printed without one."""
-    if measure.startswith(_RETURN) or measure in ("Operations", "Total Operations", "Count"):
+    if measure.startswith(RETURN) or measure in ("Operations", "Total Operations", "Count"):
         return "count"
     if _SERIES.fullmatch(measure):
         return None
@@ -119,7 +119,7 @@ def operation_counts(rows: Iterable[SummaryRow]) -> dict[str, OperationCount]:
         name = row.measurement
         if name.intended or name.outcome or name.instrument not in (None, "hdr"):
             continue
-        if row.measure.startswith(_RETURN):
-            status = row.measure.removeprefix(_RETURN)
+        if row.measure.startswith(RETURN):
+            status = row.measure.removeprefix(RETURN)
             returns.setdefault(name.operation, {})[status] = int(row.value)
     return {operation: OperationCount(operation, counts) for operation, counts in returns.items()}

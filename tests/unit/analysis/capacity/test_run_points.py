@@ -93,3 +93,12 @@ def test_cpu_is_of_the_workers_hosts_and_latency_includes_all_use(
     assert of["utilization"].value == 40.0
     assert of["latency"].busy == 0.6
     assert {p.hosts for p in points} == {1}
+
+
+def test_arms_of_several_versions_are_groups_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = {"a": {"levels": ["hadoop-3.4.1"]}, "b": {"levels": ["hadoop-3.4.2", "zgc"]}}
+    measured(monkeypatch, {"a": 1000.0, "b": 1000.0}, own)
+    groups = {point.group for point in module.run_points(Path("run"))}
+    assert groups == {"ycsb-c-r1000-t8 hadoop-3.4.1", "ycsb-c-r1000-t8 hadoop-3.4.2 zgc"}

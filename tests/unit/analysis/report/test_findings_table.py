@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.findings.claims import is_whole
 from analysis.report.charts.findings_table import findings_table, probability
 from analysis.report.formats import as_markdown
 from tests.support.summary_factory import eight_repetitions, one_block
@@ -17,21 +18,32 @@ def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
     for finding, row in zip(summary.findings, table.rows, strict=True):
         cells = dict(zip(headers, row, strict=True))
         assert (cells["Finding"], cells["Verdict"]) == (finding.statement, finding.verdict)
+        assert cells["Why"] == finding.why
+        if finding.test != "Mann-Whitney, exact":
+            continue
         assert finding.effect is not None
         assert finding.low is not None and finding.high is not None
+        assert finding.detectable is not None
         assert cells["Effect"] == f"×{finding.effect:.2f}"
         assert cells["Interval"] == f"×{finding.low:.2f} to ×{finding.high:.2f}"
-        assert cells["Units per arm"] == "n = 8, 8 builds"
+        assert cells["Units per arm"] in ("n = 8, 8 builds", "n = 8, 8, 8 builds")
         assert (cells["Test"], cells["Required"]) == (finding.test, finding.rule)
-        assert (cells["p"], cells["p, adjusted"]) == ("p < 0.001", "p = 0.0031")
-        assert cells["Detectable"] == "×1.12"
-        assert cells["Why"] == finding.why
+        assert (cells["p"], cells["p, adjusted"]) == (
+            probability(finding.p),
+            probability(finding.p_adjusted),
+        )
+        assert cells["Detectable"] == f"×{finding.detectable:.2f}"
 
 
 def test_without_a_test_its_columns_are_omitted() -> None:
-    headers = [column.header for column in findings_table(one_block()).columns]
-    assert headers == ["Finding", "Verdict", "Effect", "Interval", "Required", "Units per arm"]
-    assert "have the same reason: fewer than 5 builds per arm" in as_markdown(one_block())
+    columns = ["Finding", "Verdict", "Effect", "Interval", "Required", "Units per arm"]
+    summary = one_block()
+    headers = [column.header for column in findings_table(summary).columns]
+    assert headers == [*columns, "Why"]
+    compared = tuple(finding for finding in summary.findings if not is_whole(finding))
+    alike = summary.model_copy(update={"findings": compared})
+    assert [column.header for column in findings_table(alike).columns] == columns
+    assert f"have the same reason: {compared[0].why}" in as_markdown(alike)
 
 
 def test_a_single_trial_is_named_and_zero_units_are_none() -> None:

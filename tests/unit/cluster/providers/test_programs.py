@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cluster.model.errors import InputError
-from workloads.execution.run import open_run
+from workloads.execution.opening import open_run
 from workloads.planning.planned_study import plan_study
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"

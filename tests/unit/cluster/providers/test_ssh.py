@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import sys
 import zipfile
 from dataclasses import replace
@@ -87,6 +88,22 @@ def test_the_toolkit_archive_is_reproducible() -> None:
     assert toolkit() == first
     names = zipfile.ZipFile(io.BytesIO(first)).namelist()
     assert "cluster/providers/ssh/agent.py" in names and "dool/__main__.py" in names
+
+
+def test_every_module_of_the_toolkit_needs_only_the_toolkit(tmp_path: Path) -> None:
+    """A missing module shows on a host only when a trial starts its monitors."""
+    (tmp_path / "toolkit.zip").write_bytes(toolkit())
+    files = zipfile.ZipFile(tmp_path / "toolkit.zip").namelist()
+    own = [name.removesuffix(".py").replace("/", ".") for name in files if name[:5] != "dool/"]
+    assert len(own) > 20
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'toolkit.zip')!r}); "
+        f"[__import__(name.removesuffix('.__init__')) for name in {own!r}]"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_the_agent_needs_only_the_standard_library(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cluster.model.errors import InputError
-from cluster.stack.java import Java, find_java
+from cluster.stack import java
+from cluster.stack.java import Java, fault_of, find_java
 
 
 def make_java(home: Path, version: str, release: bool = True) -> Path:
@@ -84,3 +85,36 @@ def test_a_runtime_without_a_compiler_is_recognised(tmp_path: Path) -> None:
     assert not Java(home, "17").has_compiler
     (home / "bin" / "javac").symlink_to(home / "bin" / "java")
     assert Java(home, "17").has_compiler
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """JDKs 17 and 25 in the usual folder, and a folder that is no JDK."""
+    monkeypatch.setattr(java, "INSTALLED", tmp_path)
+    make_java(tmp_path / "java-17", "17.0.15")
+    make_java(tmp_path / "temurin-25", "25.0.1")
+    (tmp_path / "notes").mkdir()
+    return tmp_path
+
+
+def test_a_java_of_another_release_is_found_where_packages_install_it(installed: Path) -> None:
+    assert find_java({}, feature=25) == Java(installed / "temurin-25", "25.0.1")
+    own = make_java(installed.parent / "own", "17.0.2")
+    assert find_java({"JAVA_HOME": str(own)}, feature=17).home == own
+    assert find_java({"JAVA_HOME": str(own)}, feature=25).home == installed / "temurin-25"
+
+
+def test_a_release_that_is_not_installed_is_named_with_those_that_are(installed: Path) -> None:
+    with pytest.raises(InputError, match="no JDK 21 is installed") as refused:
+        find_java({}, feature=21)
+    assert f"17.0.15 in {installed / 'java-17'}" in refused.value.what
+    assert "openjdk-21-jdk-headless" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("feature", "hadoop", "runs"),
+    [(17, "3.3.6", True), (21, "3.4.2", True), (24, "3.4.10", False), (25, "3.5.0", True),
+     (25, "3.10.0", True), (11, "3.5.0", False)],
+)  # fmt: skip
+def test_hadoop_needs_the_security_manager_until_3_5(feature: int, hadoop: str, runs: bool) -> None:
+    assert (fault_of(feature, hadoop) == "") is runs

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cluster.stack import requirements
 
 FILE = Path(requirements.__file__)
+JDK = requirements.JDK_PACKAGES.get(requirements._codename(), "openjdk-21-jdk-headless")
 
 
 def check(folder: Path, *programs: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -32,15 +34,21 @@ def test_all_missing_programs_are_named_together_with_the_install_command(tmp_pa
         "error: git", "error: Maven", "error: a JDK 17 or 21", "error: Python 3 with venv",
     ]  # fmt: skip
     assert ended.stderr.splitlines()[-1] == (
-        "remedy: as root: apt-get install git maven default-jdk-headless python3-venv"
+        f"remedy: as root: apt-get install git maven {JDK} python3-venv"
     )
 
 
 @pytest.mark.parametrize(
     ("codename", "package"),
-    [("jammy", "openjdk-17-jdk-headless"), ("trixie", "default-jdk-headless")],
+    [
+        ("jammy", "openjdk-17-jdk-headless"),
+        ("bookworm", "default-jdk-headless"),
+        ("trixie", "default-jdk-headless"),
+        ("resolute", "openjdk-21-jdk-headless"),
+        ("", "openjdk-21-jdk-headless"),
+    ],
 )
-def test_where_the_default_jdk_is_too_old_another_is_named(
+def test_where_the_default_jdk_is_too_old_or_too_new_another_is_named(
     codename: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requirements.shutil, "which", {"apt-get": "/usr/bin/apt-get"}.get)
@@ -51,7 +59,25 @@ def test_only_what_is_missing_is_to_be_installed(tmp_path: Path) -> None:
     ended = check(tmp_path, "dnf", "git", JAVA_HOME=str(tmp_path / "none"))
     assert ended.stderr.splitlines()[-1] == (
         "remedy: as root: dnf install maven java-21-openjdk-devel python3"
+        "; then set JAVA_HOME to the JDK, or unset it"
     )
+
+
+def test_a_full_disk_of_the_checkout_or_of_the_cache_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DENSITY_STUDY_CACHE", "/dev/shm/density-study")
+    free = {tmp_path: 5000, Path("/dev/shm"): 2000}
+    monkeypatch.setattr(
+        requirements.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[folder] * 2**20)
+    )
+    told = [sentence for sentence in requirements.scarce() if "free in" in sentence]
+    assert [sentence.partition(";")[0] for sentence in told] == [
+        f"5000 MiB free in {tmp_path}", "2000 MiB free in /dev/shm",
+    ]  # fmt: skip
+    free |= {tmp_path: 6000, Path("/dev/shm"): 3000}
+    assert not [sentence for sentence in requirements.scarce() if "free in" in sentence]
 
 
 def test_a_python_without_venv_is_named(tmp_path: Path) -> None:

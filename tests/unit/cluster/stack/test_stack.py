@@ -14,8 +14,8 @@ import pytest
 
 from cluster.model.errors import InputError
 from cluster.stack import classpath, ensure, ensure_all, stack_home
+from cluster.stack.lock import lock_of
 from cluster.stack.recipe import RECIPES, Recipe
-from cluster.stack.tree import lock_of
 from tests.support.toy_stack import ToyStack, executable
 
 
@@ -30,7 +30,12 @@ def test_only_the_first_use_assembles(toy: ToyStack, capsys: pytest.CaptureFixtu
 
 def test_the_tree_has_the_documented_layout(toy: ToyStack) -> None:
     stack = ensure("toy")
-    assert sorted(p.name for p in stack.home.iterdir()) == ["lib", "manifest.json", "webapps"]
+    assert sorted(p.name for p in stack.home.iterdir()) == [
+        "lib",
+        "manifest.json",
+        "properties.txt",
+        "webapps",
+    ]
     assert sorted(p.name for p in (stack.home / "webapps").iterdir()) == ["hdfs", "node"]
     manifest = json.loads((stack.home / "manifest.json").read_text())
     assert manifest["jars_sha256"] == stack.jars_sha256
@@ -136,7 +141,7 @@ def test_a_stack_with_own_sources_needs_a_compiler(
     toy: ToyStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
-    monkeypatch.setitem(RECIPES, "toy", built)
+    monkeypatch.setitem(RECIPES, "toy", lambda _: built)
     with pytest.raises(InputError, match="javac"):
         ensure("toy")
 
@@ -148,7 +153,7 @@ def test_our_own_jar_is_in_the_manifest_but_not_in_the_lock(
     (toy.repository / "toy.jar").write_bytes(b"ours, other bytes each time")
     executable(toy.base / "jdk" / "bin" / "javac", "#!/bin/sh\n")
     built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
-    monkeypatch.setitem(RECIPES, "toy", built)
+    monkeypatch.setitem(RECIPES, "toy", lambda _: built)
     manifest = json.loads((ensure("toy").home / "manifest.json").read_text())
     assert [jar["name"] for jar in manifest["jars"]] == ["a-1.jar", "b-2.jar", "toy.jar"]
 
@@ -190,7 +195,8 @@ def test_only_one_of_several_processes_assembles(toy: ToyStack) -> None:
         from pathlib import Path
         from cluster.stack.recipe import RECIPES, Recipe
         from cluster.stack.stack import ensure
-        RECIPES["toy"] = Recipe("toy", "1.0", Path({str(toy.recipe.directory)!r}))
+        toy = Recipe("toy", "1.0", Path({str(toy.recipe.directory)!r}))
+        RECIPES["toy"] = lambda _: toy
         print(ensure("toy").home)
     """)
     argv, root = [sys.executable, "-c", script], Path(__file__).parents[4]
@@ -208,7 +214,7 @@ def test_ensure_all_keeps_the_requested_order(
     toy: ToyStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     twin = Recipe("twin", "2.0", toy.recipe.directory)
-    monkeypatch.setitem(RECIPES, "twin", twin)
+    monkeypatch.setitem(RECIPES, "twin", lambda _: twin)
     assert [stack.name for stack in ensure_all(["twin", "toy"])] == ["twin", "toy"]
 
 

@@ -10,7 +10,13 @@ import pytest
 
 from cluster.model.errors import StudyError
 from tests.support.drafts import draft
-from workloads.record.record import Record, close_unfinished, closed_records, read_manifest
+from workloads.record.record import (
+    Record,
+    close_unfinished,
+    closed_records,
+    earlier_attempts,
+    read_manifest,
+)
 
 
 def test_a_closed_record_has_a_hash_of_every_file(tmp_path: Path) -> None:
@@ -26,12 +32,29 @@ def test_an_open_record_does_not_count(tmp_path: Path) -> None:
     assert closed_records(tmp_path / "records") == {}
 
 
-@pytest.mark.parametrize("state", ["complete", "failed"])
-def test_a_closed_trial_is_never_run_into_the_same_record(tmp_path: Path, state: str) -> None:
+def test_each_attempt_keeps_a_record_of_its_own_and_the_newest_counts(tmp_path: Path) -> None:
     records = tmp_path / "records"
-    Record.open(records, draft("t1")).close(draft("t1").model_copy(update={"state": state}))
-    with pytest.raises(StudyError, match="never runs again"):
-        Record.open(records, draft("t1"))
+    for state in ("complete", "failed", "complete"):
+        record = Record.open(records, draft("t1"))
+        (record.raw / "out").write_text(state)
+        record.close(draft("t1").model_copy(update={"state": state}))
+    assert list(closed_records(records)) == ["t1"]
+    attempts = earlier_attempts(records)
+    assert {trial: [m.state for m in found] for trial, found in attempts.items()} == {
+        "t1": ["complete", "failed"]
+    }
+    first = tmp_path / "records.superseded" / "t1.1"
+    assert read_manifest(first).files == {"raw/out": hashlib.sha256(b"complete").hexdigest()}
+    assert (first / "raw" / "out").read_text() == "complete"
+
+
+def test_attempts_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    records = tmp_path / "records"
+    for number in range(11):
+        reasons = (f"attempt {number + 1}",)
+        Record.open(records, draft("t1")).close(draft("t1").model_copy(update={"reasons": reasons}))
+    attempts = earlier_attempts(records)["t1"]
+    assert [manifest.reasons[0] for manifest in attempts] == [f"attempt {n}" for n in range(1, 11)]
 
 
 def test_an_interrupted_trial_is_closed_as_incomplete_and_superseded(tmp_path: Path) -> None:

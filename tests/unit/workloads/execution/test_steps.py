@@ -1,11 +1,10 @@
-"""Steps are claimed in the plan's order, guarded, and never executed twice."""
+"""Steps run in any order that a caller chooses, but never on the wrong cluster or without need."""
 
 from __future__ import annotations
 
 import dataclasses
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,26 @@ import pytest
 
 from cluster.model.errors import BringUpError, StudyError, TearDownError
 from cluster.model.transport import ProcessId
-from cluster.state.events import RunOpened, StepEnded, StepStarted
+from cluster.state.events import RunOpened, StepStarted, TrialsCleared, TrialState
 from cluster.state.journal import Journal
 from cluster.state.owner import Owner
 from tests.support.drafts import QUICKSTART, host, plan, study
 from workloads.base.values import TargetRate
 from workloads.execution import steps
 from workloads.execution.run import Run
-from workloads.execution.steps import close_run, next_step, run_next_step, what_is_left
+from workloads.execution.steps import (
+    StepOutcome,
+    carry_out,
+    close_run,
+    in_use,
+    outcome_of,
+    steps_left,
+    what_is_left,
+)
 from workloads.execution.trial import draft_manifest
 from workloads.planning.plan import Step, make_plan
 from workloads.record.manifest import Manifest
-from workloads.record.record import Record, close_unfinished, closed_records, read_manifest
+from workloads.record.record import Record, closed_records, earlier_attempts, read_manifest
 from workloads.spec.study_file import parse_study
 from workloads.ycsb.setting import YcsbSetting
 
@@ -56,6 +63,9 @@ class World:
         state = {"state": "failed", "reasons": ("broken",)} if bad else {"state": "complete"}
         manifest = draft.model_copy(update=state)
         Record.open(run.records, draft).close(manifest)
+        run.journal.record(
+            TrialState(trial=str(step.trial), state="closed", outcome=manifest.state)
+        )
         return manifest
 
     @property
@@ -68,7 +78,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
     for name in ("bring_up", "tear_down", "run_trial"):
         monkeypatch.setattr(steps, name, getattr(world, name))
-    monkeypatch.setattr(steps, "ensure_stacks", lambda: None)
+    monkeypatch.setattr(steps, "ensure_stacks", lambda _versions: None)
     monkeypatch.setattr(steps, "_cluster", lambda run, build: _FakeCluster(run, build))
     return world
 
@@ -103,29 +113,26 @@ def open_again(run: Run) -> None:
     run.journal.record(RunOpened(study="quickstart", run="r1", tag=run.tag, owner=owner))
 
 
-def carry_out(run: Run) -> list[tuple[str, str]]:
-    ended = []
-    while (outcome := run_next_step(run)) is not None:
-        ended.append((outcome.step.label, outcome.outcome))
-    return ended
+def carry_out_all(run: Run) -> list[tuple[str, str]]:
+    return [(step.label, carry_out(run, step).outcome) for step in steps_left(run)]
+
+
+def step_of(run: Run, kind: str, build: str) -> Step:
+    return next(s for s in run.plan.steps if (s.kind, s.build) == (kind, build))
+
+
+def clear(run: Run, *trials: Step) -> None:
+    run.journal.record(TrialsCleared(trials=tuple(str(step.trial) for step in trials)))
 
 
 def test_steps_run_in_the_plans_order(run: Run, world: World) -> None:
-    assert carry_out(run) == [(step.label, "ok") for step in run.plan.steps]
+    assert carry_out_all(run) == [(step.label, "ok") for step in run.plan.steps]
     assert world.ups_and_trials == [
         f"up {step.build}" if step.kind == "up" else f"trial {step.trial}"
         for step in run.plan.steps
         if step.kind != "down"
     ]
-    assert run_next_step(run) is None
-
-
-def test_concurrent_claims_keep_the_order(run: Run, world: World) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: run_next_step(run), range(len(run.plan.steps) + 8)))
-    started = [event.index for event in run.journal.events(StepStarted)]
-    ended = [event.index for event in run.journal.events(StepEnded)]
-    assert started == ended == [step.index for step in run.plan.steps]
+    assert steps_left(run) == []
 
 
 def test_a_failed_bring_up_is_torn_down_at_once_and_its_trials_stay_visible(
@@ -134,7 +141,7 @@ def test_a_failed_bring_up_is_torn_down_at_once_and_its_trials_stay_visible(
     first = run.plan.steps[0].build
     failure = BringUpError("namenode died.", "namenode on node 'm1'", "read its log.")
     world.fail_up = lambda build: failure if build == first else None
-    outcomes = dict(carry_out(run))
+    outcomes = dict(carry_out_all(run))
     assert outcomes[f"up {first}"] == "failed"
     assert world.acts[:3] == [f"down {first}", f"up {first}", f"down {first}"]
     mine = [step for step in run.plan.trials if step.build == first]
@@ -148,17 +155,15 @@ def test_a_failed_bring_up_is_torn_down_at_once_and_its_trials_stay_visible(
 def test_an_interrupted_bring_up_is_torn_down_and_its_step_stays_open(
     run: Run, world: World
 ) -> None:
+    first = run.plan.steps[0]
     world.fail_up = lambda _: KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        run_next_step(run)
-    assert world.acts[-1] == f"down {run.plan.steps[0].build}"
-    pending = next_step(run)
-    assert pending is not None and (pending.kind, pending.build) == (
-        "down",
-        run.plan.steps[0].build,
-    )
+        carry_out(run, first)
+    assert world.acts[-1] == f"down {first.build}"
+    assert carry_out(run, run.plan.trials[0]).outcome == "skipped"
+    assert closed_records(run.records) == {}
     open_again(run)
-    assert next_step(run) == run.plan.steps[0]
+    assert steps_left(run)[0] == first
 
 
 def test_the_build_of_a_killed_step_is_torn_down_and_its_trials_stay_open(
@@ -166,15 +171,15 @@ def test_the_build_of_a_killed_step_is_torn_down_and_its_trials_stay_open(
 ) -> None:
     """A client that outlived its step may still load the cluster: no trial runs beside it."""
     killed = run.plan.trials[1]
-    while (step := next_step(run)) != killed:
-        run_next_step(run)
-        assert step is not None
+    for step in run.plan.steps[: killed.index]:
+        carry_out(run, step)
     run.journal.record(StepStarted(index=killed.index, kind="trial", build=killed.build,
                                    label=killed.label, trial=killed.trial))  # fmt: skip
     Record.open(run.records, draft_manifest(run, killed))
     world.acts.clear()
-    outcomes = carry_out(run)
-    assert outcomes[0] == (f"down {killed.build}", "ok")
+    outcomes = {s.label: carry_out(run, s).outcome for s in run.plan.steps[killed.index + 1 :]}
+    assert outcomes[f"down {killed.build}"] == "ok"
+    assert closed_records(run.records)[str(killed.trial)].state == "incomplete"
     mine = [step for step in run.plan.trials if step.build == killed.build]
     others = [step for step in run.plan.trials if step.build != killed.build]
     assert [act for act in world.acts if act.startswith("trial")] == [
@@ -184,23 +189,22 @@ def test_the_build_of_a_killed_step_is_torn_down_and_its_trials_stay_open(
         f"{killed.label!r} did not finish; "
         f"{len(mine) - 1} of {len(run.plan.trials)} trials are left"
     )
-    close_unfinished(run.records, "killed")
     open_again(run)
-    carry_out(run)
+    carry_out_all(run)
     assert what_is_left(run) == ""
     assert set(closed_records(run.records)) == {str(step.trial) for step in run.plan.trials}
 
 
 def test_trials_that_could_not_run_are_not_pending(run: Run, world: World) -> None:
     world.fail_up = lambda _: BringUpError("boom", "w1", "look.", daemon="datanode", log_tail="")
-    carry_out(run)
+    carry_out_all(run)
     assert what_is_left(run) == ""
 
 
 def test_a_failed_trial_is_not_repeated_and_the_rest_goes_on(run: Run, world: World) -> None:
     bad = str(run.plan.trials[2].trial)
     world.fail_trial = lambda trial: trial == bad
-    outcomes = carry_out(run)
+    outcomes = carry_out_all(run)
     assert [label for label, outcome in outcomes if outcome == "failed"] == [
         run.plan.trials[2].label
     ]
@@ -209,12 +213,12 @@ def test_a_failed_trial_is_not_repeated_and_the_rest_goes_on(run: Run, world: Wo
 
 def test_a_failed_tear_down_is_a_failed_step(run: Run, world: World) -> None:
     build = run.plan.steps[0].build
-    down = next(s for s in run.plan.steps if s.kind == "down" and s.build == build)
-    for _ in range(down.index):
-        run_next_step(run)
+    down = step_of(run, "down", build)
+    for step in run.plan.steps[: down.index]:
+        carry_out(run, step)
     world.fail_down = True
-    ended = run_next_step(run)
-    assert ended is not None and ended.step == down and ended.outcome == "failed"
+    assert carry_out(run, down).outcome == "failed"
+    assert in_use(run) == []
     with pytest.raises(TearDownError):
         close_run(run)
 
@@ -223,12 +227,12 @@ def test_a_failed_tear_down_is_a_failed_step(run: Run, world: World) -> None:
 def test_after_a_crash_the_run_resumes_at_the_first_trial_without_a_closed_record(
     run: Run, world: World, crash_after: int
 ) -> None:
-    for _ in range(crash_after):
-        run_next_step(run)
+    for step in run.plan.steps[:crash_after]:
+        carry_out(run, step)
     done = {act for act in world.acts if act.startswith("trial")}
     world.acts.clear()
     open_again(run)
-    carry_out(run)
+    carry_out_all(run)
     again = [act for act in world.acts if act.startswith("trial")]
     assert not done & set(again)
     assert done | set(again) == {f"trial {step.trial}" for step in run.plan.trials}
@@ -255,8 +259,8 @@ def test_only_trial_steps_have_a_manifest(run: Run) -> None:
 
 def test_a_system_error_is_an_outcome_with_a_remedy(run: Run, world: World) -> None:
     world.fail_up = lambda _: OSError(28, "No space left on device")
-    ended = run_next_step(run)
-    assert ended is not None and ended.outcome == "failed"
+    ended = carry_out(run, run.plan.steps[0])
+    assert ended.outcome == "failed"
     assert "No space left" in ended.message and "Remedy: " in ended.message
     assert ended.step.label not in ended.message  # the caller that shows the outcome names its step
 
@@ -264,7 +268,7 @@ def test_a_system_error_is_an_outcome_with_a_remedy(run: Run, world: World) -> N
 def test_programming_errors_in_a_step_are_raised(run: Run, world: World) -> None:
     world.fail_up = lambda _: ZeroDivisionError("a bug")
     with pytest.raises(ZeroDivisionError):
-        run_next_step(run)
+        carry_out(run, run.plan.steps[0])
     assert isinstance(StudyError("a", "b", "c"), Exception)
 
 
@@ -290,7 +294,7 @@ def test_a_symbolic_target_is_resolved_journalled_and_passed_to_the_trial(
         return setting.model_copy(update={"target_ops_s": 450.0}), target
 
     monkeypatch.setattr(steps, "resolve", resolve)
-    assert {outcome for _, outcome in carry_out(run)} == {"ok"}
+    assert {outcome for _, outcome in carry_out_all(run)} == {"ok"}
     halves = [step for step in run.plan.trials if step.trial and step.trial.endswith("at50pct")]
     assert len(halves) == 4  # two mixes on two builds
     journalled = {e["trial"]: e for e in run.journal.read() if e["event"] == "target-resolved"}
@@ -309,7 +313,7 @@ def test_a_percentage_of_a_failed_saturation_is_incomplete_with_that_reason(
 ) -> None:
     run = latency_run(tmp_path / "runs" / "quickstart" / "r1")
     world.fail_trial = lambda trial: trial.endswith("read45-insert55-r100000-t8")
-    outcomes = dict(carry_out(run))
+    outcomes = dict(carry_out_all(run))
     mine = [
         s for s in run.plan.trials if str(s.trial).endswith("read45-insert55-r100000-t8-at50pct")
     ]
@@ -324,11 +328,11 @@ def test_a_percentage_of_a_failed_saturation_is_incomplete_with_that_reason(
 def test_manifests_of_trials_in_the_journal_are_not_read(
     run: Run, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    carry_out(run)
+    carry_out_all(run)
     recorded, unknown = (str(step.trial) for step in run.plan.trials[:2])
-    for step in run.plan.trials:
-        if step.trial != unknown:
-            run.journal.write("trial-state", trial=step.trial, state="closed", outcome="complete")
+    lines = run.journal.path.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if not ("trial-state" in line and unknown in line)]
+    run.journal.path.write_text("".join(kept))
     read: list[str] = []
     monkeypatch.setattr(
         steps, "read_manifest", lambda record: read.append(record.name) or read_manifest(record)
@@ -337,3 +341,98 @@ def test_manifests_of_trials_in_the_journal_are_not_read(
     assert read == [unknown]
     shutil.rmtree(run.records / recorded)  # the journal alone does not make a record
     assert {step.trial for step in steps.steps_left(run)} >= {recorded}
+
+
+def test_a_cleared_trial_is_measured_again_on_a_cluster_of_its_own(run: Run, world: World) -> None:
+    carry_out_all(run)
+    again = run.plan.trials[1]
+    world.acts.clear()
+    open_again(run)
+    assert steps_left(run) == []
+    clear(run, again)
+    up, down = step_of(run, "up", again.build), step_of(run, "down", again.build)
+    assert steps_left(run) == [up, again, down]
+    assert what_is_left(run).startswith("1 of ")
+    outcomes = [carry_out(run, step).outcome for step in run.plan.steps]
+    assert [s for s, o in zip(run.plan.steps, outcomes, strict=True) if o == "ok"] == [
+        up,
+        again,
+        down,
+    ]
+    assert world.ups_and_trials == [f"up {again.build}", f"trial {again.trial}"]
+    assert (what_is_left(run), steps_left(run)) == ("", [])
+    earlier = earlier_attempts(run.records)
+    assert {trial: [m.state for m in attempts] for trial, attempts in earlier.items()} == {
+        str(again.trial): ["complete"]
+    }
+
+
+def test_the_newest_attempt_counts_even_if_it_failed(run: Run, world: World) -> None:
+    carry_out_all(run)
+    again = run.plan.trials[0]
+    open_again(run)
+    clear(run, again)
+    world.fail_trial = lambda _: True
+    carry_out_all(run)
+    assert closed_records(run.records)[str(again.trial)].state == "failed"
+    assert steps_left(run) == []
+
+
+def test_a_cleared_trial_whose_cluster_does_not_come_up_keeps_its_record(
+    run: Run, world: World
+) -> None:
+    carry_out_all(run)
+    again = run.plan.trials[0]
+    open_again(run)
+    clear(run, again)
+    world.fail_up = lambda _: BringUpError("boom", "w1", "look.", daemon="datanode", log_tail="")
+    outcomes = dict(carry_out_all(run))
+    assert outcomes[again.label] == "skipped"
+    assert closed_records(run.records)[str(again.trial)].state == "complete"
+    assert earlier_attempts(run.records) == {}
+
+
+def test_a_killed_second_attempt_is_incomplete_and_measured_again(run: Run, world: World) -> None:
+    carry_out_all(run)
+    again = run.plan.trials[0]
+    open_again(run)
+    clear(run, again)
+    carry_out(run, step_of(run, "up", again.build))
+    run.journal.record(StepStarted(index=again.index, kind="trial", build=again.build,
+                                   label=again.label, trial=again.trial))  # fmt: skip
+    run.journal.record(TrialState(trial=str(again.trial), state="preparing"))
+    Record.open(run.records, draft_manifest(run, again))
+    open_again(run)
+    assert again in steps_left(run)
+    carry_out_all(run)
+    records = closed_records(run.records)
+    assert records[str(again.trial)].state == "complete"
+    attempts = earlier_attempts(run.records)[str(again.trial)]
+    assert [manifest.state for manifest in attempts] == ["complete", "incomplete"]
+
+
+def test_a_bring_up_removes_what_else_of_the_run_stands(run: Run, world: World) -> None:
+    first, second = run.plan.builds
+    carry_out(run, step_of(run, "up", first))
+    assert in_use(run) == [first]
+    world.acts.clear()
+    carry_out(run, step_of(run, "up", second))
+    assert sorted(world.acts[:2]) == [f"down {first}", f"down {second}"]
+    assert world.acts[2] == f"up {second}"
+
+
+def test_a_build_that_stands_is_not_built_again(run: Run, world: World) -> None:
+    up = run.plan.steps[0]
+    carry_out(run, up)
+    world.acts.clear()
+    assert carry_out(run, up) == StepOutcome(up, "ok", "it stands already")
+    assert world.acts == []
+
+
+def test_a_trial_without_its_cluster_is_not_run(run: Run, world: World) -> None:
+    trial = run.plan.trials[0]
+    ended = carry_out(run, trial)
+    assert (ended.outcome, world.acts) == ("skipped", [])
+    assert "does not stand" in ended.message
+    assert outcome_of(run, trial) == ended
+    assert outcome_of(run, run.plan.trials[1]) is None

@@ -28,8 +28,8 @@ BAD = {
     "brackets": ("vms: " + "[" * 5000 + "]" * 5000, "more than 32 levels"),
     "indents": ("".join(" " * n + "vms:\n" for n in range(100)), "more than 32 levels"),
     "values": ("vms: [" + "1," * 20_000 + "]", "more than 10,000 values"),
-    "list as key": ("? [a, b]\n: 1", "the key a sequence is not text"),
-    "mapping as key": ("? {a: b}\n: 1", "the key a mapping is not text"),
+    "list as key": ("? [a, b]\n: 1", "a key that is a sequence is not text"),
+    "mapping as key": ("? {a: b}\n: 1", "a key that is a mapping is not text"),
     "number as key": ("1: 2", "the key '1' is not text"),
     "bool as key": ("off: 2", "the key 'off' is not text"),
     "null as key": ("~: 2", "the key '~' is not text"),
@@ -122,6 +122,20 @@ def test_the_error_for_a_misspelt_key_suggests_a_similar_key() -> None:
     with pytest.raises(InputError) as caught:
         parse_study(TEXT.replace("seed:", "sed:"), "q.yaml")
     assert caught.value.remedy.startswith("did you mean seed?")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ("wirte", "did you mean write?"),
+        ("xxxxx", "correct the value;"),
+        ("7", "correct the value;"),
+    ],
+)
+def test_the_error_for_a_mistyped_value_suggests_a_similar_one(wrong: str, hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_study(TEXT.replace("modes: [write", f"modes: [{wrong}"), "q.yaml")
+    assert caught.value.remedy.startswith(hint)
 
 
 @pytest.mark.parametrize(

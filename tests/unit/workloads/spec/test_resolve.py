@@ -62,6 +62,28 @@ def test_a_disk_that_contradicts_its_medium_is_refused_with_the_figure(
         resolve_hosts(host(disks=[{"medium": medium}]), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("took_ms", "medium", "found", "probes"),
+    [
+        ([0.1], "auto", "flash", 1),
+        ([9.0], "hdd", "hdd", 1),
+        ([1.6, 0.4], "auto", "flash", 2),
+        ([9.0, 5.0, 0.4], "flash", "flash", 3),
+        ([9.0, 7.0, 8.0, 9.0], "auto", "hdd", 4),
+        ([9.0, 1.7, 8.0, 9.0], "flash", "flash", 4),  # undecided: as declared
+    ],
+)
+def test_a_busy_disk_is_probed_again_and_its_fastest_probe_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, took_ms: list[float], medium: str, found: str,
+    probes: int,
+) -> None:  # fmt: skip
+    left = list(took_ms)
+    monkeypatch.setattr(resolve, "probe", lambda folder: Probe(str(folder), left.pop(0), 10))
+    resolved = resolve_hosts(host(disks=[{"medium": medium}]), tmp_path)[0]
+    assert resolved.disks[0].medium == found
+    assert len(took_ms) - len(left) == probes
+
+
 def test_too_many_cores_too_much_memory_or_a_relative_disk_are_refused(
     tmp_path: Path, probed: dict[str, float]
 ) -> None:

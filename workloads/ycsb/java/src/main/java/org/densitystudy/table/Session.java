@@ -25,10 +25,11 @@ final class Session implements Closeable {
   /** From hbase-site.xml on the class path, with timeouts short enough for interactive use. */
   static Session fromClasspath() {
     Configuration configuration = HBaseConfiguration.create();
-    // Admin calls poll for their result after 1, 2, 3, 5, 10, 20, 40 and 100 pauses. With the default
-    // pause of 100 ms they often sleep for seconds after it is there.
-    configuration.setInt("hbase.client.pause", 20);
-    configuration.setInt("hbase.client.retries.number", 16);
+    // Admin calls poll for their result after 1, 2, 3, 5, 10, 20, 40, then every 100 and later every 200
+    // pauses. With the default pause of 100 ms they often sleep for seconds after it is there. A failed call
+    // is repeated at the same pace: 100 times take half a minute.
+    configuration.setInt("hbase.client.pause", 2);
+    configuration.setInt("hbase.client.retries.number", 100);
     configuration.setInt("hbase.client.operation.timeout", 120_000);
     return new Session(configuration);
   }

@@ -1,0 +1,1 @@
+"""Pages over several runs: the results hub, and two runs side by side."""

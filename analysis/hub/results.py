@@ -1,0 +1,89 @@
+"""What the results hub shows: every run below a folder, with its numbers or the reason why it has none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import quote
+
+from analysis.comparison.change_points import ChangePoint, change_points
+from analysis.comparison.compare import RunComparison
+from analysis.comparison.history import read_summary
+from analysis.hub.files import REPORT
+from analysis.summary.summary import Summary
+from cluster.model.errors import StudyError
+from workloads.execution.run_facts import RunFacts, facts_of_runs
+
+COMPARISON = Path("report/comparison.json")
+
+
+@dataclass(frozen=True)
+class HubRun:
+    """`summary` is None for a run without a readable one; `why` is then the reason. `compared` is the answer
+    of its comparison with earlier runs, "" if there was none."""
+
+    facts: RunFacts
+    summary: Summary | None
+    why: str
+    compared: str
+    has_report: bool
+
+    @property
+    def link(self) -> str:
+        """Path of the report, relative to the folder of all runs."""
+        folder = self.facts.folder
+        return quote(f"{folder.parent.name}/{folder.name}/{REPORT}")
+
+    @property
+    def verdicts(self) -> Mapping[str, int]:
+        """Number of trials with each verdict."""
+        return Counter(trial.verdict for trial in self.summary.trials) if self.summary else {}
+
+
+@dataclass(frozen=True)
+class HubStudy:
+    """`runs` are in the order of their ids, oldest first."""
+
+    name: str
+    runs: tuple[HubRun, ...]
+
+    @property
+    def newest(self) -> HubRun:
+        return self.runs[-1]
+
+    @property
+    def analysed(self) -> tuple[Summary, ...]:
+        return tuple(run.summary for run in self.runs if run.summary is not None)
+
+    @property
+    def change_points(self) -> tuple[ChangePoint, ...]:
+        return change_points(self.analysed)
+
+
+def results(runs: Path) -> tuple[HubStudy, ...]:
+    """The studies below `runs`, by name. Every run is in one of them."""
+    every = sorted(map(_run, facts_of_runs(runs)), key=lambda run: run.facts.folder.parent.name)
+    grouped = groupby(every, key=lambda run: run.facts.folder.parent.name)
+    return tuple(HubStudy(name, tuple(same)) for name, same in grouped)
+
+
+def _run(facts: RunFacts) -> HubRun:
+    summary, why = None, facts.fault
+    try:
+        summary = read_summary(facts.folder)
+    except StudyError as error:
+        why = why or error.what
+    return HubRun(facts, summary, why, _compared(facts.folder), (facts.folder / REPORT).is_file())
+
+
+def _compared(folder: Path) -> str:
+    path = folder / COMPARISON
+    try:
+        return RunComparison.model_validate_json(path.read_text("utf-8")).headline
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError):
+        return "comparison.json cannot be read."

@@ -1,0 +1,79 @@
+"""The first chart: the setting that the headline is about, by density. Rate, p99 latency and used CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from analysis.findings.arms import main_operation
+from analysis.report.charts.chart import draw
+from analysis.report.charts.figure import Figure, PanelKey, titled
+from analysis.report.charts.notes import notes
+from analysis.report.charts.observations import Observation, View
+from analysis.report.charts.quantity import sign
+from analysis.report.charts.sections import RATES, by_density, latency_words
+from analysis.summary.summary import MAIN_RATES, Metric
+
+TAIL = 99.0
+
+
+def answer(view: View) -> Figure | None:
+    """None if the setting has no valid number."""
+    seen = list(_seen(view))
+    if not seen:
+        return None
+    chart = by_density(
+        view,
+        **titled("answer", label=seen[0].setting.label),
+        panel=_panel,
+        table=("Number", _words),
+        notes=notes(view, seen, "number"),
+        joined=True,
+        height_px=232,
+    )
+    return draw(chart, seen, view)
+
+
+def _seen(view: View) -> Iterator[Observation]:
+    """In the order of the panels."""
+    about = view.summary.headline_setting
+    of_it = [one for one in view.observations(_NAMES) if one.setting.setting == about]
+    yield from (one for one in of_it if one.metric.name in MAIN_RATES)
+    tails = [one for one in of_it if _is_tail(one)]
+    # intended latency if there is any, because closed-loop latency hides waiting
+    intended = [one for one in tails if one.metric.latency_kind == "intended"]
+    yield from intended or tails
+    yield from _cpu(of_it)
+
+
+def _is_tail(one: Observation) -> bool:
+    metric = one.metric
+    main = main_operation(one.setting)
+    return metric.name == "latency" and metric.percentile == TAIL and metric.operation == main
+
+
+def _cpu(of_it: Sequence[Observation]) -> list[Observation]:
+    """Of the host; where there are several, of all nodes together."""
+    used = [one for one in of_it if one.metric.name == "cpu_used"]
+    hosts = {one.metric.scope for one in used if (one.metric.scope or "").startswith("host:")}
+    wanted = hosts if len(hosts) == 1 else {"cluster"}
+    return [one for one in used if one.metric.scope in wanted]
+
+
+def _panel(one: Observation) -> PanelKey:
+    metric = one.metric
+    if metric.name == "latency":
+        return f"answer-{metric.latency_kind}", "Latency", latency_words(metric)
+    if metric.name == "cpu_used":
+        return "answer-cpu", "Used CPU", _words(metric)
+    return "answer-rate", "Throughput", f"{RATES[metric.name]}, {sign(metric.unit)}"
+
+
+def _words(metric: Metric) -> str:
+    if metric.name == "latency":
+        return latency_words(metric)
+    if metric.name == "cpu_used":
+        return "all nodes together" if metric.scope == "cluster" else str(metric.scope)
+    return RATES[metric.name]
+
+
+_NAMES = (*MAIN_RATES, "latency", "cpu_used")

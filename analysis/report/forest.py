@@ -1,0 +1,149 @@
+"""The findings as a forest plot: a table in which each ratio, with its interval, stands on a common scale.
+
+Positions are percentages of the scale's width, so that the plot fits any window and any sheet of paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import log
+
+from analysis.findings.claims import is_whole
+from analysis.report.charts.findings_table import probability, shared_why
+from analysis.report.charts.palette import VERDICT, Style
+from analysis.report.charts.quantity import interval, ratio
+from analysis.summary.summary import Finding, Summary
+
+MIN_TICKS, MAX_TICKS = 3, 7
+FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
+FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
+
+
+@dataclass(frozen=True)
+class Row:
+    """`at`, `low` and `high` are places on the scale, in percent; `ref` points into summary.json. `p` is
+    adjusted. `why`: the reason if there is no claim; of a claim, the other columns are the reason."""
+
+    ref: str
+    label: str
+    verdict: str
+    style: Style
+    why: str
+    p: str
+    ratio: str
+    interval: str
+    at: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Comparisons of one measure between the same arms, by the same rule."""
+
+    title: str
+    arms: str
+    rule: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Tick:
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Forest:
+    """`one`: the place of the ratio 1, no difference. `tested`: whether any p is known. `why`: the reason,
+    if all comparisons are undecided for the same one; otherwise empty, and each row has its own."""
+
+    groups: tuple[Group, ...]
+    ticks: tuple[Tick, ...]
+    one: float
+    tested: bool
+    why: str
+
+
+def forest(summary: Summary) -> Forest:
+    """Every comparison of the run. A claim of the talk as a whole has no ratio and is not one."""
+    numbered = [(at, one) for at, one in enumerate(summary.findings) if not is_whole(one)]
+    low, high = _domain([finding for _, finding in numbered])
+    scale = _Scale(low, high)
+    claims = {one.family for one in summary.findings if is_whole(one)}
+    groups: dict[tuple[str, str, str, str], list[Row]] = {}
+    for at, finding in numbered:
+        groups.setdefault(_group(finding, claims), []).append(_row(at, finding, scale))
+    ticks = tuple(Tick(scale.place(tick), f"×{tick:g}") for tick in _ticks(low, high))
+    made = tuple(Group(*key[:3], tuple(rows)) for key, rows in groups.items())
+    tested = any(finding.p_adjusted is not None for _, finding in numbered)
+    undecided = all(finding.verdict == "no claim" for _, finding in numbered)
+    why = shared_why([finding for _, finding in numbered]) if undecided else ""
+    return Forest(made, ticks, scale.place(1.0), tested, why)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Logarithmic, because half and double are equally far from 1."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        return 100.0 * log(value / self.low) / log(self.high / self.low)
+
+
+def _group(finding: Finding, claims: Collection[str | None]) -> tuple[str, str, str, str]:
+    """Title, arms and rule of the finding's group, and its family: families are not mixed."""
+    family = finding.family or ""
+    if finding.measure is None:
+        return "", "", "", family
+    among = f", {finding.among}" if finding.among else ""
+    title = f"{finding.measure[:1].upper()}{finding.measure[1:]}"
+    if family in claims:
+        title = f"Claim {family}: {finding.measure}"
+    if family.startswith("expect-"):
+        title = f"Hypothesis {family.removeprefix('expect-')}: {finding.measure}"
+    return title, f"{finding.arms or ''}{among}", finding.rule or "", family
+
+
+def _row(at: int, finding: Finding, scale: _Scale) -> Row:
+    effect = finding.effect if finding.effect and finding.effect > 0 else None
+    places: dict[str, float] = {}
+    if effect and finding.low and finding.high and min(finding.low, finding.high) > 0:
+        places = {"low": scale.place(finding.low), "high": scale.place(finding.high)}
+    return Row(
+        ref=f"/findings/{at}",
+        label=finding.subject if finding.subject and finding.measure else finding.statement,
+        verdict=finding.verdict,
+        style=VERDICT[finding.verdict],
+        why=finding.why if finding.verdict == "no claim" else "",
+        p=probability(finding.p_adjusted).removeprefix("p ").removeprefix("= "),
+        ratio=ratio(finding.effect),
+        interval=interval(finding.low, finding.high, ""),
+        at=None if effect is None else scale.place(effect),
+        **places,
+    )
+
+
+def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
+    """Both ends of a scale that holds 1 and every effect with its interval, with a margin."""
+    values = (end for f in findings for end in (f.effect, f.low, f.high))
+    ends = [1.0, *(end for end in values if end is not None and end > 0)]
+    low, high = min(ends), max(ends)
+    room = (high / low) ** 0.06 if high > low else 1.1
+    return low / room, high * room
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round ratios within the scale: few where it is wide, finer ones where it is narrow."""
+    wide = [step * 10.0**decade for decade in range(-6, 7) for step in (1.0, 2.0, 5.0)]
+    within: list[float] = []
+    for ticks in (wide[::3], wide, FINE, FINEST):
+        fewer, within = within, [tick for tick in ticks if low <= tick <= high]
+        if len(within) > MAX_TICKS:
+            return fewer
+        if len(within) >= MIN_TICKS:
+            break
+    return within

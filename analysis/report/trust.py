@@ -1,0 +1,78 @@
+"""The badges beside the headline: what a reader must know before believing a number of this run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from analysis.findings import MIN_BUILDS
+from analysis.findings.claims import is_whole
+from analysis.report.charts.observations import View
+from analysis.summary.summary import Summary
+
+
+@dataclass(frozen=True)
+class Badge:
+    """`section`: the id of the part of the page that has the details."""
+
+    level: Literal["good", "doubt", "bad"]
+    text: str
+    section: str
+
+
+def trust(view: View) -> tuple[Badge, ...]:
+    """Who made the records, trials by verdict, the interval method, how much was decided, and what only
+    stands in."""
+    summary = view.summary
+    made = (Badge("doubt", "records made by others", "limits"),) if summary.imported else ()
+    return (
+        *made,
+        *_trials(summary),
+        _intervals(summary),
+        _decided(summary),
+        *(Badge("doubt", text, "limits") for text in view.badges),
+    )
+
+
+def _trials(summary: Summary) -> Iterator[Badge]:
+    count = Counter(trial.verdict for trial in summary.trials)
+    total, valid = len(summary.trials), count["valid"]
+    shown = sum(trial.verdict == "unknown" and trial.counted for trial in summary.trials)
+    level: Literal["good", "doubt", "bad"] = "good" if valid else "doubt" if shown else "bad"
+    yield Badge(level, f"{valid} of {total} trials valid", "trials")
+    if count["invalid"]:
+        yield Badge("bad", f"{count['invalid']} invalid", "trials")
+    if shown:
+        yield Badge("doubt", f"{shown} unknown, shown without a claim", "trials")
+    if unseen := count["unknown"] - shown:
+        yield Badge("doubt", f"{unseen} unknown", "trials")
+    flagged = sum(trial.verdict == "valid" and bool(trial.reasons) for trial in summary.trials)
+    if flagged:
+        yield Badge("doubt", f"{flagged} valid with warnings", "trials")
+
+
+def _intervals(summary: Summary) -> Badge:
+    """Of all settings with a valid trial, how many have enough builds for intervals."""
+    builds = [one.n_builds for one in summary.settings if one.n_builds]
+    if not builds:
+        return Badge("bad", "no valid number", "trials")
+    enough = sum(n >= MIN_BUILDS for n in builds)
+    if not enough:
+        return Badge("doubt", f"no intervals: {max(builds)} of {MIN_BUILDS} builds", "findings")
+    method = "95 % t intervals over builds"
+    if enough == len(builds):
+        fewest, most = min(builds), max(builds)
+        counted = f"{most}" if fewest == most else f"{fewest} to {most}"
+        return Badge("good", f"{method} (n = {counted})", "findings")
+    return Badge("doubt", f"{method} for {enough} of {len(builds)} results", "findings")
+
+
+def _decided(summary: Summary) -> Badge:
+    compared = [one for one in summary.findings if not is_whole(one)]
+    if not compared:
+        return Badge("doubt", "nothing to compare", "findings")
+    decided = sum(one.verdict != "no claim" for one in compared)
+    level: Literal["good", "doubt"] = "good" if decided == len(compared) else "doubt"
+    return Badge(level, f"{decided} of {len(compared)} comparisons decided", "findings")

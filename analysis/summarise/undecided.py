@@ -1,0 +1,126 @@
+"""One line: how many comparisons these data cannot decide, and what it would take to decide them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from analysis.findings import MIN_BUILDS, Evidence
+from analysis.findings.claims import is_whole
+from analysis.statistics.power import MAX_UNITS, can_claim, detectable_ratio, units_needed
+from analysis.summary.summary import Finding, SummaryWarning, WarningCode
+
+
+@dataclass(frozen=True)
+class _Repetitions:
+    """The run's repetitions so far. `total_s`: their wall time. `imported`: none can be added here."""
+
+    have: int
+    total_s: float | None
+    imported: bool
+
+    def until(self, needed: int) -> str:
+        """How many more, by which option, and for how long."""
+        more = needed - self.have
+        words = f"{more} more repetition{'s' if more > 1 else ''}"
+        if self.imported:
+            return words
+        each_s = self.total_s / self.have if self.total_s and self.have else None
+        takes = f", about {_duration(each_s * more)}" if each_s else ""
+        return f"{words} (--add-repetitions {more}{takes})"
+
+
+def undecided(
+    found: Sequence[Finding],
+    evidence: Evidence,
+    warnings: Sequence[SummaryWarning],
+    total_s: float | None,
+) -> str | None:
+    """None if every comparison is decided. total_s: wall time of the run so far, for all its repetitions."""
+    compared = [one for one in found if not is_whole(one)]
+    open_ones = [one for one in compared if one.verdict == "no claim"]
+    if not open_ones:
+        return None
+    count = "all" if len(open_ones) == len(compared) else f"{len(open_ones)} of"
+    counted = f"{count} {len(compared)} comparisons" if len(compared) > 1 else "the only comparison"
+    imported = any(warning.code == "imported" for warning in warnings)
+    so_far = _Repetitions(evidence.repetitions, total_s, imported)
+    needs = [*_arms(open_ones, evidence, warnings), *_repetitions(open_ones, found, so_far)]
+    text = f"Not decided: {counted}."
+    return (
+        f"{text} To decide {'them' if len(open_ones) > 1 else 'it'}: {'; '.join(needs)}."
+        if needs
+        else text
+    )
+
+
+def _arms(
+    open_ones: Sequence[Finding], evidence: Evidence, warnings: Sequence[SummaryWarning]
+) -> Iterator[str]:
+    """What the arms themselves lack, whatever the number of repetitions."""
+    codes: set[WarningCode] = {warning.code for warning in warnings}
+    if any(not all(one.n) for one in open_ones):
+        yield "valid trials in every arm"
+    if any(one.n_unknown for one in evidence.settings):
+        yield "facts that nobody recorded, in the map of the import"
+    if "incomparable-builds" in codes:
+        yield "hosts and settings that are equal in all builds"
+    if "process-nodes" in codes:
+        yield "provider libvirt, because process groups only stand in for VMs"
+    elif evidence.emulated_guests:
+        yield "hosts with KVM, because the VMs were emulated"
+    if evidence.emulated:
+        yield f"a real {' and a real '.join(sorted(evidence.emulated))} disk"
+
+
+def _repetitions(
+    open_ones: Sequence[Finding], found: Sequence[Finding], so_far: _Repetitions
+) -> Iterator[str]:
+    have = so_far.have
+    if have < MIN_BUILDS:
+        yield f"{so_far.until(MIN_BUILDS)} for intervals"
+        return
+    sizes = Counter(one.family for one in found if one.p_adjusted is not None)
+    # left to chance: tested, of two arms, and able to become a claim
+    noisy = [one for one in open_ones if one.p_adjusted is not None and len(one.n) == 2]
+    never = [one for one in noisy if not can_claim(one.n[0], one.n[1], sizes[one.family])]
+    if never:
+        size = max(sizes[one.family] for one in never)
+        needed = next(n for n in range(have, MAX_UNITS) if can_claim(n, n, size))
+        never_with = f"{size} comparisons can never be significant with {have}"
+        yield f"{so_far.until(needed)}, because {never_with}"
+    elif noisy:
+        worst = max(noisy, key=lambda one: one.detectable or 1.0)
+        yield _for_smaller_effects(worst, sizes[worst.family], so_far)
+
+
+def _for_smaller_effects(finding: Finding, family_size: int, so_far: _Repetitions) -> str:
+    """What these repetitions can show, and how many would show half of it."""
+    least, have = finding.detectable or 1.0, so_far.have
+    shown = f"{have} show a difference of {_percent(least)} or more"
+    needed = _for_half(least, min(finding.n), family_size)
+    if needed is None or needed <= have:
+        return f"more repetitions: {shown}"
+    half = _percent(exp(log(least) / 2))
+    return f"{so_far.until(needed)}, which would show a difference of {half}; these {shown}"
+
+
+def _for_half(detectable: float, units: int, size: int) -> int | None:
+    """Units per arm that detect half the effect which `units` detect, at the same noise."""
+    of_one = detectable_ratio(units, 1.0, size)  # at a spread of 1: its logarithm is the factor
+    if of_one is None:
+        return None
+    return units_needed(exp(log(detectable) / 2), log(detectable) / log(of_one), size)
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):.2g} %"
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{max(1, minutes)} min"
+    return f"{minutes / 60:.0f} h"

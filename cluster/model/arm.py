@@ -1,0 +1,55 @@
+"""`Arm`: one level of every factor. Placed on hosts, it is a topology; findings compare two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cluster.model.configuration import PLAIN, Configuration
+from cluster.model.host import Medium
+from cluster.model.versions import VERSIONS, Versions
+
+if TYPE_CHECKING:
+    from cluster.model.topology import Topology
+
+
+@dataclass(frozen=True)
+class Arm:
+    """`levels`: the names of the levels of factors that have named levels: stack and configuration."""
+
+    vms_per_host: int
+    regionservers_per_node: int
+    medium: Medium
+    versions: Versions = VERSIONS
+    configuration: Configuration = PLAIN
+    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes on a host; 0 VMs is the bare host, one node."""
+        return max(self.vms_per_host, 1)
+
+    def name(self, emulated: bool = False) -> str:
+        """v2-flash, v0-r4-hdd-emulated, v1-flash-hadoop-3.4.1."""
+        servers = f"-r{self.regionservers_per_node}" if self.regionservers_per_node > 1 else ""
+        medium = f"{self.medium}{'-emulated' if emulated else ''}"
+        return "-".join((f"v{self.vms_per_host}{servers}", medium, *self.levels.values()))
+
+
+def declared(topology: Topology) -> dict[str, str]:
+    """Everything by which a study may make topologies differ: dotted key -> value.
+
+    A difference between two disclosures that these keys explain was declared; any other was not.
+    """
+    versions = topology.versions
+    java = {"stack.java": str(versions.java)} if versions.java else {}
+    return {
+        "vms_per_host": str(topology.vms_per_host),
+        "regionservers_per_node": str(topology.regionservers_per_node),
+        "medium": topology.medium,
+        "stack.hadoop": versions.hadoop,
+        "stack.hbase": versions.hbase,
+        **java,
+        **{f"configuration.{key}": value for key, value in topology.configuration.declared()},
+    }

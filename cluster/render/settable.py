@@ -1,0 +1,93 @@
+"""What a study may set: properties and JVM flags, or the reason why not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from cluster.model.configuration import OFF_HEAP_MEMSTORE, Site
+from cluster.render.conf_files import fixed_properties
+
+_TOPOLOGY = "the study gives every daemon its own address, port and directory"
+_MEMORY = "the study divides the memory of a host between its nodes, equally in every arm"
+_CONTAINERS = "all YARN containers are equal, so that as many run in every arm"
+_WHOLE = "a trial is measured once and whole: no retry, no speculation, no early reduce"
+_SPEED = "waiting for a heartbeat must not be part of a measurement"
+_BLOCK_CACHE = (
+    "write block_cache instead: the memory check then knows it, and a file lies on a known disk"
+)
+_MEDIUM = "blocks lie on the medium of the arm; compare media by factors.medium"
+_JIT = "measured daemons keep the default JIT"
+_SAFETY = "it is part of how a build is started, secured, recorded and removed"
+_REPLICATION = "write stack.replication, which is the same for all arms"
+_REASONS: tuple[tuple[str, str], ...] = (
+    (r"hbase\.bucketcache\.(ioengine|size|persistent\.path)", _BLOCK_CACHE),
+    (r"dfs\.replication", _REPLICATION),
+    (r"dfs\.storage\.default\.policy|dfs\.block\.replicator\..*|hbase\.wal\.storage\.policy", _MEDIUM),
+    (r"hbase\.regionserver\.region\.split\.policy", "a split inside a trial would be part of its result"),
+    (r"mapreduce\..*\.(memory\.mb|java\.opts)|yarn\.app\.mapreduce\.am\.(resource\.mb|command-opts)",
+     _CONTAINERS),
+    (r"yarn\.scheduler\.(minimum|maximum)-allocation-mb|yarn\.nodemanager\.resource\..*", _MEMORY),
+    (r"mapreduce\..*(speculative|maxattempts|completedmaps|ubertask\.enable)|.*max-attempts", _WHOLE),
+    (r".*(interval|interval-ms|interval\.ms|pollinterval|wakefrequency|max\.retries|max-retries"
+     r"|retry\.policy\..*|on\.regionservers\..*|safemode\..*)", _SPEED),
+    (r".*(address|port|hostname|dir|dirs|rootdir|quorum|clientPort|defaultFS|file\.name|root-dir"
+     r"|mapping\.impl|ip-hostname-check)", _TOPOLOGY),
+)  # fmt: skip
+"""The first pattern that matches the whole name says why we set it; otherwise it is `_SAFETY`."""
+_ON_COMMAND_LINES = (
+    "hbase.bucketcache.ioengine",
+    "hbase.bucketcache.size",
+    "hbase.bucketcache.persistent.path",
+    "hbase.regionserver.port",
+    "hbase.regionserver.info.port",
+    "hbase.server.thread.wakefrequency",
+)
+"""Set by us, too, but not in a file."""
+SHORT_CIRCUIT = "dfs.client.read.shortcircuit"
+WITHOUT_SOCKET = "dfs.client.use.legacy.blockreader.local"
+_NATIVE = (
+    f"short-circuit reads over a domain socket need the native library, which Maven Central does not have; "
+    f"add {WITHOUT_SOCKET}: true and dfs.block.local-path-access.user: ${{user.name}}, which need none"
+)
+_FLAG = re.compile(r"-(X|D)[\x21-\x7e]+")
+_OUR_FLAGS: tuple[tuple[str, str], ...] = (
+    (r"-Xmx.*|-XX:(Max|Initial)RAMPercentage=.*|-XX:MaxHeapSize=.*", "write heap instead"),
+    (r"-XX:[+-]Use\w+GC", "write collector instead"),
+    (r"-XX:MaxDirectMemorySize=.*", f"write block_cache or {OFF_HEAP_MEMSTORE} instead"),
+    (r"-XX:(SharedArchiveFile|SharedClassListFile)=.*|-Xshare.*", _SAFETY),
+    (r"-XX:(TieredStopAtLevel=.*|[+-]TieredCompilation)|-Xint|-Xcomp", _JIT),
+    (r"-XX:[+-](ExitOnOutOfMemoryError|UsePerfData)", _SAFETY),
+    (r"-D(java\.io\.tmpdir|java\.net\.preferIPv4Stack|log4j\..*|study\..*|user\..*)=?.*", _SAFETY),
+)  # fmt: skip
+
+
+def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str, str]]) -> str:
+    """Why a study cannot set this property; empty if it can."""
+    fixed = _fixed()
+    if name in fixed:
+        file = fixed[name]
+        reason = next((why for form, why in _REASONS if re.fullmatch(form, name)), _SAFETY)
+        return f"{name} is set by this project{f' in {file}' if file else ''}: {reason}"
+    if re.fullmatch(r".*(bind-host|bindAddress|http\.policy)", name):
+        return f"{name} is not for a study to set: {_SAFETY}"
+    if name == SHORT_CIRCUIT and properties[site][name] == "true":
+        legacy = [one.get(WITHOUT_SOCKET) for one in properties.values()]
+        return "" if "true" in legacy else f"{name}: {_NATIVE}"
+    if name == OFF_HEAP_MEMSTORE and not re.fullmatch(r"\d{1,7}", properties[site][name]):
+        return f"{name} is a whole number of MiB, not {properties[site][name]!r}"
+    return ""
+
+
+def flag_fault(flag: str) -> str:
+    """Why a study cannot give a JVM this flag; empty if it can."""
+    if not _FLAG.fullmatch(flag):
+        return f"{flag!r} is not a JVM flag; write one that starts with -X or -D, without spaces"
+    reason = next((why for form, why in _OUR_FLAGS if re.fullmatch(form, flag)), "")
+    return f"{flag} is set by this project: {reason}" if reason else ""
+
+
+@cache
+def _fixed() -> Mapping[str, Site | None]:
+    return {**dict.fromkeys(_ON_COMMAND_LINES, None), **fixed_properties()}

@@ -1,0 +1,46 @@
+"""Locks: the jars of a version, hashed the first time that Maven delivers them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from cluster.model.errors import InputError
+from cluster.model.versions import Versions
+from cluster.stack.lock import Lock
+from cluster.stack.maven import find_maven
+from cluster.stack.recipe import Recipe, recipe_of
+from cluster.stack.stack import java_for
+from cluster.stack.tree import fetch_jars, third_party
+from cluster.state.atomic import write_text
+
+TOGETHER = ("hadoop", "hbase")
+
+
+def delivered(recipe: Recipe) -> Lock:
+    """The lock of what Maven delivers now. InputError if it fails, for example for an unknown version."""
+    with tempfile.TemporaryDirectory(prefix="stack-lock-") as scratch:
+        maven, java = find_maven(recipe.name), java_for(recipe)
+        return third_party(recipe, fetch_jars(recipe, maven, java, Path(scratch)))
+
+
+def add(versions: Versions) -> Iterator[Recipe]:
+    """Lock Hadoop and the HBase that speaks to it; yields the recipe of each. A lock that exists stays.
+
+    InputError if Maven Central does not have a version.
+    """
+    for name in TOGETHER:
+        recipe = recipe_of(name, versions)
+        if not recipe.lock.exists():
+            try:
+                locked = delivered(recipe)
+            except InputError as error:
+                raise InputError(
+                    error.what,
+                    f"{recipe.title} on Maven Central",
+                    "check the version: HBase 2 for Hadoop 3 ends in -hadoop3. If it is right, fix what "
+                    "Maven names (often the network, a proxy or a mirror in its settings.xml).",
+                ) from error
+            write_text(recipe.own_lock, locked.text())
+        yield recipe

@@ -1,0 +1,17 @@
+"""The cache: assembled stacks, guest images, and locks of the versions that were added on this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cluster.state.settings import setting
+
+
+def cache_root() -> Path:
+    """The setting `cache`, else $XDG_CACHE_HOME/density-study, else ~/.cache/density-study."""
+    if own := setting("cache"):
+        return Path(own).absolute()
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        return Path(xdg).absolute() / "density-study"
+    return Path.home() / ".cache" / "density-study"

@@ -1,0 +1,80 @@
+"""Settings of an installation: each is an environment variable, else a key of one TOML file.
+
+The file is $DENSITY_STUDY_SETTINGS, else density-study/settings.toml in $XDG_CONFIG_HOME or ~/.config.
+Services and cron jobs find the same values there as a shell.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+from cluster.model.errors import InputError
+
+FILE = "DENSITY_STUDY_SETTINGS"
+VARIABLES = {
+    "cache": "DENSITY_STUDY_CACHE",
+    "catalogue": "DENSITY_STUDY_CATALOGUE",
+    "home": "DENSITY_STUDY_HOME",
+    "reports_url": "DENSITY_STUDY_REPORTS_URL",
+    "runs": "DENSITY_STUDY_RUNS",
+    "ssh_connection": "DENSITY_STUDY_SSH_CONNECTION",
+    "ssh_identity": "DENSITY_STUDY_SSH_IDENTITY",
+    "studies": "DENSITY_STUDY_STUDIES",
+}
+"""Key in the file -> environment variable. docs/reference/environment.md says what each one means."""
+_NO_PATHS = ("reports_url", "ssh_connection")
+
+
+def setting(key: str, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The value of a setting; None if neither the environment nor the file has it.
+
+    Paths of the file are absolute here: it names them absolute, from ~, or from its own folder. `studies`
+    are separated like PATH. InputError for a file that cannot be read or has an unknown key.
+    """
+    if given := environ.get(VARIABLES[key]):
+        return given
+    return _from_file(settings_file(environ), FILE in environ).get(key)
+
+
+def settings_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """The settings file, which need not exist."""
+    if given := environ.get(FILE):
+        return Path(given).expanduser().absolute()
+    config = environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(config) / "density-study" / "settings.toml"
+
+
+def _from_file(path: Path, named: bool) -> dict[str, str]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not named:
+            return {}
+        raise _fault(path, "the file does not exist", f"write it, or unset {FILE}.") from error
+    except (OSError, ValueError) as error:  # TOMLDecodeError and bad UTF-8 are ValueErrors
+        raise _fault(
+            path, f"the file cannot be read: {error}", 'write `key = "value"` lines.'
+        ) from error
+    return {key: _value(path, key, value) for key, value in values.items()}
+
+
+def _value(path: Path, key: str, value: object) -> str:
+    if key not in VARIABLES:
+        similar = get_close_matches(key, VARIABLES, n=1)
+        hint = f"did you mean {similar[0]}?" if similar else f"use {', '.join(VARIABLES)}."
+        raise _fault(path, f"unknown key {key[:80]!r}", hint)
+    values = value if isinstance(value, list) and key == "studies" else [value]
+    texts = [one for one in values if isinstance(one, str) and one]
+    if not texts or len(texts) < len(values):
+        raise _fault(path, f"{key} is not text", f'write {key} = "value".')
+    if key in _NO_PATHS:
+        return texts[0]
+    return os.pathsep.join(str(path.parent / Path(text).expanduser()) for text in texts)
+
+
+def _fault(path: Path, what: str, remedy: str) -> InputError:
+    return InputError(f"{what}.", str(path), remedy)

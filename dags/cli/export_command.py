@@ -1,0 +1,67 @@
+"""`study export`: the tables of runs for other programs. Thin, like dags/cli/main.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cluster.model.extras import need
+from dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
+from dags.cli.console import out, print_json
+
+EXAMPLES = examples(
+    "study export 20261114T020003Z 20261121T020003Z --to export",
+    "study export runs/quickstart/20261121T020003Z --to results.duckdb",
+)
+
+
+def export(
+    named: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Folders or ids of analysed runs.", autocompletion=run_ids
+        ),
+    ],
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--to",
+            metavar="DIR|FILE.duckdb",
+            help="Folder for Parquet files, or DuckDB database. Runs that are there already stay.",
+        ),
+    ],
+    runs: Runs = RUNS,
+    as_json: Json = False,
+) -> None:
+    """Export the tables of runs, each row with its study, run and trial.
+
+    Every table is documented in docs/reference/tables.md. Exporting a run again replaces its rows.
+    """
+    need("study export", "spark")
+    from analysis.tables.export import DUCKDB, sources, to_duckdb, to_parquet
+
+    to_database = to.suffix == DUCKDB
+    if to_database:
+        need(f"--to {to.name}", "duckdb")
+    found = sources([_folder(one, runs) for one in named])
+    done = to_duckdb(found, to) if to_database else to_parquet(found, to)
+    if as_json:
+        facts = [{"study": e.source.study, "run": e.source.run, "rows": e.rows} for e in done]
+        print_json({"to": to, "runs": facts})
+        return
+    for each in done:
+        rows = sum(each.rows.values())
+        what = f"{each.source.study} {each.source.run}: {len(each.rows)} tables, {rows:,} rows"
+        out.print(what, markup=False, soft_wrap=True)
+    out.print(f"to       {to}", markup=False, soft_wrap=True)
+
+
+def _folder(named: Path, runs: Path) -> Path:
+    """The folder of a run. Tables copied from another machine have no plan, and need none."""
+    if (named / "tables").is_dir():
+        return named
+    from dags.run_status.status import find_run
+
+    return find_run(named, runs).root

@@ -1,0 +1,158 @@
+"""`study list` and `study rm`: the runs of a folder. Thin, like dags/cli/main.py."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cluster.model.errors import InputError
+from dags.cli.arguments import RUNS, Json, Runs, Tags, examples
+from dags.cli.console import out, print_json
+
+if TYPE_CHECKING:
+    from workloads.execution.run_facts import RunFacts
+
+LIST_EXAMPLES = examples("study list", "study list --tag ticket=PERF-12 --json")
+REMOVE_EXAMPLES = examples(
+    "study rm 20261120T201530Z", "study rm runs/quickstart/20261120T201530Z --yes"
+)
+HEADER = ("study", "run", "state", "opened (UTC)", "age", "trials done", "size", "tags")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def list_runs(runs: Runs = RUNS, tags: Tags = None, as_json: Json = False) -> None:
+    """List the runs, oldest first: study, id, state, start time, age, completed trials, size on disk, tags.
+
+    A run that cannot be read is listed as `unreadable`, with the reason below the list. With --tag, only
+    runs that have all these tags are listed.
+    """
+    from cluster.state.run_tags import parse_tags
+    from dags.cli.layout import rows_table
+    from workloads.execution.run_facts import facts_of_runs
+
+    wanted = parse_tags(tags or [])
+    found = facts_of_runs(runs, wanted)
+    now = time.time()
+    if as_json:
+        print_json([_facts(one, now) for one in found])
+        return
+    if not found:
+        what = "no runs" if not wanted else f"no runs with {_shown(wanted)}"
+        out.print(f"{runs} contains {what}.", markup=False)
+        return
+    out.print(rows_table(HEADER, [tuple(_cells(one, now)) for one in found]))
+    for one in found:
+        if one.fault:
+            out.print(f"unreadable: {one.fault}", markup=False, soft_wrap=True)
+
+
+def remove(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder or id of the run to delete.")],
+    runs: Runs = RUNS,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete a run with its records, tables and report, completely or not at all.
+
+    Refuses a run that is or may be running, and one with a cluster that is not verified to be gone. Asks
+    first; rebuilds the results hub.
+
+    Exit codes: 0 deleted, 1 not confirmed, 2 invalid input or refused; nothing was deleted.
+    """
+    from dags.stages.removal import remove as remove_run
+    from workloads.execution.run_facts import facts_of
+
+    root = _only(run, runs)
+    facts = facts_of(root)
+    if not yes:
+        if as_json or not out.is_terminal:
+            raise InputError(
+                "deleting a run needs a confirmation, and there is no terminal to ask on.",
+                str(root),
+                "add --yes.",
+            )
+        what = f"{facts.study} {facts.run} ({facts.state}, {size(facts.size_bytes)})"
+        if not typer.confirm(f"Delete {what} for good?"):
+            raise typer.Exit(1)
+    remove_run(root)
+    if as_json:
+        print_json({"removed": root, "size_bytes": facts.size_bytes})
+    else:
+        out.print(f"removed  {root} ({size(facts.size_bytes)})", markup=False, soft_wrap=True)
+
+
+def _only(named: Path, runs: Path) -> Path:
+    """The folder of the one run that is named, by folder or by id. InputError if it is not exactly one."""
+    from cluster.state.journal import JOURNAL, run_folders
+
+    if (named / JOURNAL).is_file():
+        return named if named.is_symlink() else named.absolute()
+    found = [folder for folder in run_folders(runs) if folder.name == str(named)]
+    if len(found) == 1:
+        return found[0].absolute()
+    if found:
+        raise InputError(
+            f"{len(found)} studies have a run with this id.",
+            str(named),
+            f"name the folder: {' or '.join(map(str, found))}.",
+        )
+    raise InputError(
+        "this is not the folder or the id of a run.", str(named), "`study list` lists the runs."
+    )
+
+
+def size(count: float) -> str:
+    """Bytes as 512 B, 1.5 MiB or 20 GiB."""
+    for unit in _UNITS:
+        if count < 1024 or unit == _UNITS[-1]:
+            break
+        count /= 1024
+    return f"{count:.0f} {unit}" if count >= 10 or unit == "B" else f"{count:.1f} {unit}"
+
+
+def age(seconds: float | None) -> str:
+    """12 s, 5 min, 3 h or 12 days."""
+    if seconds is None:
+        return "-"
+    for limit, length, unit in ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds / 86_400:.0f} days"
+
+
+def _shown(tags: Mapping[str, str]) -> str:
+    return " ".join(f"{key}={value}" for key, value in tags.items())
+
+
+def _cells(facts: RunFacts, now: float) -> Iterator[str]:
+    yield from (facts.study, facts.run, facts.state, _opened(facts) or "-", age(facts.age_s(now)))
+    yield "-" if facts.trials is None else f"{facts.trials_done} of {facts.trials}"
+    yield from (size(facts.size_bytes), _shown(facts.tags) or "-")
+
+
+def _opened(facts: RunFacts) -> str | None:
+    if facts.opened_t is None:
+        return None
+    return datetime.fromtimestamp(facts.opened_t, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _facts(facts: RunFacts, now: float) -> dict[str, object]:
+    """For other programs; null where something is not known."""
+    return {
+        "study": facts.study,
+        "run": facts.run,
+        "folder": facts.folder.absolute(),
+        "state": facts.state,
+        "opened_utc": _opened(facts),
+        "age_s": facts.age_s(now),
+        "trials_done": facts.trials_done,
+        "trials": facts.trials,
+        "size_bytes": facts.size_bytes,
+        "tags": facts.tags,
+        "fault": facts.fault,
+    }

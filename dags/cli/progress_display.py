@@ -1,0 +1,172 @@
+"""What `study run` shows while a study runs: each step as it ends, and the step under way.
+
+On a terminal the last lines are redrawn each second. Elsewhere a line appears every ten seconds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from statistics import fmean, geometric_mean
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from analysis.report.charts.quantity import quantity
+from dags.cli.layout import clock, rows_table
+from dags.run_status.progress import Ended, Progress
+from dags.stages.task_names import STAGES
+
+if TYPE_CHECKING:
+    from jobs.first_look.look import FirstLook
+    from workloads.planning.plan import Plan, Step
+
+Show = Callable[[Progress], None]
+LINE_EVERY_S = 10.0
+PROVISIONAL = (
+    "All trials have ended. These numbers are provisional: the analysis applies more rules."
+)
+STYLES = {
+    "ok": "green", "valid so far": "green", "unknown": "yellow", "skipped": "yellow",
+    "invalid": "bold red", "failed": "bold red", "incomplete": "bold red",
+}  # fmt: skip
+_INDENT = " " * 14
+
+
+@contextmanager
+def progress_display(console: Console, plan: Plan) -> Iterator[Show]:
+    """Call what it yields with the newest progress, several times a second."""
+    if not console.is_terminal:
+        yield _Display(console, plan, None).show
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield _Display(console, plan, live).show
+
+
+class _Display:
+    """Prints every step that has ended since the last call, and the table when all trials have.
+
+    live: redraws the step under way; None where nothing can be redrawn.
+    """
+
+    def __init__(self, console: Console, plan: Plan, live: Live | None) -> None:
+        self.console = console
+        self.plan = plan
+        self.live = live
+        self.ended = 0
+        self.has_table = False
+        self.printed: object = None
+        self.printed_s = 0.0
+
+    def show(self, seen: Progress) -> None:
+        for ended in seen.ended[self.ended :]:
+            self._print(seen, ended_line(ended, seen))
+        self.ended = len(seen.ended)
+        if seen.stage and not self.has_table:
+            self.has_table = True
+            if seen.looks:
+                self._print(seen, Text(PROVISIONAL))
+                self.console.print(first_table(self.plan, seen.looks))
+        if self.live is not None:
+            self.live.update(progress_panel(seen), refresh=True)
+        else:
+            self._print_current(seen)
+
+    def _print_current(self, seen: Progress) -> None:
+        what = seen.stage or (seen.current and seen.current.index)
+        is_new = what is not None and what != self.printed
+        if is_new:
+            self._print(seen, Text(f"{headline(seen)}  (about {clock(seen.remaining_s)} left)"))
+        elif what is not None and seen.elapsed_s - self.printed_s >= LINE_EVERY_S:
+            self._print(seen, Text(f"    {seen.live or seen.activity or headline(seen)}"))
+        else:
+            return
+        self.printed, self.printed_s = what, seen.elapsed_s
+
+    def _print(self, seen: Progress, line: Text) -> None:
+        if self.live is None:
+            line = Text(f"[{clock(seen.elapsed_s):>7}] ") + line
+        self.console.print(line, soft_wrap=True)
+
+
+def headline(seen: Progress) -> str:
+    """The current activity, in one line."""
+    if seen.stage and not seen.current:
+        return f"analysis {STAGES.index(seen.stage) + 1}/{len(STAGES)}: {seen.stage}"
+    if seen.current:
+        return f"step {seen.position}/{seen.total}: {seen.current.label}"
+    return "starting Airflow" if seen.state == "starting" else "between two steps"
+
+
+def ended_line(ended: Ended, seen: Progress) -> Text:
+    """Outcome, step and duration; of a trial its numbers and provisional verdict, and why it is not valid."""
+    look = seen.looks.get(ended.step.trial or "") if ended.outcome != "skipped" else None
+    outcome = look.outcome if look and ended.outcome == "ok" else ended.outcome
+    line = f"step {ended.step.index + 1}/{seen.total}: {ended.step.label} in {clock(ended.seconds)}"
+    numbers = "".join(f" · {number}" for number in look.numbers) if look else ""
+    reasons = (*look.reasons, *look.flags) if look else ()
+    if ended.message and not any(ended.message in reason for reason in reasons):
+        reasons = (ended.message, *reasons)
+    return Text.assemble(
+        (f"{outcome:<{len(_INDENT)}}", STYLES.get(outcome, "")),
+        line + numbers,
+        *(f"\n{_INDENT}{reason}" for reason in reasons),
+    )
+
+
+def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:
+    """A row per setting and topology, with means over its trials that are valid so far."""
+    groups: dict[tuple[str, str], list[FirstLook]] = {}
+    steps = [step for step in plan.trials if step.setting and step.overhead_pair is None]
+    settings = {step.setting.id: step.setting for step in steps if step.setting}
+    alike = Counter(setting.label for setting in settings.values())
+    names = {
+        each: setting.label if alike[setting.label] == 1 else f"{setting.label} ({each})"
+        for each, setting in settings.items()
+    }
+    for step in sorted(steps, key=lambda one: (_place(one), plan.builds[one.build])):
+        if step.setting and (look := looks.get(str(step.trial))):
+            key = (names[step.setting.id], plan.builds[step.build])
+            groups.setdefault(key, []).append(look)
+    header = ("Setting", "Topology", "Throughput", "p99", "Host CPU", "Trials")
+    return rows_table(header, [(*key, *_means(group)) for key, group in groups.items()])
+
+
+def _place(step: Step) -> tuple[str, tuple[float, ...], str]:
+    setting = step.setting
+    return (setting.workload, setting.sort_key, setting.id) if setting else ("", (), "")
+
+
+def _means(group: list[FirstLook]) -> Iterable[str]:
+    valid = [look for look in group if look.verdict == "valid"]
+    rates = [look.rate for look in valid if look.rate]
+    p99s_ms = [look.p99_ms for look in valid if look.p99_ms]
+    used = [look.cpu_used_percent for look in valid if look.cpu_used_percent is not None]
+    yield quantity(geometric_mean(rates), valid[0].rate_unit) if rates else "-"
+    yield f"{quantity(geometric_mean(p99s_ms), 'ms')} {valid[0].p99_of}" if p99s_ms else "-"
+    yield quantity(fmean(used), "percent") if used else "-"
+    verdicts = [look.outcome for look in group]
+    yield ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(verdicts))
+
+
+def progress_panel(seen: Progress) -> RenderableType:
+    """Study, build, step and activity; the trial's newest second; a bar; elapsed and remaining time."""
+    done_s, left_s = seen.elapsed_s, seen.remaining_s
+    bar = ProgressBar(total=max(1.0, done_s + left_s), completed=done_s, width=50)
+    where = (
+        f" · topology {seen.topology} · repetition {seen.current.repetition}"
+        if seen.current
+        else ""
+    )
+    activity = f" · {seen.activity}" if seen.activity and seen.current else ""
+    return Group(
+        Text(f"{seen.study} {seen.run}{where}", style="bold"),
+        Text(headline(seen) + activity),
+        *([Text(seen.live, style="cyan", no_wrap=True)] if seen.live else []),
+        bar,
+        Text(f"elapsed {clock(done_s)} · about {clock(left_s)} left", style="dim"),
+    )

@@ -1,0 +1,113 @@
+"""`study stack`: the versions of Hadoop and HBase that studies can name. Thin, like dags/cli/main.py."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cluster.model.errors import InputError
+from cluster.model.versions import HADOOP, HBASE, Versions
+from dags.cli.arguments import Json, examples
+from dags.cli.console import out, print_json
+
+if TYPE_CHECKING:
+    from workloads.spec.factors import StackLevel
+
+
+class Software(StrEnum):
+    hadoop = "hadoop"
+    hbase = "hbase"
+
+
+app = typer.Typer(
+    name="stack",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""Versions of Hadoop and HBase: list the known ones, add others from Maven Central.""",
+    epilog=examples("study stack list", "study stack add hadoop 3.4.3"),
+)
+
+
+@app.command(
+    epilog=examples("study stack add hadoop 3.4.3", "study stack add hbase 2.6.3 --hadoop 3.3.6")
+)
+def add(
+    software: Annotated[Software, typer.Argument(metavar="SOFTWARE", help="`hadoop` or `hbase`.")],
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="Version on Maven Central.")],
+    hadoop: Annotated[
+        str, typer.Option("--hadoop", metavar="VERSION", help="Hadoop that this HBase runs on.")
+    ] = HADOOP,
+    hbase: Annotated[
+        str, typer.Option("--hbase", metavar="VERSION", help="HBase that runs on this Hadoop.")
+    ] = HBASE,
+) -> None:
+    """Download a version and lock its jars by SHA-256. A study can then name it.
+
+    HBase brings Hadoop's client libraries, so each pair of versions has jars of its own. Every later
+    download must have the hashes of this one.
+    """
+    from cluster.stack import ensure_all
+    from cluster.stack.adding import TOGETHER, add
+
+    given = {"hadoop": hadoop, "hbase": hbase, software.value: version}
+    level = _checked(given)
+    versions = level.over(Versions())
+    for recipe in add(versions):
+        out.print(f"known  {recipe.title}: {recipe.lock}", markup=False, soft_wrap=True)
+    for stack in ensure_all(TOGETHER, versions):
+        out.print(
+            f"ready  {stack.name} {stack.version}: {stack.home}", markup=False, soft_wrap=True
+        )
+    out.print(f"write in a study: stack: {{hadoop: {versions.hadoop}, hbase: {versions.hbase}}}")
+
+
+@app.command(name="list", epilog=examples("study stack list"))
+def list_versions(as_json: Json = False) -> None:
+    """List the versions that studies can name: pairs of Hadoop and HBase, and the JDKs of this machine."""
+    from cluster.stack import stack_home
+    from cluster.stack.java import installed_features
+    from cluster.stack.recipe import locked_versions, recipe_of
+    from dags.cli.layout import rows_table
+
+    rows = []
+    for versions in locked_versions():
+        shipped = recipe_of("hbase", versions).shipped_lock.exists()
+        cached = all(stack_home(name, versions).is_dir() for name in ("hadoop", "hbase"))
+        rows.append(
+            (
+                versions.hadoop,
+                versions.hbase,
+                "shipped" if shipped else "added here",
+                "yes" if cached else "no",
+            )
+        )
+    features = installed_features()
+    if as_json:
+        keys = ("hadoop", "hbase", "lock", "cached")
+        print_json(
+            {"stacks": [dict(zip(keys, row, strict=True)) for row in rows], "java": features}
+        )
+        return
+    out.print(rows_table(("hadoop", "hbase", "lock", "in the cache"), rows))
+    out.print(f"\njava on this machine: {', '.join(map(str, features)) or 'none'}")
+
+
+def _checked(given: dict[str, str]) -> StackLevel:
+    """InputError for a text that is no version."""
+    from pydantic import ValidationError
+
+    from workloads.base.checked import sentence
+    from workloads.spec.factors import StackLevel
+
+    try:
+        return StackLevel.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        raise InputError(
+            sentence(first, name),
+            f"version of {name}",
+            "write it as on Maven Central, for example 3.4.1.",
+        ) from error

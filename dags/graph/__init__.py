@@ -1,0 +1,1 @@
+"""One DAG per study: its shape from the plan, and the study files it comes from."""

@@ -1,0 +1,128 @@
+"""The study files that become DAGs, and their outlines.
+
+Airflow reads them every minute, and again for each task, on hosts that are measuring. So outlines are cached,
+by all that they depend on: the file's content, this program's code, and the workloads of other packages.
+Imports only the standard library until an outline has to be made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from cluster.state.settings import setting
+from dags.airflow_home.home import home, project_root
+from dags.stages.outline import Outline
+
+_CODE = ("cluster", "workloads", "dags/graph", "dags/stages")
+_FAULT = "fault\n"
+_MAX_BYTES = 2**20
+"""No study file is that large: see workloads/base/yaml_text.py. A longer one is not read to its end."""
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """`outline` is None for a file that is not valid; `fault` then names file, line and key."""
+
+    path: Path
+    outline: Outline | None
+    fault: str = ""
+
+
+def study_files() -> list[StudyFile]:
+    """Every study file of the shipped studies and of the setting `studies`, in order of folder and name.
+
+    Of two files with the same study name, the later one is not valid.
+    """
+    found: list[StudyFile] = []
+    named: dict[str, Path] = {}
+    for path in _paths():
+        study = read_outline(path)
+        if study.outline is not None:
+            first = named.setdefault(study.outline.study, path)
+            if first != path:
+                name = study.outline.study
+                fault = f"{path}, key study: the name {name!r} is taken by {first}."
+                study = StudyFile(path, None, f"{fault}\n  remedy: give one of them another name.")
+        found.append(study)
+    return found
+
+
+def read_outline(path: Path) -> StudyFile:
+    """The outline of the study in `path`, from the cache if it has not changed."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_MAX_BYTES)
+    except OSError as error:
+        return StudyFile(path, None, f"{path}: it cannot be read: {error.strerror}.")
+    folder = home().root / "outlines"
+    mine = hashlib.sha256(str(path).encode()).hexdigest()[:16]
+    key = hashlib.sha256(content + _code().encode()).hexdigest()[:32]
+    kept = folder / f"{mine}-{key}"
+    try:
+        text = kept.read_text(encoding="utf-8")
+    except OSError:
+        text = _made(path)
+        _keep(kept, mine, text)
+    if text.startswith(_FAULT):
+        return StudyFile(path, None, text.removeprefix(_FAULT))
+    return StudyFile(path, Outline.from_json(text))
+
+
+def _paths() -> Iterator[Path]:
+    folders = [project_root() / "workloads" / "studies"]
+    folders += [Path(name) for name in (setting("studies") or "").split(os.pathsep) if name]
+    for folder in folders:
+        for path in sorted(folder.glob("*.yaml")):
+            if path.is_file():  # reading a pipe would block
+                yield path.absolute()
+
+
+def _made(path: Path) -> str:
+    from cluster.model.errors import StudyError
+    from dags.stages.outline import outline_of
+    from workloads.planning.planned_study import outlined_study
+
+    try:
+        planned = outlined_study(path)
+        return outline_of(planned.study, planned.plan).to_json()
+    except StudyError as error:
+        return f"{_FAULT}{error}"
+    except Exception as error:  # a workload of another package; the other studies keep their DAGs
+        return f"{_FAULT}{path}: {type(error).__name__}: {error}"
+
+
+def _keep(to: Path, mine: str, text: str) -> None:
+    """Replace the file's earlier entry. Without the folder, the outline is made anew each time."""
+    from cluster.state.atomic import write_text
+
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        write_text(to, text)
+        for other in to.parent.glob(f"{mine}-*"):
+            if other != to:
+                other.unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+@cache
+def _code() -> str:
+    """Digest of names, sizes and times of the source files, and of packages that add workloads."""
+    root = project_root()
+    files = [
+        f"{path} {stat.st_size} {stat.st_mtime_ns}"
+        for folder in _CODE
+        for path in sorted((root / folder).rglob("*.py"))
+        if (stat := path.stat())
+    ]
+    others = [
+        f"{point.value} {point.dist.version if point.dist else ''}"
+        for point in entry_points(group="density_study.workloads")
+    ]
+    return hashlib.sha256("\n".join([*files, *others]).encode()).hexdigest()

@@ -1,0 +1,181 @@
+"""`study_dag`: the DAG of one study.
+
+    open ─► build 1 ─► build 2 ─► … ─► analysis ─► conclude
+              │                            └─► regression
+              └─ up ─► every trial ─► down
+
+`open` is a setup and `conclude` its teardown: between them the run holds its hosts. `up` and `down` are setup
+and teardown of one cluster. So Clear on a trial also clears these four, and Airflow runs `down` and
+`conclude` whatever happens in between. Builds follow one another by their dependencies. The trials of a build
+do not depend on one another, so that Clear on one leaves the others alone; the DAG runs one task at a time,
+by priority, and priorities follow the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule
+
+from dags.notify.late import deadline
+from dags.run_status.progress import ANALYSIS_ESTIMATE_S
+from dags.stages.outline import BuildOutline, Outline, TrialOutline
+from dags.stages.task_names import ANALYSIS, TRIALS, build_group, dag_id, trial_task
+from dags.tasks import study_tasks as tasks
+from dags.tasks.params import study_params
+from dags.tasks.ssh_key import use_ssh_connection
+from dags.tasks.study_tasks import ROOT
+
+EMULATED = 12.0
+"""Guests may turn out to be emulated (cluster/state/timeout_scale.py), and a plan does not know."""
+SLACK = 5.0
+LEAST = timedelta(minutes=30)
+"""A task is stopped after SLACK times its estimate plus this: long after its own timeouts."""
+ANALYSIS_LIMIT = timedelta(hours=6)
+
+OPERATING = """
+**Clear** on a trial builds its cluster again, measures that trial as a new attempt, takes the cluster down
+and analyses the run again. The earlier record stays in `records.superseded/`, outside the numbers. Clear on a
+group repeats that build. With *Downstream* ticked, later builds are cleared too; they keep their records and
+are shown as skipped. Clear of the whole DAG run resumes an unfinished run, else it starts a new one.
+
+**Mark failed** (or success) on the DAG run stops the run: its cluster is taken down and the run ends as
+failed. Trigger the study again to resume it. A single task that is marked by hand is not measured; its trial
+is left.
+
+Nothing that measures is retried. The analysis is, twice.
+"""
+
+
+def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
+    """The DAG of the study in `spec`. `run`: folder of a run that is open already, for `study run`."""
+    dag = DAG(
+        dag_id=dag_id(outline.study),
+        schedule=[Asset(outline.asset)] if outline.asset else outline.cron,
+        params=study_params(fresh=bool(outline.asset or outline.cron)),
+        max_active_runs=1,
+        max_active_tasks=1,
+        catchup=False,
+        tags=sorted({"study", outline.provider, *outline.workloads}),
+        description=outline.question or f"The study {outline.study}.",
+        doc_md=_about(outline),
+        default_args={
+            "retries": 0,
+            "weight_rule": "absolute",
+            "pre_execute": use_ssh_connection,
+        },
+        deadline=deadline(str(spec), outline.estimate_s + ANALYSIS_ESTIMATE_S)
+        if outline.reports_late_runs
+        else None,
+    )
+    first = 2 * len(outline.builds) + outline.trials + len(tasks.STAGES) + 3
+    weights = count(first, -1)  # the highest comes first
+    with dag:
+        opened = tasks.open_run.override(
+            poke_interval=tasks.LOOK_FOR_HOST_EVERY_S,
+            priority_weight=next(weights),
+            execution_timeout=LEAST,
+        )(str(spec), runs, outline.steps, run).as_setup()
+        last = opened
+        for number, build in enumerate(outline.builds):
+            last = _build(outline, build, last, number == 0, weights)
+        reported = _analysis(last, weights)
+        concluded = tasks.conclude.override(
+            priority_weight=next(weights), execution_timeout=ANALYSIS_LIMIT
+        )(ROOT)
+        reported >> concluded.as_teardown(setups=opened, on_failure_fail_dagrun=True)
+        if outline.compared:
+            reported >> tasks.regression.override(execution_timeout=ANALYSIS_LIMIT)(ROOT)
+    return dag
+
+
+def _build(
+    outline: Outline, build: BuildOutline, before: Any, is_first: bool, weights: Iterator[int]
+) -> Any:
+    """A group: up, the trials, down. It follows the task `before`, whatever became of that."""
+    longest_s = max((trial.estimate_s for trial in build.trials), default=0.0)
+    with TaskGroup(build_group(build.build), tooltip=build.label):
+        # Behind `open`, a setup, only all_success is allowed; if it fails, nothing after it runs.
+        rule = TriggerRule.ALL_SUCCESS if is_first else TriggerRule.ALL_DONE
+        up = tasks.up.override(
+            poke_interval=tasks.LOOK_FOR_TURN_EVERY_S,
+            trigger_rule=rule,
+            priority_weight=next(weights),
+            execution_timeout=_limit(outline, outline.up_estimate_s),
+        )(ROOT, build.build)
+        if outline.is_mapped:
+            trials = [
+                tasks.trial.override(
+                    task_id=TRIALS,
+                    map_index_template="{{ step | default(task.op_kwargs['trial'], true) }}",
+                    priority_weight=next(weights),
+                    execution_timeout=_limit(outline, longest_s),
+                )
+                .partial(root=ROOT)
+                .expand(trial=[trial.trial for trial in build.trials])
+            ]
+        else:
+            trials = [
+                tasks.trial.override(
+                    task_id=trial_task(build.build, trial.trial),
+                    priority_weight=next(weights),
+                    execution_timeout=_limit(outline, trial.estimate_s),
+                    doc_md=_about_trial(trial),
+                )(ROOT, trial.trial)
+                for trial in build.trials
+            ]
+        down = tasks.down.override(
+            priority_weight=next(weights),
+            execution_timeout=_limit(outline, outline.up_estimate_s),
+        )(ROOT, build.build)
+        before >> up >> trials >> down.as_teardown(setups=up, on_failure_fail_dagrun=True)
+    return down
+
+
+def _analysis(before: Any, weights: Iterator[int]) -> Any:
+    with TaskGroup(ANALYSIS, tooltip="From the records to the report"):
+        last = before
+        for stage in tasks.STAGES:
+            made = stage.override(priority_weight=next(weights), execution_timeout=ANALYSIS_LIMIT)(
+                ROOT
+            )
+            last >> made
+            last = made
+    return last
+
+
+def _limit(outline: Outline, estimate_s: float) -> timedelta:
+    scale = EMULATED if outline.provider == "libvirt" else 1.0
+    return scale * (LEAST + timedelta(seconds=SLACK * estimate_s))
+
+
+def _about(outline: Outline) -> str:
+    rows = "\n".join(
+        f"| `{build.build}` | {build.label} | {len(build.trials)} | {_clock(_estimate_s(outline, build))} |"
+        for build in outline.builds
+    )
+    return (
+        f"{outline.question or f'The study {outline.study}.'}\n\n"
+        f"{outline.trials} trials on {len(outline.builds)} builds, about {_clock(outline.estimate_s)}.\n\n"
+        f"| build | cluster | trials | about |\n|---|---|---|---|\n{rows}\n{OPERATING}"
+    )
+
+
+def _estimate_s(outline: Outline, build: BuildOutline) -> float:
+    return outline.up_estimate_s + sum(trial.estimate_s for trial in build.trials)
+
+
+def _about_trial(trial: TrialOutline) -> str:
+    rows = "\n".join(f"| {key} | {value} |" for key, value in trial.parameters.items())
+    return (
+        f"**{trial.label}**, about {_clock(trial.estimate_s)}. Record: `records/{trial.trial}`\n\n"
+        f"| parameter | value |\n|---|---|\n{rows}\n"
+    )
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

@@ -1,0 +1,115 @@
+"""What there is to tell about a run that has ended: a regression, a failure, a recovery, or nothing.
+
+Does not import Airflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from analysis.comparison.compare import Change, RunComparison, compare
+from analysis.comparison.history import SUMMARY, read_summary
+from cluster.model.errors import StudyError
+from cluster.state.events import Notified, RunEnded
+from cluster.state.journal import JOURNAL, Journal, run_folders
+from dags.notify.message import Message, number_of, report_of
+from dags.stages import conclusion
+from dags.stages.comparison import compare_run, format_change
+from workloads.execution.run import Run
+from workloads.spec.notify import Occasion
+
+
+def message_of(run: Run, reason: str = "") -> Message | None:
+    """The message about a run that has ended, or was killed for `reason`; None if there is nothing to tell.
+
+    A recovery is the first run after a message about a failure or a regression in which nothing is
+    wrong. After a regression it is compared with the baseline of that regression, because the slower
+    runs have entered a rolling baseline meanwhile.
+    """
+    compared, fault = _compared(run)
+    failed = _failure(run, reason) or ([fault] if fault else [])
+    slower = compared.regressions if compared else ()
+    lines = [format_change(change) for change in slower]
+    event: Occasion
+    if failed:
+        event, headline, lines = "failure", failed[0], [*failed[1:], *lines]
+    elif slower:
+        more = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
+        event, headline, lines = "regression", lines[0] + more, lines if more else []
+    else:
+        return _recovery(run)
+    message = _message(run, event, headline, lines, slower)
+    if compared is None or not slower:
+        return message
+    return replace(message, causes=compared.candidate_causes, baseline=compared.baseline)
+
+
+def _message(
+    run: Run, event: Occasion, headline: str, lines: Sequence[str], changes: Sequence[Change]
+) -> Message:
+    return Message(
+        event=event,
+        study=run.study.study,
+        run=run.id,
+        headline=headline,
+        lines=tuple(lines),
+        numbers=tuple(map(number_of, changes)),
+        report=report_of(run.root),
+    )
+
+
+def _compared(run: Run) -> tuple[RunComparison | None, str]:
+    """The comparison that the study requests, or why there is none."""
+    if not (run.root / SUMMARY).exists():
+        return None, ""  # nothing was measured: a failure, reported as such
+    try:
+        return compare_run(run), ""
+    except StudyError as error:
+        return None, f"the run could not be compared: {error}"
+
+
+def _failure(run: Run, reason: str) -> list[str]:
+    ends = run.journal.since_opening(RunEnded)
+    if not ends:
+        return [reason or "the run did not end."]
+    if ends[-1].outcome == "ok":
+        return []
+    return (conclusion.failures(run) if ends[-1].finished else []) or [ends[-1].message]
+
+
+def _recovery(run: Run) -> Message | None:
+    incidents = _incidents(run)
+    if not incidents:
+        return None
+    lines = [f"{event.occasion} in run {root.name}: {event.headline}" for root, event in incidents]
+    slower = next((event for _, event in incidents if event.occasion == "regression"), None)
+    changes: tuple[Change, ...] = ()
+    if slower and run.study.compare:
+        before = [root for name in slower.baseline if (root := run.root.parent / name).is_dir()]
+        then = compare(
+            [read_summary(root) for root in before],
+            read_summary(run.root),
+            run.study.compare.tolerance,
+        ) if before else None  # fmt: skip
+        if then and then.regressions:
+            return None
+        changes = then.changes if then else ()
+        lines += [f"now: {format_change(change)}" for change in changes]
+    newest = incidents[0][1].occasion
+    headline = f"nothing is wrong any more, after a {newest} in run {incidents[0][0].name}"
+    return _message(run, "recovery", headline, lines, changes)
+
+
+def _incidents(run: Run) -> list[tuple[Path, Notified]]:
+    """What was told of this run and earlier ones since the last recovery, newest first."""
+    found: list[tuple[Path, Notified]] = []
+    for root in reversed(run_folders(run.root.parents[1], run.root.parent.name)):
+        if root.name > run.id:
+            continue
+        for event in reversed(Journal(root / JOURNAL).events(Notified)):
+            if event.occasion == "recovery":
+                return found
+            found.append((root, event))
+    return found

@@ -1,0 +1,98 @@
+"""`tell`: send the message about a run that has ended to the receivers of its study, once.
+
+Nothing here changes the outcome of a run. What could not be delivered is logged, journalled and printed by
+`study run`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cluster.model.errors import StudyError
+from cluster.state.events import Notified
+from dags.airflow_home.home import base_folder
+from dags.notify.message import Message
+from workloads.execution.run import Run, load_run
+from workloads.spec.notify import Receiver
+from workloads.spec.shipped import study_path
+from workloads.spec.study_file import read_study
+
+log = logging.getLogger(__name__)
+NO_CONTEXT: Mapping[str, Any] = {}
+
+
+def tell(root: str, reason: str = "", context: Mapping[str, Any] = NO_CONTEXT) -> None:
+    """Send the message about the run in `root`, if there is something to tell, and journal that it was sent.
+    Never raises. Again: nothing, until the run is opened again.
+
+    `reason` is why a run without an end was killed. `context` is that of the Airflow task.
+    """
+    try:
+        run = load_run(Path(root))
+        if run.study.notify and not run.journal.since_opening(Notified):
+            _tell(run, reason, context)
+    except Exception as error:
+        _log_fault("no message about the run could be made", error)
+
+
+def _tell(run: Run, reason: str, context: Mapping[str, Any]) -> None:
+    from dags.notify.incident import message_of  # the statistics take a second to import
+
+    message = message_of(run, reason)
+    if message is None:
+        return
+    log.info("Message: %s", message.subject)
+    faults = send(message, run.study.notify, context)
+    run.journal.record(
+        Notified(
+            occasion=message.event,
+            headline=message.headline,
+            baseline=message.baseline,
+            faults=faults,
+        )
+    )
+
+
+def send(
+    message: Message, receivers: Iterable[Receiver], context: Mapping[str, Any] = NO_CONTEXT
+) -> tuple[str, ...]:
+    """Deliver the message to the receivers of its event, one after the other. Returns, and logs, a line for
+    each that did not get it."""
+    from dags.notify.receivers import deliver
+
+    faults = []
+    for receiver in receivers:
+        if message.event not in receiver.events:
+            continue
+        if fault := deliver(receiver, message, context):
+            log.error("Not notified: %s", fault)
+            faults.append(fault)
+        else:
+            log.info("Notified: %s", receiver.name)
+    return tuple(faults)
+
+
+def could_not_open(context: Mapping[str, Any]) -> None:
+    """`on_failure_callback` of the task that opens a run: without a run, nothing else can tell."""
+    try:
+        study = read_study(study_path(Path(_spec_of(context)), base_folder())).study
+        error = context.get("exception")
+        fault = str(error).splitlines()[0] if str(error) else type(error).__name__
+        headline = f"the run could not start: {fault}"
+        send(Message("failure", study.study, "", headline), study.notify, context)
+    except Exception as error:
+        _log_fault("the failure could not be reported", error)
+
+
+def _spec_of(context: Mapping[str, Any]) -> str:
+    """The study file that the task was to open: an argument of the task, or a parameter of the DAG."""
+    arguments = getattr(context.get("task"), "op_kwargs", {})
+    return str(arguments["spec"] if "spec" in arguments else context["params"]["spec"])
+
+
+def _log_fault(what: str, error: Exception) -> None:
+    """StudyErrors are written for people; the text of others may contain anything."""
+    log.error("%s: %s", what, error if isinstance(error, StudyError) else type(error).__name__)

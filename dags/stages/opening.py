@@ -1,0 +1,119 @@
+"""Open a run for an Airflow DAG run, or open it again after Clear. Does not import Airflow."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.model.errors import HostBusyError, InputError
+from cluster.state.owner import Owner
+from dags.airflow_home.home import SCHEDULER_PID
+from dags.stages.conclusion import is_concluded, stop
+from dags.stages.outline import steps_of
+from dags.stages.study_stages import absolute
+from dags.stages.task_names import ANALYSIS, FINISHED, cleared_trials, pending_trials
+from workloads.execution.opening import RunRequest, clear_trials, open_run, reopen_run
+from workloads.execution.run import Run, load_run, run_of
+from workloads.planning.plan import Plan
+from workloads.spec.study import Study
+from workloads.spec.study_file import read_study
+
+log = logging.getLogger(__name__)
+CLEARED = "the DAG run was cleared in Airflow"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a DAG run asks for. `spec` and `runs` may be relative to the project's folder. `steps`: digest of
+    the DAG's builds and trials. `dag_run`: "<DAG>/<run id>". `states`: see `pending_trials`; None if the
+    task runs for the first time, so that nothing was cleared."""
+
+    spec: str
+    runs: str
+    fresh: bool
+    steps: str
+    dag_run: str
+    states: Mapping[str, str | None] | None = None
+
+
+def opened(asked: Asked) -> str | None:
+    """Folder of the run, open for the DAG run; None while another study uses the host and this one queues.
+
+    Clear of the whole DAG run resumes an unfinished run, or begins a new one. Clear of trials opens the same
+    run again, to measure them again. Clear of the analysis alone needs no cluster and no host.
+    """
+    spec, runs = absolute(asked.spec), absolute(asked.runs)
+    study = read_study(spec).study
+    owner = airflow_owner(asked.dag_run)
+    try:
+        run = run_of(asked.dag_run, runs, study.study) if asked.states is not None else None
+        if run is None or not _opened_again(run, owner, asked):
+            run = _open(asked, spec, runs, owner)
+    except HostBusyError as error:
+        if study.when_busy == "refuse":
+            raise
+        log.info("%s", error)
+        return None
+    log.info("Run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
+    return str(run.root)
+
+
+def _opened_again(run: Run, owner: Owner, asked: Asked) -> bool:
+    """Whether the run is open for what was cleared; False if that is the whole DAG run."""
+    states = asked.states or {}
+    pending = frozenset(pending_trials(run.plan, states))
+    analysis = any(
+        state not in FINISHED for task, state in states.items() if task.startswith(f"{ANALYSIS}.")
+    )
+    if analysis and len(pending) == len(run.plan.trials):
+        stop(run, owner, CLEARED)
+        return False
+    cleared = cleared_trials(run.plan, pending, analysis)
+    log.info("Cleared trials: %s", ", ".join(cleared) or "none")
+    if cleared and is_concluded(run):
+        reopen_run(run, owner, asked.dag_run, cleared)
+    else:
+        clear_trials(run, cleared)
+    return True
+
+
+def _open(asked: Asked, spec: Path, runs: Path, owner: Owner) -> Run:
+    from dags.stages.planning import check_plan  # the statistics take a second to import
+
+    return open_run(
+        spec,
+        runs,
+        request=RunRequest(fresh=asked.fresh),
+        owner=owner,
+        dag_run=asked.dag_run,
+        check=lambda study, plan: check_plan(study, plan, spec, runs),
+        fits=lambda study, plan: check_fits(study, plan, asked.steps),
+        wait=False,
+    )
+
+
+def check_fits(study: Study, plan: Plan, steps: str) -> None:
+    """InputError if the plan has other builds or trials than the DAG."""
+    if steps_of(plan) == steps:
+        return
+    raise InputError(
+        "the run's plan has other builds or trials than this DAG.",
+        f"study {study.study!r}",
+        "if a disk has `medium: auto`, write its medium; if the study file was just edited, wait until "
+        "Airflow has read it; if `study run` extended an unfinished run, finish it with `study run`.",
+    )
+
+
+def load(root: str) -> str:
+    """Folder of a run that is open already."""
+    return str(load_run(Path(root)).root)
+
+
+def airflow_owner(dag_run: str) -> Owner:
+    """Owner that outlives the tasks of a DAG run: the scheduler started by `make airflow`, which sets
+    STUDY_SCHEDULER_PID for its children; with any other Airflow, the DAG run itself."""
+    scheduler = os.environ.get(SCHEDULER_PID)
+    return Owner.of_process(int(scheduler)) if scheduler else Owner.of_dag_run(dag_run)

@@ -1,0 +1,135 @@
+"""`Outline`: the shape of a study's DAG, small enough to be read each time Airflow parses the DAG files.
+
+It depends on the study file and on nothing else: no host is contacted and no disk is probed. The module
+imports only the standard library; planning is imported when an outline is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workloads.planning.plan import Plan, Step
+    from workloads.spec.study import Study
+
+NAMED_TRIALS = 200
+"""A study with more trials maps them: one task per build. The scheduler evaluates every task of a graph."""
+
+
+@dataclass(frozen=True)
+class TrialOutline:
+    """`trial`: its id. `parameters`: of its setting, for people; empty if the study maps its trials."""
+
+    trial: str
+    label: str
+    estimate_s: float
+    parameters: dict[str, str]
+
+
+@dataclass(frozen=True)
+class BuildOutline:
+    build: str
+    label: str
+    trials: tuple[TrialOutline, ...]
+
+
+@dataclass(frozen=True)
+class Outline:
+    """`cron` and `asset`: the schedule, if any. `compared`: each run is compared with earlier ones.
+    `reports_late_runs`: a receiver of messages wants to know. `estimate_s`: of the whole run. `is_mapped`:
+    its builds map their trials."""
+
+    study: str
+    question: str
+    provider: str
+    workloads: tuple[str, ...]
+    cron: str | None
+    asset: str | None
+    compared: bool
+    reports_late_runs: bool
+    estimate_s: float
+    up_estimate_s: float
+    builds: tuple[BuildOutline, ...]
+
+    @property
+    def trials(self) -> int:
+        return sum(len(build.trials) for build in self.builds)
+
+    @property
+    def is_mapped(self) -> bool:
+        return self.trials > NAMED_TRIALS
+
+    @property
+    def steps(self) -> str:
+        """Digest of builds and trials in their order: see `steps_of`."""
+        return _digest([[b.build, [t.trial for t in b.trials]] for b in self.builds])
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Outline:
+        value: dict[str, Any] = json.loads(text)
+        builds = tuple(
+            BuildOutline(
+                build["build"], build["label"], tuple(TrialOutline(**t) for t in build["trials"])
+            )
+            for build in value["builds"]
+        )
+        return cls(**{**value, "workloads": tuple(value["workloads"]), "builds": builds})
+
+
+def outline_of(study: Study, plan: Plan) -> Outline:
+    """The outline of a study with this plan."""
+    from workloads.planning.plan import UP_ESTIMATE_S
+
+    schedule = study.schedule
+    return Outline(
+        study=study.study,
+        question=study.question or "",
+        provider=study.provider,
+        workloads=tuple(sorted({s.setting.workload for s in plan.trials if s.setting})),
+        cron=schedule.cron if schedule else None,
+        asset=schedule.asset if schedule else None,
+        compared=study.compare is not None,
+        reports_late_runs=study.reports_late_runs,
+        estimate_s=plan.estimate_s,
+        up_estimate_s=UP_ESTIMATE_S,
+        builds=tuple(_build(plan, build) for build in plan.builds),
+    )
+
+
+def steps_of(plan: Plan) -> str:
+    """Digest of the plan's builds and trials: equal to `Outline.steps` if a DAG fits the plan."""
+    trials: dict[str, list[str | None]] = {build: [] for build in plan.builds}
+    for step in plan.trials:
+        trials[step.build].append(step.trial)
+    return _digest([[build, mine] for build, mine in trials.items()])
+
+
+def _build(plan: Plan, build: str) -> BuildOutline:
+    topology = plan.topology_of(build)
+    mine = [step for step in plan.trials if step.build == build]
+    repetition = build.partition("-")[0].removeprefix("b")
+    servers = topology.regionservers_per_node
+    parts = (
+        f"repetition {repetition}: {topology.vms_per_host} VM(s) per host on {topology.medium}",
+        *((f"{servers} RegionServers per node",) if servers > 1 else ()),
+        *topology.levels.values(),
+    )
+    named = len(plan.trials) <= NAMED_TRIALS
+    return BuildOutline(build, ", ".join(parts), tuple(_trial(step, named) for step in mine))
+
+
+def _trial(step: Step, named: bool) -> TrialOutline:
+    assert step.setting is not None
+    values = step.setting.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    parameters = {key: str(value) for key, value in values.items()} if named else {}
+    return TrialOutline(str(step.trial), step.setting.label, round(step.estimate_s, 1), parameters)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]

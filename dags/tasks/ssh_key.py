@@ -1,0 +1,42 @@
+"""The SSH key of an Airflow connection, for tasks that reach hosts: the setting `ssh_connection` names it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from cluster.model.errors import InputError
+from cluster.state.settings import VARIABLES, setting
+
+_FILE, _KEY, _PASSPHRASE = "key_file", "private_key", "private_key_passphrase"
+
+
+def use_ssh_connection(_: Any) -> None:
+    """`pre_execute` of the tasks: from now on this process uses the key of the connection, as the setting
+    `ssh_identity`. Nothing without the setting `ssh_connection`.
+
+    The key is in an unnamed file in memory, which ends with this process. InputError for a connection
+    without a usable key.
+    """
+    name = setting("ssh_connection")
+    if name is None:
+        return
+    from airflow.sdk import Connection
+
+    held = json.loads(Connection.get(name).extra or "{}")
+    if held.get(_FILE):
+        os.environ[VARIABLES["ssh_identity"]] = str(held[_FILE])
+        return
+    if not held.get(_KEY):
+        raise _fault(name, "it has no private key", f"add {_KEY} or {_FILE} to its extra fields.")
+    if held.get(_PASSPHRASE):
+        raise _fault(name, "its private key has a passphrase", "use an SSH agent for such a key.")
+    descriptor = os.memfd_create("ssh-key")
+    os.fchmod(descriptor, 0o600)  # ssh refuses a key that others can read
+    os.write(descriptor, str(held[_KEY]).strip().encode() + b"\n")
+    os.environ[VARIABLES["ssh_identity"]] = f"/proc/{os.getpid()}/fd/{descriptor}"
+
+
+def _fault(name: str, what: str, remedy: str) -> InputError:
+    return InputError(f"{what}.", f"the Airflow connection {name!r}", remedy)

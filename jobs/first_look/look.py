@@ -1,0 +1,166 @@
+"""`first_look`: what the files of one closed record tell."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis import tables
+from analysis.report.charts.quantity import quantity
+from analysis.validity.provisional import judge
+from cluster.model.errors import StudyError
+from jobs.first_look.record_rows import RecordRows, if_all
+from jobs.first_look.workload_facts import dfsio_facts, ycsb_facts
+from jobs.raw.manifest_rows import monitor_rows
+from workloads.record.record import read_manifest
+from workloads.spec.registry import kind_of
+
+_SAMPLES = ("dool", "nodecpu")
+_NO_NUMBERS = ("ycsb-status",)  # other lines of a client's standard error are messages of its JVM
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """rate: in `rate_unit`. p99_ms: of the slowest operation, which `p99_of` names, with the kind of latency.
+    CPU: means over the hosts after the ramp-up. None: unknown. verdict: provisional; reasons: why the trial
+    is not valid. flags: what to know about it, whatever its verdict."""
+
+    trial: str
+    rate: float | None = None
+    rate_unit: str = ""
+    p99_ms: float | None = None
+    p99_of: str = ""
+    cpu_used_percent: float | None = None
+    cpu_iowait_percent: float | None = None
+    verdict: str = "unknown"
+    reasons: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """The verdict in words that say that it is provisional."""
+        return "valid so far" if self.verdict == "valid" else self.verdict
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """12,300 ops/s; p99 2.2 ms READ, closed-loop; CPU 83 % used, 2 % iowait: those that are known."""
+        cpu = (self.cpu_used_percent, self.cpu_iowait_percent)
+        return (
+            *([] if self.rate is None else [quantity(self.rate, self.rate_unit)]),
+            *([] if self.p99_ms is None else [f"p99 {quantity(self.p99_ms, 'ms')} {self.p99_of}"]),
+            *([] if None in cpu else ["CPU {:.0f} % used, {:.0f} % iowait".format(*cpu)]),
+        )
+
+
+def first_look(record: Path) -> FirstLook:
+    """The numbers and the provisional verdict. A record that cannot be read is `unknown`, with the reason."""
+    try:
+        rows = RecordRows(read_manifest(record), record)
+        known = facts(rows)
+    except (StudyError, OSError, ValueError) as error:
+        return FirstLook(record.name, reasons=(f"the record cannot be read: {error}",))
+    judged = judge(known)
+    p99_ms, p99_of = _slowest_p99(rows)
+    return FirstLook(
+        trial=rows.manifest.trial,
+        rate=known["rate"],
+        rate_unit=kind_of(rows.trial["workload"]).rate_unit,
+        p99_ms=p99_ms,
+        p99_of=p99_of,
+        cpu_used_percent=_mean([host["used"] for host in rows.hosts]),
+        cpu_iowait_percent=_mean([host["cpu_iowait"] for host in rows.hosts]),
+        verdict=judged.verdict,
+        reasons=judged.reasons,
+        flags=judged.flags,
+    )
+
+
+def facts(rows: RecordRows) -> dict[str, Any]:
+    """Columns of `checks`, as far as one record and simple sums tell them; and the trial's `rate`."""
+    trial = rows.trial
+    of_workload = dfsio_facts if trial["workload"] == "testdfsio" else ycsb_facts
+    background = if_all([trial["compactions"], trial["splits"]])
+    exit_codes = if_all([client["exit_code"] for client in rows.clients])
+    return {
+        **{name: trial[name] for name in ("state", "workload", "monitored", "compiling_share")},
+        "state_reason": "; ".join(trial["state_reasons"]),
+        "window_s": rows.window_s,
+        "clients_failed": None if exit_codes is None else sum(code != 0 for code in exit_codes),
+        "background_work": None if background is None else sum(background),
+        "foreign_cpu": _foreign_cpu(rows),
+        **_quarantined(rows),
+        **_monitors(rows),
+        **of_workload(rows),
+    }
+
+
+def _quarantined(rows: RecordRows) -> dict[str, Any]:
+    lines = list(rows.of(tables.QUARANTINE))
+    results = [row for row in lines if row["kind"] not in (*_SAMPLES, *_NO_NUMBERS)]
+    return {
+        "result_lines_quarantined": len(results),
+        "result_quarantine": min(
+            (f"{row['kind']} line {row['line']} {row['reason']}" for row in results), default=""
+        ),
+        "sample_lines_quarantined": sum(row["kind"] in _SAMPLES for row in lines),
+    }
+
+
+def _monitors(rows: RecordRows) -> dict[str, Any]:
+    """Coverage of the window by the worst monitor, and the largest clock offset in sampling periods."""
+    rounds = {(row["kind"], row["host"]): row for row in rows.of(tables.MONITOR_ROUNDS)}
+    shares: list[tuple[float, str]] = []
+    offsets: list[float | None] = []
+    for monitor in monitor_rows(rows.manifest):
+        both = if_all([monitor["clock_before_s"], monitor["clock_after_s"]])
+        offsets.append(None if both is None else max(map(abs, both)) / monitor["period_s"])
+        row = rounds.get((monitor["kind"], monitor["host"]))
+        if (rows.window_s or 0.0) >= monitor["period_s"]:  # else no sample is expected
+            share = row["seen"] / (row["seen"] + row["lost"]) if row else 0.0
+            shares.append((share, f"{monitor['kind']} on {monitor['host']}"))
+    coverage, worst = min(shares, default=(None, None))
+    known = if_all(offsets)
+    return {
+        "monitor_coverage": coverage,
+        "monitor_worst": worst,
+        "clock_periods": None if known is None else max(known),
+    }
+
+
+def _foreign_cpu(rows: RecordRows) -> float | None:
+    """CPU used on the busiest host beyond that of the nodes' processes; None for hosts with VMs."""
+    if any(node["host_cpu_share_percent"] is not None for node in rows.nodes):
+        return None
+    names = {node["node"] for node in rows.nodes}
+    ours: dict[str, float] = defaultdict(float)
+    for row in rows.of(tables.NODE_USE):
+        if row["node"] in names:
+            ticks = row["user_ticks"] + row["system_ticks"]
+            ours[row["host"]] += 100.0 * ticks / row["capacity_ticks"]
+    beyond = [
+        host["used"] - ours[host["host"]]
+        for host in rows.hosts
+        if host["used"] is not None and host["host"] in ours
+    ]
+    return max(beyond, default=None)
+
+
+def _slowest_p99(rows: RecordRows) -> tuple[float | None, str]:
+    """In ms, with its operation and kind; intended latency if there is any (method 10)."""
+    found = [
+        row
+        for row in rows.of(tables.LATENCY_PERCENTILES)
+        if row["percentile"] == 99.0 and row["value_us"] is not None
+    ]
+    intended = [row for row in found if row["latency_kind"] == "intended"]
+    slowest = max(intended or found, key=lambda row: row["value_us"], default=None)
+    if slowest is None:
+        return None, ""
+    return slowest["value_us"] / 1000.0, f"{slowest['operation']}, {slowest['latency_kind']}"
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = if_all(values)
+    return None if known is None else sum(known) / len(known)

@@ -1,0 +1,128 @@
+"""The rate of a trial, and how much of the requested work its clients did: YCSB's and TestDFSIO's."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Any
+
+from analysis import tables
+from jobs.first_look.record_rows import RecordRows, if_all, over
+from jobs.raw.manifest_rows import Row
+from workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE
+from workloads.ycsb.output.summary import RETURN, SUCCESSES
+
+MIB = 2.0**20
+_READ_MODES = ("read", "random", "backward", "skip")
+
+
+def ycsb_facts(rows: RecordRows) -> dict[str, Any]:
+    """rate (ops/s), failed_operations, work_share, has_target, target_share."""
+    runs = [_whole_run(rows, client) for client in rows.clients]
+    shares = [
+        _most(over(run["operations"], run["asked"]), over(run["run_s"], rows.trial["duration_s"]))
+        for run in runs
+    ]
+    failed, done = if_all([run["failed"] for run in runs]), if_all(shares)
+    rate, target = _ycsb_rate(rows, runs), rows.trial["target_ops_s"]
+    return {
+        "rate": rate,
+        "failed_operations": None if failed is None else sum(failed),
+        "work_share": None if done is None else min(1.0, *done),
+        "has_target": target is not None,
+        "target_share": over(rate, target),
+    }
+
+
+def _most(*shares: float | None) -> float | None:
+    """A run ends by count or by time: the larger share that is known."""
+    return max((share for share in shares if share is not None), default=None)
+
+
+def _ycsb_rate(rows: RecordRows, runs: list[Row]) -> float | None:
+    """With a ramp-up from the intervals after it, else from the counts and the slowest client's run time."""
+    if rows.trial["warm_up_s"] > 0:
+        rates = [_rate_after_ramp_up(rows, run["client"]) for run in runs]
+    else:
+        longest_s = max((run["run_s"] or 0.0 for run in runs), default=0.0)
+        rates = [over(run["succeeded"], longest_s) for run in runs]
+    known = if_all(rates)
+    return None if known is None else fsum(known)
+
+
+def _rate_after_ramp_up(rows: RecordRows, client: str) -> float | None:
+    columns = ("client", "kind", "measured", "counted", "begun_s", "length_s")
+    intervals = [
+        row
+        for row in rows.of(tables.YCSB_HISTOGRAMS, *columns)
+        if row["client"] == client and row["measured"] and row["kind"] == "closed-loop"
+    ]
+    if not intervals:
+        return None
+    end_s = max(row["begun_s"] + row["length_s"] for row in intervals)
+    seconds = end_s - min(row["begun_s"] for row in intervals)
+    return over(sum(row["counted"] for row in intervals), seconds)
+
+
+def _whole_run(rows: RecordRows, client: Row) -> Row:
+    """client, asked, run_s, operations, succeeded, failed, by its summary; None if that does not tell."""
+    summary = [row for row in rows.of(tables.YCSB_SUMMARY) if row["client"] == client["client"]]
+    run_ms = next((row["value"] for row in summary if row["measure"] == "RunTime"), None)
+    returns = [
+        (row["measure"].removeprefix(RETURN), row["value"])
+        for row in summary
+        if row["measure"].startswith(RETURN) and row["operation"] != CLEANUP
+    ]
+    run = {
+        "client": client["client"],
+        "asked": client["operations_asked"],
+        "run_s": over(run_ms, 1000.0),
+        **dict.fromkeys(("operations", "succeeded", "failed")),
+    }
+    if not returns:
+        return run
+    # YCSB counts a read-modify-write three times: itself, its read and its update.
+    twice = fsum(
+        row["value"]
+        for row in summary
+        if (row["operation"], row["measure"]) == (READ_MODIFY_WRITE, "Operations")
+    )
+    returned = fsum(value for _, value in returns)
+    good = fsum(value for status, value in returns if status in SUCCESSES)
+    return run | {
+        "operations": returned - twice,
+        "succeeded": good - twice,
+        "failed": returned - good,
+    }
+
+
+def dfsio_facts(rows: RecordRows) -> dict[str, Any]:
+    """rate (MiB/s over the map phase), work_share, must_be_cold, cold_share."""
+    trial, parts = rows.trial, list(rows.of(tables.DFSIO_IO))
+    moved, tasks = (sum(part[name] for part in parts) for name in ("bytes", "tasks"))
+    done = if_all([over(tasks, trial["files"]), over(moved, trial["asked_bytes"])])
+    return {
+        "rate": over(moved / MIB, _map_phase_s(rows)) if parts else None,
+        "work_share": min(1.0, *done) if parts and done else None,
+        "must_be_cold": trial["mode"] in _READ_MODES,
+        "cold_share": over(_physical_read_bytes(rows), trial["distinct_bytes_asked"]),
+    }
+
+
+def _map_phase_s(rows: RecordRows) -> float | None:
+    """From the first start to the last end of the successful maps; None for a faulty job history."""
+    jobs = list(rows.of(tables.MAPREDUCE_JOBS))
+    maps = [row for row in rows.of(tables.MAP_ATTEMPTS) if row["status"] == "SUCCEEDED"]
+    if len(jobs) != 1 or jobs[0]["problems"] or not maps:
+        return None
+    begin_s: float = min(row["start_epoch_s"] for row in maps)
+    end_s: float = max(row["finish_epoch_s"] for row in maps)
+    return end_s - begin_s
+
+
+def _physical_read_bytes(rows: RecordRows) -> float | None:
+    """The record's count, else dool's rate of all hosts times the window."""
+    counted: int | None = rows.trial["physical_read_bytes"]
+    if counted is not None:
+        return counted
+    rates = if_all([host["disk_read_bytes_s"] for host in rows.hosts])
+    return None if rates is None or rows.window_s is None else fsum(rates) * rows.window_s

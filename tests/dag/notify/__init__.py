@@ -1,0 +1,1 @@
+"""Messages about runs, sent by a real Airflow to real receivers."""

@@ -1,0 +1,76 @@
+"""`python -m tests.dag.plugin.rights_scenario FOLDER`: the plugin's pages for somebody who may read one DAG.
+
+Prints one JSON object: the status of each request. The runs and the reader's rights are made up; the pages
+and Airflow's checks are real.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from cluster.state.journal import Journal
+from dags.airflow_home.home import Home, project_root
+
+READABLE = "study_nightly"
+
+
+def make_runs(runs: Path) -> None:
+    for name, dag_run in (("mine", f"{READABLE}/1"), ("other", "study_other/1"), ("typed", "")):
+        report = runs / "nightly" / name / "report"
+        report.mkdir(parents=True)
+        (report / "index.html").write_text(name)
+        Journal(report.parent / "journal.jsonl").write(
+            "run-opened", study="n", run=name, tag="n/r", dag_run=dag_run
+        )
+    (runs / "index.html").write_text("the hub")
+
+
+class Rights:
+    """Of an auth manager: who may read which DAG runs. None stands for all DAGs."""
+
+    def is_authorized_dag(self, *, details: Any, **_: object) -> bool:
+        return bool(details.id == READABLE)
+
+
+def main(folder: Path) -> None:
+    home = Home(folder / "airflow", project_root())
+    os.environ.update(home.command_environment())
+    from dags.airflow_home.home import migrate_once
+
+    migrate_once(home.command_database, home.command_environment())
+    from airflow.api_fastapi.core_api import security
+    from fastapi.testclient import TestClient
+
+    from dags.web import pages
+
+    make_runs(folder / "runs")
+    app = pages.pages(folder / "runs")
+    app.dependency_overrides[security.get_user] = lambda: SimpleNamespace(get_id=lambda: "ann")
+    report = "nightly/{}/report/index.html"
+    asked = {
+        "hub": "/",
+        "hub, naming the DAG": f"/?dag_id={READABLE}",
+        "report": f"/{report.format('mine')}",
+        "report of another DAG": f"/{report.format('other')}",
+        "report of another DAG, naming mine": f"/{report.format('other')}?dag_id={READABLE}",
+        "report of a run without a DAG": f"/{report.format('typed')}?dag_id={READABLE}",
+        "my DAG run": f"/dag-run?dag_id={READABLE}&run_id=1",
+        "another DAG run": "/dag-run?dag_id=study_other&run_id=1",
+        "a DAG run without a run": f"/dag-run?dag_id={READABLE}&run_id=2",
+    }
+    with (
+        mock.patch.object(security, "get_auth_manager", Rights),
+        mock.patch.object(pages, "get_auth_manager", Rights),
+    ):
+        client = TestClient(app, follow_redirects=False)
+        print(json.dumps({name: client.get(path).status_code for name, path in asked.items()}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

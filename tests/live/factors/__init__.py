@@ -1,0 +1,1 @@
+"""Versions and configurations as factors, on real daemons."""

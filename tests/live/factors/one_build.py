@@ -1,0 +1,85 @@
+"""One small cluster of an arm, brought up, used and torn down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cluster.clients.client_commands import hadoop_command
+from cluster.lifecycle.bring_up import bring_up
+from cluster.lifecycle.readiness import fetch_json
+from cluster.lifecycle.tear_down import tear_down
+from cluster.model.cluster import Cluster
+from cluster.model.configuration import PLAIN, Configuration
+from cluster.model.topology import Topology
+from cluster.model.versions import VERSIONS, Versions
+from cluster.providers.provider import provider_of
+from cluster.providers.stacks import ensure_stacks
+from cluster.state.journal import Journal
+from tests.live.support.builds import open_build, topology
+from workloads.execution.hbase_ready import row_written_and_read
+
+NODE_MIB = 4096
+DATA = "/benchmarks/TestDFSIO"
+
+
+@dataclass(frozen=True)
+class Build:
+    cluster: Cluster
+    journal: Journal
+    folder: Path
+
+    def dfsio(self, mode: str) -> None:
+        """Write or read two files of 4 MiB by a MapReduce job. AssertionError if the job fails."""
+        words = (f"-{mode}", "-nrFiles", "2", "-size", "4MB", "-resFile", f"{self.folder}/{mode}")
+        command = hadoop_command(
+            self.cluster, f"dfsio-{mode}", "org.apache.hadoop.fs.TestDFSIO", words,
+            jvm_flags=(f"-Dtest.build.data={DATA}",),
+        )  # fmt: skip
+        transport = provider_of("local").transport(self.cluster.site, self.journal)
+        out, err = (self.folder / f"{mode}.{suffix}" for suffix in ("out", "err"))
+        process = transport.start(self.cluster.topology.client, command, out, err)
+        assert transport.wait(process, 240) == 0, err.read_text()[-3000:]
+
+    def bean(self, address: str, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = fetch_json(f"http://{address}/jmx?qry={name}", 10)["beans"][0]
+        return found
+
+    def daemon(self, name: str) -> str:
+        """Address of a daemon's web server."""
+        rendered = self.cluster.endpoints
+        return {"namenode": rendered.namenode_http, "hmaster": rendered.hmaster_http}[name]
+
+
+def arm(
+    folder: Path, versions: Versions = VERSIONS, configuration: Configuration = PLAIN
+) -> Topology:
+    """One worker with room for caches beside its heap."""
+    plain = topology(folder, workers=1)
+    nodes = tuple(
+        replace(node, memory_mib=NODE_MIB) if "worker" in node.roles else node
+        for node in plain.nodes
+    )
+    return replace(plain, nodes=nodes, versions=versions, configuration=configuration)
+
+
+@contextmanager
+def built(folder: Path, placed: Topology) -> Iterator[Build]:
+    """The arm's cluster, after a row was written to HBase and read back. Nothing of it is left."""
+    site, journal = open_build(folder, os.getpid())
+    try:
+        cluster = bring_up(
+            site,
+            placed,
+            ensure_stacks(placed.versions),
+            journal,
+            final_check=lambda cluster: row_written_and_read(cluster, journal),
+            deadline_s=400,
+        )
+        yield Build(cluster, journal, folder)
+    finally:
+        tear_down(site, journal)

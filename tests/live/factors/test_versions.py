@@ -1,0 +1,30 @@
+"""Every shipped pair of Hadoop and HBase runs HDFS, YARN and HBase, and says itself which version it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cluster.model.versions import Versions
+from cluster.stack.recipe import locked_versions, recipe_of
+from tests.live.factors.one_build import arm, built
+
+pytestmark = pytest.mark.timeout(1200)
+SHIPPED = [one for one in locked_versions() if recipe_of("hbase", one).shipped_lock.exists()]
+
+
+@pytest.mark.parametrize("versions", SHIPPED, ids=str)
+def test_a_shipped_version_runs_and_is_the_one_that_was_declared(
+    versions: Versions, tmp_path: Path
+) -> None:
+    with built(tmp_path, arm(tmp_path, versions)) as build:
+        build.dfsio("write")
+        build.dfsio("read")
+        info = build.bean(build.daemon("namenode"), "Hadoop:service=NameNode,name=NameNodeInfo")
+        assert info["SoftwareVersion"] == versions.hadoop
+        stacks = build.cluster.disclosure["stacks"]
+        assert stacks["hadoop"]["version"] == versions.hadoop
+        assert stacks["hbase"]["version"] == versions.hbase
+        log = next((build.cluster.site.root / "logs").rglob("hmaster.log")).read_text()
+        assert f"HBase {versions.hbase}" in log

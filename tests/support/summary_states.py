@@ -1,0 +1,47 @@
+"""Synthetic summaries of runs that cannot answer: no trial yet, and no valid trial."""
+
+from __future__ import annotations
+
+from analysis.findings import Evidence
+from analysis.summarise.headline import headline
+from analysis.summary.summary import Summary
+from tests.support.summary_factory import one_block
+
+
+def empty() -> Summary:
+    """A run that was stopped before its first trial."""
+    nothing: dict[str, object] = dict.fromkeys(
+        ("settings", "findings", "trials", "builds", "series"), ()
+    )
+    answer = {
+        "headline": headline(Evidence((), 1, "process"), 0).text,
+        "headline_setting": None,
+        "undecided": None,
+    }
+    return one_block().model_copy(update={**nothing, **answer, "disclosure": {}})
+
+
+def all_invalid() -> Summary:
+    """A run whose RegionServers died in every trial: settings without numbers, findings without effects."""
+    summary = one_block()
+    why = ("the RegionServer died", "monitor samples cover 71 % of the window, under 95 %")
+    trials = tuple(
+        trial.model_copy(update={"verdict": "invalid", "counted": False, "reasons": why})
+        for trial in summary.trials
+    )
+    settings = tuple(
+        one.model_copy(update={"n_builds": 0, "metrics": ()}) for one in summary.settings
+    )
+    findings = tuple(
+        one.model_copy(update={"effect": None, "n": (0, 0), "why": "an arm has no valid trial"})
+        for one in summary.findings
+    )
+    return summary.model_copy(
+        update={
+            "trials": trials,
+            "settings": settings,
+            "findings": findings,
+            "headline": headline(Evidence(settings, 1, "process"), len(trials)).text,
+            "headline_setting": None,
+        }
+    )

@@ -1,0 +1,229 @@
+"""The first screen: the answer's curve, trust badges, and the findings as a forest plot."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import pytest
+
+from analysis.findings.claims import is_whole
+from analysis.report.charts import figure
+from analysis.report.charts.answer import answer
+from analysis.report.charts.observations import View
+from analysis.report.forest import Row, forest
+from analysis.report.page import render
+from analysis.report.trust import Badge, trust
+from analysis.summary.summary import Finding, ImportSummary, Metric, Summary
+from tests.support.report_pages import Elements
+from tests.support.summary_factory import eight_repetitions, one_block
+from tests.support.summary_states import all_invalid, empty
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")
+
+
+def _changed(summary: Summary, **parts: Any) -> Summary:
+    return summary.model_copy(update=parts)
+
+
+def test_the_curve_shows_rate_tail_and_cpu_of_the_headlines_setting() -> None:
+    summary = one_block()
+    drawn = answer(View(summary))
+    assert drawn is not None
+    assert [panel.id for panel in drawn.panels] == [
+        "answer-rate",
+        "answer-closed-loop",
+        "answer-cpu",
+    ]
+    about = {
+        summary.settings[int(row["ref"].split("/")[2])].setting
+        for panel in drawn.panels
+        for row in panel.rows
+    }
+    assert about == {summary.headline_setting}
+    assert {row["x"] for row in drawn.panels[0].rows} == {"1", "2"}
+    assert "SCAN p99, closed-loop" in drawn.panels[1].description
+    assert answer(View(_changed(summary, headline_setting=None))) is None
+
+
+def test_intended_latency_replaces_closed_loop_latency() -> None:
+    summary = one_block()
+    of_it = [one.setting == summary.headline_setting for one in summary.settings]
+    intended = Metric(name="latency", value=9.0, unit="ms", operation="SCAN", percentile=99.0,
+                      latency_kind="intended", points=(9.0,))  # fmt: skip
+    settings = tuple(
+        one.model_copy(update={"metrics": (*one.metrics, intended)}) if mine else one
+        for one, mine in zip(summary.settings, of_it, strict=True)
+    )
+    drawn = answer(View(_changed(summary, settings=settings)))
+    assert drawn is not None
+    assert [panel.id for panel in drawn.panels] == ["answer-rate", "answer-intended", "answer-cpu"]
+
+
+def test_several_hosts_are_shown_by_the_cpu_of_all_nodes_together() -> None:
+    summary = one_block()
+    settings = tuple(
+        one.model_copy(update={"metrics": (*one.metrics, *(
+            metric.model_copy(update={"scope": "host:there"})
+            for metric in one.metrics if metric.name == "cpu_used" and metric.scope == "host:here"
+        ))})
+        for one in summary.settings
+    )  # fmt: skip
+    drawn = answer(View(_changed(summary, settings=settings)))
+    assert drawn is not None
+    assert drawn.panels[-1].subtitle == "all nodes together"
+
+
+def test_badges_of_a_single_repetition_raise_doubts() -> None:
+    assert trust(View(one_block())) == (
+        Badge("good", "11 of 13 trials valid", "trials"),
+        Badge("bad", "1 invalid", "trials"),
+        Badge("doubt", "1 unknown", "trials"),
+        Badge("doubt", "no intervals: 1 of 5 builds", "findings"),
+        Badge("doubt", "0 of 16 comparisons decided", "findings"),
+        Badge("doubt", "isolation: process", "limits"),
+    )
+
+
+def test_badges_name_the_interval_method_and_count_decisions() -> None:
+    summary = eight_repetitions()
+    badges = trust(View(summary))
+    compared = [one for one in summary.findings if not is_whole(one)]
+    decided = [one for one in compared if one.verdict != "no claim"]
+    assert Badge("good", "95 % t intervals over builds (n = 8)", "findings") in badges
+    words = f"{len(decided)} of {len(compared)} comparisons decided"
+    assert 0 < len(decided) < len(compared)
+    assert Badge("doubt", words, "findings") in badges
+    settled = _changed(summary, findings=tuple(decided))
+    assert Badge(
+        "good", f"{len(decided)} of {len(decided)} comparisons decided", "findings"
+    ) in trust(View(settled))
+
+
+def test_intervals_of_some_results_only_are_counted() -> None:
+    summary = eight_repetitions()
+    first = summary.settings[0].model_copy(update={"n_builds": 4})
+    badges = trust(View(_changed(summary, settings=(first, *summary.settings[1:]))))
+    assert Badge("doubt", "95 % t intervals over builds for 35 of 36 results", "findings") in badges
+
+
+def test_flagged_trials_and_an_empty_run_have_badges() -> None:
+    summary = one_block()
+    flagged = summary.trials[0].model_copy(update={"reasons": ("drift: 1.2 times",)})
+    badges = trust(View(_changed(summary, trials=(flagged, *summary.trials[1:]))))
+    assert Badge("doubt", "1 valid with warnings", "trials") in badges
+    assert [badge.text for badge in trust(View(empty()))][:3] == [
+        "0 of 0 trials valid", "no valid number", "nothing to compare",
+    ]  # fmt: skip
+
+
+def test_imported_trials_that_are_only_unknown_are_shown_as_such() -> None:
+    summary = one_block()
+    trials = tuple(
+        one.model_copy(update={"verdict": "unknown"}) if one.counted else one
+        for one in summary.trials
+    )
+    imported = ImportSummary(files=7, given={}, unknown={"monitors": 11}, accepted={})
+    badges = trust(View(_changed(summary, trials=trials, imported=imported)))
+    assert badges[:5] == (
+        Badge("doubt", "records made by others", "limits"),
+        Badge("doubt", "0 of 13 trials valid", "trials"),
+        Badge("bad", "1 invalid", "trials"),
+        Badge("doubt", "11 unknown, shown without a claim", "trials"),
+        Badge("doubt", "1 unknown", "trials"),
+    )
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_run_without_a_valid_trial_names_the_most_frequent_reason() -> None:
+    text = render(all_invalid())
+    assert "no valid number, so there is nothing to draw" in text
+    assert "the RegionServer died (13 trials)" in " ".join(Elements(text).of("li"))
+    assert Badge("bad", "0 of 13 trials valid", "trials") in trust(View(all_invalid()))
+
+
+def _rows(summary: Summary) -> list[Row]:
+    return [row for group in forest(summary).groups for row in group.rows]
+
+
+def test_every_comparison_is_a_row_at_its_place_on_the_scale() -> None:
+    summary = eight_repetitions()
+    drawn = forest(summary)
+    compared = {
+        f"/findings/{at}": one for at, one in enumerate(summary.findings) if not is_whole(one)
+    }
+    rows = {row.ref: row for row in _rows(summary)}
+    assert rows.keys() == compared.keys()
+    two, half = (
+        next(tick.at for tick in drawn.ticks if tick.text == text) for text in ("×2", "×0.5")
+    )
+    assert drawn.one == pytest.approx((two + half) / 2)  # half and double are equally far from 1
+    for ref, row in rows.items():
+        finding = compared[ref]
+        for value, at in (
+            (finding.effect, row.at),
+            (finding.low, row.low),
+            (finding.high, row.high),
+        ):
+            if value is None:
+                assert at is None
+                continue
+            assert at is not None and 0 < at < 100
+            assert at - drawn.one == pytest.approx(log(value) / log(2) * (two - drawn.one))
+
+
+def test_rows_are_grouped_by_measure_arms_and_rule() -> None:
+    groups = forest(eight_repetitions()).groups
+    first = groups[0]
+    assert (first.title, first.arms, first.rule) == (
+        "Throughput", "4 VMs per host over the bare host, flash", "above 1",
+    )  # fmt: skip
+    assert [row.label for row in first.rows][:2] == ["TestDFSIO write", "TestDFSIO sequential read"]
+    assert any(group.title.startswith("Claim C5: ") for group in groups)
+
+
+def test_only_undecided_rows_have_a_reason_and_a_shared_one_is_given_once() -> None:
+    for row in _rows(eight_repetitions()):
+        assert bool(row.why) == (row.verdict == "no claim")
+    assert forest(eight_repetitions()).why == ""
+    assert forest(one_block()).why == one_block().findings[0].why
+    assert not forest(one_block()).tested and forest(eight_repetitions()).tested
+
+
+def _finding(effect: float | None, **changes: Any) -> Finding:
+    return Finding(
+        id="a", statement="a over b", verdict="no claim", why="w", effect=effect, **changes
+    )
+
+
+@pytest.mark.parametrize("effect", [None, 0.0])
+def test_an_effect_without_a_place_is_a_row_without_a_mark(effect: float | None) -> None:
+    (row,) = _rows(_changed(one_block(), findings=(_finding(effect),)))
+    assert (row.at, row.low, row.label) == (None, None, "a over b")
+
+
+@pytest.mark.parametrize(
+    ("effects", "ticks"),
+    [
+        ((1.02,), ["×1"]),
+        ((0.9, 1.3), ["×0.9", "×1", "×1.1", "×1.25"]),
+        ((0.4, 4.0), ["×0.5", "×1", "×2"]),
+        ((0.001, 900.0), ["×0.001", "×0.01", "×0.1", "×1", "×10", "×100"]),
+    ],
+)
+def test_the_scale_has_a_few_round_ticks(effects: tuple[float, ...], ticks: list[str]) -> None:
+    summary = _changed(one_block(), findings=tuple(map(_finding, effects)))
+    texts = [tick.text for tick in forest(summary).ticks]
+    assert set(ticks) <= set(texts)
+    assert 2 <= len(texts) <= 7
+
+
+def test_hypotheses_and_claims_name_their_group() -> None:
+    asked = _finding(
+        1.1, measure="throughput", subject="s", arms="2 over 1", family="expect-denser"
+    )
+    (group,) = forest(_changed(one_block(), findings=(asked,))).groups
+    assert group.title == "Hypothesis denser: throughput"

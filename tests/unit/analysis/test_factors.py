@@ -1,0 +1,167 @@
+"""Every factor is compared by the same rules: two arms that agree in all other factors."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.findings import Evidence, findings
+from analysis.findings.effects import questions
+from analysis.findings.factors import FACTORS, factor_of, is_baseline, levels, pairs
+from analysis.report.charts.findings_table import findings_table
+from analysis.report.charts.observations import View
+from analysis.report.table import summary_table
+from analysis.summarise.headline import headline
+from analysis.summary.summary import Finding, Metric, SettingSummary
+from tests.support.summary_factory import one_block
+from workloads.spec.factors import FACTORS as NAMES
+from workloads.spec.hypotheses import Expectation, Hypotheses
+
+
+def setting(rates: tuple[float, ...], **arm: object) -> SettingSummary:
+    level: dict[str, str] = arm.pop("levels", {})  # type: ignore[assignment]
+    fields: dict[str, object] = {
+        "vms_per_host": 1, "regionservers_per_node": 1, "medium": "flash", **arm
+    }  # fmt: skip
+    topology = "-".join(map(str, (*fields.values(), *level.values())))
+    metrics = (
+        Metric(name="throughput", value=rates[0], unit="ops/s", points=rates),
+        Metric(name="cpu_used", value=50.0, unit="percent", points=(50.0,), scope="host:h"),
+    )
+    return SettingSummary.model_validate(
+        {**fields, "topology": topology, "levels": level, "setting": "ycsb-c-r1000-t8", "mode": "c",
+         "workload": "ycsb", "label": "YCSB c", "n_builds": len(rates), "metrics": metrics}
+    )  # fmt: skip
+
+
+def version(name: str, *rates: float, **arm: object) -> SettingSummary:
+    return setting(rates or (100.0,), levels={"stack": name}, **arm)
+
+
+OLD, NEW, NEWEST = version("hadoop-3.4.1"), version("hadoop-3.4.2"), version("hadoop-3.5.0")
+STACK = factor_of("stack")
+
+
+def test_there_is_a_factor_for_each_that_a_study_may_have() -> None:
+    assert {factor.name for factor in FACTORS} == set(NAMES)
+
+
+def test_later_versions_are_each_compared_with_the_first() -> None:
+    found = list(pairs((OLD, NEW, NEWEST), STACK))
+    assert [(first.levels["stack"], later.levels["stack"]) for first, later in found] == [
+        ("hadoop-3.4.1", "hadoop-3.4.2"), ("hadoop-3.4.1", "hadoop-3.5.0")
+    ]  # fmt: skip
+
+
+def test_the_studys_order_says_which_level_is_the_baseline() -> None:
+    assert levels((NEW, OLD), "stack") == ("hadoop-3.4.2", "hadoop-3.4.1")
+    assert is_baseline(NEW, (NEW, OLD), "stack", "configuration")
+    assert not is_baseline(OLD, (NEW, OLD), "stack")
+
+
+def test_numbers_and_media_have_an_order_of_their_own() -> None:
+    many = [setting((1.0,), vms_per_host=n) for n in (4, 1, 2)]
+    assert levels(many, "vms_per_host") == (1, 2, 4)
+    assert levels([setting((1.0,), medium=m) for m in ("flash", "hdd")], "medium") == (
+        "hdd", "flash"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        version("hadoop-3.4.2", vms_per_host=2),
+        version("hadoop-3.4.2", medium="hdd"),
+        version("hadoop-3.4.2", regionservers_per_node=4),
+        setting((1.0,), levels={"stack": "hadoop-3.4.2", "configuration": "zgc"}),
+    ],
+)
+def test_arms_that_differ_in_a_second_factor_are_not_compared(other: SettingSummary) -> None:
+    assert list(pairs((OLD, other), STACK)) == []
+
+
+def test_the_arms_and_what_was_declared_are_in_the_question() -> None:
+    evidence = Evidence((OLD, NEW), 1, "process", declared=lambda *_: ("stack.hadoop: a -> b",))
+    rate, cpu = questions(evidence)
+    assert rate.statement == "YCSB c, flash: throughput, hadoop-3.4.2 over hadoop-3.4.1"
+    assert (rate.family, cpu.family) == ("stack-rate", "stack-cpu")
+    assert rate.declared == ("stack.hadoop: a -> b",)
+    assert (rate.rule.words, cpu.rule.words) == ("above 1", "below 1")
+
+
+def decided(first: float, later: float) -> Finding:
+    arms = (
+        version("hadoop-3.4.1", *(first + step for step in range(6))),
+        version("hadoop-3.4.2", *(later + step for step in range(6))),
+    )
+    evidence = Evidence(arms, 6, "process")
+    return next(f for f in findings(evidence, Hypotheses()) if f.family == "stack-rate")
+
+
+def test_a_version_may_be_claimed_faster_or_slower_on_process_groups() -> None:
+    assert decided(100.0, 200.0).verdict == "reproduced"
+    assert decided(200.0, 100.0).verdict == "contradicted"
+    assert decided(100.0, 101.0).verdict == "no claim"
+
+
+def test_an_undeclared_difference_between_versions_refuses_the_comparison() -> None:
+    evidence = Evidence((OLD, NEW), 6, "vm", differences=lambda *_: ("machine.kernel: a, b",))
+    finding = next(f for f in findings(evidence, Hypotheses()) if f.family == "stack-rate")
+    assert finding.effect is None
+    assert "the arms' disclosures differ in machine.kernel" in finding.why
+
+
+def test_a_hypothesis_about_versions_is_decided_on_its_arms() -> None:
+    expect = Expectation.model_validate(
+        {
+            "name": "h",
+            "workload": "c",
+            "compare": "stack",
+            "hadoop-3.4.2_over_hadoop-3.4.1": "> 0.9",
+        }
+    )
+    found = findings(Evidence((OLD, NEW, NEWEST), 1, "vm"), Hypotheses(expect=(expect,)))
+    (finding,) = (one for one in found if one.family == "expect-h")
+    assert finding.effect == pytest.approx(1.0)
+    assert "stack hadoop-3.4.2 over hadoop-3.4.1" in finding.statement
+
+
+def test_with_one_density_the_headline_tells_about_the_next_factor() -> None:
+    faster = version("hadoop-3.4.2", 150.0)
+    sentence = headline(Evidence((OLD, faster), 1, "process"), 2).text
+    assert "with hadoop-3.4.2 instead of hadoop-3.4.1 and equal total memory" in sentence
+    assert "1.50x the operations per second" in sentence
+
+
+def test_best_densities_compete_within_one_version() -> None:
+    arms = [
+        version(name, 100.0 * vms, vms_per_host=vms)
+        for name in ("hadoop-3.4.1", "hadoop-3.4.2")
+        for vms in (1, 2)
+    ]
+    latency = Metric(name="latency", value=1.0, unit="ms", operation="READ", percentile=99.0,
+                     latency_kind="closed-loop")  # fmt: skip
+    arms = [arm.model_copy(update={"metrics": (*arm.metrics, latency)}) for arm in arms]
+    found = findings(
+        Evidence(tuple(arms), 1, "vm"), Hypotheses.model_validate({"slo": {"read_p99": "5 ms"}})
+    )
+    best = [one for one in found if one.family == "best-density"]
+    assert [one.among for one in best] == ["flash, hadoop-3.4.1", "flash, hadoop-3.4.2"]
+    assert len({one.id for one in best}) == 2
+
+
+def test_the_report_distinguishes_arms_by_all_levels() -> None:
+    view = View(one_block().model_copy(update={"settings": (OLD, NEW)}))
+    assert list(view.arm_styles) == ["flash, hadoop-3.4.1", "flash, hadoop-3.4.2"]
+    assert view.where(NEW).endswith("flash, hadoop-3.4.2")
+
+
+def test_the_findings_table_shows_what_was_declared_where_arms_have_names() -> None:
+    declared = Evidence((OLD, NEW), 1, "vm", declared=lambda *_: ("stack.hadoop: a -> b",))
+    summary = one_block().model_copy(
+        update={"settings": (OLD, NEW), "findings": findings(declared, Hypotheses())}
+    )
+    table = findings_table(summary)
+    place = [column.header for column in table.columns].index("Declared difference")
+    assert table.rows[0][place] == "stack.hadoop: a -> b"
+    assert "Declared difference" not in {one.header for one in findings_table(one_block()).columns}
+    assert "Arm" in {column.header for column in summary_table(summary).columns}

@@ -1,0 +1,109 @@
+"""The one line on what cannot be decided: how many comparisons, and what each obstacle would take."""
+
+from __future__ import annotations
+
+import re
+
+from analysis.findings import Evidence, effects
+from analysis.findings.decide import decide
+from analysis.statistics.power import can_claim
+from analysis.summarise.undecided import undecided
+from analysis.summarise.warnings import design_warnings, short_trials
+from analysis.summary.summary import Finding, SettingSummary, SummaryWarning
+from tests.support.arms import noisy, ycsb
+from tests.support.summary_factory import one_block
+
+
+def _settings(builds: int, growth: float = 1.0) -> tuple[SettingSummary, ...]:
+    rates = {vms: noisy(100.0 * growth**vms, builds, seed=vms) for vms in (1, 2)}
+    return tuple(ycsb("load", vms, ops_s=ops_s) for vms, ops_s in rates.items())
+
+
+def _line(
+    settings: tuple[SettingSummary, ...],
+    repetitions: int,
+    isolation: str = "vm",
+    total_s: float | None = 300.0,
+    emulated: frozenset[str] = frozenset(),
+) -> str | None:
+    evidence = Evidence(settings, repetitions, isolation, emulated)
+    rates = [one for one in effects.questions(evidence) if one.measure == "throughput"]
+    found = decide(rates, repetitions)
+    warnings = tuple(design_warnings(isolation == "process", emulated, repetitions))
+    return undecided(found, evidence, warnings, total_s)
+
+
+def test_nothing_is_open_where_all_is_decided_or_nothing_was_compared() -> None:
+    assert _line(_settings(8, growth=2.0), 8) is None
+    assert undecided((), Evidence((), 1, "vm"), (), 60.0) is None
+
+
+def test_a_single_build_takes_four_more_and_their_time() -> None:
+    assert _line(_settings(1), 1) == (
+        "Not decided: the only comparison. To decide it: 4 more repetitions (--add-repetitions 4, about "
+        "20 min) for intervals."
+    )
+    assert "(--add-repetitions 4) for" in str(_line(_settings(1), 1, total_s=None))
+
+
+def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
+    settings = tuple(one.model_copy(update={"n_unknown": 1}) for one in _settings(1))
+    evidence = Evidence(settings, 1, "unknown")
+    found = decide(list(effects.questions(evidence)), 1)
+    imported = SummaryWarning(code="imported", message="Others made these records.")
+    line = str(undecided(found, evidence, (imported,), 300.0))
+    assert "facts that nobody recorded, in the map of the import" in line
+    assert line.endswith("4 more repetitions for intervals.")
+
+
+def test_process_groups_take_another_provider_even_with_enough_repetitions() -> None:
+    line = str(_line(_settings(8, growth=2.0), 8, isolation="process"))
+    assert "provider libvirt" in line
+    assert "repetitions" not in line
+
+
+def test_an_emulated_medium_takes_a_real_one() -> None:
+    assert "To decide it: a real flash disk." in str(
+        _line(_settings(8), 8, emulated=frozenset({"flash"}))
+    )
+
+
+def test_chance_takes_repetitions_that_show_half_of_what_these_show() -> None:
+    line = str(_line(_settings(8), 8, total_s=8 * 3600.0))
+    half, shown = (float(found) for found in re.findall(r"difference of ([\d.]+) %", line))
+    assert 0.45 * shown < half < 0.55 * shown
+    more = int(line.split("--add-repetitions ")[1].split(",")[0])
+    assert 14 <= 8 + more <= 40  # a quarter of the variance takes about four times the builds
+    assert f"about {more} h" in line
+
+
+def test_a_family_that_can_never_be_significant_takes_enough_repetitions() -> None:
+    many = [
+        ycsb(f"m{at}", vms, ops_s=noisy(100.0, 5, seed=(at, vms)))
+        for at in range(22)
+        for vms in (1, 2)
+    ]
+    line = str(_line(tuple(many), 5, total_s=None))
+    more = int(line.split("--add-repetitions ")[1].split(")")[0])
+    assert "22 comparisons can never be significant with 5" in line
+    assert can_claim(5 + more, 5 + more, 22) and not can_claim(4 + more, 4 + more, 22)
+
+
+def test_arms_without_a_valid_trial_and_unequal_builds_are_named() -> None:
+    settings = (*_settings(5)[:1], _settings(5)[1].model_copy(update={"metrics": ()}))
+    assert "valid trials in every arm" in str(_line(settings, 5))
+    open_one = Finding(id="a", statement="a", verdict="no claim", why="differ", n=(5, 5))
+    unequal = SummaryWarning(code="incomparable-builds", message="differ")
+    line = undecided((open_one,), Evidence((), 5, "vm"), (unequal,), None)
+    assert line == (
+        "Not decided: the only comparison. To decide it: hosts and settings that are equal in all builds."
+    )
+
+
+def test_short_trials_are_a_limit_only_where_most_are_short() -> None:
+    trials = one_block().trials
+    (warning,) = short_trials(trials)
+    assert warning.message.startswith("Trials measured for 14 to 22 s each.")
+    long = [trial.model_copy(update={"measure_s": 60.0}) for trial in trials]
+    assert not list(short_trials(long))
+    assert not list(short_trials([]))

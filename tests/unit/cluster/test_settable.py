@@ -1,0 +1,86 @@
+"""What a study may set: everything but what a build, its memory or its measurement depends on."""
+
+from __future__ import annotations
+
+import pytest
+
+from cluster.render.conf_files import fixed_properties
+from cluster.render.settable import flag_fault, property_fault
+
+
+def fault(name: str, value: str = "1") -> str:
+    return property_fault(name, "hbase-site", {"hbase-site": {name: value}})
+
+
+@pytest.mark.parametrize("name", sorted(fixed_properties()))
+def test_whatever_the_templates_fix_is_refused_by_name_and_file(name: str) -> None:
+    assert fault(name).startswith(f"{name} is set by this project in {fixed_properties()[name]}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("yarn.nodemanager.resource.memory-mb", "divides the memory"),
+        ("mapreduce.map.java.opts", "YARN containers are equal"),
+        ("mapreduce.reduce.speculative", "measured once and whole"),
+        ("hbase.regionserver.region.split.policy", "a split inside a trial"),
+        ("dfs.storage.default.policy", "compare media by factors.medium"),
+        ("yarn.resourcemanager.connect.retry-interval.ms", "heartbeat"),
+        ("dfs.permissions.enabled", "started, secured, recorded and removed"),
+        ("hbase.bucketcache.ioengine", "write block_cache instead"),
+    ],
+)
+def test_the_reason_fits_the_property(name: str, reason: str) -> None:
+    assert reason in fault(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hfile.block.cache.size",
+        "hbase.regionserver.global.memstore.size",
+        "hbase.wal.provider",
+        "hbase.regionserver.handler.count",
+        "io.file.buffer.size",
+        "mapreduce.task.io.sort.mb",
+        "dfs.datanode.handler.count",
+    ],
+)
+def test_settings_of_the_system_under_test_may_be_set(name: str) -> None:
+    assert fault(name) == ""
+
+
+def test_short_circuit_reads_are_possible_without_the_native_library() -> None:
+    on = {"dfs.client.read.shortcircuit": "true"}
+    legacy = {"dfs.client.use.legacy.blockreader.local": "true"}
+    name = "dfs.client.read.shortcircuit"
+    assert "native library" in property_fault(name, "hdfs-site", {"hdfs-site": on})
+    assert property_fault(name, "hdfs-site", {"hdfs-site": on | legacy}) == ""
+    assert property_fault(name, "hdfs-site", {"hdfs-site": {name: "false"}}) == ""
+
+
+@pytest.mark.parametrize("value", ["1g", "-5", "0.4", ""])
+def test_the_off_heap_memstore_is_a_number_that_the_memory_check_can_add(value: str) -> None:
+    assert "whole number of MiB" in fault("hbase.regionserver.offheap.global.memstore.size", value)
+
+
+@pytest.mark.parametrize(
+    "flag", ["-XX:MaxGCPauseMillis=50", "-Xms1g", "-XX:+AlwaysPreTouch", "-Dhbase.x=y"]
+)
+def test_a_jvm_flag_of_the_studys_own_is_taken(flag: str) -> None:
+    assert flag_fault(flag) == ""
+
+
+@pytest.mark.parametrize(
+    "flag",
+    ["-Xmx1g", "-XX:+UseG1GC", "-XX:-UseSerialGC", "-XX:MaxDirectMemorySize=1g", "-Xint",
+     "-XX:TieredStopAtLevel=1", "-XX:SharedArchiveFile=/x", "-Djava.io.tmpdir=/x", "-Duser.name=x",
+     "-Dlog4j.configuration=x"],
+)  # fmt: skip
+def test_a_jvm_flag_of_ours_is_refused_with_the_reason(flag: str) -> None:
+    assert flag_fault(flag).startswith(f"{flag} is set by this project: ")
+
+
+@pytest.mark.parametrize("flag", ["-jar", "x", "@file", "-cp /x", "-XX:+A -XX:+B", "-Xss1m\n"])
+def test_what_is_no_flag_is_refused(flag: str) -> None:
+    assert "is not a JVM flag" in flag_fault(flag)

@@ -1,0 +1,46 @@
+"""`study export`: runs by folder or id, into a folder or a database, which the suffix decides."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.tables import TABLES
+from cluster.model import extras
+from cluster.model.errors import InputError
+from tests.unit.analysis.test_export import FIRST, SECOND, run
+from tests.unit.dags.test_cli import study
+
+
+def test_runs_are_exported_to_a_folder_or_a_database(tmp_path: Path) -> None:
+    named = [str(run(tmp_path, name)) for name in (FIRST, SECOND)]
+    shown = study("export", *named, "--to", str(tmp_path / "out")).splitlines()
+    assert shown[0] == f"nightly {FIRST}: {len(TABLES)} tables, 4 rows"
+    assert shown[2] == f"to       {tmp_path / 'out'}"
+    assert (tmp_path / "out" / "trials").is_dir()
+    printed = json.loads(study("export", *named, "--to", str(tmp_path / "a.duckdb"), "--json"))
+    assert [one["run"] for one in printed["runs"]] == [FIRST, SECOND]
+    assert printed["runs"][0]["rows"]["verdicts"] == 1
+    assert (tmp_path / "a.duckdb").is_file()
+
+
+def test_an_unknown_run_is_named_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="20990101T000000Z"):
+        study("export", "20990101T000000Z", "--to", "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_database_needs_its_extra_and_a_folder_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "duckdb" else "installed")
+    named = str(run(tmp_path, FIRST))
+    study("export", named, "--to", str(tmp_path / "out"))
+    with pytest.raises(InputError, match=r"--to a.duckdb needs the extra duckdb"):
+        study("export", named, "--to", str(tmp_path / "a.duckdb"))
+    assert not (tmp_path / "a.duckdb").exists()

@@ -1,0 +1,205 @@
+"""What a DAG run opens: a new run, an unfinished one, or the same one again for what was cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import HostBusyError, InputError, StudyError
+from cluster.state import lease
+from cluster.state.events import TrialsCleared
+from cluster.state.owner import Owner, here
+from dags.airflow_home.home import SCHEDULER_PID
+from dags.stages import conclusion, study_stages
+from dags.stages.opening import Asked, airflow_owner, check_fits, opened
+from dags.stages.outline import steps_of
+from dags.stages.task_names import STAGES, trial_task
+from tests.support.drafts import QUICKSTART, host, plan, study
+from workloads.execution import opening as workloads_opening
+from workloads.execution import steps
+from workloads.execution.run import Run, end_run, has_ended, load_run
+from workloads.execution.steps import steps_left
+from workloads.execution.trial import draft_manifest
+from workloads.record.record import Record
+
+ONE = "study_quickstart/one"
+
+
+@pytest.fixture(autouse=True)
+def nothing_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.setattr(workloads_opening, "preflight", lambda *_: None)
+    monkeypatch.setattr(workloads_opening, "resolve_hosts", lambda *_: [host()])
+    ids = (f"2026112{n}T000000Z" for n in range(10))
+    monkeypatch.setattr(workloads_opening, "_new_id", lambda: next(ids))
+    for name in ("tear_down", "release_hosts"):
+        monkeypatch.setattr(steps, name, lambda *_: None)
+    yield
+
+
+def asked(tmp_path: Path, dag_run: str = ONE, *, fresh: bool = False, **rest: object) -> Asked:
+    return Asked(
+        spec=str(rest.pop("spec", QUICKSTART)), runs=str(tmp_path / "runs"), fresh=fresh,
+        steps=steps_of(plan()), dag_run=dag_run, **rest,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def open_one(tmp_path: Path, dag_run: str = ONE, **rest: object) -> Run:
+    root = opened(asked(tmp_path, dag_run, **rest))  # type: ignore[arg-type]
+    assert root is not None
+    return load_run(Path(root))
+
+
+def finish(run: Run) -> None:
+    """As if every trial had been measured."""
+    for step in steps_left(run):
+        if step.kind == "trial":
+            draft = draft_manifest(run, step).model_copy(update={"state": "complete"})
+            Record.open(run.records, draft).close(draft)
+    end_run(run, "ok")
+
+
+def states(run: Run, *pending: str, analysis: str | None = "success") -> dict[str, str | None]:
+    """Of a DAG run's tasks: all finished, but the trials `pending`."""
+    found: dict[str, str | None] = {
+        f"{step.build}.{trial_task(step.build, str(step.trial))}": (
+            None if step.trial in pending else "success"
+        )
+        for step in run.plan.trials
+    }
+    return {**found, **{f"analysis.{stage}": analysis for stage in STAGES}, "open": "running"}
+
+
+def test_a_first_try_resumes_an_unfinished_run_or_begins_one(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    end_run(run, "failed", finished=False)
+    again = open_one(tmp_path, "study_quickstart/two")
+    assert again.root == run.root
+    finish(again)
+    assert open_one(tmp_path, "study_quickstart/three").root != run.root
+
+
+def test_fresh_begins_a_new_run_beside_an_unfinished_one(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    end_run(run, "failed", finished=False)
+    assert open_one(tmp_path, "study_quickstart/two", fresh=True).root != run.root
+
+
+def test_a_cleared_trial_opens_the_same_run_again(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    finish(run)
+    later = open_one(tmp_path, "study_quickstart/two")
+    finish(later)
+    again = run.plan.trials[2]
+    same = open_one(tmp_path, states=states(run, str(again.trial), analysis=None))
+    assert same.root == run.root, "that of its own DAG run, although there is a newer one"
+    assert not has_ended(run)
+    assert [step.trial for step in steps_left(run) if step.trial] == [again.trial]
+    holder = lease.holder()
+    assert holder is not None and holder.tag == run.tag
+
+
+def test_trials_cleared_while_the_run_is_open_are_added(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    first = str(run.plan.trials[0].trial)
+    same = open_one(tmp_path, states=states(run, first))
+    assert same.root == run.root
+    (event,) = run.journal.since_opening(TrialsCleared)
+    assert event.trials == (first,)
+
+
+def test_a_cleared_analysis_needs_no_host(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    finish(run)
+    before = list(run.journal.read())
+    assert open_one(tmp_path, states=states(run, analysis=None)).root == run.root
+    assert list(run.journal.read()) == before
+    assert lease.holder() is None
+
+
+def test_a_cleared_dag_run_begins_a_new_run_or_resumes_its_own(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    every = [str(step.trial) for step in run.plan.trials]
+    resumed = open_one(tmp_path, states=states(run, *every, analysis=None))
+    assert resumed.root == run.root
+    finish(resumed)
+    fresh = open_one(tmp_path, states=states(run, *every, analysis=None))
+    assert fresh.root != run.root
+
+
+def test_a_busy_host_is_waited_for_only_by_a_study_that_queues(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    lease.acquire("other/r1", other, Owner.of_process(1))
+    with pytest.raises(HostBusyError):
+        opened(asked(tmp_path))
+    queues = tmp_path / "queues.yaml"
+    queues.write_text(QUICKSTART.read_text() + "when_busy: queue\n")
+    assert opened(asked(tmp_path, spec=queues)) is None
+    assert not (tmp_path / "runs").exists()
+    lease.release("other/r1")
+    assert opened(asked(tmp_path, spec=queues)) is not None
+
+
+def test_waiting_probes_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another study may be measuring them."""
+
+    def probe(*_: object) -> None:
+        raise AssertionError("the disks were probed")
+
+    lease.acquire("other/r1", tmp_path, Owner.of_process(1))
+    monkeypatch.setattr(workloads_opening, "resolve_hosts", probe)
+    with pytest.raises(HostBusyError):
+        opened(asked(tmp_path))
+
+
+def test_a_plan_with_other_trials_than_the_dag_is_refused() -> None:
+    made = plan()
+    check_fits(study(), made, steps_of(made))
+    fewer = made.model_copy(update={"steps": made.steps[:-2]})
+    with pytest.raises(InputError, match="other builds or trials") as caught:
+        check_fits(study(), fewer, steps_of(made))
+    assert "medium: auto" in caught.value.remedy
+
+
+def test_the_owner_is_the_embedded_scheduler_else_the_dag_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(SCHEDULER_PID, raising=False)
+    assert airflow_owner(ONE) == Owner.of_dag_run(ONE)
+    monkeypatch.setenv(SCHEDULER_PID, "1")
+    assert airflow_owner(ONE) == Owner.of_process(1)
+
+
+def test_a_report_is_old_once_a_trial_was_measured_after_it(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    assert not conclusion._report_is_old(run), "there is none"
+    run.journal.write("trial-state", trial="t", state="closed", outcome="complete")
+    run.journal.write("analysis-started", stage="ingest")
+    assert not conclusion._report_is_old(run)
+    run.journal.write("trial-state", trial="t", state="closed", outcome="complete")
+    assert conclusion._report_is_old(run)
+
+
+def test_a_local_cluster_is_not_touched_from_another_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_one(tmp_path)
+    elsewhere = replace(here(), host="another-worker")
+    monkeypatch.setattr(study_stages, "here", lambda: elsewhere)
+    before = list(run.journal.read())
+    with pytest.raises(StudyError, match="runs on 'another-worker'") as caught:
+        study_stages.carry_out(str(run.root), "up", "b1-v1-flash")
+    assert "queue" in caught.value.remedy
+    assert list(run.journal.read()) == before
+    with pytest.raises(StudyError, match="another-worker"):
+        study_stages.tear_down(str(run.root))
+
+
+def test_a_step_that_the_plan_does_not_have_is_named(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    with pytest.raises(StudyError, match="no step trial 'b9-v9-flash-000-x'"):
+        study_stages.carry_out(str(run.root), "trial", "b9-v9-flash-000-x")

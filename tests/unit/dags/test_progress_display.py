@@ -1,0 +1,108 @@
+"""What `study run` prints while it runs: on a terminal, and in a file or a pipe."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from dags.cli.progress_display import PROVISIONAL, progress_display
+from dags.run_status.progress import Ended, Progress
+from jobs.first_look.look import FirstLook
+from tests.support import drafts
+from workloads.planning.plan import Plan
+
+VALID = {"rate": 12_345.0, "rate_unit": "ops/s", "p99_ms": 2.2, "p99_of": "READ, closed-loop",
+         "cpu_used_percent": 83.0, "cpu_iowait_percent": 2.0, "verdict": "valid"}  # fmt: skip
+SEEN = Progress(
+    study="s", run="r", state="running", started_t=0.0, elapsed_s=0.0, remaining_s=60.0, total=9,
+    ended=(),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return drafts.plan()
+
+
+def looks(plan: Plan, **changed: object) -> dict[str, FirstLook]:
+    return {
+        str(one.trial): FirstLook(str(one.trial), **(VALID | changed))  # type: ignore[arg-type]
+        for one in plan.trials
+    }
+
+
+def printed(plan: Plan, *progress: Progress, terminal: bool = False) -> str:
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=140, color_system=None)
+    with progress_display(console, plan) as show:
+        for each in progress:
+            show(each)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_an_ended_trial_keeps_a_line_with_its_numbers_and_verdict(
+    plan: Plan, terminal: bool
+) -> None:
+    trial = plan.trials[0]
+    seen = replace(SEEN, ended=(Ended(trial, "ok", "", 50.0),), looks=looks(plan))
+    text = printed(plan, seen, seen, terminal=terminal)
+    assert text.count("valid so far") == 1, "once, however often it is shown"
+    line = next(line for line in text.splitlines() if "valid so far" in line)
+    assert f"{trial.label} in 0:50 · 12,345\N{NO-BREAK SPACE}ops/s" in line
+    assert "p99 2.20\N{NO-BREAK SPACE}ms READ, closed-loop · CPU 83 % used, 2 % iowait" in line
+
+
+def test_an_invalid_trial_is_followed_by_its_reasons(plan: Plan) -> None:
+    bad = looks(plan, verdict="invalid", reasons=("3 operations failed",), flags=("drift",))
+    seen = replace(SEEN, ended=(Ended(plan.trials[0], "ok", "", 50.0),), looks=bad)
+    lines = printed(plan, seen).splitlines()
+    at = next(number for number, line in enumerate(lines) if "invalid" in line)
+    assert [line.strip() for line in lines[at + 1 : at + 3]] == ["3 operations failed", "drift"]
+
+
+def test_a_failed_step_shows_its_message_and_a_skipped_one_no_numbers(plan: Plan) -> None:
+    failed = Ended(plan.steps[0], "failed", "datanode died", 5.0)
+    skipped = Ended(plan.trials[0], "skipped", "not built", 0.0)
+    text = printed(plan, replace(SEEN, ended=(failed, skipped), looks=looks(plan)))
+    assert "failed        step 1/9" in text and "datanode died" in text
+    assert "skipped" in text and "ops/s" not in text
+
+
+def test_without_a_terminal_a_line_every_ten_seconds(plan: Plan) -> None:
+    running = replace(SEEN, current=plan.trials[0], activity="running", live="measured · 7 ops/s")
+    quarters = (replace(running, elapsed_s=number / 4) for number in range(4 * 35 + 1))
+    lines = printed(plan, *quarters).splitlines()
+    assert lines[0].startswith("[   0:00] step ")
+    assert lines[1:] == [f"[   0:{s}]     measured · 7 ops/s" for s in (10, 20, 30)]
+
+
+def test_a_step_without_numbers_is_not_silent_either(plan: Plan) -> None:
+    up = replace(SEEN, current=plan.steps[0], activity="hdfs took 9 s")
+    lines = printed(plan, up, replace(up, elapsed_s=12.0)).splitlines()
+    assert lines[1] == "[   0:12]     hdfs took 9 s"
+
+
+def test_the_terminal_shows_the_running_second(plan: Plan) -> None:
+    seen = replace(SEEN, current=plan.trials[0], activity="running", live="measured · 7 ops/s · ▁█")
+    assert "measured · 7 ops/s · ▁█" in printed(plan, seen, terminal=True)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_table_of_all_trials_comes_before_the_analysis(plan: Plan, terminal: bool) -> None:
+    analysing = replace(SEEN, stage="ingest", looks=looks(plan))
+    text = printed(plan, analysing, replace(analysing, stage="metrics"), terminal=terminal)
+    assert text.count(PROVISIONAL) == text.count("Throughput") == 1
+    shown = [line for line in text.splitlines() if "1 valid so far" in line]
+    wanted = {(str(one.setting and one.setting.id), plan.builds[one.build]) for one in plan.trials}
+    assert len(shown) == len(wanted)
+    assert all("12,345\N{NO-BREAK SPACE}ops/s" in line and "83.0" in line for line in shown)
+
+
+def test_the_table_takes_no_numbers_from_invalid_trials(plan: Plan) -> None:
+    analysing = replace(SEEN, stage="ingest", looks=looks(plan, verdict="invalid"))
+    text = printed(plan, analysing)
+    assert "1 invalid" in text and "ops/s" not in text

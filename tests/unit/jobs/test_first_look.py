@@ -1,0 +1,71 @@
+"""The first look at a record. That its numbers equal those of the analysis: tests/spark/checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jobs.first_look.look import FirstLook, first_look
+from tests.support.record_factory import RUN, RunFactory
+from tests.support.truth import Truth
+
+BUILD = "b1-v1-flash"
+
+
+def looked(factory: RunFactory, truth: Truth) -> FirstLook:
+    return first_look(factory.close() / "records" / truth.trial)
+
+
+@pytest.fixture
+def factory(tmp_path: Path) -> RunFactory:
+    return RunFactory(tmp_path / RUN)
+
+
+def test_a_sound_ycsb_trial_has_rate_p99_and_cpu(factory: RunFactory) -> None:
+    seen = looked(factory, factory.ycsb(BUILD, rate=700))
+    assert (seen.verdict, seen.reasons, seen.rate_unit) == ("valid", (), "ops/s")
+    assert seen.rate == pytest.approx(700, rel=0.02)
+    assert seen.p99_ms is not None and 1 < seen.p99_ms < 20
+    assert seen.p99_of in ("READ, closed-loop", "INSERT, closed-loop")
+    assert seen.cpu_used_percent is not None and 4 <= seen.cpu_used_percent <= 24
+    assert seen.cpu_iowait_percent is not None and 1 <= seen.cpu_iowait_percent <= 20
+
+
+def test_a_sound_testdfsio_trial_has_the_rate_of_the_map_phase(factory: RunFactory) -> None:
+    truth = factory.dfsio(BUILD, "read")
+    seen = looked(factory, truth)
+    map_phase_s = max(end for _, end in truth.maps) - min(begin for begin, _ in truth.maps)
+    assert (seen.verdict, seen.rate_unit, seen.p99_ms) == ("valid", "MiB/s", None)
+    assert seen.rate == pytest.approx(6 * 64 / map_phase_s, rel=1e-3)
+
+
+def test_failed_operations_make_it_invalid(factory: RunFactory) -> None:
+    truth = factory.ycsb(BUILD)
+    truth.returns["READ"]["ERROR"] = 3
+    seen = looked(factory, truth)
+    assert seen.verdict == "invalid"
+    assert seen.reasons == ("3 operations failed, according to their Return counts",)
+
+
+def test_a_missing_file_makes_it_unknown(factory: RunFactory) -> None:
+    truth = factory.ycsb(BUILD)
+    record = factory.close() / "records" / truth.trial
+    (record / "raw" / "ycsb-1.out").unlink()
+    seen = first_look(record)
+    assert seen.verdict == "unknown"
+    assert any("missing from the record" in reason for reason in seen.reasons)
+
+
+@pytest.mark.parametrize("content", [None, "{", "{}", '{"format": 1}'])
+def test_a_damaged_record_is_unknown_with_its_reason(
+    factory: RunFactory, content: str | None
+) -> None:
+    truth = factory.ycsb(BUILD)
+    manifest = factory.close() / "records" / truth.trial / "manifest.json"
+    manifest.unlink()
+    if content is not None:
+        manifest.write_text(content)
+    seen = first_look(manifest.parent)
+    assert (seen.verdict, seen.rate) == ("unknown", None)
+    assert seen.reasons[0].startswith("the record cannot be read: ")

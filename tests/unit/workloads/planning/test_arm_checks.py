@@ -1,0 +1,74 @@
+"""A property or flag that the arm's software does not know is refused before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cluster.model.configuration import Configuration, Jvm
+from cluster.model.errors import InputError
+from cluster.model.topology import Topology
+from cluster.model.versions import VERSIONS, Versions
+from cluster.stack.property_names import PROPERTIES
+from tests.support.topologies import local
+from workloads.planning import arm_checks
+from workloads.planning.arm_checks import check_jvm_flags, check_properties, check_versions
+
+KNOWN: Mapping[str, str] = {"hadoop": "dfs.known\ndfs.client.known\n", "hbase": "hbase.known\n"}
+
+
+def arm(configuration: Configuration) -> Topology:
+    return replace(local(1), configuration=configuration, levels={"configuration": "mine"})
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in KNOWN.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / PROPERTIES).write_text(text)
+    monkeypatch.setattr(arm_checks, "stack_home", lambda name, _: tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("cache")
+def test_known_properties_are_taken_in_their_files() -> None:
+    check_properties(arm(Configuration({"hdfs-site": {"dfs.known": "1"}})))
+    check_properties(arm(Configuration({"hbase-site": {"hbase.known": "1", "dfs.known": "2"}})))
+
+
+@pytest.mark.usefixtures("cache")
+def test_an_unknown_property_is_named_with_versions_and_the_nearest_one() -> None:
+    with pytest.raises(InputError, match=r"dfs\.knwon is unknown to Hadoop 3\.4\.2") as caught:
+        check_properties(arm(Configuration({"hdfs-site": {"dfs.knwon": "1"}})))
+    assert caught.value.remedy == "did you mean dfs.known?"
+    assert caught.value.key == ("factors", "configuration", "mine", "hdfs-site", "dfs.knwon")
+
+
+@pytest.mark.usefixtures("cache")
+def test_hdfs_does_not_read_what_only_hbase_knows() -> None:
+    with pytest.raises(InputError, match=r"hbase\.known is unknown"):
+        check_properties(arm(Configuration({"hdfs-site": {"hbase.known": "1"}})))
+
+
+def test_without_the_stack_nobody_knows(cache: Path) -> None:
+    (cache / "hbase" / PROPERTIES).unlink()
+    check_properties(arm(Configuration({"hdfs-site": {"any.thing": "1"}})))
+
+
+def test_the_jvm_itself_judges_its_flags() -> None:
+    good = Jvm(256, "Serial", ("-XX:+AlwaysPreTouch",))
+    check_jvm_flags(arm(Configuration(jvm={"regionserver": good})))
+    bad = Jvm(flags=("-XX:+NoSuchFlagAtAll",))
+    with pytest.raises(InputError, match="NoSuchFlagAtAll") as caught:
+        check_jvm_flags(arm(Configuration(jvm={"datanode": bad})))
+    assert caught.value.where == "configuration mine, jvm.datanode"
+
+
+def test_shipped_versions_are_known_and_others_are_named_with_their_command() -> None:
+    check_versions([VERSIONS, Versions("3.4.1")])
+    with pytest.raises(InputError) as caught:
+        check_versions([VERSIONS, Versions("9.9.9")])
+    assert "study stack add hadoop 9.9.9" in caught.value.remedy

@@ -1,0 +1,63 @@
+"""Every shipped study is planned, and keeps its builds and trials in their order from version to version."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from workloads.planning.plan import Plan, make_plan
+from workloads.planning.resolve import planned_hosts
+from workloads.spec.study_file import read_study
+
+STUDIES = {path.stem: path for path in Path("workloads/studies").glob("*.yaml")}
+PLANNED = {
+    "block-cache": (3, 6, "f8d0816825af"),
+    "collectors": (10, 20, "3db9192e3bb3"),
+    "density-curve": (5, 35, "d85e63ef8cc9"),
+    "genomics": (2, 26, "c5b30097f059"),
+    "quickstart": (2, 10, "852070355da5"),
+    "quickstart-full": (2, 12, "bca0fcda27ca"),
+    "short-circuit": (2, 10, "8cd44a279b68"),
+    "talk-2013": (50, 4110, "1377638765a9"),
+    "talk-2013-small": (3, 66, "c70bafb96a8c"),
+    "upgrade": (10, 40, "e9aaa5053655"),
+}
+"""Builds, trials, and a hash of all steps in order: a resumed run must find its plan unchanged."""
+
+
+def planned(name: str) -> Plan:
+    study = read_study(STUDIES[name]).study
+    return make_plan(study, planned_hosts(study, Path("/nonexistent/runs")))
+
+
+def steps(plan: Plan) -> str:
+    lines = "\n".join(f"{step.build} {step.label} {step.trial}" for step in plan.steps)
+    return hashlib.sha256(lines.encode()).hexdigest()[:12]
+
+
+def test_every_shipped_study_is_in_the_table() -> None:
+    assert set(STUDIES) == set(PLANNED)
+
+
+@pytest.mark.parametrize("name", sorted(PLANNED))
+def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
+    plan = planned(name)
+    assert (len(plan.builds), len(plan.trials), steps(plan)) == PLANNED[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("upgrade", ["hadoop-3.4.1", "hadoop-3.4.2"]),
+        ("collectors", ["g1", "zgc"]),
+        ("block-cache", ["heap", "off-heap", "flash-file"]),
+        ("short-circuit", ["remote", "short-circuit"]),
+    ],
+)
+def test_presets_differ_in_one_factor_with_the_baseline_first(name: str, levels: list[str]) -> None:
+    topologies = list(planned(name).topologies.values())
+    assert [next(iter(one.levels.values())) for one in topologies] == levels
+    assert {one.vms_per_host for one in topologies} == {1}
+    assert topologies[0].configuration.properties == {}

@@ -1,0 +1,245 @@
+"""Open a run: a new one, an unfinished one after a crash, a finished one that is extended, or one of which
+trials are measured again.
+
+An open run holds this machine and the hosts of its study: one study at a time on each.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from cluster.lifecycle.reap import clear
+from cluster.model.errors import HostBusyError, InputError
+from cluster.providers.provider import Leases, provider_of
+from cluster.state import lease, presence
+from cluster.state.atomic import write_text
+from cluster.state.events import RunOpened, TrialsCleared
+from cluster.state.journal import JOURNAL, Journal, run_folders
+from cluster.state.owner import Owner
+from cluster.state.run_state import busy, run_state
+from workloads.execution.run import Run, has_ended, load_run
+from workloads.planning.plan import Extension, Plan, extended, make_plan, write_plan
+from workloads.planning.planned_study import DEFAULT_RUNS, check_runs
+from workloads.planning.preflight import Report, preflight
+from workloads.planning.resolve import check_guest_hosts, resolve_hosts
+from workloads.record.record import close_unfinished
+from workloads.spec.study import Study
+from workloads.spec.study_file import StudyFile, read_study
+
+QUEUE_LOOK_EVERY_S = 5.0
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """Which run to open: resume one, start a `fresh` one, or extend a finished one.
+
+    `add_repetitions` builds every topology that many more times. `only` (globs of setting ids) selects the
+    settings of a new run, or of the repetitions added to a finished one (default: one repetition).
+    """
+
+    fresh: bool = False
+    add_repetitions: int = 0
+    only: tuple[str, ...] = ()
+
+    @property
+    def extension(self) -> Extension | None:
+        if self.fresh or not (self.add_repetitions or self.only):
+            return None
+        return Extension(add_repetitions=self.add_repetitions or 1, only=self.only)
+
+
+RESUME = RunRequest()
+PlanCheck = Callable[[Study, Plan], None]
+"""A check of a plan before the run begins: raises InputError to reject it."""
+
+
+def open_run(
+    spec: Path,
+    runs: Path = DEFAULT_RUNS,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    request: RunRequest = RESUME,
+    owner: Owner | None = None,
+    dag_run: str = "",
+    check: PlanCheck | None = None,
+    fits: PlanCheck | None = None,
+    report: Report | None = None,
+    wait: bool = True,
+) -> Run:
+    """Open a run of the study in `spec`: the newest unfinished run if its study is unchanged, otherwise a
+    new run, or a finished one extended by `request`. Finds every fault of the input: InputError,
+    nothing started.
+
+    `owner` executes the run (default: this process). The run is over when its owner is dead. `check` may
+    reject the plan of a new run, `fits` that of a resumed one too. `report` gets the result of each preflight
+    check. Without `wait`, HostBusyError also for a study that is to queue for a busy host.
+    """
+    file = read_study(spec, overrides)
+    runs = runs.absolute()
+    owner = owner or Owner.of_process(os.getpid())
+    with file.placing_faults():
+        check_runs(runs)
+        if file.study.provider == "libvirt":
+            check_guest_hosts(file.study, runs)  # planning contacts no host
+
+        @cache  # once for all attempts: it reads the disks
+        def new_plan() -> Plan:
+            plan = make_plan(file.study, resolve_hosts(file.study, runs), request.only)
+            if check is not None:
+                check(file.study, plan)
+            return plan
+
+        while True:
+            try:
+                run, plan = _run_and_plan(runs, file.study, request)
+                # Before the plan is made, because another study may be measuring the disks.
+                root = run.root if run else runs / file.study.study / _new_id()
+                tag = f"{file.study.study}/{root.name}"
+                lease.check_free(tag, owner)
+                plan = plan or new_plan()
+                if fits is not None:
+                    fits(file.study, plan)
+                with _held(root, tag, file.study, plan, run, owner, report):
+                    if run is None:
+                        run = _begin(root, file, plan)
+                    elif plan != run.plan:
+                        run = replace(run, plan=plan)
+                        write_plan(plan, root / "plan.json")
+                    _journal_opening(run, owner, dag_run)
+                return run
+            except HostBusyError:
+                if file.study.when_busy == "refuse" or not wait:
+                    raise
+                time.sleep(QUEUE_LOOK_EVERY_S)
+
+
+def reopen_run(run: Run, owner: Owner, dag_run: str, cleared: Sequence[str]) -> None:
+    """Open a run that has ended, in order to measure the trials `cleared` again. HostBusyError if another
+    run uses this machine or one of the hosts."""
+    with _held(run.root, run.tag, run.study, run.plan, run, owner, None):
+        _journal_opening(run, owner, dag_run)
+        clear_trials(run, cleared)
+
+
+def clear_trials(run: Run, trials: Sequence[str]) -> None:
+    """Measure these trials of the open run again."""
+    if trials:
+        run.journal.record(TrialsCleared(trials=tuple(trials)))
+
+
+@contextmanager
+def _held(
+    root: Path,
+    tag: str,
+    study: Study,
+    plan: Plan,
+    earlier: Run | None,
+    owner: Owner,
+    report: Report | None,
+) -> Iterator[None]:
+    """Take this machine and the study's hosts for the run; gives them back if the caller fails to open it.
+
+    HostBusyError if another run uses one of them.
+    """
+    with ExitStack() as undo, ExitStack() as opening:
+        lease.acquire(tag, root, owner)
+        undo.callback(lease.release, tag)
+        provider = provider_of(study.provider)
+        if isinstance(provider, Leases):
+            for topology in plan.topologies.values():
+                provider.check_leases(topology, tag)
+        if earlier:
+            opening.enter_context(_taken_over(earlier, owner))
+        preflight(study, plan, root.parents[1], tag, report)
+        if earlier:
+            close_unfinished(earlier.records, "the run was interrupted before the trial ended")
+        yield
+        undo.pop_all()
+
+
+def _journal_opening(run: Run, owner: Owner, dag_run: str) -> None:
+    resumed = run.journal.last(RunOpened) is not None
+    if owner.holds_lock:  # take the lock before the journal names its holder
+        lock = presence.stay(run.root)
+    try:
+        run.journal.record(RunOpened(
+            study=run.study.study, run=run.id, tag=run.tag, owner=owner.to_json(),
+            resumed=resumed, dag_run=dag_run,
+        ))  # fmt: skip
+    except BaseException:
+        if owner.holds_lock:
+            lock.close()
+        raise
+
+
+@contextmanager
+def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
+    """Prevents others from opening or reaping the run meanwhile, and removes what its last owner left.
+
+    HostBusyError unless the last owner is known to be dead, or is `owner` itself.
+    """
+    with presence.alone(run.root) as locked:
+        state = run_state(run.root, lock_free=locked)
+        if not locked and state:
+            raise busy(run.root, replace(state, state="alive"))
+        if state and state.state in ("alive", "unknown") and state.owner != owner:
+            raise busy(run.root, state)
+        clear(run.root)  # daemons of a killed owner hold the ports that preflight needs
+        yield
+
+
+def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | None, Plan | None]:
+    """The run to resume or extend, and its plan. None: a new run, and a new plan."""
+    roots = [] if request.fresh else run_folders(runs, study.study)
+    newest = load_run(roots[-1]) if roots else None
+    if newest and newest.study != study:
+        newest = None
+    if newest and has_ended(newest):
+        if request.extension:
+            return newest, extended(newest.plan, study, request.extension)
+        newest = None
+    if newest is None:
+        if request.add_repetitions:
+            raise InputError(
+                "this study, unchanged, has no finished run to add repetitions to.",
+                str(runs / study.study),
+                "run the study first, without --add-repetitions.",
+            )
+        return None, None
+    if request.extension and not _matches(newest.plan, request):
+        raise InputError(
+            "the newest run of this study is unfinished and was started with other options.",
+            str(newest.root),
+            "finish it first (study run SPEC), or start a new run with --fresh.",
+        )
+    return newest, newest.plan
+
+
+def _matches(plan: Plan, request: RunRequest) -> bool:
+    """Whether repeating the same command means to resume this plan."""
+    if plan.extensions:
+        return plan.extensions[-1] == request.extension
+    return not request.add_repetitions and plan.only == request.only
+
+
+def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
+    try:
+        root.mkdir(parents=True)
+    except FileExistsError as error:
+        raise HostBusyError(
+            "another run of this study started in the same second.", str(root), "try again."
+        ) from error
+    write_text(root / "study.yaml", file.text)
+    write_plan(plan, root / "plan.json")
+    return Run(root, file.study, plan, Journal(root / JOURNAL))
+
+
+def _new_id() -> str:
+    """The time in seconds, which is unique: the host's lease prevents two runs from starting at once."""
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())

@@ -1,0 +1,88 @@
+"""Checks of what the arms of a study name: versions have locks, their code knows the properties, and the JVM
+takes its flags. Starts nothing but `java -version`."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from cluster.model.configuration import Configuration
+from cluster.model.errors import InputError
+from cluster.model.topology import Topology
+from cluster.model.versions import HBASE, Versions
+from cluster.render.jvm import collector_flag
+from cluster.stack import find_java, stack_home
+from cluster.stack.property_names import PROPERTIES, read_names
+from cluster.stack.recipe import recipe_of
+
+_TIMEOUT_S = 60
+_KEY = ("factors", "configuration")
+
+
+def check_versions(versions: Iterable[Versions]) -> None:
+    """InputError for the first version whose jars this machine does not know."""
+    for one in dict.fromkeys(versions):
+        if all(recipe_of(name, one).lock.exists() for name in ("hadoop", "hbase")):
+            continue
+        add = f"hadoop {one.hadoop}"
+        if one.hbase != HBASE:
+            add = f"hbase {one.hbase} --hadoop {one.hadoop}"
+        raise InputError(
+            f"the jars of Hadoop {one.hadoop} with HBase {one.hbase} are not known here.",
+            "stack",
+            f"run `study stack add {add}`, which downloads them and locks them by SHA-256; "
+            "`study stack list` names the known versions.",
+            ("factors",),
+        )
+
+
+def check_properties(topology: Topology) -> None:
+    """InputError for a property that the arm's versions do not know: it would have no effect.
+
+    Nobody knows, and nothing is checked, as long as a stack is not in the cache.
+    """
+    if not topology.configuration.properties:
+        return
+    homes = {name: stack_home(name, topology.versions) for name in ("hadoop", "hbase")}
+    if not all((home / PROPERTIES).is_file() for home in homes.values()):
+        return
+    hadoop = read_names(homes["hadoop"])
+    hbase = hadoop | read_names(homes["hbase"])
+    for site, properties in topology.configuration.properties.items():
+        known = hbase if site == "hbase-site" else hadoop
+        for name in properties:
+            if name not in known:
+                near = get_close_matches(name, known, n=1, cutoff=0.8)
+                raise InputError(
+                    f"{name} is unknown to {topology.versions}.",
+                    f"configuration {topology.levels['configuration']}, {site}",
+                    f"did you mean {near[0]}?"
+                    if near
+                    else "check the spelling, the file and the version.",
+                    (*_KEY, topology.levels["configuration"], site, name),
+                )
+
+
+def check_jvm_flags(topology: Topology) -> None:
+    """InputError for flags that the arm's Java refuses."""
+    java = find_java(feature=topology.versions.java)
+    for kind, argv in _flags(topology.configuration):
+        done = subprocess.run(
+            [str(java.command), *argv, "-version"],
+            capture_output=True, text=True, timeout=_TIMEOUT_S, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            said = " ".join((done.stderr or done.stdout).split())
+            raise InputError(
+                f"Java {java.version} refuses {' '.join(argv)}: {said[:300]}",
+                f"configuration {topology.levels['configuration']}, jvm.{kind}",
+                "correct the flags, or name another JDK by `java` in the stack.",
+                (*_KEY, topology.levels["configuration"], "jvm", kind),
+            )
+
+
+def _flags(configuration: Configuration) -> Iterator[tuple[str, list[str]]]:
+    for kind, jvm in configuration.jvm.items():
+        heap = [f"-Xmx{jvm.heap_mib}m"] if jvm.heap_mib else []
+        yield kind, [*heap, collector_flag(kind, jvm), *jvm.flags]

@@ -1,0 +1,137 @@
+"""`factors.configuration`: named sets of properties, JVM flags and a block cache. Faults are ValueErrors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from cluster.model.configuration import (
+    DAEMON_KINDS,
+    SITES,
+    BlockCache,
+    CachePlace,
+    Collector,
+    Configuration,
+    DaemonKind,
+    Jvm,
+    Site,
+)
+from cluster.render.settable import flag_fault, property_fault
+from workloads.base.checked import FaultyKeyError, like
+from workloads.base.quantity import SizeMib
+from workloads.base.values import Frozen
+
+_MAX_VALUE = 4000
+SMALLEST_CACHE_MIB = 64
+"""HBase gives each of its 14 sizes of blocks four of them; the largest has 513 KiB."""
+
+
+def _as_text(value: object) -> object:
+    """A value as Hadoop reads it: true, 5 and 0.4 need no quotes in a study."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+PropertyName = Annotated[str, like(r"[a-zA-Z][\w.-]{1,199}", "the name of a property")]
+PropertyValue = Annotated[
+    str,
+    BeforeValidator(_as_text),
+    like(rf"[\x20-\x7e]{{0,{_MAX_VALUE}}}", f"a line of at most {_MAX_VALUE} printable characters"),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}),
+]
+Properties = dict[PropertyName, PropertyValue]
+
+
+class JvmSpec(Frozen):
+    """The JVM of every daemon of a kind. The project's choice holds for what is left out."""
+
+    heap: SizeMib | Literal["auto"] = Field(
+        "auto",
+        description="Heap. The memory of the node must hold it; `auto`: a RegionServer gets what is left.",
+    )
+    collector: Collector | Literal["auto"] = Field(
+        "auto", description="Garbage collector. `auto`: G1 for RegionServers, else Serial."
+    )
+    flags: tuple[str, ...] = Field(
+        (), max_length=50, description="Further flags, for example `-XX:MaxGCPauseMillis=50`."
+    )
+
+    @model_validator(mode="after")
+    def _settable(self) -> JvmSpec:
+        for index, flag in enumerate(self.flags):
+            if fault := flag_fault(flag):
+                raise FaultyKeyError(fault, "flags", index)
+        return self
+
+    def jvm(self) -> Jvm:
+        return Jvm(
+            None if self.heap == "auto" else self.heap,
+            None if self.collector == "auto" else self.collector,
+            self.flags,
+        )
+
+
+class BlockCacheSpec(Frozen):
+    """A cache of data blocks beside the heap of each RegionServer. Without it, the heap has them."""
+
+    place: CachePlace = Field(
+        description="`off-heap`: memory, which is taken from the heap's share. `flash` or `hdd`: a file on a "
+        "disk of that medium."
+    )
+    size: SizeMib = Field(description="Size of the cache of each RegionServer.")
+
+    @model_validator(mode="after")
+    def _large_enough(self) -> BlockCacheSpec:
+        if self.size < SMALLEST_CACHE_MIB:
+            raise FaultyKeyError(
+                f"{self.size} MiB is too small for HBase: a block cache needs {SMALLEST_CACHE_MIB} MiB",
+                "size",
+            )
+        return self
+
+
+class ConfigurationSpec(Frozen):
+    """One configuration: what differs from this project's own. `{}` is that one itself."""
+
+    core_site: Properties = Field({}, alias="core-site", description="Properties of core-site.xml.")
+    hdfs_site: Properties = Field({}, alias="hdfs-site", description="Properties of hdfs-site.xml.")
+    yarn_site: Properties = Field({}, alias="yarn-site", description="Properties of yarn-site.xml.")
+    mapred_site: Properties = Field(
+        {}, alias="mapred-site", description="Properties of mapred-site.xml."
+    )
+    hbase_site: Properties = Field(
+        {}, alias="hbase-site", description="Properties of hbase-site.xml, for example "
+        "`{hbase.regionserver.handler.count: 60}`.",
+    )  # fmt: skip
+    jvm: dict[DaemonKind, JvmSpec] = Field(
+        {}, description=f"Heap, collector and flags, by kind of daemon: {', '.join(DAEMON_KINDS)}."
+    )
+    block_cache: BlockCacheSpec | None = Field(
+        None, description="Block cache of each RegionServer beside its heap."
+    )
+
+    @model_validator(mode="after")
+    def _settable(self) -> ConfigurationSpec:
+        properties = dict(self._properties())
+        for site, given in properties.items():
+            for name in given:
+                if fault := property_fault(name, site, properties):
+                    raise FaultyKeyError(fault, site, name)
+        return self
+
+    def _properties(self) -> Iterator[tuple[Site, Mapping[str, str]]]:
+        for site in SITES:
+            given: dict[str, Any] = getattr(self, site.replace("-", "_"))
+            if given:
+                yield site, given
+
+    def configuration(self) -> Configuration:
+        cache = self.block_cache
+        return Configuration(
+            dict(self._properties()),
+            {kind: spec.jvm() for kind, spec in self.jvm.items()},
+            BlockCache(cache.place, cache.size) if cache else None,
+        )

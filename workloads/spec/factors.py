@@ -1,0 +1,181 @@
+"""The key `factors` of a study: what differs between its clusters. Pure; faults are ValueErrors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, Field, model_validator
+
+from cluster.model.configuration import PLAIN, Configuration
+from cluster.model.versions import HADOOP, HBASE, Versions
+from cluster.stack.java import OLDEST
+from workloads.base.checked import FaultyKeyError, like, no_duplicates
+from workloads.base.values import Frozen
+from workloads.spec.configuration_spec import ConfigurationSpec
+
+NAMED = ("stack", "configuration")
+"""Factors whose levels have names, in the order in which a topology's name has them."""
+FACTORS = ("vms_per_host", "regionservers_per_node", "medium", *NAMED)
+FactorName = Literal["vms_per_host", "medium", "regionservers_per_node", "stack", "configuration"]
+_FOR_HADOOP_3 = "-hadoop3"
+LevelName = Annotated[
+    str,
+    like(
+        r"[a-z0-9](?:[a-z0-9-]{0,22}[a-z0-9])?",
+        "a name: up to 24 lower-case letters, digits and hyphens, with no hyphen at the ends",
+    ),
+]
+
+
+def _for_hadoop_3(version: str) -> str:
+    """HBase 2 is released twice, for Hadoop 2 and for Hadoop 3."""
+    bare = version.startswith("2.") and "-" not in version
+    return f"{version}{_FOR_HADOOP_3}" if bare else version
+
+
+Version = Annotated[
+    str, like(r"\d+\.\d+\.\d+(-[a-z0-9]+)*", "a version on Maven Central, for example 3.4.2")
+]
+HBaseVersion = Annotated[Version, AfterValidator(_for_hadoop_3)]
+JavaFeature = Annotated[int, Field(strict=True, ge=OLDEST, le=99)]
+
+
+class StackLevel(Frozen):
+    """A level of the factor `stack`. A version that is left out is that of the study's `stack`."""
+
+    hadoop: Version | None = Field(None, description="Hadoop version, for example `3.4.1`.")
+    hbase: HBaseVersion | None = Field(None, description="HBase version, for example `2.6.4`.")
+    java: JavaFeature | None = Field(
+        None,
+        description="Feature release of the JDK of daemons, containers and TestDFSIO.",
+    )
+
+    @model_validator(mode="after")
+    def _one_key(self) -> StackLevel:
+        if not self.name:
+            raise ValueError("name at least one of hadoop, hbase and java")
+        return self
+
+    @property
+    def name(self) -> str:
+        """hadoop-3.4.1, hadoop-3.4.1-hbase-2.6.4, java-21."""
+        given = self.model_dump(exclude_none=True)
+        return "-".join(f"{k}-{v}".removesuffix(_FOR_HADOOP_3) for k, v in given.items())
+
+    def over(self, versions: Versions) -> Versions:
+        return Versions(
+            self.hadoop or versions.hadoop, self.hbase or versions.hbase, self.java or versions.java
+        )
+
+
+class Factors(Frozen):
+    """Factors to compare. Each repetition builds every combination once."""
+
+    vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(
+        min_length=1,
+        description="Densities. `local`: from 1. `physical`: `[0]`, the bare host. `libvirt`: from 0.",
+    )
+    regionservers_per_node: tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...] = Field(
+        (1,),
+        min_length=1,
+        description="Control group for density: several RegionServers on one node. With `libvirt`, on "
+        "the bare host.",
+    )
+    medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
+        None, min_length=1, description="Media to compare. Default: all media of the hosts."
+    )
+    stack: tuple[StackLevel, ...] | None = Field(
+        None,
+        min_length=1,
+        description="Versions to compare, for example `[{hadoop: 3.4.1}, {hadoop: 3.4.2}]`. The first one is "
+        "the baseline. `study stack list` names the known versions; `study stack add` adds others.",
+    )
+    configuration: dict[LevelName, ConfigurationSpec] | None = Field(
+        None,
+        min_length=1,
+        description="Configurations to compare, by name. The first one is the baseline; `{}` changes "
+        "nothing.",
+    )
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Factors:
+        for name in ("vms_per_host", "regionservers_per_node", "medium"):
+            no_duplicates(name, getattr(self, name) or (), name)
+        no_duplicates("stack", self.levels("stack"), "stack")
+        _check_differ("stack", self.versions(Versions()))
+        _check_differ("configuration", self.configurations())
+        return self
+
+    def levels(self, factor: str) -> tuple[str, ...]:
+        """The names of the factor's levels, in the study's order; empty where the study leaves it out."""
+        value = getattr(self, factor) or ()
+        return tuple(one.name if isinstance(one, StackLevel) else str(one) for one in value)
+
+    def versions(self, common: Versions) -> Mapping[str, Versions]:
+        """Level -> versions; `common` fills in what a level leaves out."""
+        return {level.name: level.over(common) for level in self.stack or ()}
+
+    def configurations(self) -> Mapping[str, Configuration]:
+        return {name: spec.configuration() for name, spec in (self.configuration or {}).items()}
+
+    @property
+    def arms_per_medium(self) -> int:
+        return prod(max(1, len(self.levels(name))) for name in FACTORS if name != "medium")
+
+
+class StackSpec(Frozen):
+    """Versions and settings that all topologies share."""
+
+    hadoop: Version = Field(HADOOP, description="Hadoop version.")
+    hbase: HBaseVersion = Field(HBASE, description="HBase version.")
+    java: JavaFeature | None = Field(
+        None,
+        description="Feature release of the JDK of daemons, containers and TestDFSIO. Default: `JAVA_HOME`, "
+        "or the `java` on PATH.",
+    )
+    heap: Literal["auto"] = Field(
+        "auto", description="JVM heap sizes. `auto` derives them from the memory of the node."
+    )
+    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
+        1, description="`dfs.replication`, at most the number of workers of the smallest cluster."
+    )
+    base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = Field(
+        21000, description="First of the consecutive ports that the cluster uses on each address."
+    )
+
+    @property
+    def versions(self) -> Versions:
+        return Versions(self.hadoop, self.hbase, self.java)
+
+
+def named_levels(
+    factors: Factors, common: Versions
+) -> tuple[tuple[Mapping[str, str], Versions, Configuration], ...]:
+    """(level names by factor, versions, configuration) of each combination; one of them without names where a
+    study has neither factor."""
+    return tuple(
+        ({**stack, **configuration}, versions, configured)
+        for stack, versions in _each("stack", factors.versions(common), common)
+        for configuration, configured in _each("configuration", factors.configurations(), PLAIN)
+    )
+
+
+Level = TypeVar("Level")
+
+
+def _each(
+    factor: str, levels: Mapping[str, Level], otherwise: Level
+) -> list[tuple[Mapping[str, str], Level]]:
+    return [({factor: name}, value) for name, value in levels.items()] or [({}, otherwise)]
+
+
+def _check_differ(factor: str, levels: Mapping[str, object]) -> None:
+    names = list(levels)
+    for place, (name, value) in enumerate(levels.items()):
+        for earlier in names[:place]:
+            if levels[earlier] == value:
+                raise FaultyKeyError(
+                    f"{name} is the same as {earlier}: there is nothing to compare", factor
+                )

@@ -1,0 +1,31 @@
+"""The studies that come with the program: a command finds them by name."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from cluster.model.errors import InputError
+
+FOLDER = Path(__file__).parents[1] / "studies"
+
+
+def shipped_studies() -> dict[str, Path]:
+    """Name -> file."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def study_path(named: Path, base: Path = Path()) -> Path:
+    """The study file `named`, relative to `base`; a shipped study if `named` is its name and no such file
+    exists. InputError for a bare name that is neither; other files are read, and refused, by the caller."""
+    path, shipped = base / named, shipped_studies()
+    if path.is_file() or named.name != str(named) or named.suffix:
+        return path
+    if named.name in shipped:
+        return shipped[named.name]
+    similar = get_close_matches(named.name, shipped, n=1)
+    raise InputError(
+        "there is no such file, and no shipped study has this name.",
+        str(named)[:200],
+        f"did you mean {similar[0]}?" if similar else f"name a file, or {', '.join(shipped)}.",
+    )
