@@ -65,8 +65,7 @@ def import_records(
         _init(folder, path, as_json)
         return
     if dry_run and map_file is None and not path.exists():
-        recognised = recognise_all(folder)
-        _show(recognised, None, as_json)
+        _show(recognise_all(folder), None, as_json)
         return
     recognised, trials, root = _imported(folder, path, runs, dry_run)
     if dry_run:
@@ -139,7 +138,7 @@ def _show(
     trials: tuple[ImportedTrial, ...] | None,
     as_json: bool,
 ) -> None:
-    from dags.cli.display import rows_table
+    from dags.cli.layout import rows_table
     from workloads.imports.describe import FILE_HEADER, file_rows
 
     rows = list(file_rows(recognised))
@@ -153,7 +152,7 @@ def _show(
 
 
 def _show_trials(trials: tuple[ImportedTrial, ...]) -> None:
-    from dags.cli.display import rows_table
+    from dags.cli.layout import rows_table
     from workloads.imports.describe import TRIAL_HEADER, trial_rows
 
     out.print(rows_table(TRIAL_HEADER, list(trial_rows(trials))))

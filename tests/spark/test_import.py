@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
+from typer.testing import CliRunner
 
-from analysis.tables import METRICS
+from analysis.tables import METRICS, VERDICTS
 from analysis.tables.store import read_table
-from jobs import pipeline
+from dags.cli.main import app
 from jobs.raw.manifest_rows import manifests_of
 from tests.spark.conftest import Analysed
 from tests.support.import_maps import write_map
-from workloads.imports.map_file import read_map
-from workloads.imports.recognise import recognise_all
-from workloads.imports.run_folder import write_run
-from workloads.imports.trials import assemble
+from workloads.record.manifest import Manifest
 
 pytestmark = pytest.mark.spark
 
@@ -26,32 +24,56 @@ SOUND = ("write", "read", "load", "mixed", "scan", "scan_v2", "several")
 
 
 @pytest.fixture(scope="module")
-def imported(world: Analysed, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The raw files of sound trials of one of our own runs, imported without their manifests."""
-    folder = tmp_path_factory.mktemp("of-others")
+def own(world: Analysed) -> list[Manifest]:
+    """Sound trials of one of our own runs."""
     names = {world.truths[case].trial for case in SOUND}
-    for name in names:
+    known = [manifest for manifest in manifests_of(world.root) if manifest.trial in names]
+    return sorted(known, key=lambda manifest: manifest.order)
+
+
+@pytest.fixture(scope="module")
+def imported(
+    world: Analysed, own: Sequence[Manifest], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The run that `study import` makes of their raw files, without their manifests."""
+    folder, runs = tmp_path_factory.mktemp("of-others"), tmp_path_factory.mktemp("runs")
+    for manifest in own:
         for part in ("raw", "monitor"):
-            shutil.copytree(world.root / "records" / name / part, folder / name / part)
-    manifests = [manifest for manifest in manifests_of(world.root) if manifest.trial in names]
-    file = read_map(write_map(folder, manifests), frozenset())
-    recognised = recognise_all(folder)
-    trials = assemble(file, recognised, "20260101T000000Z")
-    root = write_run(folder, file, recognised, trials, tmp_path_factory.mktemp("runs"))
-    pipeline.analyse(root)
+            source = world.root / "records" / manifest.trial / part
+            shutil.copytree(source, folder / manifest.trial / part)
+    write_map(folder, own)
+    done = CliRunner().invoke(app, ["import", str(folder), "--runs", str(runs)])
+    assert done.exit_code == 0, done.output
+    (root,) = (runs / "imported").glob("*Z")
     return root
 
 
-def _rows(root: Path, trials: set[str]) -> pd.DataFrame:
-    rows = read_table(root, METRICS)
-    rows = rows[rows["trial"].isin(trials)]
-    return rows.sort_values(list(METRICS.key), ignore_index=True)
+def _metrics(root: Path) -> pd.DataFrame:
+    return read_table(root, METRICS)
 
 
 def test_an_imported_run_has_the_metrics_of_our_own_to_the_last_digit(
-    spark: SparkSession, world: Analysed, imported: Path
+    world: Analysed, own: Sequence[Manifest], imported: Path
 ) -> None:
-    names = {world.truths[case].trial for case in SOUND}
-    ours, theirs = _rows(world.root, names), _rows(imported, names)
+    names = {
+        theirs.trial: ours.trial
+        for theirs, ours in zip(
+            sorted(manifests_of(imported), key=lambda manifest: manifest.order), own, strict=True
+        )
+    }
+    ours, theirs = _metrics(world.root), _metrics(imported)
+    ours = ours[ours["trial"].isin(set(names.values()))]
+    theirs["trial"] = theirs["trial"].map(names)
     assert len(ours) > 200
-    pd.testing.assert_frame_equal(theirs, ours, check_exact=True)
+    pd.testing.assert_frame_equal(_sorted(theirs), _sorted(ours), check_exact=True)
+
+
+def _sorted(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.sort_values(list(METRICS.key), ignore_index=True)
+
+
+def test_an_imported_run_has_verdicts_and_a_report(imported: Path) -> None:
+    verdicts = read_table(imported, VERDICTS)
+    assert set(verdicts["verdict"]) == {"valid"}
+    page = (imported / "report" / "index.html").read_text()
+    assert "imported" in page
