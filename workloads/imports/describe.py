@@ -67,15 +67,19 @@ def _ycsb(piece: Piece, facts: YcsbFacts) -> str:
 
 def _span(piece: Piece, facts: SpanFacts) -> str:
     about = f" of {facts.subject}" if facts.subject else ""
-    unit = {"ycsb-hdr": "intervals", "dfsio-history": "attempts"}.get(piece.kind, "rows")
-    words = f"{facts.rows:,} {unit}{about}"
+    unit = {"ycsb-hdr": "interval", "dfsio-history": "attempt"}.get(piece.kind, "row")
+    words = f"{_counted(facts.rows, unit)}{about}"
     if facts.period_s:
         words += f", every {facts.period_s:g} s"
     if piece.kind == "dfsio-history":
         words += f", {facts.tool}"
     if facts.bad_lines:
-        words += f"; {facts.bad_lines} lines cannot be read"
+        words += f"; {_counted(facts.bad_lines, 'line')} cannot be read"
     return words
+
+
+def _counted(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'s' * (count != 1)}"
 
 
 def _times(piece: Piece) -> str:
