@@ -19,6 +19,7 @@ from dags.cli import (
     compare_command,
     doctor_command,
     export_command,
+    import_command,
     init_command,
     list_command,
     notify_command,
@@ -44,6 +45,7 @@ app = typer.Typer(
         "study list",
         "study status",
         "study report runs/quickstart/20261120T201530Z",
+        "study import old-results --init",
         "study capacity fit --points points.csv -o model.json",
         "study reap --dry-run",
     ),
@@ -61,6 +63,7 @@ app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)
 app.command(epilog=report_command.EXAMPLES)(report_command.report)
+app.command("import", epilog=import_command.EXAMPLES)(import_command.import_records)
 
 
 @app.command(epilog=examples("study schema > study.schema.json"))

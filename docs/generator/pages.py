@@ -17,6 +17,7 @@ from dags.airflow_home.interrupt import Interrupted
 from docs.generator import cli_page
 from docs.generator.markdown import page, sentence, table
 from docs.generator.model_page import model_sections
+from workloads.imports.map_file import map_schema
 from workloads.spec.schema import study_schema, study_schema_json
 
 FOLDER = "docs/reference"
@@ -32,6 +33,7 @@ def pages() -> dict[str, str]:
     return {
         "study-file.md": _study_file(),
         "study.schema.json": study_schema_json(),
+        "import-map.md": _import_map(),
         "cli.md": page("Command line", "`study --help` prints the same.", cli_page.sections()),
         "summary.md": _summary(),
         "tables.md": page("Tables", TABLES_INTRODUCTION, _tables()),
@@ -56,6 +58,20 @@ def _study_file() -> str:
         "`[]` in a heading is an element of a list."
     )
     return page("Study file", introduction, model_sections(study_schema(), "Top level"))
+
+
+def _import_map() -> str:
+    introduction = (
+        "The map of an import is one YAML file, by default `map.yaml` in the imported folder. It says which "
+        "files belong to which trial, and what the files do not show. `study import FOLDER --init` "
+        "drafts it. What nobody knows is left out and stays unknown. "
+        "[Import records of others](../how-to/import-records.md) has a worked example.\n\n"
+        "- An unknown key is an error. The message names the file, the line and the key.\n"
+        "- A quantity is one number and a unit, as in a [study file](study-file.md).\n"
+        "- A value that contradicts the files is an error.\n\n"
+        "`[]` in a heading is an element of a list, `<name>` a name of your choice."
+    )
+    return page("Import map", introduction, model_sections(map_schema(), "Top level"))
 
 
 def _summary() -> str:

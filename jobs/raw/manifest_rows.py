@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from cluster.model.errors import StudyError
-from jobs.raw.trial_context import clock_offsets, node_scope
-from workloads.base.values import GuestCpu
-from workloads.record.given import GivenClient
+from jobs.raw.trial_context import clock_offsets, host_of_client, node_scope
+from workloads.base.values import ClientRun, GuestCpu
 from workloads.record.manifest import Manifest
 from workloads.record.record import closed_records
 
@@ -130,20 +129,19 @@ def _given_percent(guest: GuestCpu | None, host_cores: int | None) -> float | No
 
 def client_rows(manifest: Manifest) -> Iterator[Row]:
     """Rows of `clients`."""
-    host_of = {node.name: node.host for node in manifest.topology.nodes}
     offsets = clock_offsets(manifest.clock)
     for client in manifest.clients:
         yield {
             "trial": manifest.trial,
             "client": client.name,
-            "node": client.node,
+            "node": client.node if isinstance(client, ClientRun) else None,
             "exit_code": client.exit_code,
             "start_epoch_s": client.start_epoch_s,
             "end_epoch_s": client.end_epoch_s,
-            "clock_offset_s": offsets.get(host_of.get(client.node or "", "")),
-            "operations_asked": client.operations_asked
-            if isinstance(client, GivenClient)
-            else _operations_asked(client.argv),
+            "clock_offset_s": offsets.get(host_of_client(manifest, client) or ""),
+            "operations_asked": _operations_asked(client.argv)
+            if isinstance(client, ClientRun)
+            else client.operations_asked,
         }
 
 

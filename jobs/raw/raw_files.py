@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from analysis.tables.storage import FileStat, is_local, listed, place
-from jobs.raw.trial_context import TrialFacts, facts_of, host_of_node
+from jobs.raw.trial_context import TrialFacts, facts_of, host_of_client
 
 if TYPE_CHECKING:  # executors load this module, and need no models
     from workloads.record.manifest import Manifest
@@ -150,6 +150,6 @@ def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
         facts = facts_of(manifest, monitor.host, monitor.period_s, monitor.time_zone)
         yield monitor.kind, monitor.host, monitor.file, facts
     for client in manifest.clients:
-        facts = facts_of(manifest, host_of_node(manifest, client.node))
+        facts = facts_of(manifest, host_of_client(manifest, client))
         for kind, pattern in manifest.setting.raw_files(client):
             yield kind, client.name, pattern, facts

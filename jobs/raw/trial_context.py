@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workloads.base.values import ClockOffset
+    from workloads.base.values import ClientRun, ClockOffset
+    from workloads.record.given import GivenClient
     from workloads.record.manifest import Manifest
 
 
@@ -65,9 +66,11 @@ def facts_of(
     )
 
 
-def host_of_node(manifest: Manifest, node: str | None) -> str | None:
-    """The host that the trial's node `node` is on."""
-    return next((one.host for one in manifest.topology.nodes if one.name == node), None)
+def host_of_client(manifest: Manifest, client: ClientRun | GivenClient) -> str | None:
+    """The host that the client ran on; None if it is not known."""
+    node = getattr(client, "node", None)  # of a client of ours
+    hosts = (one.host for one in manifest.topology.nodes if one.name == node)
+    return next(hosts, getattr(client, "host", None))
 
 
 def clock_offsets(clock: Iterable[ClockOffset]) -> Mapping[str, float]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cluster.model.errors import InputError, StudyError
 from workloads.base.setting import Setting
-from workloads.base.values import TargetRate
+from workloads.base.values import ClientRun, TargetRate
 from workloads.record.manifest import Manifest
 from workloads.record.record import is_closed, read_manifest
 
@@ -64,8 +64,9 @@ def measured_ops_s(record: Path, manifest: Manifest) -> float:
     setting, raw = manifest.setting, record / "raw"
     try:
         return sum(
-            setting.client_rate(raw, client.name, from_s + offsets_s.get(client.node or "", 0.0))
+            setting.client_rate(raw, client.name, from_s + offsets_s.get(client.node, 0.0))
             for client in manifest.clients
+            if isinstance(client, ClientRun)  # as every client of a running study
         )
     except StudyError as error:
         raise _unknown(error.where, error.what.rstrip(".")) from error

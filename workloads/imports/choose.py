@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from cluster.model.errors import InputError
@@ -86,7 +87,7 @@ def _pieces(
 ) -> Iterator[Piece]:
     is_glob = any(sign in entry.file for sign in "*?[")
     names = (
-        [name for name in recognised if fnmatchcase(name, entry.file)]
+        [name for name in recognised if _matches(name, entry.file)]
         if is_glob
         else [entry.file] * (entry.file in recognised)
     )
@@ -121,6 +122,13 @@ def _pieces(
                 *key,
             )
         yield from pieces
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """As in a shell: `*` stays within one folder."""
+    parts, patterns = PurePosixPath(name).parts, PurePosixPath(pattern).parts
+    alike = zip(parts, patterns, strict=False)
+    return len(parts) == len(patterns) and all(fnmatchcase(*pair) for pair in alike)
 
 
 def _numbered(

@@ -160,7 +160,10 @@ class FileEntry(Frozen):
     run: Positive | None = Field(
         None, description="Which YCSB run or TestDFSIO result of the file, from 1."
     )
-    host: HostName | None = Field(None, description="Host of a monitor, if not the file's own.")
+    host: HostName | None = Field(
+        None,
+        description="Host that wrote the file: of a monitor, if not the file's own; of a client.",
+    )
     client: Name | None = Field(None, description="YCSB client. Default: ycsb-1, ycsb-2, ...")
     time_zone: TimeZone | None = Field(None, description="Time zone of the file's local times.")
 

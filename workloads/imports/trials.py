@@ -16,7 +16,7 @@ from workloads.imports.map_file import MapFile
 from workloads.imports.map_model import TrialEntry
 from workloads.imports.piece import HOST_MONITORS, MONITORS, Kind, Recognised
 from workloads.imports.ycsb_trial import ycsb_trial
-from workloads.record.given import GivenTopology, Imported, Source
+from workloads.record.given import GivenClient, GivenTopology, Imported, Source
 from workloads.record.manifest import Manifest
 from workloads.testdfsio.given import GivenDfsio
 
@@ -121,7 +121,7 @@ def _assembled(
             accepted=file.map.accept,
         ),
         window=ran.window,
-        clients=ran.clients,
+        clients=tuple(_placed(client, cluster) for client in ran.clients),
         monitors=monitored,
         clock=offsets,
         cold=_cold(ran, cluster, monitored),
@@ -137,6 +137,13 @@ def _workload(knowledge: Knowledge, trial: TrialEntry, pieces: Sequence[Chosen])
         return ycsb_trial(knowledge, trial, trial.ycsb, pieces)
     assert trial.testdfsio is not None
     return dfsio_trial(knowledge, trial, trial.testdfsio, pieces)
+
+
+def _placed(client: GivenClient, cluster: GivenTopology) -> GivenClient:
+    """On its host, which is the only one with the role client if no file names it."""
+    hosts = {node.host for node in cluster.nodes if "client" in node.roles}
+    only = next(iter(hosts)) if len(hosts) == 1 else None
+    return client.model_copy(update={"host": client.host or only})
 
 
 def _source(one: RecordFile, recognised: Mapping[str, Recognised]) -> Source:

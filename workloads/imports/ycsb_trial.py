@@ -27,6 +27,7 @@ class _Client:
     """The pieces of one client."""
 
     name: str
+    host: str | None = None
     run: Piece | None = None
     status: Piece | None = None
     logs: list[Piece] = field(default_factory=list)
@@ -105,7 +106,7 @@ def _clients(knowledge: Knowledge, pieces: Sequence[Chosen]) -> list[_Client]:
             raise knowledge.fault(
                 f"two runs of the client {name}.", "give them different names.", *one.key
             )
-        clients[name] = _Client(name, run=one.piece)
+        clients[name] = _Client(name, one.entry.host, run=one.piece)
         stems[PurePosixPath(one.piece.file).stem] = name
     for one in pieces:
         if one.piece.kind == "ycsb-status":
@@ -237,6 +238,7 @@ def _given(
     both = client.run is not None and client.run.status == client.run.lines
     return GivenClient(
         name=client.name,
+        host=client.host,
         exit_code=exit_code,
         stdout=out if out in paths else "",
         stderr=err if err in paths else out if both else "",

@@ -67,7 +67,7 @@ class GivenClient(Frozen):
     """A client process of others. Paths are relative to the record; empty: there is no such file."""
 
     name: str
-    node: str | None = None
+    host: str | None = Field(None, description="host that it ran on")
     exit_code: int | None = None
     stdout: str = ""
     stderr: str = ""

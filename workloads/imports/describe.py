@@ -1,0 +1,111 @@
+"""What was recognised, in words, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from workloads.imports.piece import DfsioFacts, Piece, Recognised, SpanFacts, YcsbFacts
+from workloads.imports.trials import ImportedTrial
+from workloads.imports.ycsb_runs import shares
+
+FILE_HEADER = ("file", "format", "content", "time (UTC)")
+TRIAL_HEADER = ("trial", "files", "window from", "unknown", "only in the map")
+_NAMES = {
+    "ycsb-run": "YCSB output",
+    "ycsb-status": "YCSB standard error",
+    "ycsb-hdr": "HdrHistogram log",
+    "dfsio-results": "TestDFSIO result",
+    "dfsio-io": "TestDFSIO reduce output",
+    "dfsio-history": "job history",
+    "nodecpu": "nodecpu",
+}
+
+
+def file_rows(recognised: Mapping[str, Recognised]) -> Iterator[tuple[str, ...]]:
+    """A row per piece, refused part and unknown file, with the columns of `FILE_HEADER`."""
+    for file, found in recognised.items():
+        for piece in found.pieces:
+            yield file, _format(piece), content(piece), _times(piece)
+        for refused in found.refused:
+            where = f"line {refused.line}: " if refused.line else ""
+            yield file, "refused", f"{where}{refused.reason}", ""
+        if not found.pieces and not found.refused:
+            yield file, "unknown", "not imported", ""
+
+
+def _format(piece: Piece) -> str:
+    if isinstance(piece.facts, SpanFacts) and piece.kind in ("dool", "sar"):
+        return piece.facts.tool
+    return _NAMES[piece.kind]
+
+
+def content(piece: Piece) -> str:
+    """'run 2, lines 31 to 62: 2,000 operations in 0.6 s (READ 47 %, INSERT 53 %)'."""
+    facts = piece.facts
+    if isinstance(facts, YcsbFacts):
+        words = _ycsb(piece, facts)
+    elif isinstance(facts, DfsioFacts):
+        words = f"{facts.mode}, {facts.files} files, {facts.total_mib:g} MiB in {facts.exec_s:g} s"
+    else:
+        words = _span(piece, facts)
+    number = f"run {piece.number}" if piece.kind in ("ycsb-run", "dfsio-results") else ""
+    lines = "" if piece.lines.whole else f"lines {piece.lines.first} to {piece.lines.last}"
+    place = ", ".join(part for part in (number if lines else "", lines) if part)
+    return f"{place}: {words}" if place else words
+
+
+def _ycsb(piece: Piece, facts: YcsbFacts) -> str:
+    if facts.problem:
+        return f"failed: {facts.problem}"
+    if piece.kind == "ycsb-status":
+        return "status lines" if facts.at else "no status lines"
+    done = ", ".join(f"{name} {share:.0%}" for name, share in shares(facts.counts).items())
+    run = f" in {facts.run_s:g} s" if facts.run_s is not None else ""
+    return f"{sum(facts.counts.values()):,} operations{run}" + (f" ({done})" if done else "")
+
+
+def _span(piece: Piece, facts: SpanFacts) -> str:
+    about = f" of {facts.subject}" if facts.subject else ""
+    unit = {"ycsb-hdr": "interval", "dfsio-history": "attempt"}.get(piece.kind, "row")
+    words = f"{_counted(facts.rows, unit)}{about}"
+    if facts.period_s:
+        words += f", every {facts.period_s:g} s"
+    if piece.kind == "dfsio-history":
+        words += f", {facts.tool}"
+    if facts.bad_lines:
+        words += f"; {_counted(facts.bad_lines, 'line')} cannot be read"
+    return words
+
+
+def _counted(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'s' * (count != 1)}"
+
+
+def _times(piece: Piece) -> str:
+    facts = piece.facts
+    if not isinstance(facts, SpanFacts):
+        return ""
+    if facts.local:
+        return "local times: time_zone is needed"
+    if facts.since_s is None or facts.until_s is None:
+        return ""
+    return f"{utc(facts.since_s)} to {utc(facts.until_s)[11:]}"
+
+
+def utc(epoch_s: float) -> str:
+    return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def trial_rows(trials: tuple[ImportedTrial, ...]) -> Iterator[tuple[str, ...]]:
+    """A row per trial, with the columns of `TRIAL_HEADER`."""
+    for trial in trials:
+        manifest = trial.manifest
+        name = manifest.trial if manifest.state == "complete" else f"{manifest.trial} (failed)"
+        yield (
+            name,
+            str(len(trial.files)),
+            trial.window_source,
+            ", ".join(trial.imported.unknown) or "nothing",
+            ", ".join(trial.imported.given) or "nothing",
+        )

@@ -1,0 +1,102 @@
+"""Which files seem to belong together: a guess for the draft of a map, by names, folders and times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from workloads.imports.found_windows import window_of_result, window_of_status
+from workloads.imports.piece import MONITORS, Kind, Piece
+from workloads.imports.span_files import log_prefix
+
+OUTPUTS: tuple[Kind, ...] = ("ycsb-run", "ycsb-status")
+Span = tuple[float, float]
+
+
+@dataclass
+class GuessedTrial:
+    """A trial of the draft: its clients or its job, what belongs to them, and when it ran (epoch seconds)."""
+
+    main: list[Piece]
+    more: list[Piece] = field(default_factory=list)
+    span: Span | None = None
+
+
+def guessed_trials(pieces: Sequence[Piece], time_zone: str) -> list[GuessedTrial]:
+    """time_zone: of local times; empty: unknown."""
+    results = [piece for piece in pieces if piece.kind in ("ycsb-run", "dfsio-results")]
+    drafts: list[GuessedTrial] = []
+    for piece in results:
+        own = GuessedTrial([piece], _belonging(piece, pieces, results))
+        own.span = _span(own, time_zone)
+        beside = next((draft for draft in drafts if _one_trial(draft, own)), None)
+        if beside is None:
+            drafts.append(own)
+        else:
+            beside.main += own.main
+            beside.more += own.more
+    for draft in drafts:
+        draft.more += [
+            piece for piece in pieces if piece.kind in MONITORS and _watches(piece, draft, drafts)
+        ]
+    return drafts
+
+
+def _one_trial(draft: GuessedTrial, own: GuessedTrial) -> bool:
+    """Whether two YCSB clients of one folder ran for more than half of their time together."""
+    first, later = draft.main[0], own.main[0]
+    if draft.span is None or own.span is None or first.kind != "ycsb-run" != later.kind:
+        return False
+    if later.kind != "ycsb-run" or _folder(first) != _folder(later):
+        return False
+    together = min(draft.span[1], own.span[1]) - max(draft.span[0], own.span[0])
+    return together > 0.5 * (own.span[1] - own.span[0])
+
+
+def _folder(piece: Piece) -> PurePosixPath:
+    return PurePosixPath(piece.file).parent
+
+
+def _belonging(result: Piece, pieces: Sequence[Piece], results: Sequence[Piece]) -> list[Piece]:
+    """Logs, standard error, reduce output and history of the same run: by name, or alone in the folder."""
+    stem, folder = PurePosixPath(result.file).stem, _folder(result)
+    alone = sum(_folder(other) == folder for other in results) == 1
+    found = []
+    for piece in pieces:
+        below = _folder(piece) == folder or folder in PurePosixPath(piece.file).parents
+        if result.kind == "ycsb-run" and piece.kind in ("ycsb-hdr", "ycsb-status"):
+            is_log = piece.kind == "ycsb-hdr"
+            own = log_prefix(piece.file) if is_log else PurePosixPath(piece.file).stem
+            if _folder(piece) == folder and (own == stem or alone):
+                found.append(piece)
+        elif result.kind == "dfsio-results" and piece.kind in ("dfsio-io", "dfsio-history"):
+            found += [piece] if below and alone else []
+    return found
+
+
+def _span(draft: GuessedTrial, time_zone: str) -> Span | None:
+    """When the trial ran, as far as its files show it."""
+    logs = [p.span for p in draft.more if p.kind in ("ycsb-hdr", "dfsio-history")]
+    known = [
+        (s.since_s, s.until_s) for s in logs if s.since_s is not None and s.until_s is not None
+    ]
+    if known:
+        return min(since for since, _ in known), max(until for _, until in known)
+    main = draft.main[0]
+    if main.kind == "dfsio-results":
+        found = window_of_result(main.dfsio, time_zone or None)
+    else:
+        clients = [p.ycsb for p in (main, *draft.more) if p.kind in OUTPUTS and p.ycsb.at]
+        found = window_of_status(clients[:1], time_zone or None)
+    return None if found is None else (found[0].start_epoch_s, found[0].end_epoch_s)
+
+
+def _watches(monitor: Piece, draft: GuessedTrial, drafts: Sequence[GuessedTrial]) -> bool:
+    """Whether the monitor covers a part of the trial; without times, whether it can be of no other trial."""
+    span = monitor.span
+    if draft.span is not None and span.since_s is not None and span.until_s is not None:
+        return span.since_s < draft.span[1] and span.until_s > draft.span[0]
+    if span.local:  # it could not be imported without a time zone
+        return False
+    return len(drafts) == 1
