@@ -15,7 +15,6 @@ from cluster.model.errors import StudyError
 from cluster.model.extras import missing_extra
 from dags.cli import (
     airflow_commands,
-    capacity_command,
     compare_command,
     doctor_command,
     export_command,
@@ -28,6 +27,7 @@ from dags.cli import (
     stack_command,
 )
 from dags.cli.arguments import RUNS, Json, Named, Only, Runs, Sets, Spec, examples, parse_overrides
+from dags.cli.capacity import command as capacity_command
 from dags.cli.console import err, out, print_error, print_json, print_usage_error
 
 app = typer.Typer(

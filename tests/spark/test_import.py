@@ -15,7 +15,7 @@ from analysis.tables.store import read_table
 from dags.cli.main import app
 from jobs.raw.manifest_rows import manifests_of
 from tests.spark.conftest import Analysed
-from tests.support.import_maps import write_map
+from tests.spark.support.import_maps import write_map
 from workloads.record.manifest import Manifest
 
 pytestmark = pytest.mark.spark

@@ -80,7 +80,7 @@ def fit(
     """Fit scaling, density, utilization and latency curves to analysed runs or to CSV files."""
     from analysis.capacity.curves.fit import fit as fit_points
     from analysis.capacity.curves.model import write_model
-    from dags.cli.capacity_display import model_page
+    from dags.cli.capacity.display import model_page
 
     measured, sources = _measured(runs or [], points or [])
     model = fit_points(measured, sources)
@@ -131,7 +131,7 @@ def check(
     from analysis.capacity.accuracy.goals import judged, judged_under_load
     from analysis.capacity.accuracy.hold_out import hold_out as predict_left_out
     from analysis.capacity.accuracy.hold_out import left_out
-    from dags.cli.capacity_display import check_page
+    from dags.cli.capacity.display import check_page
 
     points = _points_of(source)
     misses = predict_left_out(points, hold_out.value)
@@ -178,7 +178,7 @@ def explain(
     """Print one curve with its formulas, parameters, weights and interval, to check by hand."""
     from analysis.capacity.curves.explain import explain as explained
     from analysis.capacity.curves.explain import surface_of
-    from dags.cli.capacity_display import explanation_page
+    from dags.cli.capacity.display import explanation_page
 
     surface = surface_of(_points_of(source), group, medium)
     found = explained(surface, vms_per_host, hosts)
@@ -210,7 +210,7 @@ def size(
     from analysis.capacity.plan.plan import Plan
     from analysis.capacity.sizing.size import size as find_plan
     from cluster.state.atomic import write_text
-    from dags.cli.capacity_plan_display import excuse_page, plan_page
+    from dags.cli.capacity.plan_display import excuse_page, plan_page
 
     found = find_plan(*_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
     if output is not None:
@@ -241,7 +241,7 @@ def whatif(
     """List cost and hosts for every density, medium and host type, and chart cost over density."""
     from analysis.capacity.sizing.size import whatif as table
     from analysis.report.charts.cost_by_density import write_chart
-    from dags.cli.capacity_plan_display import whatif_page
+    from dags.cli.capacity.plan_display import whatif_page
 
     inputs = _inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
     rows, rejected = table(*inputs)

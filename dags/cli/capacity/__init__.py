@@ -1,0 +1,1 @@
+"""The `study capacity` commands, and what they print."""
