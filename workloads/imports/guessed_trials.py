@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -25,7 +25,7 @@ class GuessedTrial:
 
 def guessed_trials(pieces: Sequence[Piece], time_zone: str) -> list[GuessedTrial]:
     """time_zone: of local times; empty: unknown."""
-    results = [piece for piece in pieces if piece.kind in ("ycsb-run", "dfsio-results")]
+    results = [*_results(pieces)]
     drafts: list[GuessedTrial] = []
     for piece in results:
         own = GuessedTrial([piece], _belonging(piece, pieces, results))
@@ -41,6 +41,20 @@ def guessed_trials(pieces: Sequence[Piece], time_zone: str) -> list[GuessedTrial
             piece for piece in pieces if piece.kind in MONITORS and _watches(piece, draft, drafts)
         ]
     return drafts
+
+
+def _results(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """One per run: TestDFSIO prints its result on the console and appends it to a log; the first counts."""
+    seen = set()
+    for piece in pieces:
+        if piece.kind == "ycsb-run":
+            yield piece
+        elif piece.kind == "dfsio-results":
+            facts = piece.dfsio
+            printed = (_folder(piece), facts.mode, facts.files, facts.total_mib, facts.exec_s)
+            if printed not in seen:
+                seen.add(printed)
+                yield piece
 
 
 def _one_trial(draft: GuessedTrial, own: GuessedTrial) -> bool:
@@ -67,6 +81,8 @@ def _belonging(result: Piece, pieces: Sequence[Piece], results: Sequence[Piece])
         below = _folder(piece) == folder or folder in PurePosixPath(piece.file).parents
         if result.kind == "ycsb-run" and piece.kind in ("ycsb-hdr", "ycsb-status"):
             is_log = piece.kind == "ycsb-hdr"
+            if not is_log and piece.ycsb.at is None:  # it says nothing about the run
+                continue
             own = log_prefix(piece.file) if is_log else PurePosixPath(piece.file).stem
             if _folder(piece) == folder and (own == stem or alone):
                 found.append(piece)

@@ -1,0 +1,66 @@
+"""The draft of a map names each run once, though tools print their results twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.property.mutations import SAMPLES
+from workloads.imports.guessed_trials import GuessedTrial, guessed_trials
+from workloads.imports.recognise import recognise_all
+
+RESULT = """----- TestDFSIO ----- : write
+            Date & time: Mon Nov 23 12:37:29 UTC 2026
+        Number of files: 2
+ Total MBytes processed: 256
+      Throughput mb/sec: 115.78
+ Average IO rate mb/sec: 116.22
+  IO rate std deviation: 7.1
+     Test exec time sec: 14.2
+
+"""
+PREFIX = "2026-11-23 12:37:29,920 INFO fs.TestDFSIO: "
+
+
+def guess(folder: Path) -> list[GuessedTrial]:
+    found = recognise_all(folder)
+    return guessed_trials([piece for file in found.values() for piece in file.pieces], "UTC")
+
+
+def on_console(result: str) -> str:
+    return "".join(f"{PREFIX}{line}\n" for line in result.splitlines())
+
+
+def test_a_testdfsio_result_on_the_console_and_in_the_log_is_one_run(tmp_path: Path) -> None:
+    (tmp_path / "a.err").write_text(on_console(RESULT))
+    (tmp_path / "b.log").write_text(RESULT)
+    (trial,) = guess(tmp_path)
+    assert [piece.file for piece in trial.main] == ["a.err"]
+
+
+def test_two_runs_with_other_durations_are_two(tmp_path: Path) -> None:
+    (tmp_path / "a.err").write_text(on_console(RESULT))
+    (tmp_path / "b.log").write_text(RESULT.replace("14.2", "14.3"))
+    assert len(guess(tmp_path)) == 2
+
+
+def test_equal_results_in_two_folders_are_two_runs(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.log").write_text(RESULT)
+    assert len(guess(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("with_status", [True, False])
+def test_standard_error_belongs_to_a_run_only_with_status_lines(
+    tmp_path: Path, with_status: bool
+) -> None:
+    name = "ycsb-0.17.0_hdr"
+    (tmp_path / "ycsb.out").write_bytes((SAMPLES / f"{name}.out").read_bytes())
+    lines = (SAMPLES / f"{name}.err").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if with_status or "current ops/sec" not in line]
+    assert with_status == (kept == lines)
+    (tmp_path / "ycsb.err").write_text("".join(kept))
+    (trial,) = guess(tmp_path)
+    assert [piece.file for piece in trial.more] == (["ycsb.err"] if with_status else [])
