@@ -16,6 +16,7 @@ from dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
     from analysis.comparison.compare import RunComparison
+    from workloads.spec.schedule import CompareSpec
 
 EXAMPLES = examples(
     "study compare 20261114T020003Z 20261121T020003Z",
@@ -76,24 +77,24 @@ def compare(
 
     Exit codes: 0 no regression, 1 a number got worse by more than the tolerance, 2 invalid input.
     """
-    from dags.run_status.status import find_run
+    from dags.run_status.status import find_root
     from dags.stages.comparison import compare_with, comparison_lines, side_by_side
     from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
     if as_json and form is not Format.text:
         raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")
-    run = find_run(later or first, runs)
-    pinned = find_run(first, runs).root if later and first else None
+    root = find_root(later or first, runs)
+    pinned = find_root(first, runs) if later and first else None
     if html is not None:
         _check_html(html, pinned)
-    spec = run.study.compare or CompareSpec(baseline=Baseline(rolling=1))
+    spec = _requested(root) or CompareSpec(baseline=Baseline(rolling=1))
     against = _parsed(parse_baseline, baseline, spec.baseline, "--baseline")
     share = _parsed(percent, tolerance, spec.tolerance, "--tolerance")
     compared: RunComparison | None
     if pinned is None:
-        compared = compare_with(run.root, against, share)
+        compared = compare_with(root, against, share)
     else:
-        pair = side_by_side(pinned, run.root, share)
+        pair = side_by_side(pinned, root, share)
         compared = pair.comparison
         if html is not None:
             from analysis.hub.side_by_side import write
@@ -101,7 +102,7 @@ def compare(
             write(pair, html)
     if compared is None:
         raise InputError(
-            "there is no earlier run to compare with.", str(run.root), "run the study again later."
+            "there is no earlier run to compare with.", str(root), "run the study again later."
         )
     if as_json:
         print_json(compared)
@@ -115,6 +116,13 @@ def compare(
     if html is not None and not as_json and form is Format.text:
         out.print(f"page     {html}", markup=False, soft_wrap=True)
     raise typer.Exit(1 if compared.regressions else 0)
+
+
+def _requested(root: Path) -> CompareSpec | None:
+    """What the run's study requests; nothing for an imported run."""
+    from workloads.execution.run import import_of, load_run
+
+    return None if import_of(root) else load_run(root).study.compare
 
 
 def _check_html(path: Path, pinned: Path | None) -> None:

@@ -62,6 +62,6 @@ def _folder(named: Path, runs: Path) -> Path:
     """The folder of a run. Tables copied from another machine have no plan, and need none."""
     if (named / "tables").is_dir():
         return named
-    from dags.run_status.status import find_run
+    from dags.run_status.status import find_root
 
-    return find_run(named, runs).root
+    return find_root(named, runs)

@@ -100,13 +100,13 @@ def report(
     With --store or yarn, the records are copied to the store (only the missing ones) and the tables are
     built there. summary.json and the report go to the run's own folder.
     """
-    from dags.run_status.status import find_run
+    from dags.run_status.status import find_root
 
     need("study report", "spark", "report")
     options = dict(_option(pair) for pair in conf or [])
     # Records copied from another machine have no plan, and the analysis needs none.
     alone = run is not None and (run / "records").is_dir()
-    root = run.absolute() if run and alone else find_run(run, runs).root
+    root = run.absolute() if run and alone else find_root(run, runs)
     is_asked_for = master != EVERY_CORE or cluster or store or options
     if form is Format.html or is_asked_for or not _is_analysed(root):
         with err.status("Analysing the records"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from cluster.state.journal import run_folders
 from cluster.state.run_state import run_state
 from dags.run_status.progress import Progress, progress
 from dags.stages.conclusion import failures
-from workloads.execution.run import Run, load_run
+from workloads.execution.run import Run, import_of, load_run
 
 
 @dataclass(frozen=True)
@@ -85,16 +85,32 @@ def check_not_over(root: Path) -> None:
 
 
 def find_run(named: Path | None, runs: Path) -> Run:
-    """The named run, by folder or by id below `runs`; else the newest one. InputError if none."""
+    """The named run, by folder or by id below `runs`; else the newest that was not imported. InputError if
+    none."""
     if named is not None:
-        below = [folder for folder in run_folders(runs) if folder.name == str(named)]
-        return load_run(below[-1] if below and not named.exists() else named)
-    folders = run_folders(runs)
-    if not folders:
+        return load_run(_named(named, runs))
+    own = (folder for folder in reversed(run_folders(runs)) if import_of(folder) is None)
+    return load_run(_newest(own, runs))
+
+
+def find_root(named: Path | None, runs: Path) -> Path:
+    """The folder of the named run, as in `find_run`, or of the newest. It may be an imported one."""
+    root = _newest(reversed(run_folders(runs)), runs) if named is None else _named(named, runs)
+    return root.absolute() if import_of(root) else load_run(root).root
+
+
+def _named(named: Path, runs: Path) -> Path:
+    below = [folder for folder in run_folders(runs) if folder.name == str(named)]
+    return below[-1] if below and not named.exists() else named
+
+
+def _newest(folders: Iterator[Path], runs: Path) -> Path:
+    newest = next(folders, None)
+    if newest is None:
         raise InputError(
             "the folder contains no runs.", str(runs), "start one with study run SPEC."
         )
-    return load_run(folders[-1])
+    return newest
 
 
 def _failures(run: Run, seen: Progress) -> list[str]:

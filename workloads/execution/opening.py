@@ -23,7 +23,7 @@ from cluster.state.events import RunOpened, TrialsCleared
 from cluster.state.journal import JOURNAL, Journal, run_folders
 from cluster.state.owner import Owner
 from cluster.state.run_state import busy, run_state
-from workloads.execution.run import Run, has_ended, load_run
+from workloads.execution.run import Run, has_ended, import_of, load_run
 from workloads.planning.plan import Extension, Plan, extended, make_plan, write_plan
 from workloads.planning.planned_study import DEFAULT_RUNS, check_runs
 from workloads.planning.preflight import Report, preflight
@@ -197,7 +197,7 @@ def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
 def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | None, Plan | None]:
     """The run to resume or extend, and its plan. None: a new run, and a new plan."""
     roots = [] if request.fresh else run_folders(runs, study.study)
-    newest = load_run(roots[-1]) if roots else None
+    newest = next((load_run(root) for root in reversed(roots) if not import_of(root)), None)
     if newest and newest.study != study:
         newest = None
     if newest and has_ended(newest):

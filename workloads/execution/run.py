@@ -13,7 +13,7 @@ from typing import Literal
 from cluster.model.cluster import Site
 from cluster.model.errors import InputError
 from cluster.state import lease
-from cluster.state.events import RunEnded, RunOpened
+from cluster.state.events import RunEnded, RunImported, RunOpened
 from cluster.state.journal import JOURNAL, Journal, run_folders
 from workloads.planning.plan import Plan, read_plan
 from workloads.spec.study import Study
@@ -56,9 +56,20 @@ class Run:
             os.close(descriptor)
 
 
+def import_of(root: Path) -> RunImported | None:
+    """What was imported as the run in `root`; None for a run of this program's own."""
+    return Journal(root / JOURNAL).last(RunImported)
+
+
 def load_run(root: Path) -> Run:
-    """The run in the folder `root`. InputError if there is none."""
+    """The run in the folder `root`. InputError if there is none, or if its records were imported."""
     if not (root / "plan.json").exists():
+        if import_of(root):
+            raise InputError(
+                "this run was imported: it has no plan and no steps.",
+                str(root),
+                "`study list` shows it, and `study report` analyses it.",
+            )
         raise InputError(
             "this is not the folder of a run: it has no plan.json.",
             str(root),

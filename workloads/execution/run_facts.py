@@ -13,17 +13,19 @@ from cluster.state.events import StepEnded
 from cluster.state.journal import JOURNAL, Journal, run_folders
 from cluster.state.run_state import run_state
 from cluster.state.run_tags import has_tags, tags_of
+from workloads.execution.run import import_of
 from workloads.planning.plan import read_plan
 from workloads.spec.study_file import read_study
 
 UNREADABLE = "unreadable"
+IMPORTED = "imported"
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """`state`: as `RunState.in_words`, or "unreadable", with the reason in `fault`. `opened_t` (epoch
-    seconds) is the last opening. `trials_done` and `trials` count those with an end and those planned; None
-    if they are not known."""
+    """`state`: as `RunState.in_words`; or "imported"; or "unreadable", with the reason in `fault`. `opened_t`
+    (epoch seconds) is the last opening, or the import. `trials_done` and `trials` count those with an end
+    and those planned; None if they are not known."""
 
     folder: Path
     study: str
@@ -64,6 +66,11 @@ def facts_of(folder: Path) -> RunFacts:
 
 
 def _readable(folder: Path, size: int, tags: Mapping[str, str]) -> RunFacts:
+    if imported := import_of(folder):
+        trials = len(imported.trials)
+        return RunFacts(
+            folder, imported.study, imported.run, IMPORTED, imported.t, trials, trials, size, tags
+        )
     plan, study = read_plan(folder / "plan.json"), read_study(folder / "study.yaml").study
     state = run_state(folder, presence.is_free(folder))
     done = {ended.trial for ended in Journal(folder / JOURNAL).events(StepEnded) if ended.trial}

@@ -15,6 +15,7 @@ from workloads.ycsb.output.measurement import Measurement, measurement
 
 _UNIT = re.compile(r"(.+?)\(([^()]+)\)")
 _SERIES = re.compile(r">?[0-9]+")
+_JAVA_DOUBLE = re.compile(r"[0-9]+\.0|[0-9]\.[0-9]+E[0-9]{1,2}")
 RETURN = "Return="
 SUCCESSES = frozenset({"OK", "BATCHED_OK", "0"})  # 0: releases before 0.2 returned numbers
 
@@ -89,8 +90,18 @@ def parse_summary(data: bytes | str, file: str) -> Parsed[SummaryRow]:
 def _row(entry: Entry) -> SummaryRow:
     match = _UNIT.fullmatch(entry.measure)
     measure, unit = match.groups() if match else (entry.measure, _unit_of(entry.measure))
-    value = float(whole(entry.value)) if unit == "count" else decimal(entry.value)
+    value = _count(entry) if unit == "count" else decimal(entry.value)
     return SummaryRow(entry.lines[-1].number, entry.name, measure, value, unit)
+
+
+def _count(entry: Entry) -> float:
+    """Older releases, 0.12 among them, print all counts but Return as Java prints a double: 990.0, 1.99E7."""
+    text = entry.value
+    if _JAVA_DOUBLE.fullmatch(text) and not entry.measure.startswith(RETURN):
+        value = decimal(text)
+        if value.is_integer():
+            return value
+    return float(whole(text))
 
 
 def _unit_of(measure: str) -> str | None:

@@ -74,6 +74,18 @@ def test_printed_series_have_no_unit() -> None:
         assert row(text).unit is None
 
 
+@pytest.mark.parametrize(("text", "count"), [("990.0", 990), ("1.9995388E7", 19_995_388)])
+def test_counts_of_older_releases_are_printed_as_doubles(text: str, count: int) -> None:
+    (found,) = parse_summary(f"[READ], Operations, {text}\n", "ycsb.out").rows
+    assert (found.value, found.unit) == (count, "count")
+
+
+@pytest.mark.parametrize("line", ["Operations, 1.2345E2", "Return=OK, 990.0"])
+def test_a_double_that_is_no_count_is_quarantined(line: str) -> None:
+    parsed = parse_summary(f"[OVERALL], RunTime(ms), 588\n[READ], {line}\n", "ycsb.out")
+    assert [bad.line for bad in parsed.quarantined] == [2]
+
+
 def test_failures_are_read_from_return_counts() -> None:
     """An OVERALL rate counts failures, and a failing client may exit with 0 (method 9)."""
     text = """\
