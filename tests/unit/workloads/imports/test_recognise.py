@@ -1,0 +1,219 @@
+"""Files are recognised by content; a part of a known format that cannot be read whole is refused by name."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import InputError
+from workloads.imports.piece import Recognised
+from workloads.imports.recognise import files_of, recognise, recognise_all
+
+SAMPLES = Path(__file__).parents[3] / "samples"
+YCSB_0_12 = """\
+/usr/bin/java -cp /opt/ycsb/lib/* com.yahoo.ycsb.Client -db com.yahoo.ycsb.db.HBaseClient10 \
+-P workloads/workloada -threads 16 -p recordcount=1000 -p operationcount=2000 -s -t
+YCSB Client 0.12.0
+Command line: -db com.yahoo.ycsb.db.HBaseClient10 -P workloads/workloada -threads 16 \
+-p recordcount=1000 -p operationcount=2000 -s -t
+Loading workload...
+Starting test.
+2017-03-01 12:00:00:100 0 sec: 0 operations; est completion in 0 seconds
+2017-03-01 12:00:10:100 10 sec: 2000 operations; 200 current ops/sec; [READ: Count=990, Max=5, Min=1, Avg=2, 90=3, \
+99=4, 99.9=5, 99.99=5] [UPDATE: Count=1010, Max=5, Min=1, Avg=2, 90=3, 99=4, 99.9=5, 99.99=5]
+[OVERALL], RunTime(ms), 10000.0
+[OVERALL], Throughput(ops/sec), 200.0
+[READ], Operations, 990.0
+[READ], AverageLatency(us), 2.0
+[READ], MinLatency(us), 1.0
+[READ], MaxLatency(us), 5.0
+[READ], 95thPercentileLatency(us), 3.0
+[READ], 99thPercentileLatency(us), 4.0
+[READ], Return=OK, 990
+[UPDATE], Operations, 1010.0
+[UPDATE], AverageLatency(us), 2.0
+[UPDATE], MinLatency(us), 1.0
+[UPDATE], MaxLatency(us), 5.0
+[UPDATE], 95thPercentileLatency(us), 3.0
+[UPDATE], 99thPercentileLatency(us), 4.0
+[UPDATE], Return=OK, 1010
+"""
+SUMMARY = YCSB_0_12[YCSB_0_12.index("[OVERALL]") :]
+
+
+def of_text(folder: Path, text: str | bytes, time_zone: str = "") -> Recognised:
+    (folder / "f").write_bytes(text.encode() if isinstance(text, str) else text)
+    return recognise(folder, "f", time_zone)
+
+
+def refusals(found: Recognised) -> list[str]:
+    return [str(part) for part in found.refused]
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("TestDFSIO-3.4.2_results.log", ["dfsio-results"] * 6),
+        ("TestDFSIO-3.4.2_write.jhist", ["dfsio-history"]),
+        ("TestDFSIO-3.4.2_write_part-00000", ["dfsio-io"]),
+        ("dool-1.3.4.csv", ["dool"]),
+        ("dool-1.3.8.csv", ["dool"]),
+        ("dstat-0.7.3.csv", ["dool"]),
+        ("pcp-dstat.csv", ["dool"]),
+        ("nodecpu-1.csv", ["nodecpu"]),
+        ("sar-12.6.1.csv", ["sar"]),
+        ("ycsb-0.17.0_JSON.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_JSONArray.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_both.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_hdr.err", ["ycsb-status"]),
+        ("ycsb-0.17.0_hdr.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_hdrhistogram+histogram.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_hdrhistogram+raw.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_hdrhistogram-2.2.2_Intended-READ.hdr", ["ycsb-hdr"]),
+        ("ycsb-0.17.0_hdrhistogram-2.2.2_READ.hdr", ["ycsb-hdr"]),
+        ("ycsb-0.17.0_histogram.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_raw.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_scan.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_target_both.out", ["ycsb-run"]),
+        ("ycsb-0.17.0_timeseries.out", ["ycsb-run"]),
+    ],
+)
+def test_a_sample_is_read_under_any_name(name: str, kinds: list[str], tmp_path: Path) -> None:
+    found = of_text(tmp_path, (SAMPLES / name).read_bytes())
+    assert [piece.kind for piece in found.pieces] == kinds
+    assert found.refused == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "reason"),
+    [
+        ("TestDFSIO-3.4.2_locale_de.log", 1, "decimal comma"),
+        ("TestDFSIO-3.4.2_zero_time.log", 1, "zero time"),
+        ("dool-1.3.4_append_twice.csv", 0, "fewer than two samples"),
+        ("dool-1.3.4_narrow_tty.csv", 0, "fewer than two samples"),
+        ("dool-1.3.4_percpu.csv", 0, "fewer than two samples"),
+        ("dstat-0.7.2_memory.csv", 0, "fewer than two samples"),
+        ("dstat-0.7.4-6.1_header_only_crash.csv", 0, "fewer than two samples"),
+    ],
+)
+def test_a_sample_that_cannot_be_trusted_is_refused(name: str, line: int, reason: str) -> None:
+    found = recognise(SAMPLES, name)
+    assert found.pieces == ()
+    assert found.refused[0].line == line
+    assert reason in found.refused[0].reason
+
+
+def test_a_run_of_ycsb_0_12_shows_its_request_and_its_time(tmp_path: Path) -> None:
+    (piece,) = of_text(tmp_path, YCSB_0_12).pieces
+    facts = piece.ycsb
+    assert facts.version == "0.12.0"
+    assert facts.number("recordcount") == 1000
+    assert facts.number("-threads") == 16
+    assert (facts.at, facts.at_elapsed_s) == (datetime(2017, 3, 1, 12, 0, 10, 100_000), 10)
+    assert (facts.run_s, facts.counts) == (10.0, {"READ": 990, "UPDATE": 1010})
+    assert facts.problem == ""
+
+
+def test_several_runs_in_one_file_are_told_apart_from_text_in_between(tmp_path: Path) -> None:
+    second = YCSB_0_12.replace("990", "900").replace("1010", "1100")
+    text = f"Load\n=====\n{YCSB_0_12}\n*** restarting HBase ***\nok\n{second}bye\n"
+    first, later = of_text(tmp_path, text).pieces
+    assert (first.number, later.number) == (1, 2)
+    assert first.ycsb.counts == {"READ": 990, "UPDATE": 1010}
+    assert later.ycsb.counts == {"READ": 900, "UPDATE": 1100}
+    for piece in (first, later):
+        assert piece.lines.data.count(b"[OVERALL]") == 2
+        assert b"HBase" not in piece.lines.data.replace(b"HBaseClient10", b"")
+
+
+def test_two_summaries_without_anything_between_are_two_runs(tmp_path: Path) -> None:
+    found = of_text(tmp_path, SUMMARY + SUMMARY)
+    assert [piece.lines.data.decode() for piece in found.pieces] == [SUMMARY, SUMMARY]
+
+
+def test_a_run_that_was_cut_off_is_refused_and_the_others_are_read(tmp_path: Path) -> None:
+    cut = YCSB_0_12[: YCSB_0_12.index("[OVERALL]")]
+    found = of_text(tmp_path, cut + YCSB_0_12)
+    assert [piece.number for piece in found.pieces] == [2]
+    assert refusals(found)[0].startswith("f:1: YCSB started here and printed no summary")
+
+
+def test_a_damaged_number_refuses_its_run_by_line(tmp_path: Path) -> None:
+    text = SUMMARY.replace("[READ], Return=OK, 990", "[READ], Return=OK, 9x0")
+    found = of_text(tmp_path, text)
+    assert found.pieces == ()
+    bad = next(n for n, line in enumerate(text.splitlines(), 1) if "9x0" in line)
+    assert refusals(found)[0].startswith(f"f:{bad}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (SUMMARY.replace("[OVERALL], RunTime(ms), 10000.0\n", ""), "no overall run time"),
+        (
+            "[OVERALL], RunTime(ms), 31.0\n[OVERALL], Throughput(ops/sec), 0.0\n"
+            "[CLEANUP], Operations, 8.0\n",
+            "counts no operation",
+        ),
+    ],
+)
+def test_a_failed_run_that_still_prints_a_summary_has_a_problem(
+    text: str, problem: str, tmp_path: Path
+) -> None:
+    (piece,) = of_text(tmp_path, text).pieces
+    assert problem in piece.ycsb.problem
+
+
+def test_a_job_without_a_result_is_refused_where_it_began(tmp_path: Path) -> None:
+    text = (
+        "23/01/01 10:00:00 INFO fs.TestDFSIO: nrFiles = 4\n"
+        "23/01/01 10:00:00 INFO fs.TestDFSIO: nrBytes (MB) = 64.0\n"
+        "java.io.IOException: Job failed!\n"
+    )
+    found = of_text(tmp_path, text)
+    assert found.pieces == ()
+    assert refusals(found)[0].startswith("f:1: a TestDFSIO job began here and printed no result")
+
+
+def test_local_times_need_a_zone_and_are_read_with_one(tmp_path: Path) -> None:
+    data = (SAMPLES / "sar-12.6.1_restart_local.csv").read_bytes()
+    (without,) = of_text(tmp_path, data).pieces
+    (within,) = of_text(tmp_path, data, "Europe/Berlin").pieces
+    assert (without.span.local, without.span.since_s) == (True, None)
+    assert (within.span.local, within.span.since_s) == (False, 1795425458.0)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (gzip.compress(SUMMARY.encode()), "compressed with gzip"),
+        (SUMMARY.encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_an_encoded_file_is_refused(data: bytes, reason: str, tmp_path: Path) -> None:
+    found = of_text(tmp_path, data)
+    assert found.pieces == ()
+    assert reason in refusals(found)[0]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "notes of the operator\n", "a,b\n1,2\n"])
+def test_a_file_of_no_known_format_is_neither_read_nor_refused(text: str, tmp_path: Path) -> None:
+    found = of_text(tmp_path, text)
+    assert (found.pieces, found.refused) == ((), ())
+
+
+def test_a_folder_is_read_without_links_and_without_its_map(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "y.out").write_text(SUMMARY)
+    (tmp_path / "map.yaml").write_text("study: x\n")
+    (tmp_path / "link").symlink_to(SAMPLES / "dool-1.3.8.csv")
+    assert files_of(tmp_path) == ("a/y.out", "map.yaml")
+    assert list(recognise_all(tmp_path)) == ["a/y.out"]
+
+
+def test_a_folder_that_is_none_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not a folder"):
+        files_of(tmp_path / "none")
