@@ -24,7 +24,7 @@ from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule
 from dags.notify.late import deadline
 from dags.run_status.progress import ANALYSIS_ESTIMATE_S
 from dags.stages.outline import BuildOutline, Outline, TrialOutline
-from dags.stages.task_names import ANALYSIS, TRIALS, dag_id, trial_task
+from dags.stages.task_names import ANALYSIS, TRIALS, build_group, dag_id, trial_task
 from dags.tasks import study_tasks as tasks
 from dags.tasks.params import study_params
 from dags.tasks.ssh_key import use_ssh_connection
@@ -98,7 +98,7 @@ def _build(
 ) -> Any:
     """A group: up, the trials, down. It follows the task `before`, whatever became of that."""
     longest_s = max((trial.estimate_s for trial in build.trials), default=0.0)
-    with TaskGroup(build.build, tooltip=build.label):
+    with TaskGroup(build_group(build.build), tooltip=build.label):
         # Behind `open`, a setup, only all_success is allowed; if it fails, nothing after it runs.
         rule = TriggerRule.ALL_SUCCESS if is_first else TriggerRule.ALL_DONE
         up = tasks.up.override(

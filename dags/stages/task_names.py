@@ -23,6 +23,11 @@ def dag_id(study: str) -> str:
     return f"study_{study}"
 
 
+def build_group(build: str) -> str:
+    """The build's group of tasks. Airflow allows no dot in a group's name: `b1-v1-flash-hadoop-3.4.1`."""
+    return build.replace(".", "_")
+
+
 def trial_task(build: str, trial: str) -> str:
     """The trial's task within the group of its build: `b1-v2-flash-003-ycsb-c` is `003-ycsb-c`."""
     return trial.removeprefix(f"{build}-")
@@ -36,9 +41,10 @@ def pending_trials(plan: Plan, states: Mapping[str, str | None]) -> Iterator[str
     number: dict[str, int] = {}
     for step in plan.trials:
         index = number[step.build] = number.get(step.build, -1) + 1
-        mapped = f"{step.build}.{TRIALS}"
+        group = build_group(step.build)
+        mapped = f"{group}.{TRIALS}"
         names = (
-            f"{step.build}.{trial_task(step.build, str(step.trial))}",
+            f"{group}.{trial_task(step.build, str(step.trial))}",
             f"{mapped}_{index}",
             mapped,  # not yet expanded
         )

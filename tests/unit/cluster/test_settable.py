@@ -50,6 +50,24 @@ def test_settings_of_the_system_under_test_may_be_set(name: str) -> None:
     assert fault(name) == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("dfs.data.dir", "dfs.datanode.data.dir"),
+        ("fs.default.name", "fs.defaultFS"),
+        ("mapred.map.max.attempts", "mapreduce.map.maxattempts"),
+        ("hbase.unsafe.regionserver.hostname", "hbase.regionserver.hostname"),
+    ],
+)
+def test_another_name_of_what_the_templates_fix_is_refused_too(name: str, ours: str) -> None:
+    assert f"{name} is set by this project, under the name {ours}, in " in fault(name)
+
+
+def test_a_deprecated_name_is_refused_with_its_present_one() -> None:
+    assert fault("dfs.block.size") == "dfs.block.size is a deprecated name; write dfs.blocksize"
+    assert fault("dfs.blocksize") == ""
+
+
 def test_short_circuit_reads_are_possible_without_the_native_library() -> None:
     on = {"dfs.client.read.shortcircuit": "true"}
     legacy = {"dfs.client.use.legacy.blockreader.local": "true"}

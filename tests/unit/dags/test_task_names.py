@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dags.stages.task_names import cleared_trials, pending_trials, trial_task
+from dags.stages.task_names import build_group, cleared_trials, pending_trials, trial_task
 from tests.support.drafts import plan
 from workloads.planning.plan import Plan
 
@@ -30,6 +30,17 @@ def test_a_trials_task_is_unique_within_the_group_of_its_build(made: Plan) -> No
     tasks = named(made)
     assert len(set(tasks.values())) == len(tasks)
     assert tasks[next(iter(tasks))].startswith("b1-v1-flash.000-")
+
+
+def test_the_group_of_a_version_has_no_dot_and_its_trials_are_found_in_it(made: Plan) -> None:
+    steps = tuple(
+        step.model_copy(update={"build": f"{step.build}-hadoop-3.4.1"}) for step in made.steps
+    )
+    of_version = made.model_copy(update={"steps": steps})
+    step = of_version.trials[0]
+    assert build_group(step.build) == "b1-v1-flash-hadoop-3_4_1"
+    states = {f"b1-v1-flash-hadoop-3_4_1.{trial_task(step.build, str(step.trial))}": "queued"}
+    assert list(pending_trials(of_version, states)) == [str(step.trial)]
 
 
 @pytest.mark.parametrize("state", [None, "scheduled", "queued", "running", "restarting"])
