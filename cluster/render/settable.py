@@ -46,6 +46,10 @@ _ON_COMMAND_LINES = (
     "hbase.server.thread.wakefrequency",
 )
 """Set by us, too, but not in a file."""
+HEAP_SHARES = ("hfile.block.cache.size", "hbase.regionserver.global.memstore.size")
+HEAP_SHARE = "0.4"
+"""Of each of them, unless a study sets it; the template has the same."""
+LARGEST_SHARES_PERCENT = 80
 SHORT_CIRCUIT = "dfs.client.read.shortcircuit"
 WITHOUT_SOCKET = "dfs.client.use.legacy.blockreader.local"
 _NATIVE = (
@@ -81,6 +85,21 @@ def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str,
         return "" if "true" in legacy else f"{name}: {_NATIVE}"
     if name == OFF_HEAP_MEMSTORE and not re.fullmatch(r"\d{1,7}", properties[site][name]):
         return f"{name} is a whole number of MiB, not {properties[site][name]!r}"
+    return ""
+
+
+def heap_shares_fault(hbase: Mapping[str, str]) -> str:
+    """Why a RegionServer would not start with these properties of hbase-site; empty if it would."""
+    shares = {name: hbase.get(name, HEAP_SHARE) for name in HEAP_SHARES}
+    for name, value in shares.items():
+        if not re.fullmatch(r"0?\.\d+|[01](\.0*)?", value):
+            return f"{name} is a share of the heap from 0 to 1, not {value!r}"
+    total = sum(round(100 * float(value)) for value in shares.values())
+    if total > LARGEST_SHARES_PERCENT:
+        return (
+            f"{' and '.join(shares)} are {total} % of the heap together; HBase starts with "
+            f"{LARGEST_SHARES_PERCENT} % at most, so lower the other one too"
+        )
     return ""
 
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cluster.render.conf_files import fixed_properties
-from cluster.render.settable import flag_fault, property_fault
+from cluster.render.settable import (
+    HEAP_SHARE,
+    HEAP_SHARES,
+    flag_fault,
+    heap_shares_fault,
+    property_fault,
+)
 
 
 def fault(name: str, value: str = "1") -> str:
@@ -102,3 +110,32 @@ def test_a_jvm_flag_of_ours_is_refused_with_the_reason(flag: str) -> None:
 @pytest.mark.parametrize("flag", ["-jar", "x", "@file", "-cp /x", "-XX:+A -XX:+B", "-Xss1m\n"])
 def test_what_is_no_flag_is_refused(flag: str) -> None:
     assert "is not a JVM flag" in flag_fault(flag)
+
+
+CACHE, MEMSTORE = HEAP_SHARES
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [{}, {CACHE: "0.6", MEMSTORE: "0.2"}, {CACHE: "0.1"}, {CACHE: ".25", MEMSTORE: "0.55"}],
+)
+def test_shares_of_the_heap_that_hbase_starts_with(shares: dict[str, str]) -> None:
+    assert heap_shares_fault(shares) == ""
+
+
+@pytest.mark.parametrize(
+    ("shares", "reason"),
+    [
+        ({CACHE: "0.5"}, "90 % of the heap together"),
+        ({CACHE: "0.6", MEMSTORE: "0.3"}, "90 % of the heap together"),
+        ({MEMSTORE: "40%"}, "from 0 to 1, not '40%'"),
+        ({CACHE: "512"}, "from 0 to 1, not '512'"),
+    ],
+)
+def test_shares_with_which_hbase_would_not_start(shares: dict[str, str], reason: str) -> None:
+    assert reason in heap_shares_fault(shares)
+
+
+def test_the_template_has_the_share_that_is_assumed() -> None:
+    template = Path("cluster/render/templates/hbase-site.properties").read_text()
+    assert all(f"{name} ?= {HEAP_SHARE}\n" in template for name in HEAP_SHARES)
