@@ -50,6 +50,8 @@ HEAP_SHARES = ("hfile.block.cache.size", "hbase.regionserver.global.memstore.siz
 HEAP_SHARE = "0.4"
 """Of each of them, unless a study sets it; the template has the same."""
 LARGEST_SHARES_PERCENT = 80
+_OTHER_RULE = {"hfile.block.cache.memory.size", "hbase.regionserver.free.heap.min.memory.size"}
+"""Amounts of memory. HBase compares them with the heap when it starts."""
 SHORT_CIRCUIT = "dfs.client.read.shortcircuit"
 WITHOUT_SOCKET = "dfs.client.use.legacy.blockreader.local"
 _NATIVE = (
@@ -89,7 +91,9 @@ def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str,
 
 
 def heap_shares_fault(hbase: Mapping[str, str]) -> str:
-    """Why a RegionServer would not start with these properties of hbase-site; empty if it would."""
+    """Why a RegionServer would not start with these shares in hbase-site; empty if it would."""
+    if _OTHER_RULE & hbase.keys():
+        return ""
     shares = {name: hbase.get(name, HEAP_SHARE) for name in HEAP_SHARES}
     for name, value in shares.items():
         if not re.fullmatch(r"0?\.\d+|[01](\.0*)?", value):
