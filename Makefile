@@ -46,8 +46,8 @@ check: lint docs ## the fast half: lint, pages, and unit, property, golden tests
 	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
 test: packages-test lint docs java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (20 min)
-	$(BIN)/pytest -q -n 2 -m "not slow and not vm" tests --ignore=tests/live --ignore=tests/dag
-	$(BIN)/pytest -q -m "not slow and not vm" tests/live tests/dag  # alone: a busy machine makes trials invalid
+	$(BIN)/pytest -q -n 2 -m "not slow and not vm" tests --ignore=tests/live
+	$(BIN)/pytest -q -m "not slow and not vm" tests/live  # alone: a busy machine makes trials invalid
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them

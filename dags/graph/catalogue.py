@@ -19,7 +19,7 @@ from cluster.state.settings import setting
 from dags.airflow_home.home import home, project_root
 from dags.stages.outline import Outline
 
-_CODE = ("cluster", "workloads", "dags/graph")
+_CODE = ("cluster", "workloads", "dags/graph", "dags/stages")
 _FAULT = "fault\n"
 _MAX_BYTES = 2**20
 """No study file is that large: see workloads/base/yaml_text.py. A longer one is not read to its end."""

@@ -70,6 +70,7 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
         },
         deadline=deadline(str(spec), outline.estimate_s + ANALYSIS_ESTIMATE_S)
         if outline.reports_late_runs
+        and not run  # no scheduler looks at the deadlines of `study run`
         else None,
     )
     first = 2 * len(outline.builds) + outline.trials + len(tasks.STAGES) + 3
@@ -79,7 +80,7 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
             poke_interval=tasks.LOOK_FOR_HOST_EVERY_S,
             priority_weight=next(weights),
             execution_timeout=LEAST,
-        )(str(spec), runs, outline.steps, run).as_setup()
+        )(spec=str(spec), runs=runs, steps=outline.steps, run=run).as_setup()
         last = opened
         for number, build in enumerate(outline.builds):
             last = _build(outline, build, last, number == 0, weights)

@@ -76,21 +76,17 @@ def send(
 
 
 def could_not_open(context: Mapping[str, Any]) -> None:
-    """`on_failure_callback` of the task that opens a run: without a run, nothing else can tell."""
+    """`on_failure_callback` of the task that opens a run, whose argument `spec` is the study file: without a
+    run, nothing else can tell."""
     try:
-        study = read_study(study_path(Path(_spec_of(context)), base_folder())).study
+        spec = Path(context["task"].op_kwargs["spec"])
+        study = read_study(study_path(spec, base_folder())).study
         error = context.get("exception")
         fault = str(error).splitlines()[0] if str(error) else type(error).__name__
         headline = f"the run could not start: {fault}"
         send(Message("failure", study.study, "", headline), study.notify, context)
     except Exception as error:
         _log_fault("the failure could not be reported", error)
-
-
-def _spec_of(context: Mapping[str, Any]) -> str:
-    """The study file that the task was to open: an argument of the task, or a parameter of the DAG."""
-    arguments = getattr(context.get("task"), "op_kwargs", {})
-    return str(arguments["spec"] if "spec" in arguments else context["params"]["spec"])
 
 
 def _log_fault(what: str, error: Exception) -> None:

@@ -118,6 +118,7 @@ def _build(plan: Plan, build: str) -> BuildOutline:
     parts = (
         f"repetition {repetition}: {topology.vms_per_host} VM(s) per host on {topology.medium}",
         *((f"{servers} RegionServers per node",) if servers > 1 else ()),
+        *topology.levels.values(),
     )
     named = len(plan.trials) <= NAMED_TRIALS
     return BuildOutline(build, ", ".join(parts), tuple(_trial(step, named) for step in mine))

@@ -24,7 +24,7 @@ def dag_id(study: str) -> str:
 
 
 def build_group(build: str) -> str:
-    """The build's group of tasks. Airflow allows no dot in a group's name: `b1-v1-flash-hadoop-3.4.1`."""
+    """The task group of a build: `b1-v2-flash-hadoop-3_4_1`. Airflow separates group and task by a dot."""
     return build.replace(".", "_")
 
 

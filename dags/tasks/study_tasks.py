@@ -15,7 +15,7 @@ from airflow.sdk import Asset, PokeReturnValue, TriggerRule, get_current_context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from dags.notify.tell import could_not_open, tell
-from dags.stages.task_names import ANALYSIS, DOWN, FINISHED, OPEN, UP
+from dags.stages.task_names import ANALYSIS, DOWN, FINISHED, OPEN, UP, build_group
 from dags.tasks.params import checked_params
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def up(root: str, build: str) -> bool:
     from dags.stages import study_stages
 
     for other in study_stages.builds_in_use(root):
-        if other != build and _states().get(f"{other}.{DOWN}", "removed") not in FINISHED:
+        other_down = f"{build_group(other)}.{DOWN}"
+        if other != build and _states().get(other_down, "removed") not in FINISHED:
             return False
     check_not_over(Path(root))
     _report(study_stages.carry_out(root, "up", build))

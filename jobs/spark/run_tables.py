@@ -12,13 +12,22 @@ from pyspark.sql.types import StructType
 
 from analysis.tables import Table
 from analysis.tables.arrow import arrow_schema
-from analysis.tables.store import replace, require
+from analysis.tables.storage import file_sizes
+from analysis.tables.store import dataset, replace, require
 
 Inputs = Mapping[Table, DataFrame]  # input of a transform: tables as frames
 
 
+LOCAL_BYTES = 4 * 2**20
+"""Largest size of a table's files that the driver reads itself."""
+
+
 class RunTables(dict[Table, DataFrame]):
-    """The tables of a run; each is read when it is first used. StudyError for one that does not exist yet."""
+    """The tables of a run; each is read when it is first used. StudyError for one that does not exist yet.
+
+    Most tables have a few rows per trial. For these, Spark takes longer to list and scan the files, once per
+    use, than Arrow takes to read them.
+    """
 
     def __init__(self, spark: SparkSession, run_root: Path) -> None:
         super().__init__()
@@ -26,7 +35,11 @@ class RunTables(dict[Table, DataFrame]):
 
     def __missing__(self, table: Table) -> DataFrame:
         path = require(self._run_root, table)
-        self[table] = self._spark.read.schema(struct(table)).parquet(str(path))
+        if sum(file_sizes(path).values()) <= LOCAL_BYTES:
+            rows = dataset(self._run_root, table).to_table()
+            self[table] = self._spark.createDataFrame(rows, struct(table))
+        else:
+            self[table] = self._spark.read.schema(struct(table)).parquet(str(path))
         return self[table]
 
 

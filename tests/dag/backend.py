@@ -16,14 +16,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
+
+import psutil
 
 import jobs
 from cluster.model.cluster import Site
 from cluster.model.errors import BringUpError, StudyError, TearDownError
 from cluster.model.host import Disk, Host
+from cluster.state.tags import tagged
 from jobs.run_folder import point_to_newest
 from workloads.execution import opening, steps
 from workloads.execution.run import Run, load_run
@@ -91,8 +95,10 @@ def bring_up(site: Site, *_: Any, **__: Any) -> None:
 
 
 def tear_down(site: Site, *_: Any) -> None:
-    """Idempotent, like the real one: a cluster that was never up needs no act."""
+    """Like the real one: it ends every process of the run, also a client whose trial was killed. Idempotent:
+    a cluster that was never up needs no act."""
     root, label = site.root.parents[1], f"down {site.root.name}"
+    end_clients(root)
     if not (site.root / "standing").exists():
         return
     if fault := _act(root, label):
@@ -122,7 +128,9 @@ def order(root: Path) -> list[str]:
 
 def most_standing(runs: Path) -> int:
     """The largest number of clusters that stood at once below the folder."""
-    return max(len(line.split()) for line in (runs / "stands.log").read_text().splitlines())
+    log = runs / "stands.log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return max((len(line.split()) for line in lines), default=0)
 
 
 def break_down(study_runs: Path, faults: Mapping[str, str]) -> None:
@@ -147,6 +155,13 @@ def _act(root: Path, name: str) -> str:
         _client(root, argument)
         return ""
     return fault and f"{name}: as faults.json says"
+
+
+def end_clients(root: Path) -> None:
+    """Those of the run in the folder `root`; their trials end at once."""
+    for process in tagged(f"{root.parent.name}/{root.name}"):
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(process.pid).kill()
 
 
 def _client(root: Path, seconds: str) -> None:

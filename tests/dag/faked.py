@@ -9,13 +9,20 @@ from pathlib import Path
 from dags.airflow_home import home
 from tests.dag import backend
 
+REFRESH_EVERY_S = 15
+"""Less than in the project, because tests of edited studies wait for it."""
+
 
 class FakedHome(home.Home):
     """Like the project's, but Airflow's own processes find the DAG that installs the backend."""
 
     def web_environment(self, port: int = home.WEB_PORT) -> dict[str, str]:
         folder = Path(__file__).with_name("dagfolder")
-        return {**super().web_environment(port), "AIRFLOW__CORE__DAGS_FOLDER": str(folder)}
+        return {
+            **super().web_environment(port),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(folder),
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": str(REFRESH_EVERY_S),
+        }
 
 
 def main() -> None:

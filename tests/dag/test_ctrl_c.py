@@ -1,13 +1,15 @@
-"""Ctrl-C on a real terminal: `make airflow` tears down the run in progress."""
+"""Ctrl-C on a real terminal: `make airflow` tears down the run in progress and stops all its processes."""
 
 from __future__ import annotations
 
 import os
 import pty
 import signal
+import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
@@ -80,11 +82,13 @@ def test_ctrl_c_tears_down_the_run_and_reports_it(
     run_id = study.trigger()
     study.reaches(TRIAL)
     tag = study.run.tag
-    assert len(tagged(tag)) == 1
+    wait_until(lambda: len(tagged(tag)) == 1, 30, "its client runs")
     lease_before = lease.holder()
     assert lease_before is not None and lease_before.tag == tag
     family = psutil.Process(terminal.pid).children(recursive=True)
+    assert len(family) >= 4, "the web server and three components"
     terminal.family += family
+    pressed = datetime.now(UTC)
 
     terminal.press_ctrl_c()
     wait_until(terminal.ended, 200, "it has ended")
@@ -98,3 +102,22 @@ def test_ctrl_c_tears_down_the_run_and_reports_it(
     assert f"stopped   study_cut {run_id}" in terminal.out.read_text()
     assert study.nothing_stands()
     assert status_of(study.run).stopped, "it can be resumed"
+    check_database(terminal, run_id, pressed)
+
+
+def check_database(terminal: Terminal, run_id: str, pressed: datetime) -> None:
+    """Airflow itself knows that the run has ended, and when; no task is left without its end."""
+    with sqlite3.connect(terminal.folder / "airflow" / "web.db") as database:
+        [(state, ended)] = database.execute(
+            "select state, end_date from dag_run where run_id = ?", (run_id,)
+        ).fetchall()
+        tasks = database.execute(
+            "select state, start_date, end_date, duration from task_instance where run_id = ?",
+            (run_id,),
+        ).fetchall()
+    assert state == "failed"
+    ended = datetime.fromisoformat(ended).replace(tzinfo=UTC)
+    assert pressed < ended < pressed + timedelta(seconds=200)
+    assert {state for state, *_ in tasks} == {"success", "failed", "skipped"}
+    begun = [task for task in tasks if task[1]]
+    assert [task for task in begun if task[2] is None or task[3] is None] == []

@@ -1,34 +1,31 @@
 """An operator stops, marks and repeats runs in Airflow's UI. States stay true, and never do two
-clusters stand at once (`started` asserts it). Clear is in test_clear.py."""
+clusters stand at once (the fixture `web` asserts it). Clear is in test_clear.py."""
 
 from __future__ import annotations
 
-import signal
-import sqlite3
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from analysis.capacity.inputs.catalogue import EXAMPLE
 from analysis.capacity.plan.plan import PLAN
-from cluster.state import lease
 from cluster.state.tags import tagged
 from dags.run_status.status import status_of
 from tests.dag.backend import order, wait_until
-from tests.dag.web import Study, Web, started
+from tests.dag.web import Study, Web
+from tests.support.receivers import Hook
 from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v2-flash testdfsio-write-n2"
-NAMES = ("twice", "failed", "success", "one-trial", "waits", "refuses", "up", "misspelt", "cut")
+NAMES = ("twice", "failed", "success", "one-trial", "waits", "refuses", "up", "misspelt")
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    folder = tmp_path_factory.mktemp("operator")
-    with started(folder, *NAMES, DENSITY_STUDY_CATALOGUE=str(EXAMPLE)) as web:
-        yield web
+@pytest.fixture
+def planning(web: Web) -> Iterator[None]:
+    """`capacity_plan` follows each run."""
+    web.pause("capacity_plan", False)
+    yield
+    web.pause("capacity_plan", True)
 
 
 @pytest.fixture
@@ -36,7 +33,7 @@ def measuring(web: Web, request: pytest.FixtureRequest) -> tuple[Study, str]:
     """A study in its last trial but one, which takes long, and its DAG run."""
     study = Study(web, request.param)
     study.break_down(**{TRIAL: "sleep 300"})
-    run_id = study.trigger()
+    run_id = study.trigger(fresh=True)
     study.reaches(TRIAL)
     study.break_down()
     return study, run_id
@@ -47,16 +44,15 @@ def task_of_trial(study: Study) -> str:
     return f"{step.build}.{str(step.trial).removeprefix(f'{step.build}-')}"
 
 
-def test_a_study_runs_repeatedly_with_a_capacity_plan_between(web: Web) -> None:
+@pytest.mark.usefixtures("planning")
+def test_a_run_is_followed_by_a_capacity_plan(web: Web) -> None:
     study = Study(web, "twice")
-    for count in (1, 2):
-        planned = len(web.dag_runs("capacity_plan"))
-        study.completes()
-        wait_until(lambda: len(web.dag_runs("capacity_plan")) > planned, 200, "a plan begins")  # noqa: B023
-        plan = web.dag_runs("capacity_plan")[-1]["dag_run_id"]
-        assert web.wait_over("capacity_plan", plan) == "success"
-        assert [(folder / "report" / PLAN).exists() for folder in study.folders()] == [True] * count
-        assert status_of(study.run).state == "ok"
+    study.completes()
+    wait_until(lambda: web.dag_runs("capacity_plan"), 200, "a plan begins")
+    (plan,) = web.dag_runs("capacity_plan")
+    assert web.wait_over("capacity_plan", plan["dag_run_id"]) == "success"
+    assert (study.run.root / "report" / PLAN).exists()
+    assert status_of(study.run).state == "ok"
 
 
 @pytest.mark.parametrize(
@@ -110,8 +106,6 @@ def test_a_trial_marked_by_hand_is_not_measured_and_can_be_cleared(
     assert study.wait_over(run_id) == "success"
     assert {record.state for record in closed_records(study.run.records).values()} == {"complete"}
     assert status_of(study.run).state == "ok"
-    study.clear(run_id)  # so that the other state begins a new run
-    study.wait_over(run_id)
 
 
 @pytest.mark.slow
@@ -133,21 +127,27 @@ def test_a_bring_up_marked_by_hand_leaves_no_cluster_and_no_trial(web: Web, stat
     }
 
 
-def test_two_studies_at_once_wait_for_the_host_or_are_refused(web: Web) -> None:
+def test_two_studies_at_once_wait_for_the_host_or_are_refused(web: Web, hook: Hook) -> None:
+    """The first one runs again, after the capacity plan of its first run."""
     waits, refuses = Study(web, "waits"), Study(web, "refuses")
     first = Study(web, "twice")
-    first.break_down(**{TRIAL: "sleep 60"})
+    first.break_down(**{TRIAL: "sleep 300"})
     run_id = first.trigger(fresh=True)
     first.reaches(TRIAL)
+    refuses.file.write_text(refuses.file.read_text() + "notify: [{webhook: hook}]\n")
     refused = refuses.trigger()
     assert refuses.wait_over(refused) == "failed"
-    assert "study 'twice' is running" in refuses.log_of(refused, "open")
+    assert f"study {first.name!r} is running" in refuses.log_of(refused, "open")
     assert not refuses.runs.exists()
+    told = [body for body in hook.bodies if body["study"] == refuses.name]
+    assert [body["event"] for body in told] == ["failure"]
+    assert told[0]["headline"].startswith("the run could not start: one study at a time on a host")
     waits.file.write_text(waits.file.read_text() + "when_busy: queue\n")
     waiting = waits.trigger()
     wait_until(
         lambda: waits.states(waiting)["open"] == "up_for_reschedule", 120, "it waits, in no worker"
     )
+    first.end_trial()
     assert first.wait_over(run_id) == "success"
     assert waits.wait_over(waiting) == "success"
     ended = max(end for row in first.rows(run_id) if (end := row["end_date"]))
@@ -163,33 +163,3 @@ def test_an_unknown_key_is_refused_and_starts_nothing(web: Web) -> None:
     assert not study.runs.exists()
     log = study.log_of(run_id, "open")
     assert "unknown key 'frsh'; did you mean 'fresh'?" in log
-
-
-@pytest.mark.parametrize("measuring", ["cut"], indirect=True)
-def test_a_run_cut_short_ends_when_airflow_stops(web: Web, measuring: tuple[Study, str]) -> None:
-    """The last test: it stops Airflow."""
-    study, run_id = measuring
-    stopped = datetime.now(UTC)
-    web.process.send_signal(signal.SIGINT)
-    web.process.wait(200)
-    assert f"stopped   {study.dag} {run_id}" in web.out.read_text()
-    assert study.nothing_stands()
-    assert status_of(study.run).stopped
-    with sqlite3.connect(web.folder / "airflow" / "web.db") as database:
-        [(state, ended)] = database.execute(
-            "select state, end_date from dag_run where run_id = ?", (run_id,)
-        ).fetchall()
-        tasks = database.execute(
-            "select state, start_date, end_date, duration from task_instance where run_id = ?",
-            (run_id,),
-        ).fetchall()
-    assert state == "failed"
-    assert stopped < _time(ended) < stopped + timedelta(seconds=200)
-    assert {state for state, *_ in tasks} == {"success", "failed", "skipped"}
-    begun = [task for task in tasks if task[1]]
-    assert [task for task in begun if task[2] is None or task[3] is None] == []
-    assert lease.holder() is None or lease.holder().tag != study.run.tag  # type: ignore[union-attr]
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)

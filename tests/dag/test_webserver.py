@@ -5,42 +5,34 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
 import pytest
 
 from dags.airflow_home.home import project_root
+from dags.stages.task_names import STAGES
 from tests.dag.backend import expected_order, order
-from tests.dag.web import Study, Web, started
+from tests.dag.web import Study, Web
 from workloads.execution.run import has_ended
 
 pytestmark = pytest.mark.dag
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    with started(tmp_path_factory.mktemp("web")) as web:
-        yield web
-
-
-def test_the_scheduler_executes_the_plans_order_with_one_row_per_step(web: Web) -> None:
-    study = Study(web, "well")
-    run_id = web.trigger(**study.conf)
-    assert web.wait_over(run_id) == "success"
-    run, expected = study.run, expected_order(study.run)
-    assert order(run.root)[: len(expected)] == expected, "capacity_plan may have published again"
-    steps = [row for row in web.rows(run_id) if row["task_id"] == "step"]
-    assert [row["rendered_map_index"] for row in steps] == [step.label for step in run.plan.steps]
-    assert {row["state"] for row in web.rows(run_id)} == {"success"}
+def test_the_scheduler_executes_the_plans_order_one_step_at_a_time(
+    completed: tuple[Study, str],
+) -> None:
+    study, run_id = completed
+    run, rows = study.run, study.rows(run_id)
+    assert order(run.root) == expected_order(run)
+    assert {row["state"] for row in rows} == {"success"}
+    assert len(rows) == 1 + len(run.plan.steps) + len(STAGES) + 1
     assert has_ended(run)
-    starts = [row["start_date"] for row in steps]
-    ends = [row["end_date"] for row in steps]
-    assert all(end <= start for end, start in zip(ends, starts[1:], strict=False)), "one at a time"
+    spans = [(row["start_date"], row["end_date"]) for row in rows]
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 def test_every_service_listens_only_on_loopback(web: Web) -> None:
@@ -70,12 +62,3 @@ def test_a_port_in_use_is_bad_input(web: Web, tmp_path: Path) -> None:
     assert ended.returncode == 2
     assert str(web.port) in ended.stderr
     assert not (tmp_path / "airflow").exists()
-
-
-def test_ctrl_c_stops_all_processes(web: Web) -> None:
-    family = psutil.Process(web.process.pid).children(recursive=True)
-    assert len(family) >= 3
-    web.process.send_signal(signal.SIGINT)
-    assert web.process.wait(60) == 128 + signal.SIGINT
-    ended, alive = psutil.wait_procs(family, timeout=5)
-    assert (len(ended), alive) == (len(family), [])

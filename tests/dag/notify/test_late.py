@@ -10,35 +10,32 @@ from urllib.parse import quote
 import pytest
 
 from tests.dag.backend import SMALL, wait_until
-from tests.dag.web import started
-from tests.support.receivers import Hook, serving
+from tests.dag.web import LATE_STUDY, Web
+from tests.support.receivers import Hook
 from workloads.spec.study_file import parse_study
 
 pytestmark = [pytest.mark.dag, pytest.mark.usefixtures("airflow")]
-SECRET = "/T0-2718281828"
 
 
-def test_a_late_run_is_told_once_while_it_runs(tmp_path: Path) -> None:
-    spec = tmp_path / "slow.yaml"
+def test_a_late_run_is_told_once_while_it_runs(web: Web, hook: Hook) -> None:
+    spec = Path(web.environment[LATE_STUDY])
     spec.write_text(SMALL + "notify: [{webhook: hook, events: [late]}]\n")
-    with serving(Hook()) as hook:
-        environment = {
-            "TEST_LATE_STUDY": str(spec),
-            "AIRFLOW_CONN_HOOK": hook.address + SECRET,
-            "NO_PROXY": "127.0.0.1",
-        }
-        with started(tmp_path, "late", **environment) as web:
-            run_id = web.trigger("late")
-            wait_until(lambda: hook.bodies, 120, "the web hook is called")
-            assert web.state(run_id, "late") in ("queued", "running")
-            spec.with_suffix(".told").touch()
-            assert web.wait_over(run_id, "late") == "success"
-            (body,) = hook.bodies
+    run_id = web.trigger("late")
+
+    def told() -> list[dict[str, Any]]:
+        return [body for body in hook.bodies if body["event"] == "late"]
+
+    wait_until(told, 120, "the web hook is called")
+    assert web.state("late", run_id) in ("queued", "running")
+    spec.with_suffix(".told").touch()
+    assert web.wait_over("late", run_id) == "success"
+    (body,) = told()
+    secret = hook.paths[0].rpartition("-")[2]
     assert (body["event"], body["study"], body["run"]) == ("late", "small", run_id)
     assert "2 times its estimate of 0:00:01" in body["headline"]
     assert body["report"] == f"http://127.0.0.1:{web.port}/dags/late/runs/{quote(run_id)}"
-    logs = [path for path in (tmp_path / "airflow" / "logs").rglob("*") if path.is_file()]
-    assert logs and all("2718281828" not in path.read_text(errors="replace") for path in logs)
+    logs = [path for path in (web.folder / "airflow" / "logs").rglob("*") if path.is_file()]
+    assert logs and all(secret not in path.read_text(errors="replace") for path in logs)
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ class Lab:
         }
 
     def study(self, *arguments: str, **faults: str) -> subprocess.CompletedProcess[str]:
-        break_down(self.runs, faults)
+        break_down(self.runs / "small", faults)
         argv = [sys.executable, "-m", "tests.dag.faked", "study", *arguments]
         return subprocess.run(
             argv, env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False
@@ -126,6 +126,6 @@ def test_study_notify_refuses_a_study_without_receivers(lab: Lab) -> None:
 
 def test_nothing_is_started_for_a_study_without_receivers(lab: Lab, hook: Hook) -> None:
     lab.spec.write_text(SMALL)
-    assert lab.run(**{"ingest": "fail"}).returncode == 1
+    assert lab.run(**{"trial b1-v1-flash testdfsio-write-n2": "fail"}).returncode == 1
     assert hook.bodies == []
     assert load_run(lab.root).journal.events(Notified) == []

@@ -39,10 +39,11 @@ class Rights:
 
 
 def main(folder: Path) -> None:
-    os.environ.update(Home(folder / "airflow", project_root()).command_environment())
+    home = Home(folder / "airflow", project_root())
+    os.environ.update(home.command_environment())
     from dags.airflow_home.home import migrate_once
 
-    migrate_once(folder / "airflow" / "command.db")
+    migrate_once(home.command_database, home.command_environment())
     from airflow.api_fastapi.core_api import security
     from fastapi.testclient import TestClient
 

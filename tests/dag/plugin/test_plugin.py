@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ import pytest
 import requests
 from playwright.sync_api import Browser, Page, expect
 
+from analysis.hub.page import rebuild
 from analysis.report.page import write
+from cluster.state.journal import run_folders
 from dags.airflow_home.home import project_root
-from tests.dag.web import Study, Web, started
+from tests.dag.web import Study
 from tests.support.chromium import chromium
 from tests.support.summary_factory import one_block
 from tests.unit.analysis.hub.test_hub import whole
@@ -27,18 +30,29 @@ from tests.unit.dags.test_results import links, outside
 pytestmark = [pytest.mark.dag, pytest.mark.browser]
 NIGHTLY = f"nightly/{_id(1)}/report"
 
+HEADLINE = "No claim (1 repetition)"
+"""Of the reports in `nightly`."""
+
 
 class Served:
     """The UI, a study that ran in it, and what lies in and beside its runs folder."""
 
-    def __init__(self, web: Web, runs: Path, dag_run: str) -> None:
-        self.web, self.runs, self.dag_run = web, runs, dag_run
-        self.base = f"http://127.0.0.1:{web.port}"
-        self.login = {"Authorization": f"Bearer {web.token}"}
+    def __init__(self, study: Study, dag_run: str) -> None:
+        self.web, self.study, self.dag_run = study.web, study, dag_run
+        self.runs = study.web.runs
+        self.base = f"http://127.0.0.1:{self.web.port}"
+        self.login = {"Authorization": f"Bearer {self.web.token}"}
+        self.of_dag_run = f"dag-run?dag_id={study.dag}&run_id={quote(dag_run, safe='')}"
 
     def get(self, path: str, **options: object) -> requests.Response:
         options = {"headers": self.login, "allow_redirects": False, "timeout": 60, **options}
         return requests.get(f"{self.base}/density-study/{path}", **options)  # type: ignore[arg-type]
+
+    @property
+    def title(self) -> str:
+        """The hub's heading."""
+        folders = run_folders(self.runs)
+        return f"{len(folders)} runs of {len({folder.parent for folder in folders})} studies"
 
     def raw(self, target: str) -> tuple[int, bytes]:
         """A request whose target no client has tidied up."""
@@ -52,22 +66,23 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("plugin")
-    runs = folder / "well" / "runs"
-    with started(folder, DENSITY_STUDY_RUNS=str(runs)) as web:
-        study = Study(web, "well")
-        for number in (1, 2):
-            root = whole(runs, _summary(number))
-            write(one_block("nightly"), root / "report" / "index.html")
-        docs = root / "report" / "data_docs"
-        docs.mkdir()
-        (docs / "index.html").write_text("<a href='other.html'>other</a>")
-        (runs.parent / "secret.html").write_text("secret")
-        (runs / "secret.html").write_text("secret")
-        dag_run = web.trigger(**study.conf)
-        assert web.wait_over(dag_run) == "success"
-        yield Served(web, runs, dag_run)
+def ui(completed: tuple[Study, str]) -> Iterator[Served]:
+    served = Served(*completed)
+    runs = served.runs
+    for number in (1, 2):
+        root = whole(runs, _summary(number))
+        write(one_block("nightly"), root / "report" / "index.html")
+    docs = root / "report" / "data_docs"
+    docs.mkdir()
+    (docs / "index.html").write_text("<a href='other.html'>other</a>")
+    secrets = [runs.parent / "secret.html", runs / "secret.html"]
+    for secret in secrets:
+        secret.write_text("secret")
+    rebuild(runs)
+    yield served
+    shutil.rmtree(runs / "nightly")
+    for secret in secrets:
+        secret.unlink()
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +126,7 @@ def test_without_a_login_nothing_is_served(ui: Served) -> None:
 
 def test_with_the_login_hub_and_reports_are_served(ui: Served) -> None:
     hub = ui.get("")
-    assert hub.status_code == 200 and "3 runs of 2 studies" in hub.text
+    assert hub.status_code == 200 and ui.title in hub.text
     assert ui.get("index.html").text == hub.text
     policy = hub.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'") and "unsafe-eval" not in policy
@@ -124,25 +139,25 @@ def test_with_the_login_hub_and_reports_are_served(ui: Served) -> None:
 
 
 def test_a_dag_run_leads_to_its_report(ui: Served) -> None:
-    answer = ui.get(f"dag-run?dag_id=density_study&run_id={quote(ui.dag_run, safe='')}")
+    answer = ui.get(ui.of_dag_run)
     assert answer.status_code == 307
-    (root,) = ui.runs.glob("small/2*")
-    assert answer.headers["Location"] == f"small/{root.name}/report/index.html"
-    missing = ui.get("dag-run?dag_id=density_study&run_id=none")
+    run = f"{ui.study.name}/{ui.study.run.id}"
+    assert answer.headers["Location"] == f"{run}/report/index.html"
+    missing = ui.get(f"dag-run?dag_id={ui.study.dag}&run_id=none")
     assert missing.status_code == 404 and "opened no run of a study" in missing.text
-    assert ui.get("dag-run?dag_id=density_study").status_code == 422
+    assert ui.get(f"dag-run?dag_id={ui.study.dag}").status_code == 422
 
 
 def test_a_run_without_a_report_shows_its_state(ui: Served) -> None:
-    (root,) = ui.runs.glob("small/2*")
-    report = root / "report" / "index.html"
+    run = ui.study.run
+    report = run.root / "report" / "index.html"
     aside = report.rename(report.with_suffix(".aside"))
     try:
-        answer = ui.get(f"dag-run?dag_id=density_study&run_id={quote(ui.dag_run, safe='')}")
+        answer = ui.get(ui.of_dag_run)
     finally:
         aside.rename(report)
     assert answer.status_code == 404
-    assert f"Run {root.name} of study small: ok, 4 of 4 trials done." in answer.text
+    assert f"Run {run.id} of study {ui.study.name}: ok, 4 of 4 trials done." in answer.text
 
 
 def test_nothing_outside_the_reports_can_be_read(ui: Served) -> None:
@@ -160,19 +175,23 @@ def test_nothing_outside_the_reports_can_be_read(ui: Served) -> None:
     assert [one[0] for one in read] == []
 
 
-def test_links_lead_nowhere(ui: Served) -> None:
-    made = links_beside(ui.runs)
-    for path in made:
-        assert ui.get(path).status_code == 404, path
-
-
-def links_beside(runs: Path) -> list[str]:
-    """The links of the unit test, around a run made for them."""
+@pytest.fixture
+def links_beside(ui: Served) -> Iterator[list[str]]:
+    """Paths through the links of the unit test, around a run made for them."""
+    runs = ui.runs
     (runs.parent / "secret").mkdir()
     (runs.parent / "secret" / "index.html").write_text("secret")
     (runs / "quickstart/20261120T201530Z/report").mkdir(parents=True)
     (runs / "quickstart/20261120T201530Z/report/index.html").write_text("a report")
-    return list(links(runs).values())
+    yield list(links(runs).values())
+    (runs / "other").unlink()
+    for folder in (runs / "quickstart", runs.parent / "secret", runs.parent / "stolen"):
+        shutil.rmtree(folder)
+
+
+def test_links_lead_nowhere(ui: Served, links_beside: list[str]) -> None:
+    for path in links_beside:
+        assert ui.get(path).status_code == 404, path
 
 
 def test_rights_of_a_reader_who_may_read_one_dag(tmp_path: Path) -> None:
@@ -193,7 +212,7 @@ def test_rights_of_a_reader_who_may_read_one_dag(tmp_path: Path) -> None:
 
 
 def test_the_report_opens_in_the_dag_run(page: Page, ui: Served) -> None:
-    page.goto(f"{ui.base}/dags/density_study/runs/{quote(ui.dag_run)}")
+    page.goto(f"{ui.base}/dags/{ui.study.dag}/runs/{quote(ui.dag_run)}")
     page.locator("a[title=Report]").click()
     report = page.frame_locator("iframe[title=Report]")
     expect(report.locator("body")).to_have_text("a report")
@@ -204,9 +223,9 @@ def test_the_hub_opens_in_the_ui_and_leads_to_reports(page: Page, ui: Served) ->
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"{ui.base}/plugin/density-study")
     frame = page.frame_locator("iframe[title='Study results']")
-    expect(frame.get_by_role("heading", level=1)).to_have_text("3 runs of 2 studies")
+    expect(frame.get_by_role("heading", level=1)).to_have_text(ui.title)
     frame.locator("#study-nightly").get_by_role("link", name=_id(1)).click()
-    expect(frame.get_by_role("heading", level=1)).to_contain_text("One repetition allows no claim")
+    expect(frame.get_by_role("heading", level=1)).to_contain_text(HEADLINE)
     (inner,) = (one for one in page.frames if one.url.endswith(f"{NIGHTLY}/index.html"))
     assert inner.evaluate("origin") == "null", "a report cannot act with the reader's login"
     assert inner.evaluate("document.documentElement.dataset.charts") in ("drawn", None)
@@ -219,7 +238,7 @@ def test_a_page_that_the_frame_cannot_show_says_so(page: Page, ui: Served) -> No
     page.goto(f"{ui.base}/plugin/density-study")
     frame = page.frame_locator("iframe[title='Study results']")
     frame.locator("#study-nightly").get_by_role("link", name=_id(2)).click()
-    expect(frame.get_by_role("heading", level=1)).to_contain_text("One repetition")
+    expect(frame.get_by_role("heading", level=1)).to_contain_text(HEADLINE)
     (inner,) = (one for one in page.frames if one.url.endswith("report/index.html"))
     inner.evaluate("location.href = 'data_docs/index.html'")
     expect(frame.get_by_role("heading", level=1)).to_have_text("In a tab of its own")

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from cluster.model import topology
 from cluster.state.settings import VARIABLES
 from dags.airflow_home.home import project_root
 from dags.graph import catalogue
 from dags.graph.catalogue import read_outline, study_files
+from dags.stages import outline as outline_module
 from dags.stages.outline import NAMED_TRIALS, Outline, outline_of, steps_of
 from workloads.planning import planned_study
 
@@ -96,6 +98,23 @@ def test_other_code_makes_every_outline_anew(
     monkeypatch.setattr(catalogue, "_code", lambda: "another version")
     read_outline(path)
     assert planned == [path, path]
+
+
+def test_the_code_that_makes_outlines_counts_as_code() -> None:
+    made_by = (outline_module, planned_study, topology)
+    folders = [project_root() / folder for folder in catalogue._CODE]
+    for module in made_by:
+        assert any(Path(str(module.__file__)).is_relative_to(folder) for folder in folders), module
+
+
+def test_the_label_of_a_build_names_its_levels(folder: Path) -> None:
+    path = folder / "mine.yaml"
+    path.write_text(STUDY.replace("[1, 2]}", "[1], stack: [{hadoop: 3.4.1}, {hadoop: 3.4.2}]}"))
+    outline = read_outline(path).outline
+    assert outline is not None
+    assert sorted(build.label for build in outline.builds) == [
+        f"repetition 1: 1 VM(s) per host on flash, hadoop-3.4.{patch}" for patch in (1, 2)
+    ]
 
 
 def test_an_invalid_file_names_file_line_and_key_and_hides_no_other(

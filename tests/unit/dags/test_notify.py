@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -192,9 +193,13 @@ def test_a_run_that_could_not_start_is_told_from_its_study(tmp_path: Path, sent:
     spec = tmp_path / "nightly.yaml"
     spec.write_text(STUDY)
     error = RuntimeError("host w1 is busy.\nTraceback")
-    could_not_open({"params": {"spec": str(spec)}, "exception": error})
+
+    def task(file: Path) -> SimpleNamespace:
+        return SimpleNamespace(op_kwargs={"spec": str(file)})
+
+    could_not_open({"task": task(spec), "exception": error})
     assert sent[0][1].headline == "the run could not start: host w1 is busy."
-    could_not_open({"params": {"spec": str(tmp_path / "none.yaml")}})
+    could_not_open({"task": task(tmp_path / "none.yaml")})
     assert len(sent) == 2, "without a study nobody can be told, and nothing is raised"
 
 

@@ -17,7 +17,7 @@ def made() -> Plan:
 def named(made: Plan) -> dict[str, str]:
     """Task by trial."""
     return {
-        str(step.trial): f"{step.build}.{trial_task(step.build, str(step.trial))}"
+        str(step.trial): f"{build_group(step.build)}.{trial_task(step.build, str(step.trial))}"
         for step in made.trials
     }
 
@@ -32,15 +32,14 @@ def test_a_trials_task_is_unique_within_the_group_of_its_build(made: Plan) -> No
     assert tasks[next(iter(tasks))].startswith("b1-v1-flash.000-")
 
 
-def test_the_group_of_a_version_has_no_dot_and_its_trials_are_found_in_it(made: Plan) -> None:
-    steps = tuple(
-        step.model_copy(update={"build": f"{step.build}-hadoop-3.4.1"}) for step in made.steps
-    )
-    of_version = made.model_copy(update={"steps": steps})
-    step = of_version.trials[0]
-    assert build_group(step.build) == "b1-v1-flash-hadoop-3_4_1"
-    states = {f"b1-v1-flash-hadoop-3_4_1.{trial_task(step.build, str(step.trial))}": "queued"}
-    assert list(pending_trials(of_version, states)) == [str(step.trial)]
+def test_the_dots_of_a_version_separate_no_group_from_its_task() -> None:
+    versions: list[object] = [{"hadoop": "3.4.1"}, {"hadoop": "3.4.2"}]
+    made = plan(factors={"vms_per_host": [1], "stack": versions})
+    groups = {task.partition(".")[0] for task in named(made).values()}
+    assert groups == {"b1-v1-flash-hadoop-3_4_1", "b1-v1-flash-hadoop-3_4_2"}
+    first, *others = named(made).items()
+    states: dict[str, str | None] = {first[1]: None, **{task: "success" for _, task in others}}
+    assert list(pending_trials(made, states)) == [first[0]]
 
 
 @pytest.mark.parametrize("state", [None, "scheduled", "queued", "running", "restarting"])

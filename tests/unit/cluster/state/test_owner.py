@@ -67,7 +67,7 @@ def test_an_owner_elsewhere_is_dead_only_with_evidence(
 
 
 def test_an_owner_survives_the_json_round_trip() -> None:
-    for owner in (this(), Owner.of_dag_run("density_study/manual__1")):
+    for owner in (this(), Owner.of_dag_run("study_nightly/manual__1")):
         assert Owner.from_json(owner.to_json()) == owner
 
 
